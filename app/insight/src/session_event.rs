@@ -1,4 +1,4 @@
-//! What arrives from where runs come from: events, recordings that were read, and what became of what was written.
+//! Messages from sessions: events, recordings, and results of saving.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
 use crate::unsaved::Output;
 
-/// What the user should know.
+/// Notification for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Something went wrong, or something is missing that should be there.
+    /// True for errors and missing data.
     pub is_error: bool,
-    /// Whole sentences.
+    /// Complete sentences.
     pub text: String,
-    /// What it is about.
+    /// Subject of the notice.
     pub about: About,
 }
 
-/// What a notice is about, where that counts later.
+/// Subject of a notice, if it matters later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum About {
-    /// Anything else.
+    /// Any other subject.
     #[default]
     Other,
-    /// An export: one that succeeds takes away that an earlier one failed.
+    /// An export. A successful one removes the notice of an earlier failure.
     Export,
 }
 
 impl Notice {
-    /// Something went wrong.
+    /// Creates a notice of an error.
     pub fn error(text: String) -> Self {
         Self {
             is_error: true,
@@ -40,7 +40,7 @@ impl Notice {
         }
     }
 
-    /// Something that is good to know.
+    /// Creates an informative notice.
     pub fn note(text: String) -> Self {
         Self {
             is_error: false,
@@ -49,75 +49,76 @@ impl Notice {
     }
 }
 
-/// The loaders of a file as far as they were read.
+/// Loaders of a file that is partly read.
 #[derive(Clone, Debug, Default)]
 pub struct PartialRead {
-    /// The one that is shown.
+    /// The shown loader.
     pub run: Run,
-    /// The others.
+    /// The other loaders.
     pub loaders: Loaders,
-    /// What can be jumped to in the one that is shown.
+    /// Jump targets of the shown loader.
     pub landmarks: Landmarks,
 }
 
-/// The loaders of a session, folded anew: of their far past there are sums in the place of events.
+/// Loaders of a session, built again with sums in place of old events.
 #[derive(Clone, Debug)]
 pub struct Renewed {
-    /// All of them by id, with what can be jumped to.
+    /// All loaders by id, with their jump targets.
     pub runs: Vec<(RunId, Run, Landmarks)>,
-    /// It is on its way as long as this is there: of a window that takes nothing in, no second one is made.
+    /// Token that exists while the message is in flight. No second message is created for a window that does not
+    /// receive.
     pub on_its_way: Arc<()>,
 }
 
-/// Something new from a session.
+/// Message from a session.
 #[derive(Clone, Debug)]
 pub enum SessionEvent {
-    /// The engine did something.
+    /// New events of the engine.
     Events(Vec<Event>),
-    /// Everything that has arrived so far, in less memory.
+    /// All data so far, in less memory.
     Renewed(Renewed),
-    /// So much of a file has been read, 0 to 1.
+    /// Progress of reading a file, 0 to 1.
     Loading(f32),
-    /// So much of a file has been read so far; it is shown until it is taken back.
+    /// First part of a file, shown until it is replaced.
     Partial(Box<PartialRead>),
-    /// A file has been read.
+    /// A file is completely read.
     Loaded {
-        /// The loader that is shown.
+        /// The shown loader.
         run: Box<Run>,
-        /// The others that were in it.
+        /// The other loaders.
         loaders: Box<Loaders>,
-        /// What can be jumped to in the one that is shown.
+        /// Jump targets of the shown loader.
         landmarks: Box<Landmarks>,
-        /// The instant at which one begins to look at it.
+        /// Initial position of the cursor.
         at: Option<Nanos>,
-        /// True if it ends in the middle.
+        /// True if the file is truncated.
         cut: bool,
-        /// What there is to say about the files of a folder.
+        /// Notices about the files of a folder.
         notes: Vec<Notice>,
     },
-    /// A run has been simulated.
+    /// A simulation has ended.
     Simulated {
-        /// What happened in it.
+        /// The simulated run.
         run: Box<Run>,
-        /// What can be jumped to in it.
+        /// Its jump targets.
         landmarks: Box<Landmarks>,
     },
-    /// Nothing more will come. The sentence says what ended it, if it was an error.
+    /// End of the session. The sentence describes the error, if there was one.
     Ended(Option<String>),
-    /// The recording was saved.
+    /// The recording is saved.
     Saved(PathBuf),
-    /// Nothing was written: there are files that may not be replaced.
+    /// Nothing was written, because existing files must not be replaced.
     Exists(Output),
-    /// The recording could not be saved. The sentence says why.
+    /// The recording could not be saved. The sentence has the reason.
     NotSaved(String),
-    /// So much of the run was exported, 0 to 1.
+    /// Progress of an export, 0 to 1.
     Exporting(f32),
-    /// The run was exported to these files.
+    /// The run is exported to these files.
     Exported(Vec<PathBuf>),
-    /// The run was not exported. The sentence says why; there is none if that was asked for.
+    /// The run was not exported. The sentence has the reason. `None` means that the user canceled.
     NotExported(Option<String>),
-    /// Something that is worth knowing. Nothing of the recording is missing.
+    /// Information for the user. The recording is complete.
     Notice(String),
-    /// Something did not work; the run goes on, and part of its recording is missing.
+    /// An error. The run continues, but its recording is incomplete.
     Failed(String),
 }

@@ -1,10 +1,10 @@
-//! Runs for tests.
+//! Simulated runs for tests.
 
 use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
-/// The run that these options give with a virtual clock.
+/// Simulates a run with these options.
 pub fn simulated(options: &RunOptions) -> Run {
     let mut run = Run::default();
     let events = simulate(options, &MadeUp).expect("sound options");

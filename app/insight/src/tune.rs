@@ -1,8 +1,7 @@
-//! Which arguments of `DataLoader` are faster in a program: what to try after it was recorded once, what each try took, and what to
-//! think of that.
+//! Search for faster arguments of a program's `DataLoader`: choice of settings, measured times, and comparison.
 //!
-//! Nothing here runs a program. [`choose()`] says what to try, [`Measured`] what a recording of a try tells, [`Table`] holds all of
-//! them against each other.
+//! Nothing here runs a program. [`choose()`] selects settings, [`Measured`] contains the times of one recording,
+//! [`Table`] compares all of them.
 
 mod choose;
 mod measure;

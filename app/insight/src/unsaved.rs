@@ -1,19 +1,19 @@
-//! Runs that are not saved yet, and where they are to go.
+//! Unsaved runs and output files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A file that is to be written.
+/// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The recording.
     Recording(PathBuf),
-    /// The run for other tools. The second path is the one of its files that was in the way, if one was.
+    /// An export for other tools. The second path is an existing file of the export that must not be replaced.
     Export(PathBuf, Option<PathBuf>),
 }
 
 impl Output {
-    /// The file that exists already.
+    /// Path of the existing file.
     pub fn existing(&self) -> &Path {
         match self {
             Self::Recording(path) | Self::Export(path, None) | Self::Export(_, Some(path)) => path,
@@ -21,16 +21,16 @@ impl Output {
     }
 }
 
-/// A run that was written but never saved.
+/// An unsaved run from an earlier session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOver {
-    /// The recording.
+    /// Path of the recording.
     pub path: PathBuf,
-    /// When its last event was written, since 1970.
+    /// Time of its last event since 1970.
     pub until: Duration,
     /// Its size, bytes.
     pub bytes: u64,
-    /// What was loaded.
+    /// Text of the dataset.
     pub dataset: String,
     /// `num_workers`
     pub workers: usize,

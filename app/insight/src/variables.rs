@@ -1,11 +1,11 @@
-//! The variables of PyTorch's iterator, under PyTorch's names. What the last transition changed is marked.
+//! Variables of PyTorch's iterator by PyTorch's names, with marks at those that the last transition changed.
 
 use loadscope_trace::{Lane, Pipeline, Run, TaskInfo, WorkerId};
 
-/// Most workers that are counted because the options say so: a file may say anything.
+/// Maximum number of workers taken from the options, because a file can contain any number.
 const MOST_PLANNED: usize = 256;
 
-/// Workers of a run: those its options ask for, and those that were seen in use.
+/// Number of workers of a run, from its options and its lanes.
 pub fn planned_workers(run: &Run) -> usize {
     let asked = run.info.options.num_workers.min(MOST_PLANNED);
     run.lanes().fold(asked, |most, (lane, _)| match lane {
@@ -19,7 +19,8 @@ pub fn planned_workers(run: &Run) -> usize {
     })
 }
 
-/// `prefetch_factor` of a loader with workers, also where the recording does not tell it; 0 without workers.
+/// Returns the `prefetch_factor` of a loader with workers. The default is 2 if the recording does not contain it. 0
+/// without workers.
 pub fn prefetch_factor(run: &Run) -> usize {
     match run.info.options.prefetch() {
         0 => 2 * usize::from(planned_workers(run) > 0),
@@ -27,12 +28,12 @@ pub fn prefetch_factor(run: &Run) -> usize {
     }
 }
 
-/// How many batches may be on their way at a time: `prefetch_factor` of each worker.
+/// Maximum number of batches in flight: `prefetch_factor` per worker.
 pub fn prefetch_window(run: &Run) -> usize {
     prefetch_factor(run).saturating_mul(planned_workers(run))
 }
 
-/// What a variable is about.
+/// Subject of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// A batch, by its position in [`Run::batches`].
@@ -41,22 +42,22 @@ pub enum About {
     Worker(WorkerId),
 }
 
-/// A row of the table.
+/// A row of the table of variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// PyTorch's name, or the key in a dictionary or list.
     pub name: String,
-    /// As Python prints it; nothing for the name of a dictionary or a list.
+    /// Value in Python syntax. Empty for a dictionary or list with entries.
     pub value: String,
-    /// True if it is an entry of the dictionary or list above.
+    /// True for an entry of the dictionary or list above.
     pub is_entry: bool,
     /// True if the last transition changed it.
     pub has_changed: bool,
-    /// What it is about.
+    /// Subject of the variable.
     pub item: Option<About>,
 }
 
-/// All variables of the iterator in the state of `pipeline`.
+/// Returns all variables of the iterator in the state `pipeline`.
 pub fn variables(run: &Run, pipeline: &Pipeline<'_>) -> Vec<Variable> {
     let before = pipeline.step.checked_sub(1);
     let before = before.map(|step| run.pipeline_after(step));
@@ -92,7 +93,7 @@ fn listed(run: &Run, pipeline: &Pipeline<'_>) -> Vec<Variable> {
         item: None,
     };
     if workers == 0 {
-        // `_SingleProcessDataLoaderIter` has no more than this.
+        // `_SingleProcessDataLoaderIter` has only this variable.
         return vec![row("num_yielded", pipeline.rcvd_idx.to_string())];
     }
     let mut all = vec![row("send_idx", pipeline.send_idx.to_string())];
@@ -129,7 +130,7 @@ fn listed(run: &Run, pipeline: &Pipeline<'_>) -> Vec<Variable> {
     all
 }
 
-/// `(1,)` while worker 1 has the task, `(1, data)` once the batch has arrived.
+/// Returns `(1,)` while worker 1 has the task, `(1, data)` after the batch has arrived.
 pub fn entry(task: &TaskInfo) -> String {
     let worker = task.worker.map_or("—".to_owned(), |w| w.to_string());
     match task.has_data {
@@ -142,7 +143,7 @@ fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// All variables as Python would print the attributes of the iterator.
+/// Returns all variables as Python assignments.
 pub fn python(run: &Run, pipeline: &Pipeline<'_>) -> String {
     let workers = planned_workers(run);
     if workers == 0 {
@@ -202,7 +203,7 @@ mod tests {
         made
     }
 
-    /// What is marked as changed by transition `step`.
+    /// Returns the variables that transition `step` changed.
     fn changed(run: &Run, step: usize) -> Vec<String> {
         let all = variables(run, &run.pipeline_after(step))
             .into_iter()

@@ -1,12 +1,12 @@
-//! Which waits of the trainer are long enough to be pointed out in red, and what they come to.
+//! Waits of the trainer that are long enough to be shown in red, and their sums.
 
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Nanos, Run, Stage, Wait};
 
-/// A wait that is shorter costs nothing that could be seen: it is not marked in red.
+/// Minimum length of a wait that is shown in red. A shorter wait has no visible cost.
 pub const LONG: Nanos = Nanos::from_millis(1);
 
-/// The wait that ended with the batch at `row`, or with the error in its place.
+/// Returns the wait that ended with the batch at `row`, or with the error in its place.
 pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
     let yielded = run.entered(row, Stage::Training);
     let at = yielded.or_else(|| run.entered(row, Stage::Failed))?;
@@ -20,38 +20,39 @@ pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
         .find(|wait| wait.batch == u32::try_from(row).ok())
 }
 
-/// An instant towards the end of the longest wait, where most of what finishes meanwhile has finished. A look at every wait.
+/// Returns an instant after three quarters of the longest wait, when most of the batches in flight have finished. It
+/// reads every wait.
 pub fn in_longest(run: &Run) -> Option<Nanos> {
     let wait = *run.waits().get(Glance::of(run).longest?)?;
     let length = wait.end.min(run.end()) - wait.start;
     (length > Nanos::ZERO).then(|| wait.start + Nanos(length.0 - length.0 / 4))
 }
 
-/// The instant at which one begins to look at a recording: its end is where nothing moves any more, so it is where it failed, or else in
-/// the longest wait.
+/// Returns the initial cursor position for a recording: the failure, or else a point in the longest wait. At the end,
+/// nothing happens any more.
 pub fn point_of_interest(run: &Run) -> Option<Nanos> {
     let failed = run.failure().map(|(at, _)| at);
     failed.or_else(|| in_longest(run))
 }
 
-/// What the long waits of a run come to until any instant, kept up with the run as it grows.
+/// Cumulative sums of the long waits of a growing run.
 #[derive(Clone, Debug, Default)]
 pub struct LongWaits {
-    /// Which run.
+    /// Number of the run.
     run: u64,
-    /// Waits that were looked at.
+    /// Number of processed waits.
     seen: usize,
-    /// When the long ones began and ended.
+    /// Starts and ends of the long waits.
     starts: Vec<Nanos>,
     ends: Vec<Nanos>,
-    /// What all of them until then come to.
+    /// Cumulative sums of their lengths, ns.
     sums: Vec<i64>,
-    /// Since when the trainer waits now.
+    /// Start of the current wait.
     open: Option<Nanos>,
 }
 
 impl LongWaits {
-    /// Takes in what `run`, which has this number, has got since the last call; costs nothing if that is nothing.
+    /// Processes new data of `run`. `number` identifies the run. Without new data, this is free.
     pub fn follow(&mut self, number: u64, run: &Run) {
         let waits = run.whole().waits();
         if self.run != number || waits.len() < self.seen {
@@ -76,12 +77,12 @@ impl LongWaits {
         }
     }
 
-    /// What they come to between two instants.
+    /// Returns the sum of long waits between two instants.
     pub fn between(&self, start: Nanos, end: Nanos) -> Nanos {
         self.until(end) - self.until(start)
     }
 
-    /// True if a long wait is under way at `t`.
+    /// Returns true if `t` is within a long wait.
     pub fn covers(&self, t: Nanos) -> bool {
         let at = self.ends.partition_point(|end| *end <= t);
         self.starts
@@ -108,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits that begin and end at these times, µs.
+    /// Returns a run with waits that start and end at these times, µs.
     fn run(waits: &[(i64, Option<i64>)]) -> Run {
         let mut run = Run::default();
         let mut tell = |us: i64, kind| {

@@ -1,4 +1,4 @@
-//! Words of the window in Chinese. The whole process has one language, so these tests have their own.
+//! Tests of Chinese texts. The language is global to the process, so these tests have their own binary.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use loadscope_insight::dataset;
@@ -31,7 +31,7 @@ fn a_dataset_of_the_embedded_loader_is_chinese() {
     let folder = "folder:/data/pets";
     let folder = of(folder, "", "1797 images of 2 classes in /data/pets");
     assert!(folder.contains("/data/pets") && !folder.contains("images"));
-    // Another file is named as the recording names it.
+    // The description of another file is copied from the recording.
     let csv = of("csv:/data/a.csv", "", "1797 rows of /data/a.csv");
     assert_eq!(csv, "1797 rows of /data/a.csv");
 }

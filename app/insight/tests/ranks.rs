@@ -1,4 +1,4 @@
-//! Findings about ranks that only all of them together show.
+//! Findings about ranks that need the recordings of all ranks.
 
 use loadscope_diagnose::{Finding, FindingId, straggler};
 use loadscope_insight::loaders::findings;
@@ -6,12 +6,13 @@ use loadscope_trace::{
     BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage,
 };
 
-/// A rank with this number of batches per epoch. It asks for one batch more unless its last step raises `error`.
+/// Returns a rank with this number of batches per epoch. It requests one more batch unless its last step raises
+/// `error`.
 fn rank(rank: u32, epochs: &[u32], error: Option<&str>) -> Run {
     waiting(rank, epochs, 5, error)
 }
 
-/// The same with waits of `wait` ms.
+/// Returns the rank of [`rank`] with waits of `wait` ms.
 fn waiting(rank: u32, epochs: &[u32], wait: i64, error: Option<&str>) -> Run {
     let mut run = Run::new(RunInfo {
         rank,

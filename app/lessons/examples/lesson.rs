@@ -1,5 +1,8 @@
-//! `lesson check FILE…` plays lessons, or asks the quiz, and says what is wrong with them or what their queries answer; `lesson ask FILE QUERY` answers a
-//! query for the runs of a lesson; `lesson phrases` lists what files may say. For `cargo xtask lesson`.
+//! Command-line tool for `cargo xtask lesson`.
+//!
+//! - `lesson check FILE…` plays lessons or checks the quiz, and prints mistakes and the answers of queries.
+//! - `lesson ask FILE QUERY` answers a query for the runs of a lesson.
+//! - `lesson phrases` lists the phrases that files can use.
 
 #![allow(
     clippy::print_stdout,
@@ -34,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// All phrases, as tables for the README.
+/// Prints all phrases as tables for the README.
 fn phrases() {
     let mut kind = "";
     for phrase in loadscope_lessons::phrases() {

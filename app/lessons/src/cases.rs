@@ -1,5 +1,5 @@
-//! Detective cases: twelve by seed, each with a hidden cause that the diagnosis finds. The learner names the cause and a remedy; the
-//! remedy is simulated, and what it gains is the score.
+//! Detective cases: twelve per seed, each with a hidden cause that the diagnosis finds.
+//! The learner names the cause and chooses a remedy. A simulation of the remedy determines the score.
 
 use loadscope_plan::forecast::{Recorded, Setting};
 use loadscope_trace::{Nanos, Run, RunOptions, Summary};
@@ -16,66 +16,66 @@ pub use remedy::Remedy;
 
 use recordings::{RECORDINGS, recorded};
 
-/// Cases of a seed.
+/// Number of cases per seed.
 pub const CASES: u32 = 12;
-/// The first of them are simulated.
+/// Number of simulated cases, which are the first ones.
 const SIMULATED: u32 = 8;
-/// A case is drawn anew so often until its remedies gain enough.
+/// Maximum number of attempts to draw a case whose remedies gain enough.
 const TRIES: usize = 20;
-/// This share of what is lost has to be gained by the best remedies.
+/// Minimum share of the loss that the best remedies must recover.
 const WORTH: f64 = 0.1;
-/// So many remedies are offered.
+/// Number of offered remedies.
 const OFFERED: usize = 6;
 
-/// A case. While it is open, the window hides the verdict and the Diagnose workspace.
+/// A detective case. While it is open, the window hides the verdict and the Diagnose workspace.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// What happened.
+    /// Recorded or simulated run.
     pub run: Run,
-    /// The program it was recorded from; `None`: it was simulated.
+    /// Program of the recording. `None` for a simulated run.
     pub program: Option<&'static str>,
-    /// What the learner may choose from; as many as there are causes.
+    /// Offered remedies. The learner chooses as many as there are causes.
     pub remedies: Vec<Remedy>,
     causes: Vec<Culprit>,
-    /// What comes of each remedy that makes sense, alone.
+    /// Outcome of each applicable remedy alone.
     outcomes: Vec<(Remedy, Outcome)>,
 }
 
-/// What came of a learner's choice.
+/// Result of the learner's choice.
 #[derive(Clone, Debug)]
 pub struct Solved {
-    /// All causes were named, and no others.
+    /// True if the learner named exactly the causes.
     pub is_named: bool,
     /// The causes.
     pub causes: Vec<Culprit>,
-    /// How much of what can be gained is gained, 0 to 100.
+    /// Share of the possible gain that the learner reached, 0 to 100.
     pub score: u32,
-    /// How long the run took, and how long it takes with the remedies.
+    /// Durations of the run without and with the remedies.
     pub took: (Nanos, Nanos),
-    /// The run with the remedies; `None` for a recording, of which there is only a forecast.
+    /// The run with the remedies. `None` for a recording, which has only a forecast.
     pub after: Option<Run>,
-    /// The remedies that gain most for each cause.
+    /// Best remedy for each cause.
     pub best: Vec<Remedy>,
 }
 
-/// Why there is no case.
+/// Reason why there is no case.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCase {
-    /// There are only so many.
+    /// The number is out of range.
     #[error("there is no case {0}: cases have the numbers 1 to {CASES}")]
     Number(u32),
-    /// Nothing was drawn that the diagnosis agrees with.
+    /// No drawn run had a diagnosis with exactly the intended causes.
     #[error("case {0} of this seed could not be made: choose another seed")]
     Draw(u32),
-    /// The recording that comes with the program cannot be read.
+    /// The embedded recording cannot be read.
     #[error("the recording of {0} cannot be read: install the program again")]
     Recording(&'static str),
 }
 
 impl Case {
-    /// Case `number`, from 1 to [`CASES`], of a seed: the same everywhere.
+    /// Returns case `number`, from 1 to [`CASES`], of a seed. It is the same on all platforms.
     ///
     /// # Errors
     /// If there is no such case.
@@ -128,7 +128,7 @@ impl Case {
         case
     }
 
-    /// True if the best remedies together gain something worth the name for each cause.
+    /// Returns true if the best remedies together recover enough of the loss of each cause.
     fn can_be_helped(&self) -> bool {
         let (as_is, ideal) = (Outcome::as_is(self), self.known(&self.best_of_all()));
         let mut causes = self
@@ -141,12 +141,12 @@ impl Case {
         })
     }
 
-    /// How many causes there are to be named.
+    /// Number of causes.
     pub fn count(&self) -> usize {
         self.causes.len()
     }
 
-    /// Judges what a learner named and chose.
+    /// Scores the learner's causes and remedies.
     pub fn solve(&self, named: &[Culprit], chosen: &[Remedy]) -> Solved {
         let mut both = [named.to_vec(), self.causes.clone()];
         both.iter_mut().for_each(|all| {
@@ -168,7 +168,7 @@ impl Case {
         }
     }
 
-    /// The remedies that gain most, one for each cause.
+    /// Returns the best remedy for each cause.
     fn best_of_all(&self) -> Vec<Remedy> {
         let mut best: Vec<Remedy> = self
             .causes
@@ -180,7 +180,7 @@ impl Case {
         best
     }
 
-    /// What comes of remedies, looked up where it is known; what makes no sense changes nothing.
+    /// Returns the outcome of remedies, from the cache if possible. Inapplicable remedies change nothing.
     fn known(&self, remedies: &[Remedy]) -> Outcome {
         let known = self
             .outcomes
@@ -194,12 +194,13 @@ impl Case {
         }
     }
 
-    /// The share of what can be gained for a cause: with the best remedies of all causes together.
+    /// Returns the share of the possible gain for a cause. The possible gain is that of the best remedies of all causes
+    /// together.
     fn score(&self, cause: Culprit, chosen: &[Remedy], outcome: &Outcome, ideal: &Outcome) -> f64 {
         let before = self.loss(cause, &Outcome::as_is(self));
         let most = before - self.loss(cause, ideal);
         if cause == Culprit::TrainingBound || most <= 0.0 {
-            // Nothing can be gained: what changes nothing is right.
+            // Nothing can be gained, so only `Nothing` is correct.
             return f64::from(u8::from(
                 chosen.iter().all(|remedy| *remedy == Remedy::Nothing),
             ));
@@ -207,7 +208,7 @@ impl Case {
         ((before - self.loss(cause, outcome)) / most).clamp(0.0, 1.0)
     }
 
-    /// The remedy that gains most for a cause, and how much.
+    /// Returns the best remedy for a cause, and its gain.
     fn best(&self, cause: Culprit) -> Option<(Remedy, f64)> {
         if cause == Culprit::TrainingBound {
             return Some((Remedy::Nothing, 0.0));
@@ -226,7 +227,7 @@ impl Case {
         }
     }
 
-    /// What can be changed at all, and what comes of it.
+    /// Returns all applicable remedies with their outcomes.
     fn possible(&self) -> Vec<(Remedy, Outcome)> {
         let workers = self.run.info.options.num_workers;
         let all = [
@@ -246,7 +247,7 @@ impl Case {
         all.into_iter().filter_map(outcome).collect()
     }
 
-    /// The best remedy for each cause among others, in an order that gives nothing away.
+    /// Returns the best remedies and others in random order, so that the order reveals nothing.
     fn offered(&self, random: &mut oorandom::Rand64) -> Vec<Remedy> {
         let mut offered = self.best_of_all();
         let possible: Vec<Remedy> = self.outcomes.iter().map(|(remedy, _)| *remedy).collect();
@@ -259,7 +260,7 @@ impl Case {
         draw::shuffled(&offered, random)
     }
 
-    /// What comes of remedies; `None`: they make no sense here.
+    /// Returns the outcome of remedies. `None` if they are not applicable.
     fn outcome(&self, remedies: &[Remedy]) -> Option<Outcome> {
         match self.program {
             None => {
@@ -288,7 +289,7 @@ impl Case {
     }
 }
 
-/// What comes of remedies.
+/// Outcome of remedies.
 #[derive(Clone, Debug)]
 struct Outcome {
     time: Nanos,
@@ -297,7 +298,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// What is without any.
+    /// Returns the outcome without remedies.
     fn as_is(case: &Case) -> Self {
         Self {
             time: case.run.in_loop(),
@@ -306,7 +307,7 @@ impl Outcome {
         }
     }
 
-    /// A run that ends with an error is short, and has trained little: what counts is how long a sample takes.
+    /// Time per sample, s. A run that ends with an error is short but trains little, so its total time is no measure.
     fn seconds_a_sample(&self) -> f64 {
         self.time.as_secs_f64() / self.samples.max(1) as f64
     }

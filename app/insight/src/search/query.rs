@@ -1,10 +1,10 @@
-//! What can be looked for, and how it is written.
+//! Search queries and their syntax.
 
 use std::fmt;
 
 use loadscope_trace::Nanos;
 
-/// What is slow.
+/// Kind of thing that is slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Single samples.
@@ -15,25 +15,25 @@ pub enum Subject {
     Waits,
 }
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// A batch by its number; without an epoch, in every epoch.
+    /// A batch by its index, in one epoch or in every epoch.
     Batch {
         /// Task index.
         idx: u64,
         /// Epoch, from 0.
         epoch: Option<u64>,
     },
-    /// A sample by its dataset index, wherever it was drawn.
+    /// Every occurrence of a sample, by dataset index.
     Sample(u64),
     /// A worker by its number.
     Worker(u64),
-    /// What took longer than this.
+    /// Things that took longer than this.
     Slow(Subject, Nanos),
-    /// What took longest, of all.
+    /// Things that took longest.
     Slowest(Subject),
-    /// Errors and losses.
+    /// Errors and dropped events.
     Trouble,
     /// Warnings.
     Warnings,
@@ -43,12 +43,12 @@ pub enum Query {
     Stalls,
     /// An instant.
     At(Nanos),
-    /// Words in a message, in small letters.
+    /// Text in a message, in lower case.
     Text(String),
 }
 
 impl Query {
-    /// Examples of everything that can be looked for.
+    /// Examples of all queries.
     pub const EXAMPLES: [&'static str; 9] = [
         "512",
         "sample 40123",
@@ -61,7 +61,7 @@ impl Query {
         "at 1.5 s",
     ];
 
-    /// Understands what was typed; `None` if that is nothing.
+    /// Parses the search text. `None` if it is empty.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.replace(['\u{2009}', '\u{a0}'], " ").to_lowercase();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -89,7 +89,7 @@ fn of_word(text: &str) -> Option<Query> {
     })
 }
 
-/// `512`, `batch 512`, `batch 512 of epoch 2`, `sample 4`, `worker 3`, and their first letters.
+/// Parses `512`, `batch 512`, `batch 512 of epoch 2`, `sample 4`, `worker 3`, and abbreviations with the first letter.
 fn of_number(text: &str) -> Option<Query> {
     let text = text.strip_prefix('#').unwrap_or(text);
     if let Some(idx) = whole(text) {
@@ -114,7 +114,7 @@ fn of_number(text: &str) -> Option<Query> {
     whole(after(&["worker", "w"])?).map(Query::Worker)
 }
 
-/// `slowest`, `slowest batches`, `slow`, `longest waits`.
+/// Parses `slowest`, `slowest batches`, `slow`, `longest waits`.
 fn slowest(text: &str) -> Option<Query> {
     let (how, what) = text.split_once(' ').unwrap_or((text, ""));
     if !matches!(
@@ -139,7 +139,7 @@ fn subject(text: &str) -> Option<Subject> {
     })
 }
 
-/// `slower than 200 ms`, `batches slower than 2 s`, `waits longer than 1 s`, `> 5 ms`.
+/// Parses `slower than 200 ms`, `batches slower than 2 s`, `waits longer than 1 s`, `> 5 ms`.
 fn slow(text: &str) -> Option<Query> {
     let named = text
         .split_once(' ')
@@ -157,7 +157,7 @@ fn slow(text: &str) -> Option<Query> {
     Some(Query::Slow(subject, duration(rest, Some(1e6))?))
 }
 
-/// `at 1.5 s`, `1.5 s`.
+/// Parses `at 1.5 s` and `1.5 s`.
 fn instant(text: &str) -> Option<Query> {
     match text.strip_prefix("at ") {
         Some(rest) => duration(rest, Some(1e6)).map(Query::At),
@@ -171,7 +171,7 @@ fn whole(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| plain)
 }
 
-/// A time with its unit; without one, `unit` (ns) is meant.
+/// Parses a duration. `unit` (ns) applies to a number without a unit.
 fn duration(text: &str, unit: Option<f64>) -> Option<Nanos> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
@@ -186,11 +186,11 @@ fn duration(text: &str, unit: Option<f64>) -> Option<Nanos> {
     };
     let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let value: f64 = number.parse().ok().filter(|_| plain)?;
-    // Three hundred years are later than every event.
+    // The limit is about 300 years, later than every event.
     Some(Nanos((value * scale).round().min(9e18) as i64))
 }
 
-/// A time to the nanosecond, in the largest unit that needs no decimals.
+/// Formats a time exactly, in the largest unit without decimals.
 fn exact(time: Nanos) -> String {
     let (scale, unit) = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")]
         .into_iter()
@@ -199,7 +199,7 @@ fn exact(time: Nanos) -> String {
     format!("{} {unit}", time.0 / scale)
 }
 
-/// As it is written. What this gives is understood as what it came from.
+/// Formats the query so that parsing the text returns the same query.
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

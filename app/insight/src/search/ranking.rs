@@ -1,17 +1,17 @@
-//! The slowest of all: which they are is known only once everything was looked at, so a short list is kept on the way.
+//! Ranking of the slowest hits. The slowest are known only at the end of the search, so the search keeps a short list.
 
 use loadscope_trace::Nanos;
 
 use super::Hit;
 
-/// So many are found: enough to see whether it is one or a habit.
+/// Maximum number of hits, enough to distinguish a single event from a pattern.
 pub(super) const FOUND: usize = 24;
 
-/// The slowest so far, the slowest first.
+/// Slowest hits so far, slowest first.
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
     pub all: Vec<(Nanos, Hit)>,
-    /// Since it was last asked.
+    /// True if the list has changed since the last query.
     pub has_changed: bool,
 }
 
@@ -20,7 +20,7 @@ impl Ranking {
         *self = Self::default();
     }
 
-    /// Takes `hit` in if it took longer than one of those that are known. Of two that took the same time the first one stays.
+    /// Adds `hit` if it is among the slowest. Of two equal times, the first one is kept.
     pub fn note(&mut self, took: Nanos, hit: Hit) {
         let at = self.all.partition_point(|(time, _)| *time >= took);
         if at < FOUND {

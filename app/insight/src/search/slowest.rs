@@ -1,4 +1,4 @@
-//! Looking for what took longest.
+//! Search for the slowest things.
 
 use loadscope_trace::{Nanos, Run, Sample};
 
@@ -6,7 +6,7 @@ use super::fetched::{is_fetched, worker_time};
 use super::{Hit, Search, Subject};
 
 impl Search {
-    /// Looks at the next slice for what took longest. True if there is more.
+    /// Processes the next slice. Returns true if data is left.
     pub(super) fn slowest(&mut self, subject: Subject, run: &Run) -> bool {
         let more = match subject {
             Subject::Waits => self.slice(run.waits().len(), |this, k| {
@@ -19,7 +19,7 @@ impl Search {
                 is_over
             }),
             _ => {
-                // Some of them have come to their end since they were looked at.
+                // Some of these batches were fetched in the meantime.
                 for row in std::mem::take(&mut self.unfinished) {
                     self.rank(subject, run, row);
                 }

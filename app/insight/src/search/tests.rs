@@ -9,7 +9,7 @@ fn any_query() -> impl Strategy<Value = Query> {
         Just(Subject::Batches),
         Just(Subject::Waits)
     ];
-    // Floating point holds these to the nanosecond.
+    // `f64` represents these times exactly to the nanosecond.
     let time = || (0..1i64 << 50).prop_map(Nanos);
     prop_oneof![
         (any::<u64>(), prop::option::of(any::<u64>()))
@@ -42,7 +42,7 @@ proptest! {
     #[test]
     fn capitals_and_blanks_do_not_matter(query in any_query()) {
         let text = format!("  {}\u{2009} ", query.to_string().to_uppercase().replace(' ', "  "));
-        // µ in capitals is another letter.
+        // The capital of µ is another character.
         prop_assume!(text.is_ascii() || !text.contains('Μ'));
         prop_assert_eq!(Query::parse(&text), Some(query));
     }
@@ -221,7 +221,7 @@ fn the_slowest_are_found_slowest_first_however_late_they_come() {
         found(&mut search, &run),
         [Hit::Batch(2), Hit::Batch(1), Hit::Batch(0)]
     );
-    // A habit is not listed to its end.
+    // The number of hits is limited.
     for idx in 3..30 {
         fetch(&mut run, idx, &[1, 1]);
     }

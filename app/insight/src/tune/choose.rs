@@ -1,47 +1,48 @@
-//! What to try: the settings that the forecast holds for the best, and those beside them, because a forecast may be wrong.
+//! Choice of settings: the best ones in the forecast, and neighbors of them, because a forecast can be wrong.
 
 use loadscope_plan::forecast::{Forecast, Recorded, Setting, explore, grid};
 use loadscope_trace::{Nanos, Overrides, Run};
 use loadscope_words::say;
 
-/// Workers that are tried at most where nothing can be forecast.
+/// Maximum number of workers without a forecast.
 const MOST_WORKERS: usize = 16;
-/// A change that is expected to bring less than this is not tried for its own sake.
+/// Minimum expected gain of a change, as a share.
 const WORTH_TRYING: f64 = 0.02;
 
-/// Forecast for a setting, per batch and without the first one, s, with its 90 % interval from `low` to `high`.
+/// Forecast for a setting: time per batch without the first batch, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// The forecast.
+    /// Time per batch, s.
     pub per_batch: f64,
-    /// The lower end of its 90 % interval.
+    /// Lower end of the 90 % interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the 90 % interval.
     pub high: f64,
 }
 
-/// A setting to be tried.
+/// A setting to try.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// The settings.
+    /// Changed arguments.
     pub overrides: Overrides,
-    /// Its forecast; `None` without one.
+    /// Its forecast. `None` without one.
     pub expected: Option<Expected>,
 }
 
-/// Settings to try.
+/// Settings to try, with forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
-    /// In this order.
+    /// Settings in the order of execution.
     pub tries: Vec<Try>,
-    /// Forecast for the unchanged program, a check of the other forecasts.
+    /// Forecast for the unchanged program, which checks the other forecasts.
     pub own: Option<Expected>,
-    /// Notes about the forecasts, in whole sentences.
+    /// Notes about the forecasts, as complete sentences.
     pub notes: Vec<String>,
 }
 
-/// Chooses at most `most` settings to be tried after `run` was recorded; `asked` for are tried instead, if there are any. `wanted`
-/// says whether the answer is still of interest; if not, nothing is chosen.
+/// Chooses at most `most` settings to try after the recording `run`. If `asked` is not empty, its settings are used
+/// instead.
+/// `wanted` returns false if the result is no longer needed. Nothing is chosen then.
 pub fn choose(
     run: &Run,
     asked: &[Overrides],
@@ -91,7 +92,7 @@ pub fn choose(
     choice
 }
 
-/// Settings with their forecasts, the fastest first; `None` if there are none.
+/// Returns settings with their forecasts, fastest first. `None` without forecasts.
 fn ranked(
     recorded: &Recorded,
     is_stream: bool,
@@ -116,7 +117,7 @@ fn ranked(
     Some(all)
 }
 
-/// The same with one more thing changed.
+/// Returns variants of `setting` with one more change each.
 fn variations(base: &Setting, setting: &Setting) -> Vec<Setting> {
     let kept = Setting {
         persistent_workers: !base.persistent_workers,
@@ -133,7 +134,7 @@ fn variations(base: &Setting, setting: &Setting) -> Vec<Setting> {
     vec![kept, any, pinned]
 }
 
-/// In which order settings are worth trying.
+/// Returns settings in the order in which they are worth trying.
 fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<Setting> {
     let plain = |s: &Setting| {
         s.persistent_workers == base.persistent_workers
@@ -149,7 +150,8 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
     let cheapest = cheapest.unwrap_or(best);
     let mut out = vec![cheapest.setting.clone()];
-    // The number of workers matters most, and a forecast may be wrong about it: one with more, and one with fewer.
+    // The number of workers matters most, and a forecast can be wrong about it. So one setting with more and one with
+    // fewer workers follow.
     let factor = cheapest.setting.prefetch_factor;
     let workers = cheapest.setting.num_workers;
     let with_workers = |n: usize| {
@@ -165,7 +167,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let fewer = numbers.iter().rev().find(|n| **n < workers && **n > 0);
     out.extend(more.and_then(|n| with_workers(*n)));
     out.push(best.setting.clone());
-    // Other options on top of that, the most useful first.
+    // Settings with another option in addition, the most useful first.
     let on_top = ranked.iter().filter(|f| {
         let s = &f.setting;
         !plain(s) && s.num_workers == workers && s.prefetch_factor == base.prefetch_factor
@@ -180,17 +182,17 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     out
 }
 
-/// True if `time` is no more than a share longer than `least`.
+/// Returns true if `time` exceeds `least` by at most `share`.
 fn within(time: Nanos, least: Nanos, share: f64) -> bool {
     time.as_secs_f64() <= least.as_secs_f64() * (1.0 + share)
 }
 
-/// True if each worker has its own part of an iterable-style dataset: how many there are decides what a program reads.
+/// Returns true for an iterable-style dataset. The number of workers determines the samples of each worker.
 fn is_stream(run: &Run) -> bool {
     run.info.options.is_stream()
 }
 
-/// Settings to try without forecasts.
+/// Returns settings to try without forecasts.
 fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
     let is_stream = is_stream(run);
     let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
@@ -222,7 +224,7 @@ fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
     out
 }
 
-/// The setting of a run of which nothing more is known.
+/// Returns the setting of a run from its options only.
 fn setting_of(run: &Run) -> Setting {
     let o = &run.info.options;
     Setting {
@@ -240,10 +242,10 @@ fn setting_of(run: &Run) -> Setting {
     }
 }
 
-/// The overrides that turn `base` into `setting`.
+/// Returns the overrides that turn `base` into `setting`.
 fn difference(base: &Setting, setting: &Setting) -> Overrides {
     let works = setting.num_workers > 0;
-    // A program without workers has PyTorch's own prefetch factor once it has some.
+    // A program without workers gets PyTorch's default prefetch factor together with workers.
     let factor =
         (setting.prefetch_factor != base.prefetch_factor).then_some(setting.prefetch_factor);
     let flag = |is: bool, was: bool| (is != was).then_some(is);
@@ -258,7 +260,7 @@ fn difference(base: &Setting, setting: &Setting) -> Overrides {
     }
 }
 
-/// The setting that `overrides` make of `base`; `None` if no forecast knows what is different.
+/// Applies `overrides` to `base`. `None` if a change cannot be forecast.
 fn with(base: &Setting, overrides: &Overrides) -> Option<Setting> {
     let o = overrides;
     o.multiprocessing_context.is_none().then(|| Setting {
@@ -271,7 +273,8 @@ fn with(base: &Setting, overrides: &Overrides) -> Option<Setting> {
     })
 }
 
-/// A forecast is of all epochs with what lies between them; what is measured is a batch within them, without the first.
+/// Converts a forecast to the measured quantity. A forecast covers all epochs and the time between them.
+/// A measurement is the time per batch within epochs, without the first batch.
 fn expected(run: &Run, forecast: &Forecast) -> Option<Expected> {
     let epochs = run.epochs();
     let between = epochs.pairs().map(|pair| {
@@ -317,7 +320,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert!(numbers.len() >= 3, "{choice:#?}");
-        // What is forecast for a setting is what is measured in it.
+        // The forecast of a setting equals its measurement.
         let measured = Measured::of(&run, usize::MAX).expect("batches").per_batch;
         let own = choice.own.expect("a forecast").per_batch;
         assert!((own / measured - 1.0).abs() < 0.01, "{own} {measured}");

@@ -4,33 +4,33 @@ use loadscope_trace::{Activity, Epoch, Lane, Nanos, Run, Stage};
 
 use crate::report::compare::{Drawn, change_of};
 
-/// Neighbouring batches are drawn together: at least one of each worker, and at most so many pieces.
+/// Maximum number of pieces of consecutive batches for the bootstrap. A piece has at least one batch per worker.
 const MOST_PIECES: usize = 2_000;
 
-/// Number of batches that the trainer got.
+/// Number of batches that the trainer received.
 pub fn yielded(run: &Run) -> usize {
     let batches = run.batches().iter();
     batches.filter(|batch| batch.was_yielded).count()
 }
 
-/// What the first batches of a loader took: within epochs, from the first batch to the end of the step on the last one. The first
-/// batch, which waits for the workers to start, stands apart.
+/// Times of a loader's first batches, from the first batch of an epoch to the end of its last step.
+/// The first batch of the run waits for the workers to start, so it is separate.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Batches that were looked at.
+    /// Number of measured batches.
     pub batches: usize,
     /// Time per batch, s.
     pub per_batch: f64,
-    /// Part of that time that the trainer waited, s.
+    /// Waited part of that time, s.
     pub waited: f64,
-    /// From the beginning of the first epoch to its first batch, s.
+    /// Time from the start of the first epoch to its first batch, s.
     pub first_batch: f64,
-    /// Batch by batch, in pieces.
+    /// Pieces of consecutive batches.
     pieces: Vec<Drawn>,
 }
 
 impl Measured {
-    /// Looks at the first `most` batches of `run`; `None` if there are fewer than two.
+    /// Measures the first `most` batches of `run`. `None` if there are fewer than two.
     pub fn of(run: &Run, most: usize) -> Option<Self> {
         let mut all = Vec::new();
         for epoch in run.epochs() {
@@ -44,7 +44,7 @@ impl Measured {
         let first = run.epochs().first()?;
         let (first_at, first_tail) = all.first().map(|one| (one.at, one.tail))?;
         let mut items: Vec<Drawn> = all.iter().map(|one| one.drawn).collect();
-        // What came before the first batch stands apart; what it took after that does not.
+        // The wait for the first batch is excluded. Its later time is included.
         items[0] = Drawn {
             cycle: first_tail,
             waited: 0.0,
@@ -69,7 +69,8 @@ impl Measured {
         })
     }
 
-    /// By how much a batch takes longer than in all of `before`, as a share, and where that lies with 95 % confidence.
+    /// Returns the relative change of the time per batch compared with all of `before`, with its 95 % confidence
+    /// interval.
     pub fn change_from(&self, before: &[&Self]) -> Option<(f64, Option<(f64, f64)>)> {
         let before: Vec<Vec<Drawn>> = before.iter().map(|m| m.pieces.clone()).collect();
         let mine = [self.pieces.clone()];
@@ -77,15 +78,15 @@ impl Measured {
     }
 }
 
-/// One batch, and what came before it in its epoch.
+/// A yielded batch, with the wait before it.
 struct Yielded {
     at: Nanos,
     drawn: Drawn,
-    /// What follows it where it is the last one that is looked at in its epoch, ns.
+    /// Time after the batch if it is the last measured one of its epoch, ns.
     tail: f64,
 }
 
-/// The first `most` batches of an epoch in the order in which they were yielded.
+/// Returns the first `most` batches of an epoch in yield order.
 fn of_epoch(run: &Run, epoch: &Epoch, most: usize) -> Vec<Yielded> {
     let at = |row: &u32| Some((run.entered(*row as usize, Stage::Training)?, *row as usize));
     let mut rows: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(at).collect();
@@ -124,7 +125,7 @@ fn of_epoch(run: &Run, epoch: &Epoch, most: usize) -> Vec<Yielded> {
     out
 }
 
-/// When the trainer had done with a batch.
+/// Returns the end of the training step on a batch.
 fn end_of_step(run: &Run, row: usize) -> Option<Nanos> {
     let path = run.path(row);
     let step = path.iter().rev().find(|s| s.stage == Stage::Training)?;
@@ -152,13 +153,13 @@ mod tests {
     fn the_time_of_a_batch_is_that_of_its_step_and_its_wait() {
         let run = simulated(&options(0));
         assert_eq!(yielded(&run), 80);
-        // 10 samples of 10 ms, and a step of 20 ms; the first batch is fetched before anything is measured.
+        // 10 samples of 10 ms and a step of 20 ms. The first batch is fetched before the measurement.
         let all = Measured::of(&run, usize::MAX).expect("batches");
         assert_eq!(all.batches, 80);
         assert!((all.first_batch - 0.1).abs() < 1e-3, "{}", all.first_batch);
         let expected = (80.0 * 0.02 + 79.0 * 0.1) / 79.0;
         assert!((all.per_batch - expected).abs() < 1e-3, "{}", all.per_batch);
-        // A part of an epoch ends with the step of its last batch.
+        // A partial epoch ends with the step on its last batch.
         let some = Measured::of(&run, 30).expect("batches");
         assert_eq!(some.batches, 30);
         let expected = (30.0 * 0.02 + 29.0 * 0.1) / 29.0;

@@ -1,4 +1,4 @@
-//! Arguments as they are given: `num_workers=8,pin_memory=true`.
+//! Parser of overrides: `num_workers=8,pin_memory=true`.
 
 use loadscope_plan::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, whole};
 use loadscope_plan::limits;
@@ -18,10 +18,10 @@ const KEYS: [Key; 6] = [
     ),
 ];
 
-/// Reads arguments with commas between them.
+/// Parses comma-separated overrides.
 ///
 /// # Errors
-/// A sentence that says what is wrong, and what would be right.
+/// A sentence with the mistake and a correct example.
 pub fn overrides(text: &str) -> Result<Overrides, String> {
     let key_set = KeySet::new(KEYS);
     let given = key_set.read(text);
@@ -30,10 +30,10 @@ pub fn overrides(text: &str) -> Result<Overrides, String> {
         .map_err(|mistake| key_set.sentence(&mistake))
 }
 
-/// Reads texts that hold one or more arguments each.
+/// Parses texts with one or more overrides each.
 ///
 /// # Errors
-/// As [`overrides`]; also if an argument is given twice.
+/// As [`overrides`], and if an argument is given twice.
 pub fn overrides_of_all(texts: &[String]) -> Result<Overrides, String> {
     overrides(&texts.join(","))
 }

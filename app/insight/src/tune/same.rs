@@ -1,41 +1,41 @@
-//! Differences of the program with other settings: its output, the order of its samples, the contents of its batches.
+//! Differences of a program with other settings: output, sample order, batch contents.
 //!
-//! Programs print times, and shuffle without a seed. So only that counts in which the runs as it is agree with each other.
+//! Programs print times and shuffle without a seed. Only parts that are equal in all unchanged runs are compared.
 
 use std::collections::BTreeMap;
 
 use loadscope_trace::{BatchId, Run, Stage};
 use loadscope_words::say;
 
-/// Lines of output that are compared.
+/// Maximum number of compared output lines.
 const MOST_LINES: usize = 2_000;
 
 /// Results of a run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOutput {
-    /// Lines that the program printed.
+    /// Output lines of the program.
     pub printed: Vec<String>,
-    /// Dataset indices of the batches, in the order in which they were yielded.
+    /// Dataset indices of each batch, in yield order.
     pub order: Vec<Vec<u64>>,
     /// Digests of the contents of the first batches.
     pub contents: BTreeMap<BatchId, u32>,
 }
 
-/// A difference between a run with other settings and the runs as it is.
+/// A difference between a run with other settings and the unchanged runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differs {
-    /// The program printed another line; its number, from 1.
+    /// The program printed another line. Its number, from 1.
     Printed(usize),
-    /// A batch has other samples; its number, from 0.
+    /// A batch has other samples. Its number, from 0.
     Order(usize),
-    /// A batch has the same samples, but other values.
+    /// A batch has the same samples with other values.
     Contents(BatchId),
-    /// A batch of a stream, which names no samples, has other values.
+    /// A batch of a stream, which has no indices, has other values.
     Stream(BatchId),
 }
 
 impl RunOutput {
-    /// The outcome of a run: `log` is what the program printed.
+    /// Collects the results of a run. `log` is the program's output.
     pub fn of(run: &Run, log: &str) -> Self {
         let rows = 0..run.batches().len();
         let digest = |row: usize| Some((run.batches()[row].id, run.content(row)?.digest()?));
@@ -51,7 +51,7 @@ impl RunOutput {
         }
     }
 
-    /// The differences from the runs as it is. Without a second one nothing is known to be the same in each run.
+    /// Returns the differences from the unchanged runs. With fewer than two of them, no part is known to be stable.
     pub fn differences(&self, as_it_is: &[&Self]) -> Vec<Differs> {
         let [first, others @ ..] = as_it_is else {
             return Vec::new();
@@ -62,12 +62,12 @@ impl RunOutput {
         let line = first_difference(&self.printed, &first.printed, |at, line| {
             others.iter().all(|o| o.printed.get(at) == Some(line))
         });
-        // A run that was ended early may be so in the middle of its last line.
+        // The output of a run that was ended early can stop in the middle of the last line.
         let line = line.filter(|at| at + 1 < self.printed.len());
         let batch = first_difference(&self.order, &first.order, |at, batch| {
             !batch.is_empty() && others.iter().all(|o| o.order.get(at) == Some(batch))
         });
-        // Other samples have other values.
+        // Other samples imply other values.
         let values = match batch {
             Some(_) => None,
             None => self.other_values(first, others),
@@ -83,7 +83,7 @@ impl RunOutput {
         all.into_iter().flatten().collect()
     }
 
-    /// The first batch whose values are the same in each run as it is, and others here.
+    /// Returns the first batch whose values are equal in all unchanged runs, but different here.
     fn other_values(&self, first: &Self, others: &[&Self]) -> Option<BatchId> {
         let mut differing = first.contents.iter().filter(|(id, digest)| {
             let is_stable = others.iter().all(|o| o.contents.get(id) == Some(*digest));
@@ -93,7 +93,7 @@ impl RunOutput {
     }
 }
 
-/// The first place at which two lists differ, of those where `is_stable`.
+/// Returns the first position at which two lists differ and `is_stable` is true.
 fn first_difference<T: PartialEq>(
     mine: &[T],
     first: &[T],
@@ -105,7 +105,8 @@ fn first_difference<T: PartialEq>(
 }
 
 impl Differs {
-    /// `num_workers=4: the program prints another text than before, from line 3 on`
+    /// Returns a sentence, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it
+    /// is`.
     pub fn sentence(self, setting: &str) -> String {
         match self {
             Self::Printed(line) => say!(
@@ -161,7 +162,7 @@ mod tests {
             other.differences(&as_it_is),
             [Differs::Printed(2), Differs::Order(1)]
         );
-        // It ended earlier, in the middle of a line.
+        // The output stops earlier, in the middle of a line.
         let cut = outcome(&["start", "lo"], &[&[0, 1]]);
         assert_eq!(cut.differences(&as_it_is), []);
     }
@@ -183,9 +184,9 @@ mod tests {
             with(&[1, 7, 3]).differences(&as_it_is),
             [Differs::Contents(second)]
         );
-        // Random numbers without a seed differ between the runs as it is.
+        // Unseeded random numbers differ between unchanged runs.
         assert_eq!(with(&[1, 2, 7]).differences(&as_it_is), []);
-        // A stream names no samples.
+        // A stream has no indices.
         let stream = |digests: &[u32]| RunOutput {
             order: vec![Vec::new(); 2],
             ..with(digests)
@@ -206,7 +207,7 @@ mod tests {
     fn shuffling_without_a_seed_is_no_difference() {
         let runs = [[4, 1], [2, 7], [5, 0]].map(|batch| outcome(&[], &[&batch]));
         assert_eq!(runs[2].differences(&[&runs[0], &runs[1]]), []);
-        // A single run shows nothing that is the same in each.
+        // A single run does not show which parts are stable.
         assert_eq!(runs[2].differences(&[&runs[0]]), []);
         // Streams have no indices.
         let stream = outcome(&[], &[&[]]);

@@ -4,38 +4,38 @@ use loadscope_trace::{MadeAt, Overrides, RunOptions};
 
 use super::{Expected, Measured};
 
-/// A difference below this is none, however quiet the host is.
+/// Minimum relative difference that counts, even on a quiet host.
 const LEAST: f64 = 0.02;
-/// A difference is none unless it is this many times as large as what runs of one setting differ.
+/// Minimum ratio of a difference to the spread of unchanged runs.
 const TIMES_NOISE: f64 = 2.0;
-/// Settings that differ by less than this are as fast, and the one with fewer workers is the better one.
+/// Settings that differ by less than this are equally fast. The one with fewer workers is then better.
 const AS_GOOD: f64 = 0.02;
 
 /// Purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The program as it is, to forecast from.
+    /// The unchanged program, the basis of the forecasts.
     First,
-    /// The same again, to see what runs of one setting differ.
+    /// The unchanged program again, to measure the noise.
     Repeat,
-    /// With other arguments.
+    /// The program with other arguments.
     Try,
 }
 
 /// One run of the program.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// Its purpose.
+    /// Purpose.
     pub kind: Kind,
-    /// Its settings.
+    /// Changed arguments.
     pub overrides: Overrides,
-    /// Its forecast.
+    /// Forecast.
     pub expected: Option<Expected>,
-    /// The options that the loader had; `None` if it was not seen.
+    /// Options of the loader. `None` if the loader was not recorded.
     pub options: Option<RunOptions>,
-    /// Its times, or why it cannot be compared, the beginning of a sentence.
+    /// Times, or the start of a sentence with the reason why there are none.
     pub measured: Result<Measured, String>,
-    /// The recording, a name within the folder.
+    /// Name of the recording in the folder.
     pub recording: String,
 }
 
@@ -46,12 +46,12 @@ pub enum Outcome {
     Faster,
     /// Significantly slower.
     Slower,
-    /// The difference may be noise.
+    /// The difference can be noise.
     WithinNoise,
 }
 
 impl Outcome {
-    /// Its name for scripts.
+    /// Name for scripts.
     pub fn id(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -66,28 +66,28 @@ impl Outcome {
 pub struct Row {
     /// The run.
     pub tried: Tried,
-    /// By how much a batch takes longer than in the program as it is, as a share; `None` for that itself.
+    /// Relative change of the time per batch from the unchanged program. `None` for the unchanged program.
     pub change: Option<f64>,
     /// The 95 % confidence interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Its result.
+    /// Result of a try.
     pub outcome: Option<Outcome>,
 }
 
-/// All runs of a program, in the order in which they were made.
+/// All runs of a program, in order of execution.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Name of the loader.
     pub loader: String,
-    /// The line that makes it.
+    /// Place where the program creates the loader.
     pub made_at: Option<MadeAt>,
-    /// Batches that were compared.
+    /// Number of compared batches.
     pub batches: usize,
-    /// The runs.
+    /// Rows of the table.
     pub rows: Vec<Row>,
-    /// Largest difference between runs of the unchanged program, as a share; `None` if there is only one.
+    /// Largest relative difference between runs of the unchanged program. `None` if there is only one.
     pub noise: Option<f64>,
-    /// Notes, in whole sentences.
+    /// Notes, as complete sentences.
     pub notes: Vec<String>,
 }
 
@@ -118,15 +118,15 @@ impl Table {
         }
     }
 
-    /// Time per batch of the unchanged program, s: the mean over its runs.
+    /// Mean time per batch of the unchanged program, s.
     pub fn own(&self) -> Option<f64> {
         let own = self.rows.iter().filter(|row| row.tried.kind != Kind::Try);
         let times = own.filter_map(|row| Some(row.tried.measured.as_ref().ok()?.per_batch));
         mean(times)
     }
 
-    /// The try to take: of those that are faster beyond noise the fastest, or one that is as fast with fewer workers and a smaller
-    /// prefetch factor.
+    /// Returns the try to recommend: among the significantly faster ones that are about as fast as the fastest,
+    /// the one with the fewest workers and the smallest prefetch factor.
     pub fn recommended(&self) -> Option<&Row> {
         let limit = time(self.fastest()?) * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
         let cost = |row: &&Row| {
@@ -141,7 +141,7 @@ impl Table {
             .min_by_key(cost)
     }
 
-    /// The fastest of the tries that are faster beyond noise.
+    /// Returns the fastest of the significantly faster tries.
     pub fn fastest(&self) -> Option<&Row> {
         self.faster().min_by(|a, b| time(a).total_cmp(&time(b)))
     }
@@ -172,8 +172,8 @@ fn row(tried: Tried, own: &[Measured], noise: Option<f64>) -> Row {
     }
 }
 
-/// Beyond noise is what the batches of the runs confirm, and what is more than runs of one setting differ: what makes a whole run
-/// slower (another program, a warm cache) does not show within it.
+/// Returns faster or slower only if the interval excludes zero and the change exceeds the noise between runs.
+/// The interval cannot show effects on a whole run, such as another program or a warm cache.
 fn outcome(change: f64, interval: Option<(f64, f64)>, noise: Option<f64>) -> Outcome {
     let least = (noise.unwrap_or_default() * TIMES_NOISE).max(LEAST);
     match interval {
@@ -183,7 +183,7 @@ fn outcome(change: f64, interval: Option<(f64, f64)>, noise: Option<f64>) -> Out
     }
 }
 
-/// Largest difference between runs, as a share of their mean.
+/// Returns the largest difference between runs, relative to their mean.
 fn spread(own: &[Measured]) -> Option<f64> {
     let times = || own.iter().map(|m| m.per_batch);
     let least = times().min_by(f64::total_cmp)?;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::simulated::simulated;
 
-    /// A run of the program with so many workers; `slower`: of everything, as on a busy host.
+    /// Returns a run with this number of workers. All times are multiplied by `slower`, as on a busy host.
     fn tried(kind: Kind, workers: usize, slower: f64) -> Tried {
         let options = RunOptions {
             dataset: format!("synthetic:len=600,cost_ms={},jitter=0.1", 10.0 * slower),
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(best.tried.overrides.num_workers, Some(6));
         assert!(best.change.expect("a change") < -0.5);
         assert_eq!(table.batches, 60);
-        // A faster row of the table is explained: nothing else says why it is not the best.
+        // The text must explain why a faster row is not the best one.
         let time = |row: &Row| row.tried.measured.as_ref().map(|m| m.per_batch).ok();
         let rows = table.rows.iter();
         let fastest = rows.filter_map(time).min_by(f64::total_cmp);
@@ -263,7 +263,7 @@ mod tests {
         );
     }
 
-    /// "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
+    /// Regression: "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
     #[test]
     fn a_faster_row_than_the_recommended_one_is_explained() {
         let table = table(vec![
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_is_within_what_repeats_differ_is_no_difference() {
-        // The host became slower by and by: without the repeat the try would look worse.
+        // The host becomes slower over time. Without the repeat, the try would look worse.
         let table = table(vec![
             tried(Kind::First, 4, 1.0),
             tried(Kind::Try, 5, 1.06),

@@ -1,4 +1,4 @@
-//! The table for people and for scripts.
+//! The table as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use super::{Expected, Kind, Outcome, Row, Table};
 use crate::format::{percent, signed};
 
 impl Table {
-    /// For people; `folder` holds the recordings.
+    /// Returns the table as text. `folder` contains the recordings.
     pub fn text(&self, folder: &str) -> String {
         let mut out = String::new();
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = self.write(&mut out, folder);
         out.trim_end().to_owned()
     }
@@ -65,9 +65,9 @@ impl Table {
         Ok(())
     }
 
-    /// Error of the forecast for the unchanged program, if it is large.
+    /// Returns the relative error of the forecast for the unchanged program, if it is large.
     fn misses(&self) -> Option<f64> {
-        /// As in the verdict on a recording.
+        /// Same limit as in the verdict on a recording.
         const FITS: f64 = 0.1;
         let first = self.rows.first()?;
         let expected = first.tried.expected?.per_batch;
@@ -130,7 +130,7 @@ impl Table {
         Ok(())
     }
 
-    /// The recommendation, in a sentence or two.
+    /// Returns the recommendation in one or two sentences.
     pub fn verdict(&self) -> String {
         let place = match &self.made_at {
             Some(made_at) => say!("{} ({}, line {})", made_at.name, made_at.file, made_at.line),
@@ -160,7 +160,7 @@ impl Table {
         )
     }
 
-    /// The reason if another row of the table is faster than the recommended one.
+    /// Returns the reason if another row is faster than the recommended one.
     pub fn why_not_fastest(&self) -> Option<String> {
         let best = self.recommended()?;
         let fastest = self.fastest()?;
@@ -174,7 +174,7 @@ impl Table {
         })
     }
 
-    /// Arguments of the program that must go, because they need workers.
+    /// Lists the arguments to remove from the program because they need workers.
     fn without(&self, row: &Row) -> String {
         let first = self.rows.first().and_then(|row| row.tried.options.as_ref());
         let Some(first) = first.filter(|_| row.tried.overrides.num_workers == Some(0)) else {
@@ -194,7 +194,7 @@ impl Table {
         }
     }
 
-    /// Other effects of the recommended setting.
+    /// Describes other effects of the recommended setting.
     fn consequences(&self) -> Vec<&'static str> {
         let Some(row) = self.recommended() else {
             return Vec::new();
@@ -229,7 +229,7 @@ impl Table {
         out
     }
 
-    /// For scripts; `folder` holds the recordings.
+    /// Returns the table as JSON. `folder` contains the recordings.
     pub fn json(&self, folder: &str) -> Value {
         let expected =
             |e: Expected| json!({ "seconds": e.per_batch, "low": e.low, "high": e.high });
@@ -269,7 +269,7 @@ impl Table {
     }
 }
 
-/// Thin spaces are for people.
+/// Replaces thin spaces, which are for readers only.
 fn plain(text: &str) -> String {
     text.replace('\u{2009}', " ")
 }
@@ -283,12 +283,12 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 impl Row {
-    /// The setting, in words.
+    /// Name of the setting.
     pub fn name(&self) -> String {
         name(self)
     }
 
-    /// Difference from the unchanged program, and its significance.
+    /// Returns the difference from the unchanged program, and its significance.
     pub fn difference(&self) -> String {
         change(self)
     }

@@ -1,4 +1,4 @@
-//! The hidden causes, as the diagnosis finds them, and what each of them loses.
+//! Hidden causes of cases, the matching findings, and their losses.
 
 use loadscope_diagnose::{FindingId, Severity, VerdictId};
 use loadscope_insight::Datasets;
@@ -10,20 +10,20 @@ use crate::moment::Moment;
 use crate::query::{About, OrderQuery, Query};
 use loadscope_words::Language;
 
-/// What is wrong with a run.
+/// A cause of a slow or faulty run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Culprit {
-    /// The main process loads by itself.
+    /// The main process loads the batches.
     NoWorkers,
-    /// The workers are slower than training.
+    /// The workers are slower than the training step.
     TooFewWorkers,
     /// A few samples are very slow.
     SlowSamples,
     /// Each epoch waits for its workers to start.
     LateWorkers,
-    /// Training is the slower side: nothing is wrong.
+    /// Training is the bottleneck, so nothing is wrong.
     TrainingBound,
-    /// Samples come more than once in an epoch.
+    /// Samples occur more than once in an epoch.
     RepeatedSamples,
     /// Every epoch has the same order.
     SameOrder,
@@ -32,7 +32,7 @@ pub enum Culprit {
 }
 
 impl Culprit {
-    /// All of them: what a learner chooses from.
+    /// All causes that a learner can choose.
     pub const ALL: [Self; 8] = [
         Self::NoWorkers,
         Self::TooFewWorkers,
@@ -44,7 +44,7 @@ impl Culprit {
         Self::BrokenSample,
     ];
 
-    /// The findings of the diagnosis that name it; none: the diagnosis says that all is fine.
+    /// Returns the findings that indicate the cause. Empty for the verdict that all is fine.
     pub fn findings(self) -> &'static [FindingId] {
         match self {
             Self::NoWorkers => &[FindingId::NoWorkers],
@@ -62,7 +62,7 @@ impl Culprit {
         }
     }
 
-    /// For people.
+    /// Returns the translated name.
     pub fn label(self, language: Language) -> &'static str {
         let (en, zh) = match self {
             Self::NoWorkers => ("There are no workers", "没有工作进程"),
@@ -95,7 +95,7 @@ impl Culprit {
         }
     }
 
-    /// Two sentences for people: why it is the cause, as the window shows it, and why its remedy works.
+    /// Returns two sentences: the evidence in the window, and the reason why the remedy works.
     pub fn explanation(self, language: Language) -> &'static str {
         let (en, zh) = match self {
             Self::NoWorkers => (
@@ -137,7 +137,7 @@ impl Culprit {
         }
     }
 
-    /// What the diagnosis says is wrong with a run, the worst first; notes do not count.
+    /// Returns the causes that the diagnosis finds in a run, worst first. Notes are ignored.
     pub fn of(run: &Run) -> Vec<Self> {
         let diagnosis = Report::of(run, false, Datasets::default()).diagnosis;
         let named = diagnosis
@@ -157,7 +157,7 @@ impl Culprit {
         all
     }
 
-    /// True if it costs time, and not samples or their order.
+    /// Returns true if the cause costs time, false if it affects samples or their order.
     pub fn costs_time(self) -> bool {
         match self {
             Self::NoWorkers
@@ -169,7 +169,7 @@ impl Culprit {
         }
     }
 
-    /// What it loses in a run: samples, or equal orders; nothing if what it costs is time.
+    /// Returns the loss in a run: repeated or missing samples, or equal orders. 0 if the cause costs time.
     pub(super) fn loss(self, run: &Run) -> f64 {
         match self {
             Self::NoWorkers

@@ -1,4 +1,4 @@
-//! Runs with hidden causes, drawn by a seed. What is drawn is only taken if the diagnosis finds these causes and no others.
+//! Random runs with hidden causes. A run is accepted only if the diagnosis finds exactly these causes.
 
 use loadscope_trace::{OnError, Run, RunOptions};
 use oorandom::Rand64;
@@ -6,7 +6,7 @@ use oorandom::Rand64;
 use super::Culprit;
 use crate::query::simulated;
 
-/// Causes that stand alone in a case.
+/// Causes of cases with one cause.
 const SINGLE: [Culprit; 7] = [
     Culprit::NoWorkers,
     Culprit::TooFewWorkers,
@@ -17,7 +17,7 @@ const SINGLE: [Culprit; 7] = [
     Culprit::BrokenSample,
 ];
 
-/// Two at once.
+/// Causes of cases with two causes.
 const PAIRS: [[Culprit; 2]; 5] = [
     [Culprit::TooFewWorkers, Culprit::SameOrder],
     [Culprit::SlowSamples, Culprit::SameOrder],
@@ -26,18 +26,18 @@ const PAIRS: [[Culprit; 2]; 5] = [
     [Culprit::NoWorkers, Culprit::BrokenSample],
 ];
 
-/// Cases with one cause; those with two follow them.
+/// Number of cases with one cause. Cases with two causes follow.
 const ALONE: usize = 5;
 
-/// A run is drawn anew so often until the diagnosis agrees.
+/// Maximum number of attempts to draw a run that the diagnosis confirms.
 const TRIES: usize = 40;
 
-/// A generator for a case of a seed.
+/// Returns the random generator for a case of a seed.
 pub(super) fn random(seed: u64, number: u32) -> Rand64 {
     Rand64::new((u128::from(seed) << 32) | u128::from(number))
 }
 
-/// A shuffled copy.
+/// Returns a shuffled copy.
 pub(super) fn shuffled<T: Clone>(all: &[T], random: &mut Rand64) -> Vec<T> {
     let mut all = all.to_vec();
     for at in (1..all.len()).rev() {
@@ -47,7 +47,7 @@ pub(super) fn shuffled<T: Clone>(all: &[T], random: &mut Rand64) -> Vec<T> {
     all
 }
 
-/// The causes of a simulated case, its position from 0: cases of a seed differ.
+/// Returns the causes of the simulated case at position `at`, from 0. The cases of a seed differ.
 pub(super) fn causes(seed: u64, at: usize) -> Vec<Culprit> {
     // All cases of a seed draw from the same shuffled lists.
     let mut random = random(seed, 0);
@@ -64,7 +64,7 @@ pub(super) fn causes(seed: u64, at: usize) -> Vec<Culprit> {
     .unwrap_or_default()
 }
 
-/// A run with these causes, which the diagnosis finds, and no others.
+/// Draws a run in which the diagnosis finds exactly these causes.
 pub(super) fn run(causes: &[Culprit], random: &mut Rand64) -> Option<Run> {
     let mut wanted = causes.to_vec();
     wanted.sort_unstable();
@@ -84,7 +84,7 @@ fn options(causes: &[Culprit], random: &mut Rand64) -> RunOptions {
     let step = pick(12, 30);
     let len = batch_size * pick(50, 70);
     let mut workers = pick(2, 4);
-    // What a batch takes if nothing is to be waited for: well below what the workers have time for.
+    // Cost per sample without waits, with 40 % idle time for the workers.
     let mut cost = (step as f64 * workers as f64 * 0.6) / batch_size as f64;
     if has(Culprit::NoWorkers) {
         workers = 0;

@@ -1,10 +1,10 @@
-//! The recordings that come with the program, made by `assets/lessons/cases/make.py`.
+//! Embedded recordings, created by `assets/lessons/cases/make.py`.
 
 use loadscope_trace::{LogReader, Nanos, Run, Sorter};
 
 use super::Culprit;
 
-/// Recordings of real PyTorch programs with their causes, two of each program.
+/// Recordings of PyTorch programs with their causes, two per program.
 pub(super) const RECORDINGS: [(&str, Culprit, [&[u8]; 2]); 4] = [
     (
         "no_workers.py",
@@ -40,10 +40,10 @@ pub(super) const RECORDINGS: [(&str, Culprit, [&[u8]; 2]); 4] = [
     ),
 ];
 
-/// The name that every program has in a case.
+/// Name of the program in every case.
 const NEUTRAL: &str = "train.py";
 
-/// Reads a recording that comes with Loadscope. The name of its program says what is wrong with it, so that it gets another one.
+/// Reads an embedded recording. The name of its program reveals the cause, so it is replaced.
 pub(super) fn recorded(program: &str, log: &'static [u8]) -> Option<Run> {
     let mut run = Run::default();
     let mut sorter = Sorter::new(Nanos::ZERO);

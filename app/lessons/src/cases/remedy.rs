@@ -1,4 +1,4 @@
-//! What a learner may change.
+//! Remedies that a learner can choose.
 
 use loadscope_plan::forecast::Setting;
 use loadscope_trace::{OnError, PinMemory, RunOptions};
@@ -18,18 +18,18 @@ pub enum Remedy {
     KeepWorkers,
     /// `pin_memory=True`
     Pin,
-    /// The workers divide the stream among themselves.
+    /// The workers split the stream with `get_worker_info()`.
     ShareStream,
     /// `sampler.set_epoch(epoch)`
     SetEpoch,
-    /// The loop catches errors and goes on.
+    /// The loop catches errors and continues.
     CatchErrors,
-    /// Nothing.
+    /// No change.
     Nothing,
 }
 
 impl Remedy {
-    /// For people; PyTorch's names are the same in every language.
+    /// Returns the translated name. PyTorch's names are the same in every language.
     pub fn label(self, language: Language) -> String {
         let of = |en: &str, zh: &str| match language {
             Language::En => en.to_owned(),
@@ -57,7 +57,7 @@ impl Remedy {
         }
     }
 
-    /// Changes the options of a run; false if it makes no sense for them.
+    /// Changes the options of a run. Returns false if the remedy is not applicable.
     pub(super) fn apply(self, options: &mut RunOptions) -> bool {
         let before = options.clone();
         match self {
@@ -85,7 +85,7 @@ impl Remedy {
         *options != before
     }
 
-    /// The same for a forecast from a recording; false if it cannot be forecast.
+    /// Changes the setting of a forecast. Returns false if the remedy cannot be forecast.
     pub(super) fn set(self, setting: &mut Setting) -> bool {
         let before = setting.clone();
         match self {
