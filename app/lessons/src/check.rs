@@ -1,4 +1,4 @@
-//! Whether a lesson can be played to its end: what `cargo xtask lesson check` says, and what the tests of all lessons ask.
+//! Validation of lessons, for `cargo xtask lesson check` and the tests of all lessons.
 
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_trace::Run;
@@ -18,16 +18,16 @@ mod sight;
 
 pub use quiz::check_quiz;
 
-/// What a check found out about a lesson.
+/// Result of checking a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is wrong with it.
+    /// Mistakes in the lesson.
     pub mistakes: Vec<LessonError>,
-    /// For each step, what its moments and queries give.
+    /// Results of each step's moments and queries.
     pub facts: Vec<String>,
 }
 
-/// Simulates the runs of a lesson, looks for its moments, asks its queries, tries its solutions, counts its words.
+/// Simulates the runs of a lesson, resolves its moments and queries, tries its solutions, and counts its words.
 pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
     let mut checked = Checked::default();
     let mut say = |line: usize, mistake: Mistake| checked.mistakes.push(mistake.at(file, line));
@@ -96,7 +96,7 @@ fn facts(run: &Run, lesson: &Lesson, at: usize, codes: &dyn Codes) -> Result<Str
     }
 }
 
-/// The programs that these steps show.
+/// Returns the names of the programs in these steps.
 fn programs(steps: &[Step]) -> Vec<&str> {
     fn name(step: &Step) -> Option<&str> {
         match &step.task {
@@ -119,7 +119,7 @@ fn place(run: &Run, at: Moment) -> Result<String, Mistake> {
     Ok(format!("at {}", crate::moment::pipeline(run, found).at))
 }
 
-/// The answer of a question, and whether it can be given.
+/// Returns the answer to a question.
 pub(crate) fn asked(
     run: &Run,
     question: &Question,

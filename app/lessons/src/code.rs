@@ -1,21 +1,21 @@
-//! Programs of the lessons, and what real PyTorch printed for them.
+//! Programs of the lessons with their output in PyTorch.
 
 /// A program and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// The lines to copy.
+    /// Source code to copy.
     pub source: &'a str,
-    /// What it printed with PyTorch 2.13.
+    /// Output with PyTorch 2.13.
     pub output: &'a str,
 }
 
-/// Knows programs by name.
+/// Access to programs by name.
 pub trait Codes {
-    /// The program of this name; `None` if there is none.
+    /// Returns the program with this name.
     fn code(&self, name: &str) -> Option<Code<'_>>;
 }
 
-/// Knows none.
+/// Access to no programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCodes;
 

@@ -1,16 +1,16 @@
-//! Goals of a try: `waited percent < 5 and num_workers >= 2`.
+//! Goals of tries: `waited percent < 5 and num_workers >= 2`.
 
 use crate::error::Mistake;
 use crate::query::{About, Query};
 use crate::value::Value;
 
-/// What has to hold of a run. All parts of it have to.
+/// Condition on a run. All parts must be true.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition(Vec<Test>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Test {
-    /// As it was written.
+    /// Text of the part.
     text: String,
     query: Query,
     holds: Holds,
@@ -27,13 +27,13 @@ enum Holds {
 }
 
 impl Condition {
-    /// Reads `QUERY < NUMBER and QUERY is WORD`.
+    /// Parses `QUERY < NUMBER and QUERY is WORD`.
     ///
     /// # Errors
-    /// If a part has no comparison, or names no query or no number.
+    /// If a part has no comparison, an unknown query or no number.
     pub fn read(text: &str) -> Result<Self, Mistake> {
         let parts = text.split(" and ");
-        // `same order in epochs 0 and 1 is no` holds an "and" of its own.
+        // `same order in epochs 0 and 1 is no` contains an "and" inside the query.
         let mut whole: Vec<String> = Vec::new();
         for part in parts {
             match whole.last_mut() {
@@ -51,18 +51,18 @@ impl Condition {
             .map(Self)
     }
 
-    /// True if it holds.
+    /// Returns true if all parts are true.
     pub fn is_met(&self, about: About<'_>) -> bool {
         self.0.iter().all(|test| test.is_met(about))
     }
 
-    /// Each part as it was written, with what a run says to its query.
+    /// Returns the text of each part with the value of its query.
     pub fn found(&self, about: About<'_>) -> Vec<(String, Option<Value>)> {
         let found = |test: &Test| (test.text.clone(), test.query.answer(about));
         self.0.iter().map(found).collect()
     }
 
-    /// What the queries of its parts say of a run, in order.
+    /// Returns the values of the queries, in order.
     pub fn values(&self, about: About<'_>) -> Vec<Option<Value>> {
         self.0.iter().map(|test| test.query.answer(about)).collect()
     }

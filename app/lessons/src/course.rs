@@ -1,14 +1,14 @@
-//! The lessons that come with the program.
+//! The built-in lessons.
 
 use crate::code::{Code, Codes};
 use crate::error::LessonError;
 use crate::lesson::Lesson;
 use loadscope_words::Language;
 
-/// How many lessons there are.
+/// Number of lessons.
 pub const LESSONS: usize = FILES.len();
 
-/// The file of a lesson in both languages, with their names.
+/// The file of a lesson in each language, as (name, text).
 type Files = [(&'static str, &'static str); 2];
 
 macro_rules! lessons {
@@ -44,10 +44,10 @@ pub struct Course {
 }
 
 impl Course {
-    /// The lessons that come with the program.
+    /// Parses the built-in lessons.
     ///
     /// # Errors
-    /// If a file is not sound; a test sees to it that they are.
+    /// If a file is invalid. A test checks that all are valid.
     pub fn built_in(language: Language) -> Result<Self, LessonError> {
         let at = Language::ALL
             .into_iter()
@@ -60,18 +60,18 @@ impl Course {
         })
     }
 
-    /// All of them, in order.
+    /// Lessons in order.
     pub fn lessons(&self) -> &[Lesson] {
         &self.lessons
     }
 }
 
-/// The programs that come with Loadscope.
+/// The built-in programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltInCodes;
 
 impl BuiltInCodes {
-    /// The names of all programs.
+    /// Returns the names of all programs.
     pub fn names() -> impl Iterator<Item = &'static str> {
         CODES.iter().map(|(name, _)| *name)
     }

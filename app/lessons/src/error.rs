@@ -1,30 +1,30 @@
-//! What is wrong with a file of lessons: where, what, and what to write instead.
+//! Errors in lesson files: place, problem and remedy.
 
-/// A mistake in a file, for the person who writes it.
+/// A mistake in a lesson file, for its author.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}. {remedy}")]
 pub struct LessonError {
-    /// The file, as it was named to us.
+    /// Path of the file as given.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// What is wrong, without a period at its end.
+    /// Problem, without a final period.
     pub what: String,
-    /// What to write instead, as a sentence.
+    /// Remedy, as a sentence.
     pub remedy: String,
 }
 
-/// What is wrong with one value of a file, before it is known where that stands.
+/// A mistake in a value of a file, without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong.
+    /// Problem.
     pub what: String,
-    /// What to write instead.
+    /// Remedy.
     pub remedy: String,
 }
 
 impl Mistake {
-    /// A mistake and its remedy.
+    /// Creates a mistake.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -32,7 +32,7 @@ impl Mistake {
         }
     }
 
-    /// The same with its place.
+    /// Adds the place.
     pub fn at(self, file: &str, line: usize) -> LessonError {
         LessonError {
             file: file.to_owned(),

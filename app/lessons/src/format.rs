@@ -1,4 +1,4 @@
-//! Reading the files of lessons and of the quiz. They are TOML; the table of a step has the names below and no others.
+//! Parser of lesson and quiz files. They are TOML, and unknown keys are errors.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::query::{Changes, Query};
 use crate::question::{Choice, Kind, Question};
 use loadscope_words::Language;
 
-/// A phrase and where it stands.
+/// A phrase with its position in the file.
 pub(crate) type Text = Spanned<String>;
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ struct RawStep {
     solution: Option<Spanned<Table>>,
 }
 
-/// What predictions and the questions of the quiz have in common.
+/// Common fields of predictions and quiz questions.
 pub(crate) struct RawQuestion<'a> {
     pub query: &'a Text,
     pub ask: Option<&'a String>,
@@ -93,7 +93,7 @@ impl RawStep {
     }
 }
 
-/// The file that is read.
+/// The file to parse.
 #[derive(Clone, Copy)]
 pub(crate) struct File<'a> {
     pub name: &'a str,
@@ -101,18 +101,18 @@ pub(crate) struct File<'a> {
 }
 
 impl File<'_> {
-    /// The line of a position, from 1.
+    /// Returns the line of a byte offset, from 1.
     pub fn line(self, at: usize) -> usize {
         let before = self.text.as_bytes().iter().take(at);
         1 + before.filter(|byte| **byte == b'\n').count()
     }
 
-    /// A mistake at a position.
+    /// Returns the error of a mistake at a byte offset.
     pub fn error(self, at: usize, mistake: Mistake) -> LessonError {
         mistake.at(self.name, self.line(at))
     }
 
-    /// What TOML says is wrong.
+    /// Converts an error of the TOML parser.
     pub fn toml(self, error: &toml::de::Error) -> LessonError {
         let at = error.span().map_or(0, |span| span.start);
         let what = error.message().trim_end_matches('.').replace('\n', ", ");
@@ -132,10 +132,10 @@ impl File<'_> {
 }
 
 impl Lesson {
-    /// Reads the file called `name`.
+    /// Parses the file with this name.
     ///
     /// # Errors
-    /// The first mistake: file, line, what is wrong, what to write instead.
+    /// The first mistake, with file, line, problem and remedy.
     pub fn read(name: &str, text: &str) -> Result<Self, LessonError> {
         let file = File { name, text };
         let raw: RawLesson = toml::from_str(text).map_err(|e| file.toml(&e))?;
@@ -160,7 +160,7 @@ impl Lesson {
     }
 }
 
-/// The options of the first run, and those of the others, which change some of them.
+/// Returns the options of the first run and of the others. The others change some options of the first.
 fn scenes(
     file: File<'_>,
     first: Option<&Spanned<Table>>,
@@ -183,7 +183,7 @@ fn scenes(
     Ok(all)
 }
 
-/// `start` with what the table says.
+/// Returns `start` with the options of the table.
 pub(crate) fn options(
     file: File<'_>,
     table: &Spanned<Table>,
@@ -271,7 +271,7 @@ fn needed(
     })
 }
 
-/// A question whose answer `query` gives; `start` is where its table begins.
+/// Creates a question from its fields. `start` is the offset of its table.
 pub(crate) fn question(
     file: File<'_>,
     start: usize,

@@ -1,4 +1,4 @@
-//! What a lesson consists of.
+//! Structure of a lesson.
 
 use loadscope_trace::{Run, RunOptions};
 
@@ -13,46 +13,46 @@ use loadscope_words::Language;
 /// A lesson in one language.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// The language of its texts.
+    /// Language of its texts.
     pub language: Language,
-    /// What it is called.
+    /// Title.
     pub title: String,
-    /// What one can do after it.
+    /// Skill that the lesson teaches.
     pub goal: String,
-    /// Its runs, the first of which is there at the beginning; never empty.
+    /// Runs. The first one is loaded at the start. Never empty.
     pub(crate) scenes: Vec<Scene>,
-    /// Its steps; never empty.
+    /// Steps. Never empty.
     pub(crate) steps: Vec<Step>,
 }
 
-/// A run that steps are about.
+/// A run of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// Its name in the file; the first one is called `run`.
+    /// Name in the file. The first run is `run`.
     pub name: String,
-    /// What is simulated.
+    /// Options of the simulation.
     pub options: RunOptions,
 }
 
 /// A step of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The position of its run in [`Lesson::scenes`].
+    /// Position of its run in [`Lesson::scenes`].
     pub(crate) scene: usize,
-    /// The parts of the window that it is about.
+    /// Parts of the window that the step outlines.
     pub parts: Vec<Part>,
-    /// Those that show the answer of a question, once it was given; empty: the same.
+    /// Parts that show the answer after a question. Empty means the same parts.
     pub(crate) then: Vec<Part>,
-    /// What it asks for.
+    /// Task of the learner.
     pub task: Task,
-    /// The line of the file in which it begins.
+    /// First line in the file.
     pub line: usize,
 }
 
 impl Step {
-    /// The parts of the window that it is about once its question, if it has one, was answered.
+    /// Returns the parts of the window to outline after the answer to the step's question, if it has one.
     pub fn parts_then(&self) -> &[Part] {
         match self.then.is_empty() {
             true => &self.parts,
@@ -61,53 +61,53 @@ impl Step {
     }
 }
 
-/// What a step asks for.
+/// Task of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// To read, and to look.
+    /// Read a text and look at the run.
     Look {
-        /// What is there to see.
+        /// Text.
         text: String,
-        /// The moment that is shown.
+        /// The shown moment.
         at: Moment,
     },
-    /// To say what will happen.
+    /// Predict what happens next.
     Predict {
         /// The question.
         question: Question,
         /// The moment that shows the answer.
         until: Moment,
     },
-    /// To reach a goal.
+    /// Reach a goal.
     Try(Trial),
-    /// To read a program and what it printed.
+    /// Read a program and its output.
     Code {
-        /// What it shows.
+        /// Text.
         text: String,
-        /// The name of the program.
+        /// Name of the program.
         name: String,
     },
 }
 
-/// A goal that is reached by changing options and running again.
+/// A goal that the learner reaches by changing options and running again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// What is to be reached.
+    /// Text of the goal.
     pub text: String,
-    /// The same as a condition over a run.
+    /// Condition on the run.
     pub goal: Condition,
-    /// Options that stay as they are, so that the work is the same.
+    /// Options that must not change, so that the work stays the same.
     pub keep: Vec<String>,
-    /// Shown after two runs that did not reach it.
+    /// Hint after two failed runs.
     pub hint: String,
-    /// What reaches it. Offered after four.
+    /// Solution, offered after four failed runs.
     pub solution: Changes,
-    /// Why it does.
+    /// Reason why the solution works.
     pub why: String,
 }
 
-/// Options that a trial keeps, apart from those of its solution: they decide which batches are trained on, in which order, and for how
-/// long.
+/// Options that a trial keeps, except those of its solution: they determine the batches, their order and the training
+/// time.
 pub const KEPT: [&str; 15] = [
     "dataset",
     "image_size",
@@ -127,7 +127,7 @@ pub const KEPT: [&str; 15] = [
 ];
 
 impl Trial {
-    /// Options that `run` changed although they are to stay.
+    /// Returns the kept options that `run` changed.
     pub fn changed<'a>(&'a self, start: &RunOptions, run: &Run) -> Vec<&'a str> {
         let keep = self.keep.iter().map(String::as_str);
         let differs = |name: &&str| {
@@ -138,22 +138,22 @@ impl Trial {
 }
 
 impl Lesson {
-    /// Its runs, the first of which is there at the beginning.
+    /// Runs of the lesson. The first one is loaded at the start.
     pub fn scenes(&self) -> &[Scene] {
         &self.scenes
     }
 
-    /// Its steps: at least one.
+    /// Steps of the lesson, at least one.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The options of a step's run.
+    /// Returns the options of a step's run.
     pub fn options(&self, step: &Step) -> Option<&RunOptions> {
         self.scenes.get(step.scene).map(|scene| &scene.options)
     }
 
-    /// All texts that a learner reads.
+    /// Returns all texts for the learner.
     pub fn texts(&self) -> Vec<&str> {
         let mut all = vec![self.title.as_str(), self.goal.as_str()];
         for step in &self.steps {
@@ -173,7 +173,7 @@ impl Lesson {
         all
     }
 
-    /// Words that a learner reads. Hints count, programs and what they print do not.
+    /// Number of words for the learner. Hints are included, programs and their output are not.
     pub fn words(&self) -> usize {
         let own = words(&self.title) + words(&self.goal);
         own + self
@@ -185,7 +185,7 @@ impl Lesson {
 }
 
 impl Task {
-    /// `look`, `predict`, `try` or `code`.
+    /// Returns `look`, `predict`, `try` or `code`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Look { .. } => "look",
@@ -195,7 +195,7 @@ impl Task {
         }
     }
 
-    /// Words that a learner reads.
+    /// Number of words for the learner.
     pub fn words(&self) -> usize {
         match self {
             Self::Look { text, .. } | Self::Code { text, .. } => words(text),

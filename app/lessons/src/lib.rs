@@ -1,8 +1,7 @@
-//! Lessons about the DataLoader: the files they are written in, moments and answers computed from runs, goals of tries, the quiz, the
-//! detective cases, and a learner's progress.
+//! Lessons about the DataLoader: lesson files, computed moments and answers, goals, the quiz, the detective cases, and a learner's progress.
 //!
-//! Nothing here draws, opens a file, starts a thread or looks at a clock. The window plays what [`Play`] says; the runs are simulated,
-//! so they are the same everywhere.
+//! The crate does not draw, open files, start threads or read a clock. The window shows the state of [`Play`].
+//! Runs are simulated, so they are the same on all platforms.
 //!
 //! ```
 //! use loadscope_lessons::{Course, Language, Play, Task, simulated};
@@ -12,7 +11,7 @@
 //! let play = Play::of(lesson);
 //! let step = play.step();
 //! let run = simulated(play.options()).expect("its options are sound");
-//! // Where in the run the step is, and which parts of the window it is about.
+//! // The place of the step in the run, and the outlined parts of the window.
 //! assert!(play.place(&run).is_some());
 //! assert!(!step.parts.is_empty() && matches!(step.task, Task::Look { .. }));
 //! ```

@@ -1,4 +1,4 @@
-//! Moments of a run by their meaning: `first arrival out of order`, `longest wait`, `epoch 1 begins`.
+//! Named moments of a run: `first arrival out of order`, `longest wait`, `epoch 1 begins`.
 
 use loadscope_insight::landmarks::{Goal, Landmarks, Place};
 use loadscope_trace::{BatchId, Nanos, Pipeline, Run, Stage, Wait};
@@ -9,38 +9,38 @@ use crate::phrase::{forms, read};
 /// A moment of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moment {
-    /// Before anything happened.
+    /// Before the first event.
     #[default]
     Start,
-    /// After everything.
+    /// After the last event.
     End,
-    /// Half of the time has passed.
+    /// Half of the run's time.
     Middle,
-    /// The prefetch window has just been filled for the first time.
+    /// Just after the prefetch window is full for the first time.
     Primed,
-    /// An epoch begins.
+    /// Start of an epoch.
     EpochBegins(u32),
     /// The instant before an epoch ends.
     EpochEnds(u32),
-    /// The first time that a batch arrives before an earlier one.
+    /// First arrival of a batch before an earlier one.
     FirstOutOfOrder,
-    /// The longest wait of the trainer begins.
+    /// Start of the trainer's longest wait.
     LongestWaitBegins,
-    /// The middle of it.
+    /// Middle of the longest wait.
     LongestWait,
-    /// Just before it ends.
+    /// The instant before the longest wait ends.
     LongestWaitEnds,
-    /// A batch has just entered a stage.
+    /// Just after a batch enters a stage.
     Enters(BatchId, Stage),
-    /// The middle of the time that a batch is in a stage.
+    /// Middle of a batch's time in a stage.
     During(BatchId, Stage),
-    /// The trainer has just got so many batches.
+    /// Just after the trainer receives its N-th batch.
     Yields(usize),
-    /// The first error.
+    /// First error.
     FirstError,
-    /// The reorder buffer is fuller than before and never fuller after.
+    /// First moment at which the reorder buffer has its largest number of batches.
     MostHeld,
-    /// The main process receives the first answer that a stream has ended.
+    /// Arrival of the first result without data, because a stream has ended.
     StreamEnds,
 }
 
@@ -55,7 +55,7 @@ fn stage(name: Option<&str>) -> Option<Stage> {
 }
 
 forms! {
-    /// All moments, as files name them.
+    /// All moments with their phrases.
     MOMENTS: Moment;
     "start", "before the first event" => |_| Some(Moment::Start);
     "end", "after the last event" => |_| Some(Moment::End);
@@ -77,7 +77,7 @@ forms! {
 }
 
 impl Moment {
-    /// Reads a moment as files name it.
+    /// Parses a moment.
     ///
     /// # Errors
     /// If there is no such moment.
@@ -85,7 +85,7 @@ impl Moment {
         read("moment", MOMENTS, phrase)
     }
 
-    /// The batch that it is about, to be selected.
+    /// Returns the batch of the moment, which the window selects.
     pub fn batch(self) -> Option<BatchId> {
         match self {
             Self::Enters(id, _) | Self::During(id, _) => Some(id),
@@ -93,7 +93,7 @@ impl Moment {
         }
     }
 
-    /// Where in the run it is; `None`: nothing of this kind happens in it.
+    /// Returns the place in the run. `None` if the run has no such moment.
     pub fn resolve(self, run: &Run, marks: &Landmarks) -> Option<Place> {
         let step_of = |found: Option<usize>| found.map(|at| Place::Step(at + 1));
         match self {
@@ -134,7 +134,7 @@ impl Moment {
     }
 }
 
-/// The pipeline at a place.
+/// Returns the pipeline at a place.
 pub fn pipeline(run: &Run, place: Place) -> Pipeline<'_> {
     match place {
         Place::Step(step) => run.pipeline_after(step),
@@ -142,7 +142,7 @@ pub fn pipeline(run: &Run, place: Place) -> Pipeline<'_> {
     }
 }
 
-/// The first of the longest waits.
+/// Returns the longest wait. Among equal ones, the first.
 pub fn longest_wait(run: &Run) -> Option<Wait> {
     let took = |wait: &&Wait| {
         (
@@ -169,7 +169,7 @@ fn epochs(run: &Run, number: u32) -> Option<&loadscope_trace::Epoch> {
     run.epochs().iter().find(|e| e.epoch == number)
 }
 
-/// The transition that filled the window, or sent the last task if there are fewer.
+/// Returns the transition that filled the window, or sent the last task if there are fewer tasks.
 fn primed(run: &Run) -> Option<usize> {
     let window = loadscope_insight::variables::prefetch_window(run).max(1);
     let sent = run.transitions().iter().enumerate();
@@ -183,7 +183,7 @@ fn entered(run: &Run, id: BatchId, stage: Stage) -> Option<usize> {
     steps.rfind(is_it)
 }
 
-/// The transition after which most batches are held; of several the first.
+/// Returns the transition after which most batches are held. Among equal ones, the first.
 fn most_held(run: &Run) -> Option<usize> {
     let (mut held, mut most, mut found) = (0usize, 0, None);
     let mut inside = std::collections::HashSet::new();

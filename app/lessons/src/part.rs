@@ -1,4 +1,4 @@
-//! The parts of the window that a step is about: what is outlined, and what can be clicked as an answer.
+//! Parts of the window that a step outlines or that the learner clicks as an answer.
 
 use loadscope_insight::options::Field;
 use loadscope_trace::{Lane, WorkerId};
@@ -12,7 +12,7 @@ use loadscope_words::Language;
 pub enum Part {
     /// The options panel.
     Options,
-    /// The row of an option in it.
+    /// Row of an option in the options panel.
     Option(Field),
     /// The sampler of the pipeline.
     Sampler,
@@ -24,13 +24,13 @@ pub enum Part {
     Workers,
     /// A worker.
     Worker(WorkerId),
-    /// The main process, where it fetches by itself.
+    /// The main process when it fetches.
     Main,
     /// The result queue.
     ResultQueue,
     /// The pin thread.
     PinThread,
-    /// The queue behind the pin thread.
+    /// The queue after the pin thread.
     DataQueue,
     /// The reorder buffer.
     ReorderBuffer,
@@ -46,38 +46,38 @@ pub enum Part {
     Batches,
     /// The inspector of what is selected.
     Inspector,
-    /// The sentence at the top.
+    /// The verdict at the top.
     Verdict,
     /// The list of errors and warnings.
     Messages,
-    /// The equivalent line of Python.
+    /// The equivalent Python code.
     Python,
-    /// Position against index, in the Sampling workspace.
+    /// Position by index, in the Sampling workspace.
     Order,
-    /// How often each index comes, in the Sampling workspace.
+    /// Counts of the indices, in the Sampling workspace.
     Coverage,
-    /// How ranks share the samples, in the Sampling workspace.
+    /// Split of the samples among ranks, in the Sampling workspace.
     Ranks,
-    /// The findings about the order, in the Sampling workspace.
+    /// Findings about the order, in the Sampling workspace.
     Findings,
-    /// What the trainer waited for, in the Diagnose workspace.
+    /// Causes of waits, in the Diagnose workspace.
     Blame,
     /// The table of forecasts, in the Diagnose workspace.
     Forecasts,
 }
 
-/// The workspace of the window that shows a part.
+/// The workspace that shows a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum View {
-    /// The pipeline and what is below it.
+    /// The pipeline with the area below it.
     Pipeline,
     /// The order of the samples.
     Sampling,
-    /// Why training waits.
+    /// The causes of waits.
     Diagnose,
 }
 
-/// What is below the pipeline: one of these at a time.
+/// Contents of the area below the pipeline, which shows one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Below {
     /// The timeline.
@@ -88,22 +88,22 @@ pub enum Below {
     Batches,
 }
 
-/// The panel of the window that shows a part.
+/// The panel that shows a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pane {
-    /// The options at the left, in every workspace.
+    /// The options on the left, in every workspace.
     Options,
-    /// The inspector at the right, in every workspace.
+    /// The inspector on the right, in every workspace.
     Inspector,
-    /// The list of messages, over every workspace.
+    /// The list of messages, above every workspace.
     Messages,
     /// The verdict above the pipeline.
     Verdict,
     /// The pipeline.
     Pipeline,
-    /// The table of variables beside the pipeline.
+    /// The table of variables next to the pipeline.
     Variables,
-    /// What is below the pipeline.
+    /// The area below the pipeline.
     Below(Below),
     /// The Sampling workspace.
     Sampling,
@@ -112,7 +112,7 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// The workspace that has it; `None`: all of them have.
+    /// Returns the workspace of the panel. `None` means all workspaces.
     pub fn view(self) -> Option<View> {
         match self {
             Self::Options | Self::Inspector | Self::Messages => None,
@@ -126,7 +126,7 @@ impl Pane {
 }
 
 forms! {
-    /// All parts, as files name them.
+    /// All parts with their phrases.
     PARTS: Part;
     "options", "the options panel" => |_| Some(Part::Options);
     "option NAME", "one option: `option num_workers`" => |h| Field::of_option(h.text(0)?).map(Part::Option);
@@ -158,7 +158,7 @@ forms! {
 }
 
 impl Part {
-    /// Reads a part as files name it.
+    /// Parses a part.
     ///
     /// # Errors
     /// If there is no such part.
@@ -166,7 +166,7 @@ impl Part {
         read("part of the window", PARTS, phrase)
     }
 
-    /// The panel that shows it.
+    /// Returns the panel that shows the part.
     pub fn pane(&self) -> Pane {
         match self {
             Self::Options | Self::Option(_) | Self::Python => Pane::Options,
@@ -193,7 +193,7 @@ impl Part {
         }
     }
 
-    /// The part of a lane of the pipeline.
+    /// Returns the part of a lane of the pipeline.
     pub fn of_lane(lane: Lane) -> Self {
         match lane {
             Lane::Trainer => Self::Trainer,
@@ -207,7 +207,7 @@ impl Part {
         }
     }
 
-    /// The lane of the pipeline that it is.
+    /// Returns the lane of the pipeline, if the part is one.
     pub fn lane(&self) -> Option<Lane> {
         match self {
             Self::Trainer => Some(Lane::Trainer),
@@ -222,7 +222,7 @@ impl Part {
         }
     }
 
-    /// As files name it.
+    /// Returns the phrase of lesson files.
     pub fn phrase(&self) -> String {
         match self {
             Self::Option(field) => format!("option {}", field.option()),
@@ -232,7 +232,7 @@ impl Part {
         }
     }
 
-    /// For people.
+    /// Returns the translated name.
     pub fn label(&self, language: Language) -> String {
         let (en, zh) = self.names();
         let name = match language {
@@ -246,7 +246,7 @@ impl Part {
         }
     }
 
-    /// Its name in both languages, without the number of a worker.
+    /// Returns the name in both languages, without the number of a worker.
     fn names(&self) -> (&'static str, &'static str) {
         match self {
             Self::Options | Self::Option(_) => ("options", "选项"),

@@ -1,36 +1,36 @@
-//! Phrases of the files: `batch 4 enters held`, `worker of batch 4`. Each has a pattern with words in capitals where a value stands.
-//! The same tables read the files, name the nearest phrase in an error, and are listed in the README.
+//! Phrases of lesson files, as in `batch 4 enters held`. A pattern has words in capitals in place of values.
+//! The same tables parse the files, name the nearest phrase in an error, and are listed in the README.
 
 use std::str::FromStr;
 
 use crate::error::Mistake;
 
-/// What stood in the place of the words in capitals.
+/// Values in place of the words in capitals.
 pub(crate) struct Holes<'a>(Vec<&'a str>);
 
 impl<'a> Holes<'a> {
-    /// The value at this place as text.
+    /// Returns the value at a position as text.
     pub fn text(&self, at: usize) -> Option<&'a str> {
         self.0.get(at).copied()
     }
 
-    /// The value at this place, read as a number or a name.
+    /// Parses the value at a position.
     pub fn read<T: FromStr>(&self, at: usize) -> Option<T> {
         self.text(at)?.parse().ok()
     }
 }
 
-/// One phrase: its pattern, what it means, and what is made of it.
+/// A phrase: its pattern, its meaning, and the function that creates its value.
 pub(crate) struct Form<T: 'static> {
-    /// `batch N enters STAGE`; `TEXT` takes all that is left.
+    /// `batch N enters STAGE`. `TEXT` matches the rest.
     pub pattern: &'static str,
-    /// What it means, for the list of phrases.
+    /// Meaning, for the list of phrases.
     pub about: &'static str,
-    /// Makes it; `None` if a value cannot be read.
+    /// Creates the value. `None` if a value cannot be parsed.
     pub make: fn(&Holes<'_>) -> Option<T>,
 }
 
-/// A table of forms, one a line: `"pattern", "what it means" => |holes| what is made;`
+/// Defines a table of forms, one per line: `"pattern", "meaning" => |holes| value;`
 macro_rules! forms {
     ($(#[$doc:meta])* $name:ident: $made:ty; $($pattern:literal, $about:literal => $make:expr;)*) => {
         $(#[$doc])*
@@ -41,7 +41,7 @@ macro_rules! forms {
 }
 pub(crate) use forms;
 
-/// Reads `phrase` by the first form that fits.
+/// Parses `phrase` with the first matching form.
 pub(crate) fn read<T>(kind: &str, forms: &[Form<T>], phrase: &str) -> Result<T, Mistake> {
     let words: Vec<&str> = phrase.split_whitespace().collect();
     let made = |form: &Form<T>| (form.make)(&Holes(holes(form.pattern, phrase, &words)?));
@@ -51,14 +51,14 @@ pub(crate) fn read<T>(kind: &str, forms: &[Form<T>], phrase: &str) -> Result<T, 
     Err(unknown(kind, phrase, nearest(forms, phrase)))
 }
 
-/// How near the nearest pattern is to `phrase`, and which that is.
+/// Returns the similarity of the nearest pattern to `phrase`, and that pattern.
 pub(crate) fn nearest<T>(forms: &[Form<T>], phrase: &str) -> (f64, &'static str) {
     let near = |form: &Form<T>| (strsim::jaro_winkler(form.pattern, phrase), form.pattern);
     let all = forms.iter().map(near);
     all.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
 }
 
-/// What is wrong with a phrase that no pattern fits.
+/// Returns the mistake of a phrase that matches no pattern.
 pub(crate) fn unknown(kind: &str, phrase: &str, (_, pattern): (f64, &'static str)) -> Mistake {
     Mistake::new(
         format!("'{phrase}' is no {kind}"),
@@ -74,7 +74,7 @@ fn holes<'a>(pattern: &str, phrase: &'a str, words: &[&'a str]) -> Option<Vec<&'
     for expected in pattern.split_whitespace() {
         if expected == "TEXT" {
             let first = left.next()?;
-            // The rest as it stands in the file, blanks included.
+            // The rest of the phrase with its original blanks.
             let start = first.as_ptr().addr() - phrase.as_ptr().addr();
             found.push(phrase.get(start..)?.trim_end());
             return Some(found);

@@ -1,22 +1,22 @@
-//! All phrases that files may use, for the documentation and for what completes them.
+//! All phrases of lesson files, for the documentation and for completion.
 
 use crate::moment::MOMENTS;
 use crate::part::PARTS;
 use crate::phrase::Form;
 use crate::query::{NOW, ORDERS, WHOLE, WRAPPED};
 
-/// A phrase of the files.
+/// A phrase of lesson files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phrase {
-    /// What it names: a moment, a part, a query.
+    /// Kind: a moment, a part, or a query.
     pub kind: &'static str,
-    /// Words in capitals stand for values.
+    /// Pattern. Words in capitals stand for values.
     pub pattern: &'static str,
-    /// What it means.
+    /// Meaning.
     pub about: &'static str,
 }
 
-/// All phrases that files may use.
+/// Returns all phrases of lesson files.
 pub fn phrases() -> Vec<Phrase> {
     let mut all = of("moment", MOMENTS);
     all.extend(of("part", PARTS));

@@ -1,4 +1,4 @@
-//! Going through a lesson, without a window: which run, which moment, which parts, what was answered, when help is offered.
+//! Player of a lesson without a window: run, moment, parts, answers and help.
 
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_trace::{Run, RunOptions};
@@ -12,60 +12,60 @@ use crate::query::{About, Changes, Query};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
 use crate::value::Value;
 
-/// A hint is shown after so many failures.
+/// Number of failures before the hint.
 const HINT_AFTER: u32 = 2;
-/// The solution is offered after so many.
+/// Number of failures before the solution is offered.
 const SOLUTION_AFTER: u32 = 4;
 
-/// Going through a lesson.
+/// State of a learner in a lesson.
 #[derive(Clone, Debug)]
 pub struct Play {
     lesson: Lesson,
     at: usize,
-    /// The furthest step so far.
+    /// Last step reached so far.
     furthest: usize,
     phase: Phase,
     lecture: bool,
     progress: LessonProgress,
 }
 
-/// How far a step is.
+/// Progress within a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// There is something to read.
+    /// The learner reads a text.
     Reading,
     /// A question is open.
     Asking,
-    /// It was answered; the run goes to the moment that shows why.
+    /// The question is answered. The run moves to the moment that shows the reason.
     Answered(Judgement),
-    /// A goal is open, after so many runs that did not reach it.
+    /// A goal is open, after this number of failed runs.
     Trying(u32),
-    /// The goal was reached.
+    /// The goal is reached.
     Reached,
-    /// The last step is behind.
+    /// The lesson is finished.
     Finished,
 }
 
-/// What came of a run in a try.
+/// Result of a run in a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tried {
     /// The goal is reached.
     Reached,
-    /// It is not.
+    /// The goal is not reached.
     NotYet,
-    /// Options were changed that are to stay as they are, so it does not count.
+    /// The run does not count, because it changed these options that must stay the same.
     Changed(Vec<String>),
-    /// There is nothing to be tried in this step.
+    /// The step has no goal.
     NoTrial,
 }
 
 impl Play {
-    /// Begins a lesson.
+    /// Starts a lesson.
     pub fn of(lesson: &Lesson) -> Self {
         Self::from(lesson, 0)
     }
 
-    /// Goes on with a lesson at a step that was reached before.
+    /// Continues a lesson at a step that was reached before.
     pub fn from(lesson: &Lesson, step: usize) -> Self {
         let mut play = Self {
             lesson: lesson.clone(),
@@ -79,13 +79,13 @@ impl Play {
         play
     }
 
-    /// Hides the questions, so that one key goes through the lesson; or does not.
+    /// Hides or shows the questions. Without questions, one key leads through the lesson.
     pub fn set_lecture(&mut self, lecture: bool) {
         self.lecture = lecture;
         self.go_to(self.at);
     }
 
-    /// True if the questions are hidden.
+    /// Returns true if the questions are hidden.
     pub fn is_lecture(&self) -> bool {
         self.lecture
     }
@@ -95,38 +95,38 @@ impl Play {
         &self.lesson
     }
 
-    /// The same step in another language, or of a file that was changed.
+    /// Replaces the lesson by another language or a changed file, at the same step.
     pub fn replace_lesson(&mut self, lesson: &Lesson) {
         self.lesson = lesson.clone();
         self.at = self.at.min(lesson.steps.len().saturating_sub(1));
     }
 
-    /// The position of the step, from 0, and the number of steps.
+    /// Position of the step, from 0, and number of steps.
     pub fn position(&self) -> (usize, usize) {
         (self.at, self.lesson.steps.len())
     }
 
-    /// The step. A lesson has at least one.
+    /// The current step. A lesson has at least one.
     pub fn step(&self) -> &Step {
         &self.lesson.steps[self.at]
     }
 
-    /// How far it is.
+    /// Progress within the step.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// What to keep.
+    /// Progress to store.
     pub fn progress(&self) -> &LessonProgress {
         &self.progress
     }
 
-    /// The options of the run that the step is about. In a try the learner changes them; this is what to begin with.
+    /// Options of the step's run. In a try, the learner starts from these options.
     pub fn options(&self) -> &RunOptions {
         &self.lesson.scenes[self.step().scene].options
     }
 
-    /// The changed options of an answered question about other options. The run with these shows the answer.
+    /// Changed options of an answered question about other options. The run with them shows the answer.
     pub fn changes(&self) -> Option<&Changes> {
         match (&self.step().task, &self.phase) {
             (Task::Predict { question, .. }, Phase::Answered(_) | Phase::Reading) => {
@@ -136,14 +136,14 @@ impl Play {
         }
     }
 
-    /// The options of the run that is shown: those of the step, or those that the answered question is about.
+    /// Options of the shown run: those of the step, or those of the answered question.
     pub fn shown_options(&self) -> RunOptions {
         let changed = self.changes();
         let changed = changed.and_then(|changes| changes.apply(self.options()).ok());
         changed.unwrap_or_else(|| self.options().clone())
     }
 
-    /// The parts of the window that are outlined: while a question is open none of them shows its answer.
+    /// Outlined parts of the window. While a question is open, none of them shows its answer.
     pub fn parts(&self) -> &[Part] {
         match self.phase {
             Phase::Finished => &[],
@@ -154,7 +154,8 @@ impl Play {
         }
     }
 
-    /// Questions about the run of the step which are still open or to come. Until then the window hides what comes after the moment.
+    /// Returns the open and later questions about the step's run. While there are any, the window hides events after
+    /// the moment.
     fn pending(&self) -> impl Iterator<Item = &Question> {
         let first = match self.phase {
             _ if self.lecture => self.lesson.steps.len(),
@@ -171,19 +172,19 @@ impl Play {
         questions.filter(|question| question.query.is_of_its_run())
     }
 
-    /// True while what comes after the moment would answer a question of this step or of a later one.
+    /// Returns true if events after the moment would answer a question of this or a later step.
     pub fn hides_future(&self) -> bool {
         self.changes().is_none() && self.pending().next().is_some()
     }
 
-    /// True while the verdict would answer a question of this step or of a later one.
+    /// Returns true if the verdict would answer a question of this or a later step.
     pub fn hides_verdict(&self) -> bool {
         let is_about_it =
             |question: &Question| matches!(&question.query, Query::Whole(q) if q.is_diagnosis());
         self.phase == Phase::Asking || self.pending().any(is_about_it)
     }
 
-    /// The moment that the window goes to: that of the question while it is open, that of the answer afterwards.
+    /// Returns the moment that the window shows: the question's moment while it is open, then the answer's moment.
     pub fn moment(&self) -> Moment {
         match (&self.step().task, &self.phase) {
             (Task::Look { at, .. }, _) => *at,
@@ -193,18 +194,17 @@ impl Play {
         }
     }
 
-    /// The same as a place in `run`.
+    /// Returns the moment as a place in `run`.
     pub fn place(&self, run: &Run) -> Option<Place> {
         self.moment().resolve(run, &Landmarks::of(run))
     }
 
-    /// True if the next key goes on to the next step.
+    /// Returns true if the next key leads to the next step.
     pub fn may_go_on(&self) -> bool {
         self.lecture || !matches!(self.phase, Phase::Asking | Phase::Trying(_))
     }
 
-    /// Goes on to the next step. Behind the last one the lesson is finished. An open question or goal may be skipped; it then counts
-    /// as answered wrong.
+    /// Moves to the next step. After the last one, the lesson is finished. A skipped question counts as answered wrong.
     pub fn forward(&mut self) {
         if matches!(self.phase, Phase::Asking) {
             self.progress.wrong += 1;
@@ -217,22 +217,22 @@ impl Play {
         }
     }
 
-    /// Goes back to the step before.
+    /// Moves to the previous step.
     pub fn back(&mut self) {
         self.go_to(self.at.saturating_sub(1));
     }
 
-    /// Makes every step one that can be gone to: the lesson was finished before.
+    /// Marks all steps as reached, because the lesson was finished before.
     pub fn reach_all(&mut self) {
         self.furthest = self.lesson.steps.len().saturating_sub(1);
     }
 
-    /// True if the step was reached before, so that it can be gone to.
+    /// Returns true if the step is reached, so the learner can move to it.
     pub fn has_reached(&self, step: usize) -> bool {
         step < self.lesson.steps.len() && (self.lecture || step <= self.furthest)
     }
 
-    /// Goes to a step that was reached before. False if it was not.
+    /// Moves to a step that is reached. Returns false if it is not.
     pub fn jump(&mut self, step: usize) -> bool {
         let may = self.has_reached(step);
         if may {
@@ -254,7 +254,7 @@ impl Play {
         };
     }
 
-    /// Answers the open question. `run` is that of [`Play::options`].
+    /// Answers the open question. `run` has the options [`Play::options`].
     ///
     /// # Errors
     /// If there is no question, the run has no answer, or the answer is of another kind.
@@ -269,7 +269,7 @@ impl Play {
         self.answer_by(truth.ok_or(Unanswerable::NoTruth)?, answer)
     }
 
-    /// The same where it is known already what the run says.
+    /// Answers the open question with a known truth.
     ///
     /// # Errors
     /// If there is no question, or the answer is of another kind.
@@ -287,7 +287,7 @@ impl Play {
         }
     }
 
-    /// The question of the step, while it is open.
+    /// Returns the open question of the step.
     ///
     /// # Errors
     /// If there is none.
@@ -298,7 +298,7 @@ impl Play {
         }
     }
 
-    /// Looks at a run of the learner's.
+    /// Checks a run of the learner.
     pub fn tried(&mut self, run: &Run, codes: &dyn Codes) -> Tried {
         let step = &self.lesson.steps[self.at];
         let (Task::Try(trial), Some(start)) = (&step.task, self.lesson.options(step)) else {
@@ -321,7 +321,7 @@ impl Play {
             }
             (_, false) => Tried::Changed(changed),
             (false, true) => {
-                // What was reached once stays reached.
+                // A reached goal stays reached.
                 if self.phase != Phase::Reached {
                     self.phase = Phase::Trying(failures.saturating_add(1));
                 }
@@ -330,7 +330,7 @@ impl Play {
         }
     }
 
-    /// The hint, once it is due.
+    /// Returns the hint after enough failures.
     pub fn hint(&self) -> Option<&str> {
         match (&self.step().task, &self.phase) {
             (Task::Try(trial), Phase::Trying(failures)) if *failures >= HINT_AFTER => {
@@ -340,7 +340,7 @@ impl Play {
         }
     }
 
-    /// The solution, once it is due.
+    /// Returns the solution after enough failures.
     pub fn solution(&self) -> Option<&Changes> {
         match (&self.step().task, &self.phase) {
             (Task::Try(trial), Phase::Trying(failures)) if *failures >= SOLUTION_AFTER => {

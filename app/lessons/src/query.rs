@@ -1,4 +1,4 @@
-//! Named queries: every answer is computed from a run, from the simulator, from the samplers, or read from what PyTorch printed.
+//! Named queries. Answers are computed from a run, the simulator or the samplers, or read from PyTorch's output.
 
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_plan::dataset::MadeUp;
@@ -29,25 +29,25 @@ pub(crate) use whole::WHOLE;
 /// A named query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
-    /// About the instant that a step shows.
+    /// Query about the moment of a step.
     Now(Now),
-    /// About a run.
+    /// Query about a run.
     Whole(Whole),
-    /// To the samplers.
+    /// Query about the samplers.
     Order(OrderQuery),
     /// The value of an option.
     Option(String),
-    /// A line that PyTorch printed.
+    /// A line of PyTorch's output.
     Line(usize, String),
-    /// The last number of such a line.
+    /// The last number of a line of PyTorch's output.
     NumberOfLine(usize, String),
-    /// The same query about another moment.
+    /// A query at another moment.
     At(Box<Query>, Moment),
-    /// The same query for other options.
+    /// A query with other options.
     With(Box<Query>, Changes),
-    /// Whether the same query gives more, less or the same for other options.
+    /// `more`, `less`, `same` or `different`: the result with other options compared with the current one.
     MoreOrLess(Box<Query>, Changes),
-    /// By which factor the query is smaller for other options.
+    /// Factor by which the result is smaller with other options.
     TimesLess(Box<Query>, Changes),
 }
 
@@ -64,7 +64,7 @@ fn then(h: &Holes<'_>) -> Option<Query> {
 }
 
 forms! {
-    /// Queries that are about more than one thing. Tried before the others.
+    /// Queries that contain another query, and other kinds. They are tried before the others.
     WRAPPED: Query;
     "more or less TEXT", "`more or less seconds with num_workers=4`: more, less or same (lists: same or different)" => |h| changed(h, Query::MoreOrLess);
     "times less TEXT", "`times less seconds with num_workers=4`: the factor between now and then" => |h| changed(h, Query::TimesLess);
@@ -75,29 +75,29 @@ forms! {
     "TEXT", "QUERY with NAME=VALUE …: the same for other options" => |h| changed(h, Query::With);
 }
 
-/// What queries ask.
+/// Subject of a query.
 #[derive(Clone, Copy)]
 pub struct About<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The instant.
+    /// The moment.
     pub place: Place,
-    /// What PyTorch printed.
+    /// The programs with their output.
     pub codes: &'a dyn Codes,
 }
 
 impl<'a> About<'a> {
-    /// A run at this moment of it; `None`: it has no such moment.
+    /// Creates the subject at a moment of a run. `None` if the run has no such moment.
     pub fn at(run: &'a Run, moment: Moment, codes: &'a dyn Codes) -> Option<Self> {
         let place = moment.resolve(run, &Landmarks::of(run))?;
         Some(Self { run, place, codes })
     }
 }
 
-/// The run that these options give with a virtual clock: the same everywhere.
+/// Simulates a run with these options. It is the same on all platforms.
 ///
 /// # Errors
-/// What the engine would refuse.
+/// If the engine rejects the options.
 pub fn simulated(options: &RunOptions) -> Result<Run, LoaderError> {
     let mut run = Run::default();
     let events = simulate(options, &MadeUp)?;
@@ -106,7 +106,7 @@ pub fn simulated(options: &RunOptions) -> Result<Run, LoaderError> {
 }
 
 impl Query {
-    /// Reads a query as files name it.
+    /// Parses a query.
     ///
     /// # Errors
     /// If there is no such query.
@@ -141,7 +141,7 @@ impl Query {
         Err(unknown(kind, phrase, nearest.unwrap_or_default()))
     }
 
-    /// True if it is about the very run that is shown, so that its future would give the answer.
+    /// Returns true if the query is about the shown run, so later events would give the answer.
     pub fn is_of_its_run(&self) -> bool {
         match self {
             Self::Now(_) | Self::At(..) | Self::Whole(_) | Self::Order(_) => true,
@@ -154,7 +154,7 @@ impl Query {
         }
     }
 
-    /// The options of the run that it asks about, where those are others than those of the step.
+    /// Returns the changed options, if the query is about another run than that of the step.
     pub fn changes(&self) -> Option<&Changes> {
         match self {
             Self::With(_, changes) | Self::MoreOrLess(_, changes) | Self::TimesLess(_, changes) => {
@@ -170,7 +170,7 @@ impl Query {
         }
     }
 
-    /// The answer; `None`: there is none.
+    /// Returns the answer, if there is one.
     pub fn answer(&self, about: About<'_>) -> Option<Value> {
         let options = &about.run.info.options;
         match self {
@@ -209,11 +209,11 @@ impl Query {
     }
 }
 
-/// The answer for the run that other options give.
+/// Returns the answer for a run with other options.
 fn other(query: &Query, changes: &Changes, about: About<'_>) -> Option<Value> {
     let options = changes.apply(&about.run.info.options).ok()?;
     if let Query::Order(query) = query {
-        // Nothing needs to run for this.
+        // Queries about the samplers need no simulation.
         return query.answer(&options);
     }
     let run = simulated(&options).ok()?;
@@ -226,7 +226,7 @@ fn other(query: &Query, changes: &Changes, about: About<'_>) -> Option<Value> {
 }
 
 fn compared(now: &Value, then: &Value) -> &'static str {
-    /// Less than this share apart is the same.
+    /// Maximum relative difference of equal values.
     const SAME: f64 = 0.005;
     match (now, then) {
         (Value::Number(now), Value::Number(then)) => {

@@ -1,4 +1,4 @@
-//! Questions with computed answers, and the judging of what was answered.
+//! Questions with computed answers, and their evaluation.
 
 use loadscope_trace::BatchId;
 
@@ -8,62 +8,62 @@ use crate::query::{About, Query};
 use crate::value::Value;
 use loadscope_words::Language;
 
-/// A question before the run goes on.
+/// A question that is asked before the run continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The question.
     pub ask: String,
-    /// Where the run stands while it is asked.
+    /// Moment of the run during the question.
     pub at: Moment,
-    /// What gives the answer.
+    /// Query that computes the answer.
     pub query: Query,
-    /// How it is answered.
+    /// Kind of answer.
     pub kind: Kind,
-    /// Why the answer is what it is: one sentence, shown afterwards.
+    /// Reason for the answer: one sentence, shown afterwards.
     pub why: String,
 }
 
-/// How a question is answered.
+/// Kind of answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// With a number.
+    /// A number.
     Number {
-        /// What is counted: `batches`, `ms`, `%`; may be empty.
+        /// Unit: `batches`, `ms`, `%`. Can be empty.
         unit: String,
-        /// How far an answer may be off.
+        /// Maximum absolute error of a right answer.
         tolerance: f64,
     },
-    /// With one of these.
+    /// One of these choices.
     Choice(Vec<Choice>),
-    /// By putting these into order. Empty: what the query gives, with the names of batches, workers and samples.
+    /// An order of these items. Empty means the values of the query, with the names of batches, workers and samples.
     Order(Vec<Choice>),
-    /// With a click on a part of the window, or on a batch.
+    /// A click on a part of the window or on a batch.
     Click,
 }
 
 /// One of several answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The value of the query for which it is right.
+    /// Value of the query for which the choice is right.
     pub is: String,
-    /// What is shown.
+    /// Text of the choice.
     pub text: String,
 }
 
-/// What was answered.
+/// Answer of the learner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// A number.
     Number(f64),
-    /// The position of a choice in [`Kind::Choice`].
+    /// Position of a choice in [`Kind::Choice`].
     Choice(usize),
-    /// The items of [`Question::items`], by their positions there, in the order that was chosen.
+    /// Positions in [`Question::items`], in the chosen order.
     Order(Vec<usize>),
-    /// What was clicked.
+    /// Target of a click.
     Click(Target),
 }
 
-/// What can be clicked.
+/// Target of a click.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A part of the window.
@@ -72,27 +72,27 @@ pub enum Target {
     Batch(BatchId),
 }
 
-/// An answer, judged.
+/// Evaluation of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// It was right.
+    /// True if the answer was right.
     pub is_right: bool,
-    /// What the run, the simulator or the samplers say.
+    /// Value of the query.
     pub truth: Value,
-    /// The same for people.
+    /// The right answer as text.
     pub text: String,
 }
 
-/// Why nothing can be judged.
+/// Reason why an answer cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswerable {
     /// The run has no answer.
     #[error("This run has no answer to the question: start the run of the lesson again")]
     NoTruth,
-    /// The question was answered already, or there is none.
+    /// The question is already answered, or there is none.
     #[error("There is no open question in this step: go on to the next one")]
     NotOpen,
-    /// The answer is of another kind than the question.
+    /// The answer is of another kind than the question requires.
     #[error(
         "This question is answered in another way: with a number, a choice, an order or a click, as it asks"
     )]
@@ -100,12 +100,12 @@ pub enum Unanswerable {
 }
 
 impl Question {
-    /// What the query says.
+    /// Returns the value of the query.
     pub fn truth(&self, about: About<'_>) -> Option<Value> {
         self.query.answer(about)
     }
 
-    /// The items to be put into order, in an order that gives nothing away; empty for other questions.
+    /// Returns the items to order, in an order that reveals nothing. Empty for other kinds of questions.
     pub fn items(&self, truth: &Value, language: Language) -> Vec<Choice> {
         let (Kind::Order(named), Value::List(all)) = (&self.kind, truth) else {
             return Vec::new();
@@ -136,7 +136,7 @@ impl Question {
         items.into_iter().map(|(_, item)| item).collect()
     }
 
-    /// Judges an answer.
+    /// Evaluates an answer.
     ///
     /// # Errors
     /// If the run has no answer, or the answer is of another kind than the question.
@@ -150,7 +150,7 @@ impl Question {
         self.judge_by(truth, answer, language)
     }
 
-    /// The same where it is known already what the query says: to ask it may mean to simulate another run.
+    /// Evaluates an answer with a known value of the query. Computing the value can require a simulation.
     ///
     /// # Errors
     /// If the answer is of another kind than the question.
@@ -188,7 +188,7 @@ impl Question {
         })
     }
 
-    /// The right answer, as the way of answering makes it; `None`: the kind and the value do not fit.
+    /// Returns the right answer in the form of a learner's answer. `None` if the kind does not fit the value.
     pub fn right_answer(&self, truth: &Value, language: Language) -> Option<Answer> {
         Some(match &self.kind {
             Kind::Number { .. } => Answer::Number(truth.number()?),
@@ -210,7 +210,7 @@ impl Question {
         })
     }
 
-    /// The right answer for people.
+    /// Returns the right answer as text.
     fn text_of(&self, truth: &Value, language: Language) -> String {
         match (&self.kind, truth) {
             (Kind::Choice(choices), truth) => {
@@ -235,7 +235,7 @@ impl Question {
     }
 }
 
-/// The values of a list, each where it comes first.
+/// Returns the distinct values of a list, in order of first occurrence.
 fn firsts(truth: &Value) -> Vec<String> {
     let Value::List(all) = truth else {
         return Vec::new();

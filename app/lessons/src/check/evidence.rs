@@ -1,4 +1,4 @@
-//! Whether a learner sees the answer once it is given.
+//! Check that the outlined parts show the answer.
 
 use crate::error::Mistake;
 use crate::lesson::Step;
@@ -6,7 +6,7 @@ use crate::part::Part;
 use crate::query::{Now, OrderQuery, Query, Whole};
 use crate::question::Question;
 
-/// True if the parts that are outlined after the answer show it.
+/// Checks that a part outlined after the answer shows it.
 pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
     let Some(parts) = shown_by(&question.query).filter(|_| !step.parts_then().is_empty()) else {
         return Ok(());
@@ -28,7 +28,7 @@ pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
     }
 }
 
-/// The parts that can show the answer, as files name them. `None`: a program shows it, or no part does.
+/// Returns the phrases of the parts that show the answer. `None` if a program or no part shows it.
 fn shown_by(query: &Query) -> Option<&'static [&'static str]> {
     match query {
         Query::Now(query) => Some(now_by(*query)),

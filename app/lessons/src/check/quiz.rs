@@ -1,4 +1,4 @@
-//! Whether the questions of the quiz have answers, and whether the lessons teach them.
+//! Check that the quiz questions have answers and that the lessons teach them.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,8 @@ use crate::query::Query;
 use crate::quiz::{Entry, Quiz};
 use loadscope_words::Language;
 
-/// Asks every question of the quiz, and looks into the step of the lesson that teaches its answer. `lessons` are all of its language.
+/// Checks every question of the quiz, and the step of the lesson that teaches its answer. `lessons` are all lessons of
+/// its language.
 pub fn check_quiz(file: &str, quiz: &Quiz, lessons: &[Lesson], codes: &dyn Codes) -> Checked {
     let mut checked = Checked::default();
     for entry in &quiz.entries {
@@ -77,8 +78,8 @@ fn shows(lesson: &Lesson, program: &str) -> bool {
     lesson.steps().iter().any(|step| is_it(&step.task))
 }
 
-/// Names of PyTorch and Python in `backticks`, without the underscore in front of those of the iterator. What is shorter than four
-/// characters is a value or a variable.
+/// Returns the names of PyTorch and Python in `backticks`, without leading underscores. Words under four characters are
+/// values or variables.
 fn names(text: &str) -> impl Iterator<Item = String> + use<> {
     let quoted: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
     words(&quoted.join(" ")).into_iter()
@@ -92,7 +93,7 @@ fn words(text: &str) -> Vec<String> {
     long.map(str::to_owned).collect()
 }
 
-/// All names that stand in these lessons, in their programs, and in what those printed.
+/// Returns all names in these lessons, their programs and the output of the programs.
 fn names_of<'a>(lessons: impl Iterator<Item = &'a Lesson>, codes: &dyn Codes) -> HashSet<String> {
     let mut all = HashSet::new();
     for lesson in lessons {

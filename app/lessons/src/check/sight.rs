@@ -1,4 +1,4 @@
-//! What is seen while a step is read: the parts that it names, and, while a question is open, not its answer.
+//! Check of visible parts: a step shows the parts that it names, and does not reveal the answer of an open question.
 
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_trace::{Level, Moment as At, Nanos, Run};
@@ -13,7 +13,7 @@ use crate::question::Question;
 use crate::shown::{Shown, absent};
 use loadscope_words::Language;
 
-/// Whether the parts of a step are seen together, at its moment.
+/// Checks that the parts of a step are visible together at its moment.
 pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
     let (at, until) = match &step.task {
         Task::Look { at, .. } => (*at, *at),
@@ -28,7 +28,7 @@ pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
                 "Name it in then = [\"verdict\"]: it is shown once the question is answered.",
             ));
         }
-        // Nothing is selected that could give something away.
+        // Nothing is selected that could reveal the answer.
         seen(run, &step.parts, at, false)?;
     }
     let has_batch = until.batch().is_some();
@@ -38,7 +38,7 @@ pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
     }
 }
 
-/// The run that shows the answer of a step. `None`: the run of the step itself.
+/// Returns the run that shows the answer of a step. `None` means the run of the step.
 pub(super) fn after(run: &Run, step: &Step) -> Result<Option<Run>, Mistake> {
     let Task::Predict { question, .. } = &step.task else {
         return Ok(None);
@@ -89,7 +89,7 @@ fn seen(run: &Run, parts: &[Part], at: Moment, has_batch: bool) -> Result<(), Mi
     Ok(())
 }
 
-/// Where a moment is, as transitions and time.
+/// Returns the transition and the time of a moment.
 fn instant(run: &Run, at: Moment) -> Option<At> {
     let place = at.resolve(run, &Landmarks::of(run))?;
     let there = pipeline(run, place);
@@ -99,8 +99,9 @@ fn instant(run: &Run, at: Moment) -> Option<At> {
     })
 }
 
-/// Whether the answer of a question is hidden while it is asked. What comes after the moment of a question is not shown, and neither is
-/// the verdict; but what came before is, and so are the options, the order of the samples and the forecasts where a step names them.
+/// Checks that an open question does not reveal its answer. Later events and the verdict are hidden. Earlier events are
+/// visible.
+/// Options, sample order and forecasts are visible if the step names them.
 pub(super) fn answer(
     run: &Run,
     step: &Step,
@@ -139,7 +140,7 @@ pub(super) fn answer(
             }
         }
         Query::Whole(query) if query.is_diagnosis() && view != View::Diagnose => Ok(()),
-        // Only the inspector of a worker tells its seed.
+        // Only a worker's inspector shows its seed.
         Query::Whole(Whole::SeedStep) if !step.parts.contains(&Part::Inspector) => Ok(()),
         Query::Whole(_) => match view {
             View::Diagnose => Err(elsewhere("Diagnose")),
@@ -163,7 +164,7 @@ pub(super) fn answer(
     }
 }
 
-/// Whether the run as it is shown at a moment, without its future, gives the right answer.
+/// Returns true if the run without the events after a moment gives the right answer.
 fn gives(
     run: &Run,
     question: &Question,
@@ -193,7 +194,7 @@ fn gives(
     judged.is_some_and(|judged| judged.is_right)
 }
 
-/// Whether a step before has shown the answer to a question already.
+/// Checks that no earlier step has shown the answer.
 pub(super) fn unseen(
     run: &Run,
     lesson: &Lesson,
@@ -217,7 +218,7 @@ pub(super) fn unseen(
     Ok(())
 }
 
-/// Whether a step about the same run has shown what a question asks.
+/// Returns true if a step about the same run has shown the answer.
 fn has_shown(
     run: &Run,
     before: &Step,
@@ -252,7 +253,7 @@ fn has_shown(
     }
 }
 
-/// Whether a step before shows the very run that a question about other options is about.
+/// Returns true if an earlier step shows the run of a question about other options.
 fn is_its_run(lesson: &Lesson, step: &Step, before: &Step, query: &Query) -> bool {
     let (Query::With(_, changes) | Query::MoreOrLess(_, changes) | Query::TimesLess(_, changes)) =
         query
@@ -266,7 +267,7 @@ fn is_its_run(lesson: &Lesson, step: &Step, before: &Step, query: &Query) -> boo
     changed.is_some() && changed.as_ref() == shown
 }
 
-/// Whether what a program printed is asked before the program is shown.
+/// Checks that the output of a program is asked before a step shows the program.
 pub(super) fn unread(question: &Question, read: &[&str]) -> Result<(), Mistake> {
     match &question.query {
         Query::Line(_, name) | Query::NumberOfLine(_, name) if read.contains(&name.as_str()) => {

@@ -1,4 +1,4 @@
-//! Questions about the instant that a step shows.
+//! Queries about the moment of a step.
 
 use loadscope_trace::{BatchId, Pipeline, Stage};
 
@@ -6,7 +6,7 @@ use crate::part::Part;
 use crate::phrase::forms;
 use crate::value::Value;
 
-/// A question about an instant.
+/// A query about a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Now {
     /// `_send_idx`
@@ -15,28 +15,28 @@ pub enum Now {
     RcvdIdx,
     /// `_tasks_outstanding`
     Outstanding,
-    /// Entries of `_task_info`.
+    /// Number of entries in `_task_info`.
     InFlight,
-    /// Entries of `_task_info` with data.
+    /// Number of entries with data in `_task_info`.
     HeldCount,
-    /// Which batches these are.
+    /// Batches of the entries with data.
     Held,
-    /// Tasks that wait in index queues.
+    /// Number of tasks in index queues.
     Queued,
-    /// Workers that fetch or collate.
+    /// Number of workers that fetch or collate.
     Busy,
-    /// The batch that the trainer gets next, in the order of the sampler.
+    /// The next batch for the trainer, in the order of the sampler.
     Next,
-    /// Its worker.
+    /// Worker of the next batch.
     WorkerOfNext,
-    /// In which stage a batch is.
+    /// Stage of a batch.
     StageOf(u32),
-    /// In which part of the pipeline a batch is.
+    /// Part of the pipeline that contains a batch.
     PlaceOf(u32),
 }
 
 forms! {
-    /// Questions about the instant that a step shows.
+    /// All queries about a moment.
     NOW: Now;
     "send_idx", "tasks sent in this epoch" => |_| Some(Now::SendIdx);
     "rcvd_idx", "number of the next batch in order" => |_| Some(Now::RcvdIdx);
@@ -53,7 +53,7 @@ forms! {
 }
 
 impl Now {
-    /// The answer; `None`: there is none at this instant.
+    /// Returns the answer. `None` if there is none at this moment.
     pub(super) fn answer(self, pipeline: &Pipeline<'_>) -> Option<Value> {
         let id = |idx| BatchId {
             epoch: pipeline.epoch.unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Questions that the samplers answer: which indices come, in which order, on which rank.
+//! Queries about the samplers: indices, their order, and their ranks.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,36 @@ use loadscope_trace::{Run, RunOptions};
 use crate::phrase::{Holes, forms};
 use crate::value::Value;
 
-/// A question to the samplers.
+/// A query about the samplers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OrderQuery {
     /// `len(loader)`
     Len,
-    /// Batches that come in an epoch.
+    /// Number of batches in an epoch.
     Batches(u32),
-    /// The first indices of an epoch.
+    /// First indices of an epoch.
     First(usize, u32),
-    /// Whether two epochs have the same order.
+    /// `yes` if two epochs have the same order.
     SameOrder(u32, u32),
-    /// How often the sample comes that comes most often.
+    /// Largest number of occurrences of a sample.
     MostOften,
-    /// How many different samples come.
+    /// Number of distinct samples.
     Distinct,
-    /// How many samples never come.
+    /// Number of samples that do not occur.
     Never,
-    /// How many samples come, repetitions included.
+    /// Number of samples, including repetitions.
     All,
-    /// How many samples of an epoch go to each rank.
+    /// Number of samples per rank in an epoch.
     OfRank,
-    /// How many come on all ranks together.
+    /// Number of samples on all ranks together.
     OfAllRanks,
-    /// How many come twice on all ranks together.
+    /// Number of samples repeated on all ranks together.
     RepeatedOverRanks,
-    /// The rank whose epoch takes longest.
+    /// The rank with the longest epoch.
     SlowestRank,
-    /// The first draws of `WeightedRandomSampler` with these weights and this seed.
+    /// First draws of `WeightedRandomSampler` with these weights and this seed.
     Weighted(usize, Vec<f64>, u64),
-    /// Samples of a class in the first batch of `DistributedEquiBatchSampler`, with classes of these sizes.
+    /// Number of samples of a class in the first batch of `DistributedEquiBatchSampler`, for classes of these sizes.
     Balanced(usize, i64, Vec<usize>),
 }
 
@@ -53,7 +53,7 @@ fn numbers<T: std::str::FromStr>(h: &Holes<'_>, at: usize) -> Option<Vec<T>> {
 }
 
 forms! {
-    /// Questions to the samplers.
+    /// All queries about the samplers.
     ORDERS: OrderQuery;
     "len of the loader", "len(loader)" => |_| Some(OrderQuery::Len);
     "batches of epoch N", "number of batches" => |h| h.read(0).map(OrderQuery::Batches);
@@ -72,7 +72,7 @@ forms! {
 }
 
 impl OrderQuery {
-    /// True if the Sampling workspace shows it: it knows the indices of a run, but not how long they take.
+    /// Returns true if the Sampling workspace shows the answer. It shows the indices of a run, but no durations.
     pub fn is_of_indices(&self) -> bool {
         !matches!(
             self,
@@ -80,7 +80,7 @@ impl OrderQuery {
         )
     }
 
-    /// The answer for these options; `None`: the samplers give none.
+    /// Returns the answer for these options, if the samplers give one.
     pub(super) fn answer(&self, options: &RunOptions) -> Option<Value> {
         match self {
             Self::Len => Some(Value::count(known(options, 0)?.len?)),
@@ -118,12 +118,12 @@ impl OrderQuery {
     }
 }
 
-/// The order of at least the epochs up to this one.
+/// Returns the order of at least the epochs up to this one.
 fn known(options: &RunOptions, epoch: u32) -> Option<Order> {
     let mut options = options.clone();
     options.epochs = options.epochs.max(epoch.saturating_add(1));
     if options.global_seed.is_none() {
-        // As the simulation does: without a seed it takes this one.
+        // The simulation also uses seed 0 if there is none.
         options.seed.get_or_insert(0);
     }
     let samples = samples_of_dataset(&options, &MadeUp).ok()?;
@@ -135,7 +135,7 @@ fn indices(options: &RunOptions, epoch: u32) -> Option<Vec<u64>> {
     Some(order.epochs.get(epoch as usize)?.concat())
 }
 
-/// How often each sample comes in the first epoch.
+/// Returns the number of occurrences of each sample in the first epoch.
 fn times(options: &RunOptions) -> Option<BTreeMap<u64, usize>> {
     let mut times = BTreeMap::new();
     for index in indices(options, 0)? {

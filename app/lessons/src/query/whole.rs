@@ -1,4 +1,4 @@
-//! Questions about a run as a whole.
+//! Queries about a whole run.
 
 use loadscope_diagnose::{Blamed, FindingId, Glance};
 use loadscope_insight::Datasets;
@@ -10,77 +10,77 @@ use crate::moment::longest_wait;
 use crate::phrase::forms;
 use crate::value::Value;
 
-/// A question about a run.
+/// A query about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
-    /// How long the loop took, s.
+    /// Duration of the loop, s.
     Seconds,
-    /// How much of that the trainer waited, %.
+    /// Share of the loop that the trainer waited, %.
     WaitedPercent,
-    /// The same, s.
+    /// Time that the trainer waited, s.
     WaitedSeconds,
-    /// The longest wait, ms.
+    /// Longest wait, ms.
     LongestWait,
-    /// How long the trainer waited for the first batch of an epoch, ms.
+    /// Wait for the first batch of an epoch, ms.
     FirstWait(u32),
-    /// Batches that the trainer got.
+    /// Number of batches that the trainer received.
     Batches,
-    /// Samples that the trainer got.
+    /// Number of samples that the trainer received.
     Samples,
-    /// Batches that arrived before an earlier one.
+    /// Number of batches that arrived before an earlier one.
     OutOfOrder,
-    /// Batches that failed.
+    /// Number of failed batches.
     Failed,
-    /// Tasks that were answered with nothing.
+    /// Number of tasks without a batch.
     Discarded,
-    /// Batches that went through the pin thread.
+    /// Number of batches that passed the pin thread.
     Pinned,
-    /// Workers that were started.
+    /// Number of started workers.
     WorkersStarted,
-    /// Prefetch factor times workers.
+    /// Prefetch factor times number of workers.
     Window,
-    /// True if the dataset is iterable-style.
+    /// `yes` if the dataset is iterable-style.
     Stream,
-    /// The worker of a batch.
+    /// Worker of a batch.
     WorkerOf(u32),
-    /// The batch of a sample.
+    /// Batch of a sample.
     BatchOfSample(u64),
-    /// The worker of a sample.
+    /// Worker of a sample.
     WorkerOfSample(u64),
-    /// The size of a batch.
+    /// Size of a batch.
     SizeOf(u32),
-    /// The size of the last batch.
+    /// Size of the last batch.
     SizeOfLast,
-    /// How many batches a worker made.
+    /// Number of batches of a worker.
     BatchesOfWorker(WorkerId),
-    /// The indices of a batch.
+    /// Indices of a batch.
     IndicesOf(u32),
-    /// The first batches in the order in which they arrived.
+    /// First batches in order of arrival.
     Arrivals(usize),
-    /// The first batches in the order in which the trainer got them.
+    /// First batches in the order in which the trainer received them.
     Yields(usize),
-    /// The stages that a batch went through.
+    /// Stages of a batch.
     PathOf(u32),
-    /// The batch that the trainer waited for longest.
+    /// Batch of the longest wait.
     BatchOfLongestWait,
-    /// What that wait was for, as the diagnosis names it.
+    /// Cause of the longest wait, by the diagnosis.
     CauseOfLongestWait,
-    /// The sample that took longest.
+    /// Slowest sample.
     SlowestSample,
-    /// By how much the seed of worker 1 is above that of worker 0.
+    /// Difference between the seeds of workers 1 and 0.
     SeedStep,
-    /// Whether the workers of two epochs have the same seeds.
+    /// `yes` if the workers of two epochs have the same seeds.
     SameSeeds(u32, u32),
-    /// The name of the verdict.
+    /// Id of the verdict.
     Verdict,
-    /// Whether the diagnosis finds something.
+    /// `yes` if the diagnosis has this finding.
     Finds(FindingId),
-    /// The first error message.
+    /// First error message.
     Error,
 }
 
 forms! {
-    /// Questions about a run.
+    /// All queries about a run.
     WHOLE: Whole;
     "seconds", "duration of the loop" => |_| Some(Whole::Seconds);
     "waited percent", "share of the loop in which the trainer waited" => |_| Some(Whole::WaitedPercent);
@@ -117,7 +117,7 @@ forms! {
 }
 
 impl Whole {
-    /// True if the diagnosis says it, which is hidden while a question is open.
+    /// Returns true if the answer is part of the diagnosis, which is hidden while a question is open.
     pub fn is_diagnosis(self) -> bool {
         matches!(
             self,
@@ -125,7 +125,7 @@ impl Whole {
         )
     }
 
-    /// The answer; `None`: the run has none.
+    /// Returns the answer, if the run has one.
     pub(super) fn answer(self, run: &Run) -> Option<Value> {
         match self {
             Self::Seconds
@@ -271,7 +271,7 @@ fn list(all: Vec<Value>) -> Option<Value> {
     (!all.is_empty()).then_some(Value::List(all))
 }
 
-/// The first batches that enter one of these stages; `once`: only the first time.
+/// Returns the first batches that enter one of these stages. `once` counts each batch only once.
 fn entering(run: &Run, stages: &[Stage], count: usize, once: bool) -> Vec<Value> {
     let mut seen = std::collections::HashSet::new();
     let entering = run
@@ -283,7 +283,7 @@ fn entering(run: &Run, stages: &[Stage], count: usize, once: bool) -> Vec<Value>
     ids.take(count).map(|b| Value::Batch(b.id)).collect()
 }
 
-/// Batches that arrived in the main process before a batch with a lower number did.
+/// Number of batches that reached the main process before a batch with a lower index.
 fn out_of_order(run: &Run) -> u64 {
     let arrivals = entering(run, &[Stage::Held, Stage::Ready], usize::MAX, true);
     let mut lowest = None;
@@ -298,7 +298,7 @@ fn out_of_order(run: &Run) -> u64 {
     count
 }
 
-/// What most of the longest wait was for.
+/// Returns the cause of the largest part of the longest wait.
 fn cause(run: &Run) -> Option<Value> {
     let longest = Glance::of(run).longest?;
     let mut times = std::collections::BTreeMap::new();
@@ -310,7 +310,8 @@ fn cause(run: &Run) -> Option<Value> {
     Some(Value::Word(most.0.id().to_owned()))
 }
 
-/// The seeds of the workers that are there in an epoch. `None`: there was no such epoch, or it had no workers.
+/// Returns the seeds of the workers that exist at the start of an epoch. `None` without such an epoch or without
+/// workers.
 fn seeds(run: &Run, epoch: u32) -> Option<Vec<Option<u64>>> {
     let epoch = run.epochs().iter().find(|e| e.epoch == epoch)?;
     let is_there = |w: &&loadscope_trace::Worker| {

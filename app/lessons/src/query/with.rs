@@ -1,19 +1,19 @@
-//! The same options with some of them changed: what other settings bring.
+//! Changes of options, for queries about other settings.
 
 use loadscope_trace::RunOptions;
 use serde_json::{Map, Value as Json};
 
 use crate::error::Mistake;
 
-/// Options that are changed: `num_workers=4 in_order=false`.
+/// Changed options: `num_workers=4 in_order=false`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(Map<String, Json>);
 
 impl Changes {
-    /// Reads `num_workers=4 in_order=false`.
+    /// Parses `num_workers=4 in_order=false`.
     ///
     /// # Errors
-    /// If a word has no `=`, or names no option or no value of it.
+    /// If a word has no `=`, an unknown option or an invalid value.
     pub fn read(text: &str) -> Result<Self, Mistake> {
         let mut all = Map::new();
         for word in text.split_whitespace() {
@@ -33,20 +33,20 @@ impl Changes {
         Self::of(all)
     }
 
-    /// Changes by the names of options.
+    /// Creates changes from names and values.
     ///
     /// # Errors
-    /// If there is no such option, or no such value of it.
+    /// If an option or a value is invalid.
     pub fn of(all: Map<String, Json>) -> Result<Self, Mistake> {
         let changes = Self(all);
         changes.apply(&RunOptions::default())?;
         Ok(changes)
     }
 
-    /// `options` with these changes.
+    /// Returns `options` with these changes.
     ///
     /// # Errors
-    /// If there is no such option, or no such value of it.
+    /// If an option or a value is invalid.
     pub fn apply(&self, options: &RunOptions) -> Result<RunOptions, Mistake> {
         let made = json(options).map(|mut all| {
             all.extend(self.0.clone());
@@ -62,12 +62,12 @@ impl Changes {
         }
     }
 
-    /// The names of the options that are changed.
+    /// Returns the names of the changed options.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Each change as `name=value`.
+    /// Returns each change as `name=value`.
     pub fn text(&self) -> String {
         let all: Vec<String> = self
             .0
@@ -78,7 +78,7 @@ impl Changes {
     }
 }
 
-/// The options by name.
+/// Returns the options by name.
 pub fn json(options: &RunOptions) -> Option<Map<String, Json>> {
     match serde_json::to_value(options) {
         Ok(Json::Object(all)) => Some(all),
@@ -86,7 +86,7 @@ pub fn json(options: &RunOptions) -> Option<Map<String, Json>> {
     }
 }
 
-/// One option, as text.
+/// Returns one option as text.
 pub fn option(options: &RunOptions, name: &str) -> Option<String> {
     json(options)?.get(name).map(plain)
 }
