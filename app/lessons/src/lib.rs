@@ -1,4 +1,4 @@
-//! Lessons about the DataLoader: lesson files, computed moments and answers, goals, the quiz, the detective cases, and a learner's progress.
+//! Lessons about the DataLoader: lesson files, computed moments and answers, goals, the quiz, the detective cases, and progress.
 //!
 //! The crate does not draw, open files, start threads or read a clock. The window shows the state of [`Play`].
 //! Runs are simulated, so they are the same on all platforms.

@@ -1,4 +1,4 @@
-//! The quiz: a pool of questions in both languages, of which some are drawn by a seed.
+//! The quiz: a pool of questions in both languages. A seed draws some of them.
 
 use loadscope_insight::landmarks::Place;
 use loadscope_trace::{Run, RunOptions};
@@ -13,7 +13,7 @@ use crate::query::{About, simulated};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
 use loadscope_words::Language;
 
-/// So many questions are drawn.
+/// Number of drawn questions.
 pub const DRAWN: usize = 20;
 
 const FILES: [(Language, &str, &str); 2] = [
@@ -32,22 +32,22 @@ const FILES: [(Language, &str, &str); 2] = [
 /// A question of the quiz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The lesson that teaches the answer, from 1.
+    /// Lesson that teaches the answer, from 1.
     pub lesson: u32,
-    /// The step of that lesson, from 1.
+    /// Step of that lesson, from 1.
     pub step: u32,
-    /// The run that it is about.
+    /// Options of its run.
     pub options: RunOptions,
     /// The question.
     pub question: Question,
-    /// The line of the file in which it begins.
+    /// First line in the file.
     pub line: usize,
 }
 
 /// The pool of questions in one language.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiz {
-    /// Its language.
+    /// Language of the questions.
     pub language: Language,
     /// All questions.
     pub entries: Vec<Entry>,
@@ -78,20 +78,20 @@ struct RawEntry {
 }
 
 impl Quiz {
-    /// The pool that comes with the program.
+    /// Parses the built-in pool.
     ///
     /// # Errors
-    /// If its file is not sound; a test sees to it that it is.
+    /// If its file is invalid. A test checks that it is valid.
     pub fn built_in(language: Language) -> Result<Self, LessonError> {
         let file = FILES.iter().find(|(of, ..)| *of == language);
         let (_, name, text) = file.unwrap_or(&FILES[0]);
         Self::read(name, text)
     }
 
-    /// Reads the file called `name`.
+    /// Parses the file with this name.
     ///
     /// # Errors
-    /// The first mistake: file, line, what is wrong, what to write instead.
+    /// The first mistake, with file, line, problem and remedy.
     pub fn read(name: &str, text: &str) -> Result<Self, LessonError> {
         let file = File { name, text };
         let raw: RawQuiz = toml::from_str(text).map_err(|e| file.toml(&e))?;
@@ -102,7 +102,7 @@ impl Quiz {
         })
     }
 
-    /// Positions in [`Quiz::entries`] of the questions of this seed: the same in every language.
+    /// Returns the positions in [`Quiz::entries`] of a seed's questions. They are the same in every language.
     pub fn draw(&self, seed: u64) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.entries.len()).collect();
         let mut random = Rand64::new(u128::from(seed));
@@ -142,7 +142,7 @@ fn entry(file: File<'_>, raw: &Spanned<RawEntry>) -> Result<Entry, LessonError> 
 }
 
 impl Entry {
-    /// Judges an answer by simulating the run of the question.
+    /// Evaluates an answer by simulating the run of the question.
     ///
     /// # Errors
     /// If the run has no answer, or the answer is of another kind than the question.
@@ -157,7 +157,7 @@ impl Entry {
         self.question.judge(about, answer, language)
     }
 
-    /// The run that it is about.
+    /// Simulates the run of the question.
     ///
     /// # Errors
     /// If its options cannot be simulated.
@@ -165,12 +165,12 @@ impl Entry {
         simulated(&self.options).map_err(|_| Unanswerable::NoTruth)
     }
 
-    /// What its query asks.
+    /// Returns the subject of its query.
     pub fn about<'a>(&self, run: &'a Run, codes: &'a dyn Codes) -> Option<About<'a>> {
         About::at(run, self.question.at, codes)
     }
 
-    /// Where in the run it is asked.
+    /// Returns the question's place in the run.
     pub fn place(&self, run: &Run) -> Option<Place> {
         let marks = loadscope_insight::landmarks::Landmarks::of(run);
         self.question.at.resolve(run, &marks)

@@ -1,28 +1,29 @@
-//! What a window has to show for a step: its workspace and its panels follow from the parts that the step names.
+//! Workspace and panels of a step, derived from its parts.
 
 use loadscope_trace::{PinMemory, RunOptions};
 
 use crate::part::{Below, Pane, Part, View};
 
-/// The workspace and the panels that show some parts.
+/// Workspace and panels that show some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The workspace.
     pub view: View,
-    /// Whether the options are shown.
+    /// True if the options are visible.
     pub options: bool,
-    /// Whether the inspector is shown.
+    /// True if the inspector is visible.
     pub inspector: bool,
-    /// Whether the table of variables is shown.
+    /// True if the table of variables is visible.
     pub variables: bool,
-    /// Whether the list of messages is shown.
+    /// True if the list of messages is visible.
     pub messages: bool,
-    /// What is below the pipeline.
+    /// Contents of the area below the pipeline.
     pub below: Below,
 }
 
 impl Shown {
-    /// What shows these parts. Of parts that exclude each other ([`Shown::conflict`]) the first is shown.
+    /// Returns the workspace and panels for these parts. Among parts in conflict ([`Shown::conflict`]), the first is
+    /// shown.
     pub fn of(parts: &[Part]) -> Self {
         let panes: Vec<Pane> = parts.iter().map(Part::pane).collect();
         let below = panes.iter().find_map(|pane| below(*pane));
@@ -39,7 +40,7 @@ impl Shown {
         }
     }
 
-    /// Two parts that are never shown at the same time.
+    /// Returns two parts that are never visible at the same time.
     pub fn conflict(parts: &[Part]) -> Option<(&Part, &Part)> {
         parts.iter().enumerate().find_map(|(k, part)| {
             let others = parts.iter().skip(k + 1);
@@ -64,7 +65,7 @@ fn exclude(one: Pane, other: Pane) -> bool {
     differ(one.view(), other.view()) || below(one).zip(below(other)).is_some_and(|(a, b)| a != b)
 }
 
-/// Why a window that shows a run with these options has no such part; `None`: it has.
+/// Returns the reason why the window does not have the part for a run with these options. `None` if it has the part.
 pub fn absent(part: &Part, options: &RunOptions) -> Option<&'static str> {
     let workers = options.num_workers;
     let pins = options.pin_memory != PinMemory::Off;

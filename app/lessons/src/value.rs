@@ -1,16 +1,16 @@
-//! Answers: what a query says of a run.
+//! Values of queries.
 
 use loadscope_trace::{BatchId, WorkerId};
 
 use crate::part::Part;
 use loadscope_words::Language;
 
-/// What a query says.
+/// Value of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number, in the unit that the query names.
+    /// A number in the unit of the query.
     Number(f64),
-    /// A word: `yes`, `less`, `fetching`, the name of a finding, a printed line.
+    /// A word: `yes`, `less`, `fetching`, the id of a finding, a line of output.
     Word(String),
     /// A batch.
     Batch(BatchId),
@@ -20,22 +20,22 @@ pub enum Value {
     Sample(u64),
     /// A part of the window.
     Part(Part),
-    /// Several, in this order.
+    /// Several values in order.
     List(Vec<Value>),
 }
 
 impl Value {
-    /// A count.
+    /// Creates a number from a count.
     pub fn count(count: usize) -> Self {
         Self::Number(count as f64)
     }
 
-    /// `yes` or `no`.
+    /// Returns `yes` or `no`.
     pub fn yes(is: bool) -> Self {
         Self::Word(if is { "yes" } else { "no" }.to_owned())
     }
 
-    /// As files write it: `4`, `worker 1`, `batch 5`, `0 2 4`.
+    /// Returns the text of lesson files: `4`, `worker 1`, `batch 5`, `0 2 4`.
     pub fn key(&self) -> String {
         match self {
             Self::Number(number) => number_text(*number),
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// For people.
+    /// Returns the translated text.
     pub fn label(&self, language: Language) -> String {
         let named = |en: &str, zh: &str, what: &dyn std::fmt::Display| match language {
             Language::En => format!("{en} {what}"),
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The number that it is or names.
+    /// Returns the number of the value, if it has one.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// True if `text`, as files write it, names this value.
+    /// Returns true if `text` of a lesson file has this value.
     pub fn is(&self, text: &str) -> bool {
         let same_number = || match (self, text.parse::<f64>()) {
             (Self::Number(number), Ok(other)) => (number - other).abs() < 1e-6,
@@ -101,7 +101,7 @@ impl Value {
     }
 }
 
-/// At most two digits behind the point, and none where there is nothing to say.
+/// Formats with at most two decimals, without trailing zeros.
 fn number_text(number: f64) -> String {
     let text = format!("{number:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,14 +1,14 @@
-//! How long a text is to read.
+//! Length of texts.
 
-/// Most words of a lesson in one language: seven minutes at a calm pace, with the clicks.
+/// Maximum number of words in a lesson in one language: seven minutes at a slow pace, including clicks.
 pub const MOST_OF_LESSON: usize = 450;
-/// Most words of the text of a look.
+/// Maximum number of words in the text of a look.
 pub const MOST_OF_LOOK: usize = 45;
-/// A reader of Chinese takes about as long for three characters as a reader of English for two words.
+/// Reading three Chinese characters takes about as long as reading two English words.
 const CHARACTERS: usize = 3;
 const WORDS: usize = 2;
 
-/// The words of a text. Of Chinese, three characters count as two words; names and code in it count as they do in English.
+/// Counts words. Three Chinese characters count as two words. Names and code in Chinese text count as in English.
 pub fn words(text: &str) -> usize {
     let (mut characters, mut latin, mut inside) = (0, 0, false);
     for c in text.chars() {
@@ -26,7 +26,7 @@ pub fn words(text: &str) -> usize {
     latin + (characters * WORDS).div_ceil(CHARACTERS)
 }
 
-/// True for a Chinese character; signs do not count.
+/// Returns true for a Chinese character, false for punctuation.
 fn is_chinese(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }

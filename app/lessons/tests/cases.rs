@@ -1,4 +1,5 @@
-//! Detective cases: twelve of every seed, the same everywhere; what the diagnosis finds is what is hidden, and its remedy gains.
+//! Tests of the detective cases: twelve per seed, the same on all platforms, with a diagnosis that finds the hidden
+//! cause and a remedy that helps.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -7,7 +8,7 @@ use std::collections::HashSet;
 use loadscope_lessons::Language;
 use loadscope_lessons::cases::{CASES, Case, Culprit, NoCase, Remedy};
 
-/// Simulated cases of so many seeds are looked at, and of one the recordings besides.
+/// Number of seeds whose simulated cases are tested. The recordings are tested for one seed.
 const SEEDS: u64 = 12;
 const SIMULATED: u32 = 8;
 
@@ -65,7 +66,7 @@ fn the_diagnosis_names_the_hidden_cause_first() {
             let hidden = case.solve(&[], &[]).causes;
             let name = format!("seed {seed}, case {number}");
             match case.program {
-                // A real program has other, smaller troubles besides.
+                // A real program also has other, smaller problems.
                 Some(program) => assert_eq!(found.first(), hidden.first(), "{name}, {program}"),
                 None => assert_eq!(
                     found.iter().collect::<HashSet<_>>(),
@@ -150,7 +151,7 @@ fn every_cause_is_explained_in_two_sentences_in_both_languages() {
     }
 }
 
-/// The name of a recorded program says what is wrong with it: nothing of the run contains it.
+/// The name of a recorded program reveals the cause, so the run must not contain it.
 #[test]
 fn nothing_of_a_recording_names_its_program() {
     for seed in 0..SEEDS {

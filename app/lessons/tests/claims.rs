@@ -1,4 +1,4 @@
-//! Claims of lessons about their runs and about PyTorch are true.
+//! Tests of the lessons' statements about their runs and PyTorch.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -7,20 +7,20 @@ use loadscope_lessons::{
 };
 use loadscope_trace::{Nanos, Run, RunOptions};
 
-/// A lesson by its number, from 1.
+/// Returns a lesson by its number, from 1.
 fn lesson(number: usize, language: Language) -> Lesson {
     let course = Course::built_in(language).expect("sound lessons");
     let lesson = course.lessons().get(number - 1);
     lesson.expect("there is such a lesson").clone()
 }
 
-/// The first run of a lesson.
+/// Returns the first run of a lesson.
 fn run_of(number: usize) -> Run {
     let lesson = lesson(number, Language::En);
     simulated(&lesson.scenes()[0].options).expect("sound options")
 }
 
-/// The texts of a step by its number, from 1.
+/// Returns the texts of a step by its number, from 1.
 fn said(lesson: &Lesson, step: usize) -> String {
     match &lesson.steps()[step - 1].task {
         Task::Look { text, .. } | Task::Code { text, .. } => text.clone(),
@@ -29,7 +29,7 @@ fn said(lesson: &Lesson, step: usize) -> String {
     }
 }
 
-/// The answer to a query at a moment of a run.
+/// Returns the answer to a query at a moment of a run.
 fn answer(run: &Run, moment: &str, query: &str) -> String {
     let moment = Moment::read(moment).expect("a moment");
     let query = Query::read(query).expect("a query");
@@ -81,7 +81,7 @@ fn persistent_workers_leave_the_first_wait_as_it_is() {
     }
 }
 
-/// A larger window bridges a delay only if the delay is short.
+/// A larger window bridges only short delays.
 #[test]
 fn a_larger_window_bridges_short_delays_alone() {
     let waited = |slow_ms: u32, prefetch_factor: usize| {
@@ -122,7 +122,7 @@ fn with_a_global_seed_epoch_1_depends_on_the_workers() {
     }
 }
 
-/// Words that a step contains.
+/// Text that a step contains.
 struct Claim {
     lesson: usize,
     step: usize,

@@ -1,4 +1,5 @@
-//! Every run that reaches the goal of a try is as the texts of that try say. A search over small option grids looks for odd solutions.
+//! Test that every run that reaches the goal of a try agrees with the texts of the try. It searches small grids of
+//! options for unexpected solutions.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -10,12 +11,12 @@ use loadscope_lessons::{
 use loadscope_trace::{OnError, Run, RunOptions, Stage};
 use serde_json::{Map, Value as Json, json};
 
-/// The texts of a try as conditions, computed from the run alone.
+/// The texts of a try as conditions on the run.
 struct Says {
     lesson: u32,
-    /// The text and the explanation of a run that reaches the goal.
+    /// Condition on runs that reach the goal, from the text and the explanation.
     of_solution: fn(&Run) -> bool,
-    /// The explanation, of every run that keeps the fixed options.
+    /// Condition on all runs with the kept options, from the explanation.
     of_all: fn(&Run) -> bool,
 }
 
@@ -80,7 +81,7 @@ fn workers(run: &Run) -> usize {
     run.info.options.num_workers
 }
 
-/// The indices of an epoch in the order in which they were asked for.
+/// Returns the indices of an epoch in dispatch order.
 fn order(run: &Run, epoch: u32) -> Vec<u64> {
     let rows = 0..run.batches().len();
     let of_epoch = rows.filter(|row| run.batches()[*row].id.epoch == epoch);
@@ -103,7 +104,7 @@ fn waited(run: &Run) -> f64 {
     waited / seconds(run)
 }
 
-/// Batch numbers in the order in which they arrived.
+/// Returns the batch indices in order of arrival.
 fn arrivals(run: &Run) -> Vec<u32> {
     let mut all = Vec::new();
     let arrived = run.transitions().iter();
@@ -116,20 +117,20 @@ fn arrivals(run: &Run) -> Vec<u32> {
     all
 }
 
-/// Most entries of `task_info` at a time.
+/// Returns the largest number of entries in `task_info`.
 fn in_flight(run: &Run) -> usize {
     let steps = 0..=run.transitions().len();
     let all = steps.map(|step| run.pipeline_after(step).task_info().count());
     all.max().unwrap_or_default()
 }
 
-/// The workers of the first epoch are those of the last.
+/// Returns true if the first and last epoch have the same workers.
 fn keeps_workers(run: &Run) -> bool {
     let started = run.workers().len();
     run.epochs().len() == 2 && started > 0 && started == workers(run)
 }
 
-/// Values that a learner may try, as files write them.
+/// Returns the values to try, in the syntax of lesson files.
 fn values() -> Vec<(&'static str, Vec<Json>)> {
     vec![
         (
@@ -201,7 +202,7 @@ fn values() -> Vec<(&'static str, Vec<Json>)> {
     ]
 }
 
-/// All settings with one or two of these values, and the solution with each of them.
+/// Returns all settings with one or two of these values, and the solution with each value.
 fn grid(trial: &Trial, start: &RunOptions) -> Vec<RunOptions> {
     let values = values();
     let single = values
@@ -271,7 +272,7 @@ fn no_run_reaches_a_goal_against_its_text() {
     );
 }
 
-/// A program that is called the same as the run has the arguments of that run.
+/// A program that is presented as "the same" has the arguments of the run.
 #[test]
 fn a_program_called_the_same_has_the_numbers_of_the_run() {
     for language in Language::ALL {
@@ -316,7 +317,7 @@ fn a_program_called_the_same_has_the_numbers_of_the_run() {
     }
 }
 
-/// A percentage stays in one line.
+/// A no-break space keeps number and percent sign on one line.
 #[test]
 fn numbers_keep_their_percent_sign() {
     let course = Course::built_in(Language::En).expect("sound lessons");

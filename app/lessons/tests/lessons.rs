@@ -1,4 +1,4 @@
-//! Every lesson can be played to its end in both languages.
+//! Test that every lesson can be finished in both languages.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -35,7 +35,7 @@ fn moments_resolve_queries_answer_goals_are_reached_and_texts_are_short() {
     }
 }
 
-/// All of a lesson that is not a text.
+/// Returns all parts of a lesson except its texts.
 fn shape(lesson: &Lesson) -> Vec<String> {
     let scenes = lesson.scenes().iter().map(|scene| format!("{scene:?}"));
     let steps = lesson.steps().iter().map(|step| {
@@ -126,7 +126,7 @@ fn texts(lesson: &Lesson) -> Vec<String> {
     all
 }
 
-/// What lesson 3 claims: the order of its run is the one that real PyTorch printed.
+/// Lesson 3 states that the order of its run is the order of PyTorch.
 #[test]
 fn the_order_of_lesson_3_is_pytorchs() {
     let lesson = &lessons(Language::En)[2];
@@ -149,7 +149,7 @@ fn the_order_of_lesson_3_is_pytorchs() {
     assert_eq!(first, expected);
 }
 
-/// What lesson 12 says of the list that all ranks share.
+/// Lesson 12 states the position in the list of all ranks.
 #[test]
 fn sample_5_stands_at_position_3_of_the_ranks_list() {
     let lesson = &lessons(Language::En)[11];

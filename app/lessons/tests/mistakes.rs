@@ -1,4 +1,4 @@
-//! Mistakes in a file are named with file, line and remedy.
+//! Test that errors in lesson files have a file, a line and a remedy.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -108,7 +108,7 @@ fn a_lesson_without_steps_and_wrong_options_are_refused() {
     assert!(Quiz::read("q.en.toml", "[[question]]\nlesson = 1\n").is_err());
 }
 
-/// What only shows when it is played.
+/// Returns the first mistake that only the simulation finds.
 fn played(step: &str) -> String {
     let text = format!("{HEAD}[[step]]\n{step}");
     let lesson = Lesson::read("x.en.toml", &text).expect("it can be read");
@@ -140,7 +140,7 @@ fn a_check_plays_the_lesson() {
     }
 }
 
-/// A lesson with these runs and steps, and what the check finds in it first.
+/// Returns the first mistake of a lesson with these runs and steps.
 fn seen(run: &str, steps: &[&str]) -> Option<String> {
     let mut text = format!("lesson = 1\ntitle = \"t\"\ngoal = \"g\"\n[run]\n{run}\n");
     for step in steps {
@@ -211,14 +211,14 @@ fn parts_that_are_not_seen_together_or_not_at_all_are_found() {
     assert!(Lesson::read("x.en.toml", &wrong).is_err());
 }
 
-/// A question, as a step.
+/// Returns a question as a step.
 fn number(query: &str, at: &str, until: &str, more: &str) -> String {
     format!(
         "predict = \"{query}\"\nat = \"{at}\"\nuntil = \"{until}\"\nanswer = \"number\"\nask = \"a\"\nwhy = \"w\"\n{more}"
     )
 }
 
-/// Questions whose answers can be read: query, moment, end, other keys, and what the check reports.
+/// Questions with visible answers: query, moment, end, other keys, and the reported mistake.
 const GIVEN_AWAY: [(&str, &str, &str, &str, &str); 8] = [
     (
         "send_idx",
@@ -278,7 +278,7 @@ const GIVEN_AWAY: [(&str, &str, &str, &str, &str); 8] = [
     ),
 ];
 
-/// The same questions where nothing gives the answer away.
+/// Similar questions with hidden answers.
 const OPEN: [(&str, &str, &str, &str); 5] = [
     (
         "send_idx @ yield 2",
@@ -347,7 +347,7 @@ fn a_question_that_an_earlier_step_has_answered_is_found() {
     assert_eq!(seen(TWO, &[&look("end", "trainer"), &come]), None);
 }
 
-/// A learner who has answered sees the answer in what is outlined.
+/// After the answer, an outlined part must show it.
 #[test]
 fn an_answer_that_no_outlined_part_shows_is_found() {
     for (query, at, until, shown, hides) in [

@@ -1,4 +1,4 @@
-//! Lessons are gone through from their first step to their last: with right answers, with wrong ones, in lectures.
+//! Tests that play the lessons with right answers, with wrong answers, and as lectures.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -27,7 +27,7 @@ fn right(question: &Question, run: &Run, language: Language) -> Answer {
         .expect("it can be given")
 }
 
-/// An answer that is wrong, of the right kind.
+/// Returns a wrong answer of the right kind.
 fn wrong(question: &Question, right: &Answer) -> Answer {
     match (right, &question.kind) {
         (Answer::Number(number), _) => Answer::Number(number + 1000.0),
@@ -64,7 +64,7 @@ fn answer(play: &mut Play, run: &Run, is_right: bool) {
     );
 }
 
-/// Reaches the goal of a step by its solution, after failing so often.
+/// Reaches the goal of a step with its solution, after this number of failures.
 fn reach(play: &mut Play, start: &Run, failures: u32) {
     let Task::Try(trial) = play.step().task.clone() else {
         return;

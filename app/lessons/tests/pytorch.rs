@@ -1,4 +1,4 @@
-//! What real PyTorch prints for the programs of the lessons is what is stored. Where no PyTorch is at hand, the test says so.
+//! Test that PyTorch prints the stored outputs of the lessons' programs. Without PyTorch, the test prints a note.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use loadscope_lessons::{BuiltInCodes, Codes};
 
-/// All programs together take half a minute on a quiet host.
+/// All programs together take half a minute on an idle host.
 const DEADLINE: Duration = Duration::from_secs(600);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/lessons/code")
 }
 
-/// The Python that `LOADSCOPE_PROBE_PYTHON` names, or the one that `cargo xtask setup --pytorch` made.
+/// Returns the Python of `LOADSCOPE_PROBE_PYTHON`, or the one of `cargo xtask setup --pytorch`.
 fn pytorch() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
         return Some(own.into());
@@ -37,7 +37,7 @@ fn pytorch() -> Option<PathBuf> {
 #[test]
 fn programs_print_what_is_stored() {
     let Some(python) = pytorch() else {
-        // The one place where a test may say that it did not look.
+        // This is the only test that may print that it was skipped.
         println!(
             "not compared: no Python with PyTorch 2.13; `cargo xtask setup --pytorch` makes one"
         );

@@ -1,4 +1,4 @@
-//! The quiz: its pool is large, every question has an answer, and both languages ask the same.
+//! Tests of the quiz: the pool is large, every question has an answer, and both languages have the same questions.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -57,7 +57,7 @@ fn wrong(kind: &Kind, right: &Answer) -> Vec<Answer> {
     }
 }
 
-/// Each question names the step of the lesson that teaches its answer.
+/// Each question names the step that teaches its answer.
 #[test]
 fn every_question_is_taught_by_a_step_of_a_lesson() {
     for language in Language::ALL {
@@ -71,7 +71,7 @@ fn every_question_is_taught_by_a_step_of_a_lesson() {
     }
 }
 
-/// What a question that no lesson teaches is refused with.
+/// Mistakes of questions that no lesson teaches.
 #[test]
 fn a_question_that_is_not_taught_is_found() {
     let course = Course::built_in(Language::En).expect("the lessons are sound");

@@ -1,8 +1,10 @@
-//! Processes that run already: how they learn that they are to be recorded.
+//! Requests to record a running process.
 //!
-//! A Python in which `python -m loadscope install` was called once looks into a folder of the user's when an iterator of a
-//! `DataLoader` is made. A file there names a process, of which also all descendants are meant, and the socket at which to tell. No
-//! code is taken from there, and nothing is believed unless folder and file belong to the user and no one else can write to them.
+//! After `python -m loadscope install`, Python checks a folder of the user whenever an iterator of a `DataLoader` is
+//! created.
+//! A file there names a process, which includes its descendants, and the socket for the events. The file contains no
+//! code.
+//! It is only accepted if folder and file belong to the user and nobody else can write to them.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -16,30 +18,30 @@ mod silent;
 
 pub use silent::Silent;
 
-/// Where the files are, below the home of the user.
+/// Folder of the requests, relative to the user's home.
 const FOLDER: &str = ".local/share/loadscope/attach";
 
-/// So many letters of the host's boot id begin the name of a file: homes are shared between hosts.
+/// Number of characters of the host's boot id at the start of a file name, because several hosts can share a home.
 const LETTERS: usize = 8;
 
-/// A process of this host: an id is given to another one once its process has ended.
+/// A process of this host. The start time is stored because ids are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
     pid: u32,
-    /// When it began, in ticks of the system.
+    /// Start time, clock ticks since boot.
     start: u64,
 }
 
-/// Why a process that runs cannot be recorded.
+/// Reason why a running process cannot be recorded.
 #[derive(Debug)]
 pub enum AttachError {
-    /// There is none with this id.
+    /// No process has this id.
     NoProcess(u32),
-    /// It is of another user.
+    /// The process belongs to another user.
     OfAnother(u32),
-    /// It can never answer.
+    /// The process cannot answer.
     Silent(u32, Silent),
-    /// The file that asks it to tell cannot be written, or the system is none on which that is possible.
+    /// The request cannot be written, or the system does not support requests.
     Asking(io::Error),
 }
 
@@ -71,10 +73,10 @@ impl std::fmt::Display for AttachError {
 impl std::error::Error for AttachError {}
 
 impl Running {
-    /// The process with this id.
+    /// Returns the process with this id.
     ///
     /// # Errors
-    /// If there is none, or it is of another user.
+    /// If there is none, or if it belongs to another user.
     pub fn of(pid: u32) -> Result<Self, AttachError> {
         let start = began(pid).ok_or(AttachError::NoProcess(pid))?;
         match is_own(Path::new(&format!("/proc/{pid}"))) {
@@ -92,7 +94,7 @@ impl Running {
     }
 }
 
-/// A file that asks a process and its descendants to tell; it goes when this is dropped.
+/// Request file for a process and its descendants. Dropping it deletes the file.
 #[derive(Debug)]
 pub(crate) struct Asked {
     path: PathBuf,
@@ -111,7 +113,7 @@ struct AttachRequest<'a> {
 }
 
 impl Asked {
-    /// Asks `process` to tell at the address `to`.
+    /// Writes a request that `process` sends its events to the address `to`.
     pub fn new(process: Running, to: &str, token: &str, previews: u32) -> io::Result<Self> {
         let boot = boot()?;
         let folder = folder()?;
@@ -127,7 +129,7 @@ impl Asked {
         };
         let path = folder.join(format!("{}-{}.json", letters(&boot), process.pid));
         let text = serde_json::to_vec(&request)?;
-        // Written beside its place, and put there as a whole. Others cannot come into the folder, nor read the file.
+        // A temporary file is renamed, so the file appears atomically. The folder is inaccessible to other users.
         NewFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
         let asked = Self { path };
         own_alone(&asked.path)?;
@@ -141,7 +143,7 @@ impl Drop for Asked {
     }
 }
 
-/// Lets its owner alone read and write a file.
+/// Restricts a file to its owner.
 #[cfg(unix)]
 fn own_alone(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -153,7 +155,7 @@ fn own_alone(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes files about processes of this host that have ended.
+/// Deletes requests for ended processes of this host.
 fn sweep(folder: &Path, boot: &str) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -172,7 +174,7 @@ fn letters(boot: &str) -> &str {
     boot.get(..LETTERS).unwrap_or(boot)
 }
 
-/// The folder, which is made if it is missing, and refused if others can write to it.
+/// Returns the folder. Creates it if it is missing. Fails if others can write to it.
 fn folder() -> io::Result<PathBuf> {
     let home = home().ok_or_else(|| {
         io::Error::other(say!("this user has no home folder. Set the variable HOME."))
@@ -202,12 +204,12 @@ fn is_closed(_: &fs::Metadata) -> bool {
     true
 }
 
-/// True if it belongs to this user.
+/// Returns true if the file belongs to this user.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a question to the system")]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // SAFETY: it has no arguments and cannot fail.
+    // SAFETY: `geteuid` has no arguments and cannot fail.
     let own = unsafe { libc::geteuid() };
     fs::symlink_metadata(path).is_ok_and(|found| found.uid() == own)
 }
@@ -223,28 +225,28 @@ fn boot() -> io::Result<String> {
         .to_owned())
 }
 
-/// When a process began; nothing if there is none.
+/// Returns the start time of a process. `None` if there is no such process.
 fn began(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it may hold anything.
+    // The process name in parentheses can contain any character.
     let mut rest = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    // One that has ended and was not waited for does nothing any more.
+    // A zombie does not run any more.
     let is_over = matches!(rest.next()?, "Z" | "X");
     rest.nth(18)?.parse().ok().filter(|_| !is_over)
 }
 
-/// The home that the system knows for this user. Not that of the environment, which a wrapper may have cleared: both sides have to find
-/// the same one.
+/// Returns the user's home from the password database. A wrapper can clear the environment, and both sides must use the
+/// same folder.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a question to the system")]
 fn home() -> Option<PathBuf> {
     use std::ffi::{CStr, OsStr};
     use std::os::unix::ffi::OsStrExt as _;
     let mut buffer = vec![0; 1 << 14];
-    // SAFETY: a record of numbers and pointers, for which zeros are values.
+    // SAFETY: all zeros is a valid value of this struct of numbers and pointers.
     let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
     let mut found = std::ptr::null_mut();
-    // SAFETY: the record and the buffer live as long as what is read from them below, and the length is that of the buffer.
+    // SAFETY: the struct and the buffer outlive the uses of the result below, and the length is that of the buffer.
     let code = unsafe {
         libc::getpwuid_r(
             libc::geteuid(),
@@ -257,7 +259,7 @@ fn home() -> Option<PathBuf> {
     if code != 0 || found.is_null() || entry.pw_dir.is_null() {
         return std::env::var_os("HOME").map(PathBuf::from);
     }
-    // SAFETY: on success it is a text in the buffer, which ends with a zero.
+    // SAFETY: on success, `pw_dir` points to a NUL-terminated string in the buffer.
     let home = unsafe { CStr::from_ptr(entry.pw_dir) };
     Some(PathBuf::from(OsStr::from_bytes(home.to_bytes())))
 }

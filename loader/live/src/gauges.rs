@@ -1,4 +1,4 @@
-//! What the processes of a program use, read from outside: not one instruction of the program is spent on it.
+//! Resource use of a program's processes, read from outside. The program spends no time on it.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -11,30 +11,30 @@ use crate::join::lane;
 mod host;
 mod left;
 
-/// How often processor use is looked at.
+/// Interval of CPU measurements.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// How often memory is: the system walks through all pages of a process for it, and holds its map meanwhile.
+/// Interval of memory measurements. The kernel walks all pages of the process and holds its `mmap` lock meanwhile.
 const MEMORY_EVERY: Duration = Duration::from_secs(1);
 
-/// Of the time of a processor, looking at memory may take one part in this many.
+/// Inverse of the maximum share of a core for memory measurements.
 const MEMORY_SHARE: u32 = 200;
 
-/// That much it may take at once before: a short program is looked at, too.
+/// Time for memory measurements beyond that share, so that short programs are measured too.
 const MEMORY_AHEAD: Duration = Duration::from_millis(200);
 
-/// Memory of a process, bytes, as far as the system tells.
+/// Memory of a process, bytes. `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
-    /// In all its pages.
+    /// Resident set size: all pages.
     rss: Option<f64>,
-    /// The same, pages divided by those who share them.
+    /// Proportional set size: shared pages are divided by the number of their processes.
     pss: Option<f64>,
-    /// In pages that no other process shares.
+    /// Unique set size: pages that no other process shares.
     uss: Option<f64>,
 }
 
-/// How often memory was looked at, and what that took.
+/// Start, last time and total duration of the memory measurements.
 #[derive(Clone, Copy, Debug)]
 struct Looks {
     first: Instant,
@@ -59,41 +59,41 @@ impl Looks {
         }
     }
 
-    /// True if it is time, or a process is new, and the share of a processor is not used up.
+    /// Returns true if a measurement is due or a process is new, and the share of a core is not used up.
     fn may_look(self, now: Instant, is_new: bool) -> bool {
         let is_time = is_new || now - self.last >= MEMORY_EVERY;
         is_time && self.took <= MEMORY_AHEAD + (now - self.first) / MEMORY_SHARE
     }
 }
 
-/// Measures processes.
+/// Measurement of processes.
 #[derive(Default)]
 pub struct Gauges {
     looked: Option<Instant>,
-    /// When memory was looked at for the first and the last time, and how long all looks took.
+    /// Memory measurements so far.
     memory: Option<Looks>,
-    /// Processes whose memory was looked at.
+    /// Processes whose memory was measured.
     known: HashSet<u64>,
     spent: HashMap<u64, (Instant, f64)>,
     host: host::Host,
-    /// What has a value at present.
+    /// Gauges that currently have a value.
     told: HashSet<(RunId, Option<Lane>, GaugeKind)>,
 }
 
 impl Gauges {
-    /// Measures, if it is time, and pushes what was measured at `at`.
+    /// Measures if it is time, and appends the measurements with the time `at`.
     pub fn measure(&mut self, processes: &[Process], at: Nanos, out: &mut Vec<Event>) {
         let now = Instant::now();
         if self.looked.is_some_and(|before| now - before < EVERY) {
             return;
         }
         self.looked = Some(now);
-        // Only a look at a new process at once shows what it copies of its parent later.
+        // An immediate measurement of a new process is the baseline for its later copy-on-write.
         let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
         let memory = self
             .memory
             .is_none_or(|looks| looks.may_look(now, is_new()));
-        // A process may work for several loaders.
+        // A process can belong to several loaders.
         let mut cores: HashMap<u64, Option<f64>> = HashMap::new();
         let mut found: HashMap<(RunId, Option<Lane>, GaugeKind), f64> = HashMap::new();
         for process in processes {
@@ -106,7 +106,7 @@ impl Gauges {
             if memory {
                 let held = proc::memory(process.pid).unwrap_or_default();
                 values.push((GaugeKind::Pss, held.pss));
-                // Of all together they say nothing: shared pages would count more than once, or not at all.
+                // Sums of RSS or USS have no meaning: shared pages would count several times, or not at all.
                 let of = Some(lane.unwrap_or(Lane::Trainer));
                 for (what, value) in [(GaugeKind::Rss, held.rss), (GaugeKind::Uss, held.uss)] {
                     found.extend(value.map(|value| ((run, of, what), value)));
@@ -155,7 +155,7 @@ impl Gauges {
             .retain(|pid, _| processes.iter().any(|p| p.pid == *pid));
     }
 
-    /// What had a value and was not found any more has none from now on: its process has ended.
+    /// Ends the gauges that have no new value, because their processes have ended.
     fn end_those_not_in(
         &mut self,
         found: &HashMap<(RunId, Option<Lane>, GaugeKind), f64>,
@@ -174,7 +174,7 @@ impl Gauges {
         });
     }
 
-    /// Cores that a process used since the last look.
+    /// Returns the cores that a process used since the last measurement.
     fn cores(&mut self, pid: u64, now: Instant) -> Option<f64> {
         let spent = proc::seconds(pid)?;
         let (before, had) = self.spent.insert(pid, (now, spent))?;
@@ -202,22 +202,22 @@ mod proc {
 
     use super::Memory;
 
-    /// Processor time so far, seconds.
+    /// CPU time so far, s.
     pub fn seconds(pid: u64) -> Option<f64> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name of the program is in parentheses and may hold anything.
+        // The process name in parentheses can contain any character.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
         Some((ticks(11)? + ticks(12)?) / ticks_per_second())
     }
 
     pub(super) fn ticks_per_second() -> f64 {
-        // SAFETY: sysconf reads no memory of ours.
+        // SAFETY: `sysconf` does not access memory of the caller.
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         if ticks > 0 { ticks as f64 } else { 100.0 }
     }
 
-    /// What a process holds.
+    /// Reads the memory of a process.
     pub fn memory(pid: u64) -> Option<Memory> {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
         let kib = |name: &str| {
@@ -232,21 +232,21 @@ mod proc {
         })
     }
 
-    /// Open file descriptors.
+    /// Number of open file descriptors.
     pub fn descriptors(pid: u64) -> Option<f64> {
         Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as f64)
     }
 
-    /// Used and free bytes of `/dev/shm`. PyTorch's own files there have no name any more once they are mapped, so what is used
-    /// is of all programs.
+    /// Returns used and free bytes of `/dev/shm`. PyTorch unlinks its files there after mapping, so the used bytes are
+    /// of all programs.
     pub fn shared() -> Option<(f64, f64)> {
-        // SAFETY: all zeros is a value of this plain structure.
+        // SAFETY: all zeros is a valid value of this plain struct.
         let mut of: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the path ends with a zero byte and `of` lives longer than the call.
+        // SAFETY: the path is NUL-terminated, and `of` outlives the call.
         let answer = unsafe { libc::statvfs(c"/dev/shm".as_ptr(), &raw mut of) };
         let block = of.f_frsize as f64;
         let used = of.f_blocks.saturating_sub(of.f_bfree) as f64 * block;
-        // Without a size it is no file system of its own.
+        // A file system of size 0 is not a separate one.
         (answer == 0 && of.f_blocks > 0).then_some((used, of.f_bavail as f64 * block))
     }
 }
@@ -334,7 +334,7 @@ mod tests {
         assert!(value(GaugeKind::MemoryLeft) > 0.0);
     }
 
-    /// PyTorch's files there have no name once they are mapped: to count files found nothing.
+    /// Regression: counting files found nothing, because PyTorch unlinks its files after mapping.
     #[test]
     fn shared_memory_is_counted_whose_file_has_no_name_any_more() {
         const SIZE: usize = 8 << 20;
@@ -344,7 +344,7 @@ mod tests {
         let mut file = tempfile::tempfile_in("/dev/shm").expect("a file without a name");
         std::io::Write::write_all(&mut file, &vec![1; SIZE]).expect("room");
         let (used, _) = proc::shared().expect("it was there before");
-        // Other tests may use and free some.
+        // Other tests can use and free shared memory.
         assert!(used > before + SIZE as f64 / 2.0, "{before} {used}");
     }
 
@@ -361,7 +361,7 @@ mod tests {
         let mut gauges = Gauges::default();
         looked(&mut gauges, &both);
         let told = looked(&mut gauges, &both);
-        // For each of the loaders, its worker and all its processes.
+        // Two gauges per loader: its worker and all its processes.
         assert_eq!(told.len(), 4, "{told:?}");
         assert!(told.iter().all(|(_, _, value)| value.is_finite()));
         child.kill().expect("it is killed");

@@ -1,6 +1,7 @@
-//! Running processes that can never be recorded, and the reason.
+//! Reasons why a running process can never be recorded.
 //!
-//! A Python that waits for `attach` has mapped the file of the code that waits. Another Python with PyTorch never looks for a request.
+//! A Python that waits for `attach` has mapped the file `_dormant.py`. Any other Python with PyTorch never checks for a
+//! request.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +16,10 @@ const MARK: &str = "/loadscope/_dormant.py";
 /// The file that Python reads at its start after `python -m loadscope install`.
 const INSTALLED: &str = "loadscope.pth";
 
-/// Why a process and its children can never be recorded.
+/// Reason why a process and its children can never be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Silent {
-    /// None of them is a Python.
+    /// No process is a Python.
     NoPython,
     /// Its Python has no `loadscope.pth`.
     NotInstalled,
@@ -29,7 +30,7 @@ pub enum Silent {
 }
 
 impl Silent {
-    /// Why the process `pid` cannot be recorded; `None` if it can, or if that is not known.
+    /// Returns the reason why the process `pid` cannot be recorded. `None` if it can, or if this is unknown.
     pub fn of(pid: u32) -> Option<Self> {
         let mut silent = Self::NoPython;
         for pid in family(u64::from(pid), &proc::parents()) {
@@ -42,7 +43,7 @@ impl Silent {
         Some(silent)
     }
 
-    /// The reason and the remedy.
+    /// Returns the reason with a remedy.
     pub fn text(self, pid: u32) -> String {
         match self {
             Self::NoPython => say!(
@@ -61,17 +62,17 @@ impl Silent {
     }
 }
 
-/// A process as seen from outside.
+/// Properties of a process, read from `/proc`.
 struct Seen {
     is_python: bool,
     waits: bool,
     is_recorded: bool,
-    /// The folder of packages from which PyTorch was loaded.
+    /// The folder of packages that contains PyTorch.
     packages: Option<PathBuf>,
 }
 
 impl Seen {
-    /// `None` if the system does not say.
+    /// Reads a process. `None` if the system does not permit it.
     fn of(pid: u64) -> Option<Self> {
         let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).ok();
         let maps = String::from_utf8_lossy(&read("maps")?).into_owned();
@@ -100,12 +101,12 @@ impl Seen {
         }
     }
 
-    /// True if it will answer. `None` if it is not Python.
+    /// Returns `Ok` if the process will answer. `None` if it is not Python.
     fn answers(&self) -> Option<Result<(), Silent>> {
         let silent = match &self.packages {
             _ if !self.is_python => return None,
             _ if self.is_recorded => Silent::Recorded,
-            // PyTorch may be imported later, by a Python that is prepared for it.
+            // A prepared Python can still import PyTorch.
             None => return Some(Ok(())),
             Some(_) if self.waits => return Some(Ok(())),
             Some(packages) => match packages.join(INSTALLED).exists() {

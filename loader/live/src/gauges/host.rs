@@ -1,39 +1,40 @@
-//! Cores that other programs take from a program: of those that it may run on, and of the quota of its control groups.
+//! Cores that other programs take from a program, within its CPU affinity and the CPU quota of its control groups.
 
 use std::time::{Duration, Instant};
 
 use crate::unrecorded::family;
 
-/// How often the host is looked at.
+/// Interval of measurements.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Time from the first look to the second, whatever a look takes: a short program has a reading, too.
+/// Time from the first measurement to the second, independent of its duration, so that a short program has a value.
 const FIRST_AFTER: Duration = Duration::from_millis(500);
 
-/// Of the time of a processor, these looks may take one part in this many.
+/// Inverse of the maximum share of a core for these measurements.
 const SHARE: u32 = 400;
 
-/// Readings of one moment, CPU time in s.
+/// Measurements of one moment, CPU time in s.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Instant,
     took: Duration,
-    /// Time of all programs on the cores that the program may use.
+    /// CPU time of all programs on the cores of the program's affinity.
     busy: f64,
-    /// Time of the program, its descendants and the recorder.
+    /// CPU time of the program, its descendants and the recorder.
     own: f64,
 }
 
-/// Looks at the host now and then.
+/// Periodic measurement of the host.
 #[derive(Default)]
 pub(super) struct Host {
     last: Option<Look>,
-    /// True after the first reading.
+    /// True after the first result.
     has_read: bool,
 }
 
 impl Host {
-    /// Cores that other programs took since the last look, if it is time; `mains` are the main processes of the program.
+    /// Returns the cores that other programs took since the last measurement, if one is due. `mains` are the main
+    /// processes of the program.
     pub fn others(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
         let pause = |look: Look| match self.has_read {
             true => EVERY.max(look.took * SHARE),
@@ -62,7 +63,8 @@ impl Host {
     }
 }
 
-/// Cores out of reach of a program that may use `cores` of them, for the time of at most `quota`, where others use `others`.
+/// Returns the cores that are unavailable to a program with `cores` allowed cores and the quota `quota`, if others use
+/// `others`.
 fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
     let cores = cores as f64;
     let most = quota.map_or(cores, |quota| quota.min(cores));
@@ -70,7 +72,7 @@ fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
     (most - free).max(0.0)
 }
 
-/// Seconds of processor time on these cores, from `/proc/stat` with this number of ticks per second.
+/// Returns the CPU time on these cores, s. `stat` is the text of `/proc/stat`, with this number of ticks per second.
 #[cfg(any(target_os = "linux", test))]
 fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
     let mut sum = 0.0;
@@ -84,7 +86,7 @@ fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
             continue;
         }
         found += 1;
-        // user nice system idle iowait irq softirq steal
+        // Columns: user nice system idle iowait irq softirq steal.
         let spent = words
             .take(8)
             .enumerate()
@@ -96,7 +98,7 @@ fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
     (found > 0).then(|| sum / ticks)
 }
 
-/// The cores of a `Cpus_allowed_list`: `0-3,8`.
+/// Parses a `Cpus_allowed_list`: `0-3,8`.
 #[cfg(any(target_os = "linux", test))]
 fn listed(text: &str) -> Vec<usize> {
     const MOST: usize = 1 << 14;
@@ -111,7 +113,7 @@ fn listed(text: &str) -> Vec<usize> {
     all
 }
 
-/// The least number of cores that one of the control groups in `groups`, a `/proc/PID/cgroup`, or one that holds it, gives the time of.
+/// Returns the lowest CPU quota of the control groups in `groups` (a `/proc/PID/cgroup`) and their ancestors, cores.
 #[cfg(any(target_os = "linux", test))]
 fn quota_in(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> {
     let mut least: Option<f64> = None;
@@ -182,7 +184,7 @@ mod system {
         quota_in(&groups, |path| fs::read_to_string(path).ok())
     }
 
-    /// Time of these processes and their descendants, also of ended children, and of this process.
+    /// Returns the CPU time of these processes, their descendants (also ended ones) and this process.
     pub fn own(mains: &[u64]) -> Option<f64> {
         let parents = parents();
         let mut all: Vec<u64> = mains
@@ -197,7 +199,7 @@ mod system {
 
     fn spent(pid: u64) -> Option<f64> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name of the program is in parentheses and may hold anything.
+        // The process name in parentheses can contain any character.
         let fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let ticks = fields
             .skip(11)
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!(taken(0.0, 2, None), 0.0);
         assert_eq!(taken(1.0, 2, None), 1.0);
         assert_eq!(taken(-0.2, 2, None), 0.0);
-        // Of 64 cores 4 may be used, and 30 are busy.
+        // 4 of 64 cores are usable, and 30 are busy.
         assert_eq!(taken(30.0, 64, Some(4.0)), 0.0);
         assert_eq!(taken(62.0, 64, Some(4.0)), 2.0);
         assert_eq!(taken(99.0, 2, None), 2.0);
@@ -272,7 +274,7 @@ mod tests {
         let mains = [u64::from(std::process::id())];
         let start = Instant::now();
         assert_eq!(host.others(&mains, start), None);
-        // On a busy host, a look takes long.
+        // A measurement takes long on a busy host.
         let first = host.last.as_mut().expect("the first look");
         first.took = Duration::from_millis(20);
         assert_eq!(host.others(&mains, start + FIRST_AFTER / 2), None);
@@ -294,7 +296,7 @@ mod tests {
         let mut host = Host::default();
         let mains = [u64::from(main.id())];
         assert_eq!(host.others(&mains, Instant::now()), None);
-        // A busy host takes longer for a look, and so looks less often.
+        // On a busy host, a measurement takes longer, so the interval is longer.
         let until = Instant::now() + Duration::from_secs(30);
         let others = loop {
             std::thread::sleep(EVERY);

@@ -1,6 +1,6 @@
-//! How much memory a program may still take: what is left on the host, or in the control groups that it runs in.
+//! Memory that is available to a program: on the host, or in its control groups.
 
-/// Bytes that the process may still take.
+/// Returns the available memory of the process, bytes.
 #[cfg(target_os = "linux")]
 pub fn memory(pid: u64) -> Option<f64> {
     use std::fs;
@@ -21,11 +21,11 @@ pub fn memory(_: u64) -> Option<f64> {
     None
 }
 
-/// The least that is left in one of the control groups that `groups`, a `/proc/PID/cgroup`, names, or in one that holds it.
+/// Returns the smallest available memory of the control groups in `groups` (a `/proc/PID/cgroup`) and their ancestors.
 #[cfg(any(target_os = "linux", test))]
 fn in_groups(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> {
     let number = |path: &str| read(path)?.trim().parse::<f64>().ok();
-    // What is kept of files can be given back at once.
+    // The kernel can free cached file pages at once.
     let cached = |path: &str| {
         let stat = read(path)?;
         let line = stat.lines().find_map(|l| {
