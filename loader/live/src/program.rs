@@ -1,4 +1,4 @@
-//! Starts a program so that its Python processes tell what their loaders do.
+//! Starts a program with the probe in its Python processes, or attaches to a running one.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,67 +25,68 @@ mod ending;
 mod error;
 mod prepare;
 
-/// What the names of the folders with the probe begin with.
+/// Prefix of the names of temporary folders with the probe.
 const FOLDER: &str = "loadscope-run-";
 
-/// Where a program reads and writes.
+/// Standard streams of the program.
 #[derive(Debug, Default)]
 pub enum Output {
-    /// Where this process does.
+    /// The streams of this process.
     #[default]
     Inherited,
-    /// It reads nothing and writes into this file. It has a process group of its own, so that what it leaves behind can be ended,
-    /// and so that Ctrl-C in the terminal does not reach it.
+    /// No input, and output to this file. The program has its own process group. Its remaining processes can be killed,
+    /// and Ctrl-C in the terminal does not reach it.
     File(File),
 }
 
-/// A program under way, and the folder that brings the probe into it.
+/// A recorded program, with the temporary folder of its probe.
 pub struct Program {
     process: Process,
     end: Option<End>,
-    /// It leads a process group.
+    /// True if the program leads its own process group.
     leads: bool,
     folder: TemporaryFolder,
-    /// By which processes of it learn where to tell whose environment does not say so.
+    /// Request file for processes that do not inherit the environment variables.
     _asked: Option<Asked>,
     /// Signals to this process that are for the program, if it is in the same process group.
     #[cfg(unix)]
     passing: Option<Passing>,
 }
 
-/// Whose program it is.
+/// The process that represents the program.
 enum Process {
-    /// We started it.
+    /// A child process.
     Started(Child),
-    /// We started `ssh`, which started it on another host.
+    /// A local `ssh` process that started the program on another host.
     There(Child),
-    /// It ran already. It never hears of us, and goes on once it is let go.
+    /// A process that was already running. It does not know this process, and continues after a detach.
     Running { process: Running, is_let_go: bool },
 }
 
-/// How a program that runs already learns where to tell.
+/// Way to give a running program the socket address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attach {
-    /// It is asked to, by a file that Pythons look for where `python -m loadscope install` was called.
+    /// A request file. Python checks for it after `python -m loadscope install`.
     Ask,
-    /// It told us to listen, and gets the address.
+    /// The program requested the recording itself and receives the address.
     Listen,
 }
 
-/// Where to tell, and the word that the listener wants to hear.
+/// Address and token of the listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// As the probe reads it: `unix:PATH`.
+    /// Address in the probe's format: `unix:PATH`.
     pub to: String,
-    /// The word.
+    /// Token.
     pub token: String,
 }
 
 impl Program {
-    /// Starts `command`, in `folder` or else where this process was started. Its Python processes tell a [`Listener`].
+    /// Starts `command` in `folder`, or in the current folder. Its Python processes send their events to the
+    /// [`Listener`].
     ///
     /// # Errors
-    /// If the probe has no place, or the program cannot be started.
+    /// If the folder for the probe cannot be created, or the program cannot be started.
     pub fn start(
         command: &[OsString],
         folder: Option<&Path>,
@@ -137,7 +138,7 @@ impl Program {
         if let Some(passing) = &passing {
             passing.begin();
         }
-        // It does without where that cannot be: its environment says so, too.
+        // The request file is optional, because the environment variables also contain the address.
         let asked = Running::of(child.id()).ok();
         let asked = asked.and_then(|run| Asked::new(run, &to, &word, request.previews).ok());
         Ok((
@@ -154,10 +155,10 @@ impl Program {
         ))
     }
 
-    /// Starts `command` on another host, through `ssh`. It has a terminal there if this process has one.
+    /// Starts `command` on another host with `ssh`. It has a terminal there if this process has one.
     ///
     /// # Errors
-    /// If `ssh` cannot be started, or a word of the command cannot be passed on.
+    /// If `ssh` cannot be started, or an argument of the command cannot be passed to it.
     #[cfg(unix)]
     pub fn start_there(
         remote: &Remote,
@@ -197,10 +198,10 @@ impl Program {
         Ok((program, listener))
     }
 
-    /// Listens to a program that runs already, from its next iterator of a loader on.
+    /// Records a running program from its next loader iterator on.
     ///
     /// # Errors
-    /// If there is no such process, it is of another user, or the socket has no place.
+    /// If the process does not exist or belongs to another user, or if the socket cannot be created.
     pub fn attach(
         pid: u32,
         how: Attach,
@@ -241,12 +242,12 @@ impl Program {
         Ok((program, listener, Address { to, token }))
     }
 
-    /// True if it ran before it was recorded, and will run on.
+    /// Returns true if the program was running before the recording. It continues after the recording.
     pub fn ran_already(&self) -> bool {
         matches!(self.process, Process::Running { .. })
     }
 
-    /// True if it was let go.
+    /// Returns true if the program is detached.
     pub fn is_let_go(&self) -> bool {
         matches!(
             self.process,
@@ -257,18 +258,19 @@ impl Program {
         )
     }
 
-    /// True if its processes are on this host, where they can be looked at from outside.
+    /// Returns true if its processes are on this host, where `/proc` shows them.
     pub fn is_here(&self) -> bool {
         !matches!(self.process, Process::There(_))
     }
 
-    /// A look-out for processes of it that the probe does not reach. Of a program that ran already none is expected to.
+    /// Returns a search for processes without the probe. `None` for programs on another host and for programs that were
+    /// already running.
     pub fn lookout(&self) -> Option<Lookout> {
         let looks = self.is_here() && !self.ran_already();
         looks.then(|| Lookout::new(self.pid(), self.folder.path()))
     }
 
-    /// Its process id.
+    /// Process id.
     pub fn pid(&self) -> u32 {
         match &self.process {
             Process::Started(child) | Process::There(child) => child.id(),
@@ -276,7 +278,7 @@ impl Program {
         }
     }
 
-    /// How it ended, if it has.
+    /// Returns the program's end, if it has ended.
     pub fn ended(&mut self) -> Option<End> {
         if self.end.is_none() {
             self.end = match &mut self.process {
@@ -291,7 +293,7 @@ impl Program {
         self.end
     }
 
-    /// A program that ran already goes on without us. True if it is one.
+    /// Detaches from a program that was already running, which continues. Returns true for such a program.
     pub fn let_go(&mut self) -> bool {
         match &mut self.process {
             Process::Started(_) | Process::There(_) => false,
@@ -302,7 +304,7 @@ impl Program {
         }
     }
 
-    /// Asks it to end, as Ctrl-C does.
+    /// Sends SIGINT, as Ctrl-C does.
     pub fn interrupt(&mut self) {
         if self.let_go() || self.ended().is_some() {
             return;
@@ -313,7 +315,7 @@ impl Program {
         self.end_child();
     }
 
-    /// Asks it to end, as `kill` does.
+    /// Sends SIGTERM, as `kill` does.
     pub fn terminate(&mut self) {
         if self.let_go() || self.ended().is_some() {
             return;
@@ -324,7 +326,7 @@ impl Program {
         self.end_child();
     }
 
-    /// Ends it and, where it has a group of its own, all that it left behind in that.
+    /// Kills the program, and all processes of its own process group if it has one.
     pub fn kill(&mut self) {
         if self.let_go() {
             return;
@@ -344,7 +346,7 @@ impl Program {
         }
     }
 
-    /// Ends what it left behind in a group of its own, once it has ended itself.
+    /// Kills the remaining processes of its own process group, after the program has ended.
     pub fn clear_up(&mut self) {
         #[cfg(unix)]
         if self.leads && self.ended().is_some() {
@@ -352,7 +354,7 @@ impl Program {
         }
     }
 
-    /// To its group, if it has one of its own.
+    /// Sends a signal to the program's own process group if it has one, otherwise to the program.
     #[cfg(unix)]
     fn send(&self, number: i32) {
         match (ProcessId::of(self.pid()), self.leads) {
@@ -362,10 +364,12 @@ impl Program {
         }
     }
 
-    /// Passes the signals to this process on to the program ([`crate::take_signals`]), apart from those that it has received itself. Stops
-    /// this process with the program. True if SIGTERM or SIGHUP asked this process to end.
+    /// Passes signals to this process on to the program ([`crate::take_signals`]), except those that the program has
+    /// also received.
+    /// Stops this process together with the program. Returns true if SIGTERM or SIGHUP requested the end of this
+    /// process.
     ///
-    /// A program that ran already is let go by any of them ([`crate::take_ending_signals`]).
+    /// For a program that was already running, any signal detaches it ([`crate::take_ending_signals`]).
     pub fn pass_signals_on(&mut self) -> bool {
         #[cfg(unix)]
         if self.ran_already() {

@@ -1,4 +1,4 @@
-//! Signals to this process, and its end.
+//! Signals to this process, and its exit.
 
 #[cfg(unix)]
 mod inherited;
@@ -20,29 +20,30 @@ pub(crate) use process::ProcessId;
 #[cfg(unix)]
 pub(crate) use taken::any_came;
 
-/// From now on every signal that a process can handle is for the program, which this process is about to start in its own process group
-/// ([`Program::pass_signals_on`](crate::Program::pass_signals_on)). None of them ends this process.
+/// Counts all signals that a process can handle for a program that this process starts in its own process group.
+/// [`Program::pass_signals_on`](crate::Program::pass_signals_on) passes them on. None of them ends this process.
 pub fn take_signals() {
     #[cfg(unix)]
     taken::take(inherited::all());
 }
 
-/// From now on signals that end a process let a program go that this process did not start.
+/// Counts the signals that end a process. They detach a program that this process did not start.
 pub fn take_ending_signals() {
     #[cfg(unix)]
     taken::take(taken::ending());
 }
 
-/// The program has ended: signals act on this process as before [`take_signals`].
+/// Restores the signal handlers from before [`take_signals`]. Called after the end of the program.
 pub fn give_signals_back() {
     #[cfg(unix)]
     if let Some(number) = taken::give_back() {
-        // It came after the end of the program.
+        // The signal arrived after the end of the program.
         end_by(number);
     }
 }
 
-/// Signals that end a process from outside, apart from those that this process was started to ignore, by `nohup` for example.
+/// Returns the signals that end a process from outside, except those that this process inherited as ignored, for
+/// example from `nohup`.
 pub fn ending_signals() -> Vec<i32> {
     #[cfg(unix)]
     return taken::ending().collect();
@@ -50,7 +51,8 @@ pub fn ending_signals() -> Vec<i32> {
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
-/// Calls `last` when this process ends by `exit`, from wherever it is called: a library does when the display is gone.
+/// Calls `last` when this process calls `exit`, also from a library. For example, a library exits when the connection
+/// to the display is lost.
 pub fn at_exit(last: fn()) {
     #[cfg(unix)]
     unix::at_exit(last);
@@ -58,12 +60,12 @@ pub fn at_exit(last: fn()) {
     let _ = last;
 }
 
-/// Ends this process at once, with nothing of it taken down.
+/// Ends this process immediately, without destructors.
 pub fn end_at_once(code: i32) -> ! {
     signal_hook::low_level::exit(code)
 }
 
-/// Ends this process by a signal, as its program was ended.
+/// Ends this process by the signal that ended its program.
 pub fn end_by(number: i32) -> ! {
     #[cfg(unix)]
     unix::end_by(number);
@@ -84,16 +86,17 @@ mod unix {
 
     pub fn at_exit(last: fn()) {
         if LAST.set(last).is_ok() {
-            // SAFETY: the function lives as long as the program, and does not unwind: a panic in it aborts.
+            // SAFETY: the function pointer is valid for the whole process. `at_last` does not unwind: a panic in it
+            // aborts.
             unsafe { libc::atexit(at_last) };
         }
     }
 
-    /// By hand: signal-hook's `emulate_default_handler` refuses real-time signals and SIGPWR, takes SIGIO for harmless, and
-    /// aborts where raising fails.
+    /// Reimplements `emulate_default_handler` of signal-hook, which rejects real-time signals and SIGPWR, ignores
+    /// SIGIO, and aborts if raising fails.
     pub fn end_by(number: i32) {
-        // SAFETY: none reads memory of ours, apart from a limit and a mask that live through the calls. The memory that would be
-        // dumped is not the program's.
+        // SAFETY: the calls only access a limit and a mask that outlive them. The limit prevents a core dump of this
+        // process in place of the program's.
         unsafe {
             let none = libc::rlimit {
                 rlim_cur: 0,
@@ -101,12 +104,12 @@ mod unix {
             };
             libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
             libc::signal(number, libc::SIG_DFL);
-            // It may be one that this process inherited as blocked.
+            // This process can have inherited the signal as blocked.
             let mut only: libc::sigset_t = std::mem::zeroed();
             libc::sigaddset(&raw mut only, number);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
         }
-        // The exit code tells it where this fails.
+        // If raising fails, the exit code of the caller shows the signal.
         let _ = signal_hook::low_level::raise(number);
     }
 }

@@ -1,7 +1,7 @@
-//! Python processes of the program that use PyTorch without the probe, and why the probe is not in them.
+//! Detects Python processes of the program that use PyTorch without the probe, and the reason.
 //!
-//! A wrapper that sets `PYTHONPATH` anew, or starts Python with an empty environment, keeps the probe out. That is known a second
-//! after such a process has imported PyTorch, while it still matters.
+//! A wrapper that replaces `PYTHONPATH`, or starts Python with an empty environment, disables the probe.
+//! The warning appears about a second after such a process has imported PyTorch, in time to react.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use std::time::{Duration, Instant};
 use crate::variable;
 use loadscope_words::say;
 
-/// How often the processes are looked at.
+/// Interval of scans.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// A process that has just begun may not have imported anything yet: it is looked at so often.
+/// Maximum number of scans per process. A new process may import PyTorch later.
 const LOOKS: u32 = 240;
 
-/// Processes that are named at most.
+/// Maximum number of reported processes.
 const NAMED: usize = 8;
 
-/// Why a process is not recorded.
+/// Reason why a process is not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
-    /// The environment was not handed on.
+    /// The environment was cleared.
     Environment,
-    /// `PYTHONPATH` was set anew.
+    /// `PYTHONPATH` was replaced.
     Path,
-    /// Python ignores its environment, because of this flag.
+    /// Python was started with this flag, which makes it ignore its environment.
     Flag(char),
 }
 
 impl Why {
-    /// The cause and the remedy, as the second half of a sentence.
+    /// Returns cause and remedy, as the second half of a sentence.
     pub fn text(self) -> String {
         match self {
             Self::Environment => {
@@ -49,19 +49,19 @@ impl Why {
     }
 }
 
-/// A process that uses PyTorch and is not recorded.
+/// A process that uses PyTorch without the probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrecorded {
-    /// Its id.
+    /// Process id.
     pub pid: u64,
-    /// Its command, shortened.
+    /// Shortened command.
     pub command: String,
-    /// Why.
+    /// Reason.
     pub why: Why,
 }
 
 impl Unrecorded {
-    /// `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: PYTHONPATH was replaced on the way…`
+    /// Returns a sentence: `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: …`
     pub fn sentence(&self) -> String {
         say!(
             "Process {} ({}) uses PyTorch and is not recorded: {}",
@@ -72,20 +72,20 @@ impl Unrecorded {
     }
 }
 
-/// Looks for them.
+/// Search for processes without the probe.
 pub struct Lookout {
-    /// The program that was started.
+    /// Process id of the started program.
     root: u64,
-    /// The folder with the probe.
+    /// Folder with the probe.
     folder: PathBuf,
     looked: Option<Instant>,
-    /// How often a process was looked at; those that need no further look have a large number.
+    /// Number of scans per process. Finished processes have a large number.
     looks: HashMap<u64, u32>,
     found: Vec<Unrecorded>,
 }
 
 impl Lookout {
-    /// Looks at the program with the id `root`, whose probe is in `folder`.
+    /// Creates a search in the program with the id `root`, whose probe is in `folder`.
     pub fn new(root: u32, folder: &Path) -> Self {
         Self {
             root: u64::from(root),
@@ -96,12 +96,12 @@ impl Lookout {
         }
     }
 
-    /// Those that were found so far.
+    /// Processes found so far.
     pub fn found(&self) -> &[Unrecorded] {
         &self.found
     }
 
-    /// Looks, if it is time. `reached` are the processes with the probe. Returns those that are new and worth a word.
+    /// Scans if it is time. `reached` contains the processes with the probe. Returns the new processes to report.
     pub fn look(&mut self, reached: &BTreeSet<u64>) -> Vec<Unrecorded> {
         let now = Instant::now();
         if self.looked.is_some_and(|before| now - before < EVERY) {
@@ -115,7 +115,7 @@ impl Lookout {
         for pid in family {
             let looks = self.looks.entry(pid).or_default();
             *looks += 1;
-            // Often at first, then seldom.
+            // The first 20 scans, then every tenth.
             if *looks > LOOKS || (*looks > 20 && !looks.is_multiple_of(10)) {
                 continue;
             }
@@ -127,7 +127,7 @@ impl Lookout {
                 continue;
             };
             *looks = u32::MAX / 2;
-            // A child that was forked is as its parent is.
+            // A forked child has the probe of its parent.
             let parent = parents.get(&pid);
             if parent
                 .is_some_and(|parent| reached.contains(parent) && proc::are_alike(pid, *parent))
@@ -144,7 +144,7 @@ impl Lookout {
     }
 }
 
-/// A process and all that descend from it.
+/// Returns a process and all its descendants.
 pub(crate) fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
     let mut children: HashMap<u64, Vec<u64>> = HashMap::new();
     for (pid, parent) in parents {
@@ -159,10 +159,10 @@ pub(crate) fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
     all
 }
 
-/// Why a Python with these arguments and this environment has no probe; `None` if it has one.
+/// Returns the reason why a Python with these arguments and environment has no probe. `None` if it has one.
 fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
     let flags = arguments.iter().skip(1).take_while(|a| {
-        // What follows -c and -m, or the script, is the program's own.
+        // Arguments after -c, -m or the script belong to the program.
         a.starts_with('-') && !a.starts_with("-c") && !a.starts_with("-m") && a.len() > 1
     });
     let ignoring = ['I', 'E', 'S'];
@@ -188,7 +188,7 @@ fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
     (!has_folder).then_some(Why::Path)
 }
 
-/// `python -m pkg.train`
+/// Returns the shortened command: `python -m pkg.train`.
 fn shortened(arguments: &[&str]) -> String {
     const MOST: usize = 60;
     let mut words = arguments.iter();
@@ -217,26 +217,26 @@ pub(crate) mod proc {
 
     use super::Unrecorded;
 
-    /// By process its parent.
+    /// Returns the parent of each process.
     pub fn parents() -> BTreeMap<u64, u64> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<u64>().ok());
         let parent = |pid: u64| {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            // The name before it may hold anything.
+            // The process name in parentheses can contain any character.
             let rest = stat.rsplit_once(')')?.1;
             rest.split_ascii_whitespace().nth(1)?.parse().ok()
         };
         pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
     }
 
-    /// True if both have the same command: one was forked from the other.
+    /// Returns true if both have the same command, so one was forked from the other.
     pub fn are_alike(pid: u64, other: u64) -> bool {
         let command = |pid| fs::read(format!("/proc/{pid}/cmdline")).ok();
         command(pid).is_some_and(|own| command(other) == Some(own))
     }
 
-    /// The process, if it is a Python that has loaded PyTorch and has no probe.
+    /// Returns the process if it is a Python with PyTorch and without the probe.
     pub fn judge(pid: u64, folder: &Path) -> Option<Unrecorded> {
         let exe = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
         let name = exe.file_name()?.to_str()?;

@@ -1,4 +1,4 @@
-//! Streams that say anything at all, in any order: nothing panics, nothing is believed that cannot be, and the fold takes it.
+//! Property tests with arbitrary streams: no panic, no invalid events, and a `Run` accepts all events.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -6,7 +6,7 @@ use loadscope_live::{Introduction, Join, Record, StreamId};
 use loadscope_trace::{Event, EventKind, Run};
 use proptest::prelude::*;
 
-/// Small numbers meet each other often; large ones overflow.
+/// Small numbers collide often, large ones overflow.
 fn number() -> impl Strategy<Value = i64> {
     prop_oneof![
         8 => 0i64..4,
@@ -29,7 +29,7 @@ fn packed() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Who says something, and what.
+/// Returns a stream id and a line.
 fn line() -> impl Strategy<Value = (u32, String)> {
     let n = number;
     let place = || {
@@ -124,7 +124,8 @@ proptest! {
     }
 }
 
-/// What a stranger wrote costs about as much as it is long: no field of one line is kept once for each entry of another.
+/// The cost of untrusted input is proportional to its length: no field of a line is copied for each entry of another
+/// line.
 #[test]
 fn long_names_and_long_lists_do_not_multiply() {
     let mut join = Join::default();

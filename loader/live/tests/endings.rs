@@ -1,4 +1,4 @@
-//! Streams that end: in order, by a signal, with an error, or with something that cannot be placed.
+//! Tests of streams that end normally, by a signal, with an error, or with records that match no batch.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -13,7 +13,7 @@ fn what_can_never_be_placed_is_counted() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    // The dispatch of the first task was lost on its way.
+    // The dispatch of the first task was lost.
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
     fetch(&mut join, 0, 1, 1200);
@@ -99,7 +99,7 @@ fn a_worker_that_was_killed_has_died_and_one_that_was_asked_to_has_not() {
         let mut join = Join::default();
         loader(&mut join);
         tell(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
-        // It is sent again when the iterator is shut down.
+        // The record is sent again when the iterator is shut down.
         tell(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
         let run = folded(&mut join);
         assert_eq!(
@@ -192,14 +192,14 @@ fn iterators_that_are_over_are_forgotten_and_those_that_are_not_stay() {
             &format!(r#"["end",{at},{iterator},{iterator}]"#),
         );
     }
-    // The first one has a worker that has not ended.
+    // The first iterator has a worker that has not ended.
     join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 5000);
     tell(&mut join, WORKER, r#"["fetcher",5001,0]"#);
     fetch(&mut join, 0, 0, 5100);
     let fetched = |e: &Event| matches!(e.kind, EventKind::Fetched(_));
     assert_eq!(join.events().filter(fetched).count(), 1);
-    // One that was over long ago is not known any more; the latest is.
+    // An iterator that ended long ago is removed. The latest one is kept.
     tell(&mut join, MAIN, r#"["wait",6000,5]"#);
     assert_eq!(join.events().count(), 0);
     tell(&mut join, MAIN, r#"["wait",6000,999]"#);

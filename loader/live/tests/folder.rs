@@ -1,4 +1,4 @@
-//! Streams in files: as many as there are, in order of time, and what is none.
+//! Tests of stream files: many files, order by time, and files that are not streams.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -97,7 +97,7 @@ fn what_comes_too_late_is_reported() {
     assert!(events.iter().any(is_reported), "{events:#?}");
 }
 
-/// Opening a pipe waits until it has a writer, for ever if need be.
+/// Opening a pipe blocks until it has a writer.
 #[cfg(unix)]
 #[test]
 #[expect(unsafe_code, reason = "a pipe")]
@@ -106,7 +106,7 @@ fn pipes_and_folders_are_no_streams() {
     let folder = tempfile::tempdir().expect("a folder");
     let pipe = folder.path().join("1-1.stream.jsonl");
     let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no zero");
-    // SAFETY: the name ends with a zero.
+    // SAFETY: the name is NUL-terminated.
     let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
     assert_eq!(made, 0);
     fs::create_dir(folder.path().join("2-1.stream.jsonl")).expect("a folder");

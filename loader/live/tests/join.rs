@@ -1,4 +1,4 @@
-//! Streams as the probe writes them, put together.
+//! Tests of merging streams in the probe's format.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -58,7 +58,7 @@ fn seeds_that_the_probe_does_not_know_are_not_zero() {
     let run = folded(&mut join);
     let seeds: Vec<_> = run.workers().iter().map(|w| w.info.seed).collect();
     assert_eq!(seeds, [Some(77), Some(77), None]);
-    // Of forked ones it is known when each was started.
+    // The start times of forked workers are known.
     let mut starts: Vec<_> = run.workers().iter().map(|w| w.start).collect();
     starts.sort_unstable();
     assert_eq!(starts, [Nanos(4), Nanos(10), Nanos(10)]);
@@ -169,7 +169,7 @@ fn what_is_held_is_bounded_by_its_bytes() {
     join.open(WORKER, introduction(20));
     let times = packed(&vec![1100; 1 << 20]);
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
-    // 8 MiB each, of a process that no other one has announced.
+    // 8 MiB each, from a process that was never announced.
     for _ in 0..40 {
         tell(&mut join, WORKER, &line);
     }
@@ -248,7 +248,7 @@ fn what_was_set_and_why_a_program_ended_are_in_the_recording() {
     assert_eq!(texts.len(), 3);
 }
 
-/// The effects are values: messages with the same words, of the program itself, change nothing.
+/// Effects are stored as values. Messages of the program with the same text do not change them.
 #[test]
 fn effects_of_a_request_do_not_depend_on_texts() {
     let mut join = Join::default();
@@ -278,7 +278,7 @@ fn effects_of_a_request_do_not_depend_on_texts() {
     assert_eq!(*join.effects(), effects);
 }
 
-/// The facts of a run, in order of time.
+/// Returns the facts of a run in order of time.
 fn facts(join: &mut Join) -> Vec<Fact> {
     let run = folded(join);
     run.facts().iter().map(|(_, fact)| fact.clone()).collect()
@@ -293,7 +293,7 @@ fn facts_of_the_loader_and_of_its_workers_come_to_the_run() {
     tell(&mut join, MAIN, r#"["length",1012,0,20]"#);
     tell(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
     tell(&mut join, WORKER, r#"["undivided",1014,0]"#);
-    // A loader that is not known.
+    // An unknown loader.
     tell(&mut join, MAIN, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
     assert_eq!(
@@ -327,7 +327,7 @@ fn a_sample_that_does_not_fit_and_the_file_of_another_are_named() {
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
-    // After its fetch, as the probe reports it.
+    // The probe reports the file after the fetch.
     tell(
         &mut join,
         WORKER,
@@ -369,7 +369,7 @@ fn stop_iteration_of_a_sample_does_not_end_the_run() {
     tell(&mut join, MAIN, r#"["wait",1030,0]"#);
     tell(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
     tell(&mut join, MAIN, r#"["end",1041,0,0]"#);
-    // The worker may still name the sample: without its words the error waits for the end.
+    // The worker could still report the sample. Without its report, the error is delayed until the end.
     join.finish();
     let run = folded(&mut join);
     assert!(run.failure().is_none());

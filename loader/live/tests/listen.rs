@@ -1,4 +1,4 @@
-//! The door: who comes in, who does not, and what a stranger may cost.
+//! Tests of the listener: accepted and rejected connections, and their cost.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -17,7 +17,7 @@ fn introduction(token: &str) -> String {
     )
 }
 
-/// Takes turns until `enough`, or fails.
+/// Calls `turn` until `enough` returns true, or fails after a timeout.
 fn until(
     listener: &mut Listener,
     join: &mut Join,
@@ -49,7 +49,7 @@ fn who_knows_the_token_is_heard_at_either_door() {
     let mut a = UnixStream::connect(&path).expect("a connection");
     let mut b = TcpStream::connect(("127.0.0.1", port_of(&tcp))).expect("a connection");
     a.write_all(lines.as_bytes()).expect("written");
-    // In small pieces, as a network may have it.
+    // Small pieces, as from a network.
     for piece in lines.as_bytes().chunks(3) {
         b.write_all(piece).expect("written");
     }
@@ -95,7 +95,7 @@ fn strangers_are_refused_and_told_of() {
             .replace("stream\":1", "stream\":2")
             .into_bytes(),
         [b"[".repeat(60_000), b"\n".to_vec()].concat(),
-        // No end of a first line.
+        // A first line without an end.
         b"a".repeat(1 << 20),
         vec![0xff, 0xfe, b'\n'],
     ];
@@ -107,7 +107,7 @@ fn strangers_are_refused_and_told_of() {
         said.extend(until(&mut listener, &mut join, |l, _| {
             l.refused() == refused
         }));
-        // The door is shut before anybody answers.
+        // The connection is closed without an answer.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
         assert!(matches!(socket.read(&mut [0; 16]), Ok(0) | Err(_)));
     }
@@ -142,7 +142,7 @@ fn workers_that_all_come_at_once_are_all_heard() {
     let path = folder.path().join("socket");
     let mut listener = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
     let mut join = Join::default();
-    // Connected, and not yet scheduled again to say who they are.
+    // Connected workers that have not sent their introduction yet.
     let mut workers: Vec<UnixStream> = (0..100)
         .map(|_| UnixStream::connect(&path).expect("a connection"))
         .collect();

@@ -1,8 +1,8 @@
-//! How many cores a program has: what its control groups give it counts, too.
+//! Test of the number of cores, which includes the CPU quota of control groups.
 
 use std::process::Command;
 
-/// Asks the probe's function, in Python, with made-up files.
+/// Calls the probe's Python function with fake files.
 const ASK: &str = r#"
 import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location("probe", sys.argv[1])
@@ -38,7 +38,7 @@ fn a_control_group_that_gives_less_time_than_there_are_cores_counts() {
     );
     let asked = Command::new("python3").args(["-c", ASK, probe]).output();
     let Ok(asked) = asked else {
-        // Without Python there is nothing to record either.
+        // Without Python, the test is skipped.
         return;
     };
     let errors = String::from_utf8_lossy(&asked.stderr).into_owned();

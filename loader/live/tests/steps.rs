@@ -1,4 +1,4 @@
-//! Training steps, and what fetches and steps need of the processor.
+//! Tests of training steps, and of the CPU time of fetches and steps.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -9,7 +9,8 @@ use loadscope_live::Join;
 use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
 use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
 
-/// A batch that is fetched, yielded at 2000 and trained on until 2500; then the program turns to another loader.
+/// Returns a run with a batch that is yielded at 2000 and trained on until 2500, when the program iterates another
+/// loader.
 fn turned_away(end: &[&str]) -> Run {
     let mut join = Join::default();
     loader(&mut join);
@@ -40,7 +41,7 @@ fn row(run: &Run) -> usize {
 fn a_step_ends_where_the_program_turns_to_another_loader() {
     let run = turned_away(&[r#"["step",2500,0,0,0,400,30]"#, r#"["end",9000,0,0]"#]);
     assert_eq!(run.entered(row(&run), Stage::Done), Some(Nanos(1500)));
-    // The iterator lives on long after; the loop was over with that step.
+    // The iterator exists long afterwards, but the loop ended with that step.
     assert_eq!(run.in_loop(), Nanos(20 + 100 + 500));
     let step = run
         .computed(row(&run), Part::Step)

@@ -1,4 +1,4 @@
-//! Who means harm at the door, or does not mean anything: many, silent, half there, guessing.
+//! Tests of hostile or faulty connections: many, silent, incomplete, or with guessed tokens.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -28,7 +28,7 @@ fn knock(port: u16) -> TcpStream {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("a connection")
 }
 
-/// Takes turns until `enough`, or fails.
+/// Calls `turn` until `enough` returns true, or fails after a timeout.
 fn until(
     listener: &mut Listener,
     join: &mut Join,
@@ -49,7 +49,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let mut said = Vec::new();
-    // Every beginning of the token, it with each letter changed, and other ways to write it.
+    // Every prefix of the token, the token with each character changed, and other spellings.
     let mut guesses: Vec<String> = (0..TOKEN.len()).map(|n| TOKEN[..n].to_owned()).collect();
     for at in 0..TOKEN.len() {
         let mut guess = TOKEN.as_bytes().to_vec();
@@ -65,7 +65,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
     for (number, guess) in guesses.iter().enumerate() {
         let mut socket = knock(port);
         let _ = socket.write_all(introduction(guess).as_bytes());
-        // What comes behind it is not heard.
+        // Data after a wrong token is not read.
         let _ = socket.write_all(b"[\"loader\",5,0,{\"dataset\":\"D\"}]\n");
         let refused = number as u64 + 1;
         said.extend(until(&mut listener, &mut join, |l| l.refused() == refused));
@@ -93,7 +93,7 @@ fn the_silent_and_the_slow_do_not_keep_others_out() {
     honest
         .write_all(introduction(TOKEN).as_bytes())
         .expect("written");
-    // They had their time. A client that sends a letter now and then has no more of it.
+    // Their time is over. A client that sends a byte now and then gets no extension.
     let start = Instant::now();
     while listener.speaking() == 0 || listener.present() > 1 {
         assert!(start.elapsed() < Duration::from_secs(120));
@@ -126,7 +126,7 @@ fn thousands_that_come_and_go_leave_nothing_behind() {
                 socket
             })
             .collect();
-        // Some go before anybody has looked at them.
+        // Some connections close before the listener accepts them.
         if round % 2 == 0 {
             listener.turn(&mut join);
         }
@@ -156,7 +156,7 @@ fn a_stranger_hears_nothing() {
     assert_eq!(heard, b"");
 }
 
-/// What the system says of the port: it is open at 127.0.0.1 and nowhere else.
+/// The system's tables show that the port is open on 127.0.0.1 only.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_door_is_on_this_host_only() {

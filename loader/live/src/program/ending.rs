@@ -1,13 +1,13 @@
-//! How a program ended.
+//! End of a program.
 
 use std::process::ExitStatus;
 
-/// How a program ended.
+/// End of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With this code.
+    /// Exit with this code.
     Code(i32),
-    /// By this signal.
+    /// Termination by this signal.
     Signal(i32),
 }
 

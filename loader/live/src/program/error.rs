@@ -1,16 +1,16 @@
-//! Why a program cannot be started.
+//! Error at the start of a program.
 
 use std::ffi::OsString;
 use std::{fmt, io};
 
 use loadscope_words::{explain, say};
 
-/// Why a program cannot be started.
+/// Error at the start of a program.
 #[derive(Debug)]
 pub enum ProgramError {
-    /// The folder for the probe, or the socket, cannot be made.
+    /// The folder for the probe or the socket cannot be created.
     Preparing(io::Error),
-    /// The program itself.
+    /// The program cannot be started.
     Starting(OsString, io::Error),
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for ProgramError {
                     name.to_string_lossy()
                 )
             ),
-            // The system says "permission denied" of a folder.
+            // For a folder, the system's error is a misleading "permission denied".
             Self::Starting(name, _) if std::path::Path::new(name).is_dir() => write!(
                 f,
                 "{}",

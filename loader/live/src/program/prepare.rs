@@ -1,4 +1,4 @@
-//! Where a program finds the probe, and where it tells.
+//! Preparation of the probe's folder and the listener.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,7 +11,7 @@ use loadscope_words::cause;
 use super::error::ProgramError;
 use crate::{Listener, PROBE, SITECUSTOMIZE};
 
-/// A place at which to listen, and the word to listen for; `with_probe`: and the probe beside it.
+/// Creates a listener in the folder `place`, and its token. `with_probe` also writes the probe there.
 pub(super) fn prepared(
     place: &TemporaryFolder,
     with_probe: bool,
@@ -37,7 +37,7 @@ pub(super) fn prepared(
     prepare().map_err(|e| ProgramError::Preparing(placed(e)))
 }
 
-/// `PYTHONPATH` with a folder in front.
+/// Returns `PYTHONPATH` with `folder` in front.
 pub(super) fn before_others(folder: &Path) -> io::Result<OsString> {
     let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
     let paths = std::iter::once(folder.to_owned())
@@ -45,7 +45,7 @@ pub(super) fn before_others(folder: &Path) -> io::Result<OsString> {
     std::env::join_paths(paths).map_err(io::Error::other)
 }
 
-/// A random word of 128 bits.
+/// Returns a random token of 128 bits.
 pub(super) fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! Dispositions and the mask of signals that this process inherited. A program that it starts inherits the same.
+//! Dispositions and mask of signals that this process inherited. A program that it starts inherits the same.
 
 use std::io;
 use std::mem::zeroed;
@@ -6,12 +6,12 @@ use std::process::Command;
 use std::ptr::null;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ignored signals, as bits.
+/// Ignored signals as bits.
 static IGNORED: AtomicU64 = AtomicU64::new(0);
-/// Blocked signals, as bits.
+/// Blocked signals as bits.
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
 
-/// The loader of the system calls it before Rust's own start, which changes SIGPIPE.
+/// Entry of the init section. The dynamic loader calls it before Rust's runtime starts, which changes SIGPIPE.
 #[used]
 #[cfg_attr(
     any(target_os = "linux", target_os = "android", target_os = "freebsd"),
@@ -24,7 +24,7 @@ static BLOCKED: AtomicU64 = AtomicU64::new(0);
 static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
-    // SAFETY: the system fills in the all-zero mask, and reads no other memory of ours.
+    // SAFETY: the system writes the all-zero mask and accesses no other memory of this process.
     let mask = unsafe {
         let mut mask: libc::sigset_t = zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, null(), &raw mut mask);
@@ -34,7 +34,7 @@ extern "C" fn look() {
         if action(number).is_some_and(|found| found.sa_sigaction == libc::SIG_IGN) {
             IGNORED.fetch_or(bit(number), Ordering::Relaxed);
         }
-        // SAFETY: a question about a mask that lives through the call.
+        // SAFETY: a query of a mask that outlives the call.
         if unsafe { libc::sigismember(&raw const mask, number) } == 1 {
             BLOCKED.fetch_or(bit(number), Ordering::Relaxed);
         }
@@ -45,14 +45,14 @@ extern "C" fn look() {
     }
 }
 
-/// Signals that a process can handle.
+/// Returns the signals that a process can handle.
 pub(crate) fn all() -> impl Iterator<Item = i32> {
     (1..32)
         .chain(real_time())
         .filter(|number| ![libc::SIGKILL, libc::SIGSTOP].contains(number))
 }
 
-/// Real-time signals, apart from those of the C library. The system queues each of them.
+/// Returns the real-time signals, except those of the C library. The system queues each of them.
 pub(super) fn real_time() -> std::ops::RangeInclusive<i32> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return libc::SIGRTMIN()..=libc::SIGRTMAX().min(64);
@@ -61,12 +61,12 @@ pub(super) fn real_time() -> std::ops::RangeInclusive<i32> {
     return 33..=32;
 }
 
-/// True if this process was started with the signal ignored, as `nohup` does.
+/// Returns true if this process was started with the signal ignored, as by `nohup`.
 pub(super) fn is_ignored(number: i32) -> bool {
     IGNORED.load(Ordering::Relaxed) & bit(number) != 0
 }
 
-/// The bit of a signal.
+/// Returns the bit of a signal.
 pub(super) fn bit(number: i32) -> u64 {
     u32::try_from(number - 1)
         .ok()
@@ -74,9 +74,9 @@ pub(super) fn bit(number: i32) -> u64 {
         .unwrap_or(0)
 }
 
-/// The current action of this process for a signal.
+/// Returns the current action of this process for a signal.
 pub(super) fn action(number: i32) -> Option<libc::sigaction> {
-    // SAFETY: the system fills in the all-zero action.
+    // SAFETY: the system writes the all-zero action.
     unsafe {
         let mut found: libc::sigaction = zeroed();
         (libc::sigaction(number, null(), &raw mut found) == 0).then_some(found)
@@ -85,19 +85,20 @@ pub(super) fn action(number: i32) -> Option<libc::sigaction> {
 
 /// Sets the disposition of a signal: `SIG_DFL` or `SIG_IGN`.
 pub(super) fn set(number: i32, disposition: libc::sighandler_t) {
-    // SAFETY: neither of the two is a function.
+    // SAFETY: neither disposition is a function pointer.
     unsafe { libc::signal(number, disposition) };
 }
 
-/// The program inherits the dispositions and the mask that this process inherited.
+/// Lets the program inherit the dispositions and the mask that this process inherited.
 pub(crate) fn hand_down(start: &mut Command) {
     use std::os::unix::process::CommandExt as _;
-    // SAFETY: the function only makes system calls that are allowed after a fork. It runs after the standard library has emptied the mask.
+    // SAFETY: the function only makes async-signal-safe system calls. It runs after the standard library has cleared
+    // the mask.
     unsafe { start.pre_exec(restore) };
 }
 
 fn restore() -> io::Result<()> {
-    // SAFETY: the masks are all-zero, then filled by the calls, and live through them.
+    // SAFETY: the mask is all-zero, is then filled by the calls, and outlives them.
     unsafe {
         let mut blocked: libc::sigset_t = zeroed();
         libc::sigemptyset(&raw mut blocked);

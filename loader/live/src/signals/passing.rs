@@ -1,4 +1,4 @@
-//! Signals on their way to the program.
+//! Decision which signals the program must receive from this process.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,36 +8,37 @@ use super::taken::{Came, STOPS, stop, stopped, unblock, waiting};
 #[cfg(target_os = "linux")]
 use super::witness::{Unknown, Witness};
 
-/// Time for a signal to reach the other processes too: job systems send it to one after the other.
+/// Time for a signal to reach the other processes too, because job schedulers send it to one process after another.
 const SETTLES: Duration = Duration::from_millis(20);
 
-/// Longest wait for the witness, which may be stopped.
+/// Timeout for the witness, which can be stopped.
 #[cfg(target_os = "linux")]
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Signals to this process that its program is to receive.
+/// Signals to this process that its program must receive.
 #[derive(Default)]
 pub(crate) struct Passing {
     #[cfg(target_os = "linux")]
     witness: Option<Witness>,
-    /// When the signals came that are not decided yet.
+    /// Arrival times of undecided signals.
     since: BTreeMap<i32, Instant>,
-    /// A signal came that stops processes: this process stops with the program.
+    /// True if a stop signal arrived: this process stops together with the program.
     stops: bool,
     is_begun: bool,
 }
 
-/// Signals that are due.
+/// Decided signals.
 #[derive(Default)]
 pub(crate) struct Due {
-    /// Those that the program has not received, each as often as here.
+    /// Signals that the program has not received, with repetitions.
     pub signals: Vec<i32>,
-    /// SIGTERM or SIGHUP came: this process was asked to end.
+    /// True if SIGTERM or SIGHUP requested the end of this process.
     pub asks: bool,
 }
 
 impl Passing {
-    /// For a program in the process group of this process. It received the signals to the group by itself.
+    /// Creates the state for a program in the process group of this process. The program receives signals to the group
+    /// directly.
     pub fn to_group() -> Self {
         Self {
             #[cfg(target_os = "linux")]
@@ -46,7 +47,7 @@ impl Passing {
         }
     }
 
-    /// The program has started: it has not received the signals of before.
+    /// Discards earlier signals of the witness, because the program has just started and did not receive them.
     pub fn begin(&self) {
         #[cfg(target_os = "linux")]
         if let Some(witness) = &self.witness {
@@ -54,10 +55,10 @@ impl Passing {
         }
     }
 
-    /// Takes the signals that are due now.
+    /// Returns the signals that are decided now.
     pub fn due(&mut self) -> Due {
         if !std::mem::replace(&mut self.is_begun, true) {
-            // In the thread that passes signals on, whichever that is.
+            // The mask belongs to the thread, so the thread that passes signals on unblocks.
             unblock();
         }
         let mut due = Due::default();
@@ -88,7 +89,7 @@ impl Passing {
         due
     }
 
-    /// Stops this process if a signal asked for that and the program is stopped, until it is continued.
+    /// Stops this process if a stop signal arrived and the program is stopped. Returns when it is continued.
     pub fn stop_with(&mut self, program: u32) {
         if !self.stops {
             return;
@@ -104,7 +105,7 @@ impl Passing {
         waiting() | self.witness.as_ref().map_or(0, Witness::waiting)
     }
 
-    /// Number of times that the witness received a signal: `Some(None)` without a witness, `None` if it is to be asked again.
+    /// Number of times that the witness received a signal. `Some(None)` without a witness, `None` if not yet known.
     #[cfg(target_os = "linux")]
     fn seen(&mut self, number: i32, age: Duration) -> Option<Option<u32>> {
         let Some(witness) = &self.witness else {
@@ -113,7 +114,7 @@ impl Passing {
         match witness.take(number) {
             Ok(count) => Some(Some(count)),
             Err(Unknown::NotYet) if age < LONGEST => None,
-            // It received the signal at least once.
+            // The witness received the signal at least once.
             Err(Unknown::NotYet) => Some(Some(1)),
             Err(Unknown::Gone) => {
                 self.witness = None;
@@ -133,7 +134,7 @@ impl Passing {
     }
 }
 
-/// The numbers of bits.
+/// Returns the signal numbers of the bits.
 fn numbers(bits: u64) -> impl Iterator<Item = i32> {
     (1..=64).filter(move |number| bits & bit(*number) != 0)
 }

@@ -1,40 +1,40 @@
 //! Signals to one process, or to one process group.
 
-/// The number of a process, above 1. `kill` sends to the own process group for 0, and to every process for -1: the result of a failed `fork`,
-/// and the negated number of process 1.
+/// A process id above 1. `kill` treats 0 as the own process group and -1 as every process.
+/// A failed `fork` returns -1, and -1 is the negated id of process 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessId(libc::pid_t);
 
 impl ProcessId {
-    /// `None` for 1 and below.
+    /// Returns `None` for ids up to 1.
     pub fn new(number: libc::pid_t) -> Option<Self> {
         (number > 1).then_some(Self(number))
     }
 
-    /// The number of a child that the standard library started.
+    /// Returns the id of a child that the standard library started.
     pub fn of(number: u32) -> Option<Self> {
         Self::new(number.try_into().ok()?)
     }
 
-    /// The number, above 1.
+    /// The id, above 1.
     #[cfg(any(target_os = "linux", test))]
     pub fn get(self) -> libc::pid_t {
         self.0
     }
 
-    /// Sends a signal to the process. The caller has not waited for its end, so no other process has the number.
+    /// Sends a signal to the process. The caller has not waited for it, so the id is not reused.
     #[expect(unsafe_code, reason = "a signal")]
     pub fn signal(self, number: i32) {
-        // SAFETY: kill reads no memory. The number names one process.
+        // SAFETY: `kill` accesses no memory. The id names one process.
         unsafe {
             libc::kill(self.0, number);
         }
     }
 
-    /// Sends a signal to the group that this process leads. A group without processes receives nothing.
+    /// Sends a signal to the process group that this process leads. An empty group receives nothing.
     #[expect(unsafe_code, reason = "a signal")]
     pub fn signal_group(self, number: i32) {
-        // SAFETY: kill reads no memory. As long as a process of the group exists, no other group has its number.
+        // SAFETY: `kill` accesses no memory. While the group has a process, no other group has its id.
         unsafe {
             libc::kill(-self.0, number);
         }

@@ -1,4 +1,4 @@
-//! Handlers that count the signals to this process.
+//! Signal handlers that count the signals to this process.
 
 use std::mem::zeroed;
 use std::ptr::null_mut;
@@ -7,21 +7,21 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use super::inherited::{action, all, bit, is_ignored, real_time, set};
 
-/// Room for each signal, by its number.
+/// Length of arrays that are indexed by signal number.
 pub(super) const ROOM: usize = 65;
 
-/// Signals that were counted and not yet taken, as bits.
+/// Counted signals that are not taken yet, as bits.
 static WAITING: AtomicU64 = AtomicU64::new(0);
-/// Number of signals that processes sent.
+/// Number of signals from processes.
 static BY_PROCESS: [AtomicU32; ROOM] = [const { AtomicU32::new(0) }; ROOM];
-/// Number of signals that the kernel sent: keys of the terminal, timers.
+/// Number of signals from the kernel: terminal keys and timers.
 static BY_KERNEL: [AtomicU32; ROOM] = [const { AtomicU32::new(0) }; ROOM];
-/// The process that counts.
+/// Id of the counting process.
 static OWNER: AtomicI32 = AtomicI32::new(0);
-/// The actions before.
+/// Actions from before the handlers.
 static BEFORE: OnceLock<Vec<(i32, libc::sigaction)>> = OnceLock::new();
 
-/// Signals of a bug in the process itself.
+/// Signals of faults in the process itself.
 const FAULTS: [i32; 6] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -31,7 +31,7 @@ const FAULTS: [i32; 6] = [
     libc::SIGSYS,
 ];
 
-/// Signals of timers, which a process keeps over `exec`: `perl -e 'alarm 60; exec @ARGV' loadscope record …`.
+/// Signals of timers, which survive `exec`: `perl -e 'alarm 60; exec @ARGV' loadscope record …`.
 const TIMERS: [i32; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
 /// Signals of a terminal.
@@ -46,12 +46,12 @@ const TERMINAL: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// Signals that stop a process, and that it can handle.
+/// Stop signals that a process can handle.
 pub(super) const STOPS: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-/// Signals that end a process from outside, apart from those that this process was started to ignore.
+/// Returns the signals that end a process from outside, except those that this process inherited as ignored.
 pub(crate) fn ending() -> impl Iterator<Item = i32> {
-    // A write to a closed pipe or beyond the limit for file sizes is an error instead.
+    // Writing to a closed pipe or beyond the limit of file sizes returns an error instead.
     const OTHERS: [i32; 6] = [
         libc::SIGPIPE,
         libc::SIGXFSZ,
@@ -73,8 +73,8 @@ pub(crate) fn ending() -> impl Iterator<Item = i32> {
     })
 }
 
-/// Counts `numbers` from now on. In the calling thread and those that it starts, only SIGTTOU is blocked: the system then lets them
-/// write to the terminal of another process group.
+/// Installs counting handlers for `numbers`. The calling thread and its later threads block only SIGTTOU.
+/// The system then permits them to write to the terminal of another process group.
 pub(super) fn take(numbers: impl Iterator<Item = i32>) {
     OWNER.store(own(), Ordering::Relaxed);
     let before = numbers.filter_map(|number| Some((number, action(number)?)));
@@ -83,14 +83,14 @@ pub(super) fn take(numbers: impl Iterator<Item = i32>) {
     mask(libc::SIG_SETMASK);
 }
 
-/// The calling thread receives SIGTTOU.
+/// Unblocks SIGTTOU in the calling thread.
 pub(super) fn unblock() {
     mask(libc::SIG_UNBLOCK);
 }
 
-/// Changes the mask of the calling thread by SIGTTOU.
+/// Changes SIGTTOU in the mask of the calling thread.
 fn mask(how: i32) {
-    // SAFETY: the mask is all-zero, then filled, and lives through the calls.
+    // SAFETY: the mask is all-zero, is then filled, and outlives the calls.
     unsafe {
         let mut only: libc::sigset_t = zeroed();
         libc::sigemptyset(&raw mut only);
@@ -99,40 +99,40 @@ fn mask(how: i32) {
     }
 }
 
-/// They have the actions of before again. Returns a signal that came and ends a process.
+/// Restores the actions from before. Returns a counted signal that ends a process, if any.
 pub(super) fn give_back() -> Option<i32> {
     for (number, before) in BEFORE.get().into_iter().flatten() {
-        // SAFETY: the action is one that the system returned.
+        // SAFETY: the system returned the action.
         unsafe { libc::sigaction(*number, before, null_mut()) };
     }
     ending().find(|number| BY_PROCESS[index(*number)].load(Ordering::Relaxed) > 0)
 }
 
 fn count(number: i32) {
-    // SAFETY: the handler only makes calls that are allowed in one, and the action lives through the call.
+    // SAFETY: the handler only makes async-signal-safe calls, and the action outlives the call.
     unsafe {
         let mut new: libc::sigaction = zeroed();
         let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = came;
         new.sa_sigaction = handler as *const () as libc::sighandler_t;
         new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         if FAULTS.contains(&number) {
-            // Rust's handler for a stack overflow follows ours.
+            // Rust's handler for a stack overflow runs after this one.
             new.sa_flags |= libc::SA_ONSTACK;
         }
-        // One after the other: the stack for handlers has no room for many.
+        // Handlers do not nest, because the alternate stack has no space for several.
         libc::sigfillset(&raw mut new.sa_mask);
         libc::sigaction(number, &raw const new, null_mut());
     }
 }
 
 extern "C" fn came(number: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the system passes what it knows of the signal.
+    // SAFETY: the system passes a valid `siginfo_t`.
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
     if own() != OWNER.load(Ordering::Relaxed) {
-        // A child that has not started its program yet.
+        // This process is a child between `fork` and `exec`.
         if !is_ignored(number) {
             set(number, libc::SIG_DFL);
-            // SAFETY: the call reads no memory of ours.
+            // SAFETY: the call accesses no memory of this process.
             unsafe { libc::raise(number) };
         }
         return;
@@ -140,13 +140,13 @@ extern "C" fn came(number: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void
     let counter = match code > 0 {
         true if FAULTS.contains(&number) => return resume(number),
         true if TERMINAL.contains(&number) || TIMERS.contains(&number) => &BY_KERNEL,
-        // SIGCHLD, SIGIO, SIGXCPU: about this process.
+        // SIGCHLD, SIGIO and SIGXCPU from the kernel are about this process only.
         true => return,
-        // The kernel sends SIGPIPE and SIGXFSZ in the name of the process.
+        // The kernel sends SIGPIPE and SIGXFSZ with this process as the sender.
         false if sender == own() => return,
         false => &BY_PROCESS,
     };
-    // As in the system, these cancel those of before.
+    // As in the kernel, SIGCONT and stop signals cancel each other.
     let cancelled = match number {
         libc::SIGCONT => &STOPS[..],
         _ if STOPS.contains(&number) => &[libc::SIGCONT],
@@ -160,17 +160,17 @@ extern "C" fn came(number: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void
     WAITING.fetch_or(bit(number), Ordering::Release);
 }
 
-/// The instruction that failed fails again, and the action of before sees it.
+/// Restores the earlier action. The faulting instruction runs again and triggers it.
 fn resume(number: i32) {
     let before = BEFORE.get().into_iter().flatten();
     for (_, before) in before.filter(|(taken, _)| *taken == number) {
-        // SAFETY: the action is one that the system returned.
+        // SAFETY: the system returned the action.
         unsafe { libc::sigaction(number, before, null_mut()) };
     }
 }
 
 fn own() -> i32 {
-    // SAFETY: the call reads no memory of ours.
+    // SAFETY: the call accesses no memory of this process.
     unsafe { libc::getpid() }
 }
 
@@ -178,12 +178,12 @@ fn index(number: i32) -> usize {
     usize::try_from(number).unwrap_or(0).min(ROOM - 1)
 }
 
-/// Signals that were counted and not yet taken, as bits.
+/// Counted signals that are not taken yet, as bits.
 pub(super) fn waiting() -> u64 {
     WAITING.load(Ordering::Acquire)
 }
 
-/// True if a signal came since the last call.
+/// Returns true if a signal arrived since the last call.
 pub(crate) fn any_came() -> bool {
     WAITING.swap(0, Ordering::AcqRel) != 0
 }
@@ -196,7 +196,7 @@ pub(super) struct Came {
 }
 
 impl Came {
-    /// Takes the counts of a signal.
+    /// Takes and resets the counts of a signal.
     pub fn take(number: i32) -> Self {
         WAITING.fetch_and(!bit(number), Ordering::AcqRel);
         let taken = |counts: &[AtomicU32; ROOM]| counts[index(number)].swap(0, Ordering::Relaxed);
@@ -206,17 +206,17 @@ impl Came {
         }
     }
 
-    /// Signals of both kinds.
+    /// Number of signals from processes and from the kernel.
     pub fn all(self) -> u32 {
         self.by_process.saturating_add(self.by_kernel)
     }
 
-    /// Number of times that it is passed on to a program in the process group of this process. `seen`: number of times that another process
-    /// of the group received it, if that is known.
+    /// Returns how many times to pass the signal on to a program in the same process group.
+    /// `seen` is the number of times that another process of the group received it, if known.
     pub fn for_program(self, number: i32, seen: Option<u32>) -> u32 {
         match seen {
             Some(seen) if real_time().contains(&number) => self.all().saturating_sub(seen),
-            // The system merges those that come in quick succession.
+            // The system merges signals in quick succession.
             Some(0) => self.all(),
             Some(_) => 0,
             None if TIMERS.contains(&number) => self.all(),
@@ -226,11 +226,11 @@ impl Came {
     }
 }
 
-/// Stops this process as `number` does, until it is continued.
+/// Stops this process with the default action of `number`. Returns when it is continued.
 pub(super) fn stop(number: i32) {
     set(number, libc::SIG_DFL);
-    // To this thread: another one would receive it when it has a handler again.
-    // SAFETY: the call reads no memory of ours.
+    // Raised in this thread. Another thread could receive the signal only after the handler is installed again.
+    // SAFETY: the call accesses no memory of this process.
     unsafe { libc::raise(number) };
     if BEFORE
         .get()
@@ -242,9 +242,9 @@ pub(super) fn stop(number: i32) {
     }
 }
 
-/// The signal by which a child has been stopped since the last call.
+/// Returns the signal that stopped a child since the last call.
 pub(super) fn stopped(child: u32) -> Option<i32> {
-    // SAFETY: the system fills in the all-zero information.
+    // SAFETY: the system writes the all-zero information.
     unsafe {
         let mut info: libc::siginfo_t = zeroed();
         let options = libc::WSTOPPED | libc::WNOHANG;
@@ -269,7 +269,7 @@ mod tests {
             (libc::SIGUSR1, came(1, 0), Some(1), 0),
             (libc::SIGUSR1, came(2, 0), Some(1), 0),
             (libc::SIGINT, came(0, 1), Some(1), 0),
-            // The terminal was closed, and only its first process gets to know.
+            // The terminal was closed, and only the first process of the session is notified.
             (libc::SIGHUP, came(0, 1), Some(0), 1),
             (libc::SIGALRM, came(0, 1), Some(0), 1),
             (libc::SIGUSR1, came(1, 0), None, 1),

@@ -1,6 +1,7 @@
-//! A process that shows whether a signal was sent to the whole process group or to this process alone.
+//! A child process that shows whether a signal was sent to the whole process group or only to this process.
 //!
-//! The system does not show it. A signal that the witness received too was sent to the group, so the program has it already.
+//! The system has no such information. If the witness also received a signal, it was sent to the group, so the program
+//! has received it too.
 
 use std::fs;
 use std::mem::zeroed;
@@ -12,33 +13,34 @@ use super::inherited::bit;
 use super::process::ProcessId;
 use super::taken::ROOM;
 
-/// Name of the process. `killall loadscope` and `pkill -f train.py` must not find it.
+/// Name of the process. It must not match `killall loadscope` or `pkill -f train.py`.
 const NAME: &[u8] = b"signal-witness\0";
 
-/// Longest wait for its start.
+/// Timeout of its start.
 const STARTS: Duration = Duration::from_secs(1);
 
-/// Signals that the witness received, in memory that both processes share.
+/// Signals that the witness received, in memory shared by both processes.
 struct Seen {
-    /// The witness counts.
+    /// 1 after the witness has started to count.
     is_ready: AtomicU32,
-    /// As bits.
+    /// Received signals as bits.
     waiting: AtomicU64,
     counts: [AtomicU32; ROOM],
 }
 
-/// A child that blocks and counts all signals. It ends with this process.
+/// A child process that blocks and counts all signals. It ends with this process.
 pub(super) struct Witness {
     process: ProcessId,
     seen: &'static Seen,
 }
 
 impl Witness {
-    /// Starts it. `None` if the system has no room for a process. The witness ends when the calling thread ends.
+    /// Starts the witness. `None` if the system cannot create a process. The witness ends when the calling thread ends.
     pub fn start() -> Option<Self> {
         let seen = shared()?;
         let arguments = arguments();
-        // SAFETY: the masks are all-zero, then filled, and live through the calls. The child makes only calls that are allowed after a fork.
+        // SAFETY: the masks are all-zero, are then filled, and outlive the calls. The child only makes
+        // async-signal-safe calls.
         unsafe {
             let parent = libc::getpid();
             let (mut every, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
@@ -49,7 +51,7 @@ impl Witness {
                 witness(parent, seen, arguments, &every);
             }
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
-            // `None` must not be a `Self` for a moment: its drop kills the process.
+            // A `Self` with an invalid id must never exist, because its drop kills the process.
             let process = ProcessId::new(process)?;
             let witness = Self { process, seen };
             witness.await_it();
@@ -57,7 +59,7 @@ impl Witness {
         }
     }
 
-    /// Waits until it counts, for a second at most.
+    /// Waits until the witness counts, at most a second.
     fn await_it(&self) {
         let began = Instant::now();
         while self.seen.is_ready.load(Ordering::Acquire) == 0 && began.elapsed() < STARTS {
@@ -65,29 +67,29 @@ impl Witness {
         }
     }
 
-    /// Signals that it received and that were not yet taken, as bits.
+    /// Received signals that are not taken yet, as bits.
     pub fn waiting(&self) -> u64 {
         self.seen.waiting.load(Ordering::Acquire)
     }
 
-    /// Forgets the signals that it received.
+    /// Discards the received signals.
     pub fn forget(&self) {
         self.seen.waiting.store(0, Ordering::Relaxed);
         let counts = self.seen.counts.iter();
         counts.for_each(|count| count.store(0, Ordering::Relaxed));
     }
 
-    /// Takes the number of times that it received a signal.
+    /// Takes the number of times that the witness received a signal.
     ///
     /// # Errors
-    /// If that is not known.
+    /// If the number is not known.
     pub fn take(&self, number: i32) -> Result<u32, Unknown> {
         match pending(&self.process.get().to_string()) {
             None => return Err(self.why_unknown()),
             Some(bits) if bits & bit(number) != 0 => return Err(Unknown::NotYet),
             Some(_) => {}
         }
-        // Under load this process may be the later one.
+        // Under load, this process can receive the signal after the witness.
         if pending("self").is_some_and(|bits| bits & bit(number) != 0) {
             return Err(Unknown::NotYet);
         }
@@ -97,9 +99,9 @@ impl Witness {
         Ok(count.map_or(0, |count| count.swap(0, Ordering::Relaxed)))
     }
 
-    /// Why its state cannot be read.
+    /// Returns the reason why the state of the witness cannot be read.
     fn why_unknown(&self) -> Unknown {
-        // SAFETY: the system fills in the all-zero information. The child stays until it is waited for.
+        // SAFETY: the system writes the all-zero information. The child stays a zombie until it is waited for.
         let has_ended = unsafe {
             let mut info: libc::siginfo_t = zeroed();
             let id = self.process.get().unsigned_abs();
@@ -114,15 +116,15 @@ impl Witness {
     }
 }
 
-/// Signals that a process has not received yet, as bits: all while it computes, because it may be about to count one. `None` if it does
-/// not run.
+/// Returns the pending signals of a process as bits. A running process returns all bits, because it can be about to
+/// count one. `None` if it has ended.
 fn pending(process: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
     let bits = u64::from_str_radix(field("ShdPnd:")?.trim(), 16).ok()?;
     match field("State:")?.trim_start().chars().next()? {
         'Z' | 'X' => None,
-        // This process reads its own state.
+        // This process is always running while it reads its own state.
         'R' | 'D' if process != "self" => Some(u64::MAX),
         _ => Some(bits),
     }
@@ -131,26 +133,26 @@ fn pending(process: &str) -> Option<u64> {
 impl Drop for Witness {
     fn drop(&mut self) {
         self.process.signal(libc::SIGKILL);
-        // SAFETY: the call reads and writes no memory of this process.
+        // SAFETY: the call accesses no memory of this process.
         unsafe {
             libc::waitpid(self.process.get(), null_mut(), 0);
         }
     }
 }
 
-/// Why the number of times is not known.
+/// Reason why the number is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
-    /// One of the processes has received the signal, and not counted it yet.
+    /// One of the processes has the signal but has not counted it yet.
     NotYet,
-    /// It does not run any more.
+    /// The witness has ended.
     Gone,
 }
 
-/// The first and last address of the arguments of this process.
+/// Returns the start and end address of the arguments of this process.
 fn arguments() -> Option<(usize, usize)> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may have spaces. Field 3 follows it, the arguments are 48 and 49.
+    // The name in parentheses can contain spaces. Field 3 follows it. Fields 48 and 49 are the arguments.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(48 - 3);
     let mut next = || fields.next()?.parse::<usize>().ok();
@@ -158,7 +160,7 @@ fn arguments() -> Option<(usize, usize)> {
     (start != 0 && start < end).then_some((start, end))
 }
 
-/// Memory that a child shares with this process. It stays as long as the process.
+/// Allocates memory that is shared with child processes, for the lifetime of this process.
 fn shared() -> Option<&'static Seen> {
     let (access, kind) = (
         libc::PROT_READ | libc::PROT_WRITE,
@@ -171,17 +173,18 @@ fn shared() -> Option<&'static Seen> {
     }
 }
 
-/// The work of the child.
+/// Main function of the child.
 ///
 /// # Safety
-/// To be called in a child that has just been forked, with all signals blocked.
+/// The caller is a newly forked child with all signals blocked.
 unsafe fn witness(
     parent: libc::pid_t,
     seen: &Seen,
     arguments: Option<(usize, usize)>,
     every: &libc::sigset_t,
 ) -> ! {
-    // SAFETY: system calls that are allowed after a fork. The arguments are writable memory of this process, and no one reads them here.
+    // SAFETY: only async-signal-safe system calls. The arguments are writable memory of this process that nothing else
+    // reads here.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {
@@ -193,7 +196,7 @@ unsafe fn witness(
             ptr::write_bytes(place, 0, end - start);
             ptr::copy_nonoverlapping(NAME.as_ptr(), place, NAME.len().min(end - start) - 1);
         }
-        // It keeps no pipe open and no file system busy.
+        // The child must not keep pipes open or file systems busy.
         if libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) != 0 {
             (0..1024).for_each(|file| _ = libc::close(file));
         }
@@ -227,7 +230,7 @@ mod tests {
     fn a_witness_counts_every_signal_and_ends_with_its_owner() {
         let witness = Witness::start().expect("room for a process");
         for number in all() {
-            // SAFETY: the call reads no memory of ours.
+            // SAFETY: the call accesses no memory of this process.
             let sent = unsafe { libc::kill(witness.process.get(), number) };
             assert_eq!(sent, 0, "{number}");
             let until = Instant::now() + Duration::from_secs(20);
@@ -248,7 +251,7 @@ mod tests {
         let open = fs::read_dir(format!("/proc/{process}/fd")).expect("it runs");
         assert_eq!(open.count(), 0);
         drop(witness);
-        // SAFETY: the call reads no memory of ours.
+        // SAFETY: the call accesses no memory of this process.
         assert_eq!(unsafe { libc::kill(process, 0) }, -1);
     }
 }

@@ -1,4 +1,4 @@
-//! What processes of a program say, line by line.
+//! Helpers that send the lines of a program's processes.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -8,7 +8,7 @@ use loadscope_trace::{Event, Run};
 pub const MAIN: StreamId = StreamId(0);
 pub const WORKER: StreamId = StreamId(1);
 
-/// Base64 of 64-bit integers.
+/// Encodes 64-bit integers in base64.
 pub fn packed(numbers: &[i64]) -> String {
     use base64::Engine as _;
     let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
@@ -26,7 +26,7 @@ pub fn tell(join: &mut Join, id: StreamId, line: &str) {
     join.push(id, Record::parse(line.as_bytes()).expect(line));
 }
 
-/// A loader with one worker, whose process id is 20.
+/// Opens a loader with one worker, whose process id is 20.
 pub fn loader(join: &mut Join) {
     join.open(MAIN, introduction(10));
     tell(
