@@ -38,7 +38,7 @@ fn is_command(c: char) -> bool {
     }
 }
 
-/// `−26 %`, `+3.0 %`, `0 %`
+/// Formats a relative change: `−26 %`, `+3.0 %`, `0 %`.
 pub fn signed(share: f64) -> String {
     match share {
         s if s.abs() < 0.0005 => "0\u{2009}%".to_owned(),

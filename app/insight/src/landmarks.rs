@@ -32,7 +32,7 @@ impl Goal {
         Self::Marker,
     ];
 
-    /// Name in the plural.
+    /// Returns the translated plural name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Batch => say!("Batches"),
@@ -254,7 +254,7 @@ impl Landmarks {
         self.stopped_early.is_some_and(|first| first < seen)
     }
 
-    /// Positions of the warnings and errors in [`Run::messages`].
+    /// Returns the positions of the warnings and errors in [`Run::messages`].
     pub fn said(&self) -> View<'_, u32> {
         self.up_to_shown(&self.said)
     }
@@ -264,13 +264,13 @@ impl Landmarks {
         messages.range(..messages.partition_point(|k| (*k as usize) < shown))
     }
 
-    /// Numbers of errors and warnings among the messages.
+    /// Returns the numbers of errors and warnings among the messages.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.up_to_shown(&self.errors).len();
         (errors, self.said().len() - errors)
     }
 
-    /// Instants of failures and losses.
+    /// Returns the instants of failures, skips and losses.
     pub fn trouble(&self) -> &[Nanos] {
         let Some(shown) = self.shown else {
             return &self.trouble;
@@ -278,7 +278,7 @@ impl Landmarks {
         &self.trouble[..self.trouble.partition_point(|at| *at <= shown.at)]
     }
 
-    /// Numbers of transitions after which a batch has just arrived out of order.
+    /// Returns the numbers of transitions after which a batch has just arrived out of order.
     pub fn out_of_order(&self) -> View<'_, u32> {
         let all = &self.out_of_order;
         let shown = self.shown.map_or(usize::MAX, |shown| shown.transitions);

@@ -47,12 +47,12 @@ impl Loaders {
         Fleet::of(self.others.into_iter().chain([(self.shown, run)]))
     }
 
-    /// Id of the shown loader.
+    /// Returns the id of the shown loader.
     pub fn shown(&self) -> RunId {
         self.shown
     }
 
-    /// Number of loaders.
+    /// Returns the number of loaders.
     pub fn count(&self) -> usize {
         self.others.len() + 1
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// A clock.
 pub trait Clock: Sync {
-    /// Monotonic time since a fixed instant, for measuring durations.
+    /// Returns the monotonic time since a fixed instant, for measuring durations.
     fn now(&self) -> Duration;
-    /// Time since 1970, for the age of files.
+    /// Returns the time since 1970, for the age of files.
     fn since_1970(&self) -> Duration;
 }
 

@@ -43,17 +43,17 @@ pub struct Search {
 const SLICE: usize = 512;
 
 impl Search {
-    /// Text of the search field.
+    /// Returns the text of the search field.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The parsed query.
+    /// Returns the parsed query.
     pub fn query(&self) -> Option<&Query> {
         self.query.as_ref()
     }
 
-    /// Hits so far, sorted by time. Queries about the slowest are sorted by duration, longest first.
+    /// Returns the hits so far, sorted by time. Queries about the slowest sort by duration, longest first.
     pub fn hits(&self) -> &[Hit] {
         &self.hits
     }

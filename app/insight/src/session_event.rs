@@ -89,7 +89,7 @@ pub enum SessionEvent {
         loaders: Box<Loaders>,
         /// Jump targets of the shown loader.
         landmarks: Box<Landmarks>,
-        /// Initial position of the cursor.
+        /// Initial position of the cursor: the instant to show first.
         at: Option<Nanos>,
         /// True if the file is truncated.
         cut: bool,

@@ -13,7 +13,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Path of the existing file.
+    /// Returns the path of the existing file.
     pub fn existing(&self) -> &Path {
         match self {
             Self::Recording(path) | Self::Export(path, None) | Self::Export(_, Some(path)) => path,

@@ -5,7 +5,7 @@ use loadscope_trace::{Lane, Pipeline, Run, TaskInfo, WorkerId};
 /// Maximum number of workers taken from the options, because a file can contain any number.
 const MOST_PLANNED: usize = 256;
 
-/// Number of workers of a run, from its options and its lanes.
+/// Returns the number of workers of a run, from its options and its lanes.
 pub fn planned_workers(run: &Run) -> usize {
     let asked = run.info.options.num_workers.min(MOST_PLANNED);
     run.lanes().fold(asked, |most, (lane, _)| match lane {
@@ -28,7 +28,7 @@ pub fn prefetch_factor(run: &Run) -> usize {
     }
 }
 
-/// Maximum number of batches in flight: `prefetch_factor` per worker.
+/// Returns the maximum number of batches in flight: `prefetch_factor` per worker.
 pub fn prefetch_window(run: &Run) -> usize {
     prefetch_factor(run).saturating_mul(planned_workers(run))
 }

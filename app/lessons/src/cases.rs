@@ -66,7 +66,7 @@ pub enum NoCase {
     /// The number is out of range.
     #[error("there is no case {0}: cases have the numbers 1 to {CASES}")]
     Number(u32),
-    /// No drawn run had a diagnosis with exactly the intended causes.
+    /// No attempt gave a run with the intended diagnosis and effective remedies.
     #[error("case {0} of this seed could not be made: choose another seed")]
     Draw(u32),
     /// The embedded recording cannot be read.
@@ -141,7 +141,7 @@ impl Case {
         })
     }
 
-    /// Number of causes.
+    /// Returns the number of causes.
     pub fn count(&self) -> usize {
         self.causes.len()
     }
@@ -307,7 +307,8 @@ impl Outcome {
         }
     }
 
-    /// Time per sample, s. A run that ends with an error is short but trains little, so its total time is no measure.
+    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is
+    /// no measure.
     fn seconds_a_sample(&self) -> f64 {
         self.time.as_secs_f64() / self.samples.max(1) as f64
     }

@@ -9,13 +9,13 @@ pub struct Code<'a> {
     pub output: &'a str,
 }
 
-/// Access to programs by name.
+/// Catalog of programs by name.
 pub trait Codes {
     /// Returns the program with this name.
     fn code(&self, name: &str) -> Option<Code<'_>>;
 }
 
-/// Access to no programs.
+/// Catalog without programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCodes;
 

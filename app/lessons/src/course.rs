@@ -60,7 +60,7 @@ impl Course {
         })
     }
 
-    /// Lessons in order.
+    /// Returns the lessons in order.
     pub fn lessons(&self) -> &[Lesson] {
         &self.lessons
     }

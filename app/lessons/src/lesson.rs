@@ -138,12 +138,12 @@ impl Trial {
 }
 
 impl Lesson {
-    /// Runs of the lesson. The first one is loaded at the start.
+    /// Returns the runs of the lesson. The first one is loaded at the start.
     pub fn scenes(&self) -> &[Scene] {
         &self.scenes
     }
 
-    /// Steps of the lesson, at least one.
+    /// Returns the steps of the lesson, at least one.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -173,7 +173,7 @@ impl Lesson {
         all
     }
 
-    /// Number of words for the learner. Hints are included, programs and their output are not.
+    /// Counts the words for the learner. Hints are included, programs and their output are not.
     pub fn words(&self) -> usize {
         let own = words(&self.title) + words(&self.goal);
         own + self
@@ -195,7 +195,7 @@ impl Task {
         }
     }
 
-    /// Number of words for the learner.
+    /// Counts the words for the learner.
     pub fn words(&self) -> usize {
         match self {
             Self::Look { text, .. } | Self::Code { text, .. } => words(text),

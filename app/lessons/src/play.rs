@@ -90,7 +90,7 @@ impl Play {
         self.lecture
     }
 
-    /// The lesson.
+    /// Returns the lesson.
     pub fn lesson(&self) -> &Lesson {
         &self.lesson
     }
@@ -101,32 +101,32 @@ impl Play {
         self.at = self.at.min(lesson.steps.len().saturating_sub(1));
     }
 
-    /// Position of the step, from 0, and number of steps.
+    /// Returns the position of the step, from 0, and the number of steps.
     pub fn position(&self) -> (usize, usize) {
         (self.at, self.lesson.steps.len())
     }
 
-    /// The current step. A lesson has at least one.
+    /// Returns the current step. A lesson has at least one.
     pub fn step(&self) -> &Step {
         &self.lesson.steps[self.at]
     }
 
-    /// Progress within the step.
+    /// Returns the progress within the step.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Progress to store.
+    /// Returns the progress to store.
     pub fn progress(&self) -> &LessonProgress {
         &self.progress
     }
 
-    /// Options of the step's run. In a try, the learner starts from these options.
+    /// Returns the options of the step's run. In a try, the learner starts from these options.
     pub fn options(&self) -> &RunOptions {
         &self.lesson.scenes[self.step().scene].options
     }
 
-    /// Changed options of an answered question about other options. The run with them shows the answer.
+    /// Returns the changed options of an answered question about other options. The run with them shows the answer.
     pub fn changes(&self) -> Option<&Changes> {
         match (&self.step().task, &self.phase) {
             (Task::Predict { question, .. }, Phase::Answered(_) | Phase::Reading) => {
@@ -136,14 +136,14 @@ impl Play {
         }
     }
 
-    /// Options of the shown run: those of the step, or those of the answered question.
+    /// Returns the options of the shown run: those of the step, or those of the answered question.
     pub fn shown_options(&self) -> RunOptions {
         let changed = self.changes();
         let changed = changed.and_then(|changes| changes.apply(self.options()).ok());
         changed.unwrap_or_else(|| self.options().clone())
     }
 
-    /// Outlined parts of the window. While a question is open, none of them shows its answer.
+    /// Returns the parts of the window to outline. While a question is open, none of them shows its answer.
     pub fn parts(&self) -> &[Part] {
         match self.phase {
             Phase::Finished => &[],

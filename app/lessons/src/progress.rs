@@ -60,7 +60,7 @@ impl Progress {
         }
     }
 
-    /// Number of finished lessons.
+    /// Returns the number of finished lessons.
     pub fn lessons_done(&self) -> usize {
         self.lessons.values().filter(|lesson| lesson.done).count()
     }

@@ -202,7 +202,7 @@ mod proc {
 
     use super::Memory;
 
-    /// CPU time so far, s.
+    /// Returns the CPU time so far, s.
     pub fn seconds(pid: u64) -> Option<f64> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The process name in parentheses can contain any character.
@@ -232,7 +232,7 @@ mod proc {
         })
     }
 
-    /// Number of open file descriptors.
+    /// Counts the open file descriptors.
     pub fn descriptors(pid: u64) -> Option<f64> {
         Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as f64)
     }

@@ -270,7 +270,7 @@ impl Program {
         looks.then(|| Lookout::new(self.pid(), self.folder.path()))
     }
 
-    /// Process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         match &self.process {
             Process::Started(child) | Process::There(child) => child.id(),

@@ -20,14 +20,14 @@ pub(crate) use process::ProcessId;
 #[cfg(unix)]
 pub(crate) use taken::any_came;
 
-/// Counts all signals that a process can handle for a program that this process starts in its own process group.
-/// [`Program::pass_signals_on`](crate::Program::pass_signals_on) passes them on. None of them ends this process.
+/// Starts to count signals for a program that this process is about to start in its own process group.
+/// None of them ends this process. [`Program::pass_signals_on`](crate::Program::pass_signals_on) passes them on.
 pub fn take_signals() {
     #[cfg(unix)]
     taken::take(inherited::all());
 }
 
-/// Counts the signals that end a process. They detach a program that this process did not start.
+/// Starts to count the signals that end a process. They detach a program that this process did not start.
 pub fn take_ending_signals() {
     #[cfg(unix)]
     taken::take(taken::ending());

@@ -96,7 +96,7 @@ impl Lookout {
         }
     }
 
-    /// Processes found so far.
+    /// Returns the processes found so far.
     pub fn found(&self) -> &[Unrecorded] {
         &self.found
     }

@@ -6,7 +6,7 @@ use loadscope_live::{Introduction, Join, Record, StreamId};
 use loadscope_trace::{Event, EventKind, Run};
 use proptest::prelude::*;
 
-/// Small numbers collide often, large ones overflow.
+/// Returns mostly small numbers, which collide often, and some large ones, which overflow.
 fn number() -> impl Strategy<Value = i64> {
     prop_oneof![
         8 => 0i64..4,

@@ -30,7 +30,7 @@ impl Progress {
         }
     }
 
-    /// Last reported progress, 0 to 1.
+    /// Returns the last reported progress, 0 to 1.
     pub fn share(&self) -> f32 {
         self.permille.load(Ordering::Relaxed) as f32 / 1000.0
     }

@@ -38,7 +38,7 @@ pub struct SequenceRow {
 }
 
 impl SequenceRow {
-    /// Number of values without the padding.
+    /// Returns the number of values without the padding.
     pub fn len(&self) -> usize {
         self.counts.iter().filter(|counts| **counts).count()
     }
@@ -50,7 +50,7 @@ impl SequenceRow {
 }
 
 impl Sequences {
-    /// Share of padding among the values of the recorded rows, 0 to 1.
+    /// Returns the share of padding among the values of the recorded rows, 0 to 1.
     pub fn padding_share(&self) -> f64 {
         let all: usize = self.rows.iter().map(|row| row.values.len()).sum();
         let count: usize = self.rows.iter().map(SequenceRow::len).sum();

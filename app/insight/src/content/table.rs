@@ -45,7 +45,7 @@ pub enum Value {
 }
 
 impl Column {
-    /// Rows without a value.
+    /// Returns the number of rows without a value.
     pub fn nulls(&self) -> usize {
         self.values.iter().filter(|v| **v == Value::Null).count()
     }

@@ -156,7 +156,7 @@ impl Look {
         }
     }
 
-    /// Share of the time that the trainer waited, 0 to 1.
+    /// Returns the share of the time that the trainer waited, 0 to 1.
     pub fn share(&self) -> f64 {
         match self.total.0 {
             total if total > 0 => self.blame.waited.0 as f64 / total as f64,

@@ -102,13 +102,13 @@ impl WhatIf {
         &self.outlook.configurations[self.outlook.cheapest]
     }
 
-    /// Duration that other settings are compared with, see [`Prospects::now`].
+    /// Returns the duration that other settings are compared with, see [`Prospects::now`].
     pub fn now(&self) -> Nanos {
         let known = self.prospects.as_ref().map(Prospects::now);
         known.unwrap_or_else(|| self.recorded.time())
     }
 
-    /// Relative error of the forecast for the recorded setting.
+    /// Returns the relative error of the forecast for the recorded setting.
     pub fn own_error(&self) -> f64 {
         self.prospects.as_ref().map_or(0.0, Prospects::error)
     }

@@ -34,7 +34,7 @@ pub fn said(
     ))
 }
 
-/// Accuracy of the clocks of other hosts, one sentence per clock.
+/// Describes the accuracy of the clocks of other hosts, one sentence per clock.
 pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
     let mut said = BTreeSet::new();
     for (_, run) in all {

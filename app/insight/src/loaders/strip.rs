@@ -19,13 +19,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// Share of all waits.
+    /// Returns the share of all waits.
     pub fn waiting(&self) -> f32 {
         self.briefly + self.waited
     }
 }
 
-/// Activity of the trainer of `run`, in `count` equal parts of the time from `start` to `end`.
+/// Returns the activity of the trainer of `run` in `count` equal parts of the time from `start` to `end`.
 pub fn trainer(run: &Run, (start, end): (Nanos, Nanos), count: usize) -> Vec<Part> {
     let length = i128::from((end - start).0);
     let at = |k: usize| start + Nanos((length * k as i128 / count.max(1) as i128) as i64);

@@ -21,7 +21,7 @@ pub fn findings(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
     found
 }
 
-/// Errors in the training steps of the other loaders.
+/// Finds errors in the training steps of the other loaders.
 fn failed_elsewhere(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
     let others = all.iter().filter(|(other, _)| *other != id);
     let failed = others.filter(|(_, run)| run.step_failure().is_some());
@@ -37,7 +37,7 @@ fn failed_elsewhere(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
     found.take(NAMED).collect()
 }
 
-/// Ranks of one loader with different numbers of batches in an epoch.
+/// Finds ranks of one loader with different numbers of batches in an epoch.
 fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
     let epochs = crew.iter().map(|(_, run)| run.epochs().len()).max()?;
     let counts = (0..epochs).find_map(|at| counts(crew, at))?;

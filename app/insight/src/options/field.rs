@@ -14,14 +14,14 @@ macro_rules! fields {
             /// All rows.
             pub const ALL: &[Self] = &[$(Self::$field),+];
 
-            /// Name of the row: PyTorch's name if PyTorch has the option.
+            /// Returns the name of the row: PyTorch's name if PyTorch has the option.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$field => $name,)+
                 }
             }
 
-            /// Name in `RunOptions` of its first option.
+            /// Returns the name of its first option in `RunOptions`.
             pub fn option(self) -> &'static str {
                 match self {
                     $(Self::$field => [$(stringify!($part)),+][0],)+

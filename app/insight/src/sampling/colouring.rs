@@ -34,7 +34,7 @@ impl Colouring {
         Self::Epoch,
     ];
 
-    /// Translated name.
+    /// Returns the translated name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nothing => say!("One color"),

@@ -117,12 +117,12 @@ impl Coverage {
     /// Maximum number of listed ranges or indices.
     const LISTED: usize = 1_000;
 
-    /// Number of missing indices.
+    /// Returns the number of missing indices.
     pub fn missed(&self) -> u64 {
         self.times[0]
     }
 
-    /// Number of repeated indices.
+    /// Returns the number of repeated indices.
     pub fn more_than_once(&self) -> u64 {
         self.times[2..].iter().sum()
     }

@@ -43,7 +43,7 @@ impl Layer {
         })
     }
 
-    /// Number of indices.
+    /// Returns the number of indices.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -121,7 +121,7 @@ impl Overlay {
         Some((self.layers.front()?.number, self.layers.back()?.number))
     }
 
-    /// Exclusive upper bound of all indices.
+    /// Returns the exclusive upper bound of all indices.
     pub fn bound(&self) -> u64 {
         self.layers.iter().map(|of| of.bound).max().unwrap_or(0)
     }
@@ -131,12 +131,12 @@ impl Overlay {
         self.layers.iter()
     }
 
-    /// Length of the longest order.
+    /// Returns the length of the longest order.
     pub fn longest(&self) -> usize {
         self.layers.iter().map(Layer::len).max().unwrap_or(0)
     }
 
-    /// Number of indices in all orders.
+    /// Returns the number of indices in all orders.
     pub fn points(&self) -> usize {
         self.points
     }

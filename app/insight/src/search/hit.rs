@@ -26,7 +26,7 @@ pub enum Hit {
 }
 
 impl Hit {
-    /// Sort key among hits of one kind.
+    /// Returns the sort key among hits of one kind.
     pub(super) fn order(self) -> (u32, u32) {
         match self {
             Self::Batch(row) => (row, 0),

@@ -7,13 +7,14 @@ use crate::report::compare::{Drawn, change_of};
 /// Maximum number of pieces of consecutive batches for the bootstrap. A piece has at least one batch per worker.
 const MOST_PIECES: usize = 2_000;
 
-/// Number of batches that the trainer received.
+/// Returns the number of batches that the trainer received.
 pub fn yielded(run: &Run) -> usize {
     let batches = run.batches().iter();
     batches.filter(|batch| batch.was_yielded).count()
 }
 
-/// Times of a loader's first batches, from the first batch of an epoch to the end of its last step.
+/// Times of a loader's first batches: the time within epochs, from the first batch to the end of the last measured
+/// step.
 /// The first batch of the run waits for the workers to start, so it is separate.
 #[derive(Clone, Debug)]
 pub struct Measured {

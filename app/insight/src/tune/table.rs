@@ -51,7 +51,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Name for scripts.
+    /// Returns the name for scripts.
     pub fn id(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// Mean time per batch of the unchanged program, s.
+    /// Returns the mean time per batch of the unchanged program, s.
     pub fn own(&self) -> Option<f64> {
         let own = self.rows.iter().filter(|row| row.tried.kind != Kind::Try);
         let times = own.filter_map(|row| Some(row.tried.measured.as_ref().ok()?.per_batch));
@@ -152,7 +152,7 @@ impl Table {
     }
 }
 
-/// Time per batch, s.
+/// Returns the time per batch, s.
 fn time(row: &Row) -> f64 {
     let measured = row.tried.measured.as_ref();
     measured.map_or(f64::MAX, |m| m.per_batch)

@@ -283,7 +283,7 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 impl Row {
-    /// Name of the setting.
+    /// Returns the name of the setting.
     pub fn name(&self) -> String {
         name(self)
     }
@@ -315,7 +315,7 @@ fn described(overrides: &Overrides) -> String {
     }
 }
 
-/// `−12 % (−13 % to −11 %), faster`
+/// Returns the change as text: `−12 % (−13 % to −11 %), faster`.
 fn change(row: &Row) -> String {
     let Some(change) = row.change else {
         return String::new();

@@ -283,7 +283,7 @@ fn entering(run: &Run, stages: &[Stage], count: usize, once: bool) -> Vec<Value>
     ids.take(count).map(|b| Value::Batch(b.id)).collect()
 }
 
-/// Number of batches that reached the main process before a batch with a lower index.
+/// Counts the batches that reached the main process before a batch with a lower index.
 fn out_of_order(run: &Run) -> u64 {
     let arrivals = entering(run, &[Stage::Held, Stage::Ready], usize::MAX, true);
     let mut lowest = None;

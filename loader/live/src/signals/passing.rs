@@ -105,7 +105,7 @@ impl Passing {
         waiting() | self.witness.as_ref().map_or(0, Witness::waiting)
     }
 
-    /// Number of times that the witness received a signal. `Some(None)` without a witness, `None` if not yet known.
+    /// Returns how many times the witness received a signal. `Some(None)` without a witness, `None` if not yet known.
     #[cfg(target_os = "linux")]
     fn seen(&mut self, number: i32, age: Duration) -> Option<Option<u32>> {
         let Some(witness) = &self.witness else {

@@ -16,7 +16,7 @@ impl ProcessId {
         Self::new(number.try_into().ok()?)
     }
 
-    /// The id, above 1.
+    /// Returns the id, above 1.
     #[cfg(any(target_os = "linux", test))]
     pub fn get(self) -> libc::pid_t {
         self.0

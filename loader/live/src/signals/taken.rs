@@ -178,7 +178,7 @@ fn index(number: i32) -> usize {
     usize::try_from(number).unwrap_or(0).min(ROOM - 1)
 }
 
-/// Counted signals that are not taken yet, as bits.
+/// Returns the counted signals that are not taken yet, as bits.
 pub(super) fn waiting() -> u64 {
     WAITING.load(Ordering::Acquire)
 }
@@ -206,7 +206,7 @@ impl Came {
         }
     }
 
-    /// Number of signals from processes and from the kernel.
+    /// Returns the number of signals from processes and from the kernel.
     pub fn all(self) -> u32 {
         self.by_process.saturating_add(self.by_kernel)
     }
@@ -269,7 +269,7 @@ mod tests {
             (libc::SIGUSR1, came(1, 0), Some(1), 0),
             (libc::SIGUSR1, came(2, 0), Some(1), 0),
             (libc::SIGINT, came(0, 1), Some(1), 0),
-            // The terminal was closed, and only the first process of the session is notified.
+            // The terminal was closed, and only the session leader is notified.
             (libc::SIGHUP, came(0, 1), Some(0), 1),
             (libc::SIGALRM, came(0, 1), Some(0), 1),
             (libc::SIGUSR1, came(1, 0), None, 1),

@@ -67,7 +67,7 @@ impl Witness {
         }
     }
 
-    /// Received signals that are not taken yet, as bits.
+    /// Returns the received signals that are not taken yet, as bits.
     pub fn waiting(&self) -> u64 {
         self.seen.waiting.load(Ordering::Acquire)
     }
@@ -173,10 +173,10 @@ fn shared() -> Option<&'static Seen> {
     }
 }
 
-/// Main function of the child.
+/// Runs the main loop of the child.
 ///
 /// # Safety
-/// The caller is a newly forked child with all signals blocked.
+/// The caller must be a newly forked child with all signals blocked.
 unsafe fn witness(
     parent: libc::pid_t,
     seen: &Seen,

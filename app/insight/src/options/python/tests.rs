@@ -13,7 +13,7 @@ fn given() -> RunOptions {
     }
 }
 
-/// Options of every kind.
+/// Returns options of every kind.
 fn all() -> Vec<RunOptions> {
     let sampler = |text: &str, replacement| RunOptions {
         sampler: text.to_owned(),
