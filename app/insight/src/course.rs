@@ -5,8 +5,7 @@ use loadscope_words::say;
 
 use crate::format::{clock, length};
 
-/// Returns sums of the minutes between `start` and `end`. Minutes are merged until each stretch except the last is at
-/// least `least` long.
+/// Returns sums of the minutes between `start` and `end`. Minutes are merged until each stretch except the last is at least `least` long.
 /// Minutes with a gap between them are not merged.
 pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
     let all = past.sums();

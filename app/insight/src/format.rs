@@ -70,8 +70,7 @@ pub fn length(time: Nanos) -> String {
     }
 }
 
-/// Formats hours, minutes and seconds with this number of decimals (at most 9), truncated: `1:02:00`, `3 d
-/// 4:00:00.250`.
+/// Formats hours, minutes and seconds with this number of decimals (at most 9), truncated: `1:02:00`, `3 d 4:00:00.250`.
 pub fn clock(time: Nanos, decimals: usize) -> String {
     let sign = if time.0 < 0 { "−" } else { "" };
     let ns = time.0.unsigned_abs();

@@ -17,8 +17,7 @@ pub struct Headline {
     pub is_empty: bool,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or time and place of the error.
     pub verdict: String,
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or the
-    /// error message.
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or the error message.
     pub cause: Option<String>,
     /// Position of the batch with the longest wait, or of the failed batch.
     pub batch: Option<usize>,

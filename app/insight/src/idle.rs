@@ -1,5 +1,4 @@
-//! Purpose of lanes, and reasons for idle workers. "Idle" alone looks like a fault, but the prefetch window is usually
-//! full.
+//! Purpose of lanes, and reasons for idle workers. "Idle" alone looks like a fault, but the prefetch window is usually full.
 
 use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
 use loadscope_words::say;
@@ -141,8 +140,7 @@ impl Reason {
     }
 }
 
-/// Returns the reason why `lane` fetches nothing, as a sentence. `None` if it fetches, or if it is not a lane for
-/// fetching.
+/// Returns the reason why `lane` fetches nothing, as a sentence. `None` if it fetches, or if it is not a lane for fetching.
 pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
     reason(run, pipeline, lane, false).map(Reason::sentence)
 }
@@ -272,8 +270,7 @@ mod tests {
         assert_eq!(running, paused);
     }
 
-    /// Regression: `prefetch window full (7/6)`, because the batch just yielded was counted together with its
-    /// successor.
+    /// Regression: `prefetch window full (7/6)`, because the batch just yielded was counted together with its successor.
     #[test]
     fn a_window_is_never_fuller_than_full() {
         let slow = "synthetic:len=48,cost_ms=4,jitter=0.5,slow=5:300,slow=17:90";

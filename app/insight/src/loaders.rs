@@ -1,5 +1,4 @@
-//! The loaders of a session: a program's loaders for training and validation, and the loaders of its ranks. One of them
-//! is shown.
+//! The loaders of a session: a program's loaders for training and validation, and the loaders of its ranks. One of them is shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +25,7 @@ pub struct Loaders {
 }
 
 impl Loaders {
-    /// Splits a fleet into the shown loader and the others. `wanted` is shown if it exists, otherwise the loader with
-    /// the longest waits.
+    /// Splits a fleet into the shown loader and the others. `wanted` is shown if it exists, otherwise the loader with the longest waits.
     pub fn of(fleet: Fleet, wanted: Option<RunId>) -> (Self, Run) {
         let wanted = wanted.filter(|id| fleet.get(*id).is_some());
         let shown = wanted.or(fleet.foremost()).unwrap_or_default();
@@ -105,8 +103,7 @@ impl Loaders {
         }
     }
 
-    /// Applies an event. `run` is the shown loader. Returns true if another loader is now shown, because it is the
-    /// first with a task.
+    /// Applies an event. `run` is the shown loader. Returns true if another loader is now shown, because it is the first with a task.
     pub fn take(&mut self, run: &mut Run, event: Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
@@ -146,8 +143,7 @@ impl Loaders {
     }
 }
 
-/// Groups the loaders that do the same work on all ranks, as positions in `all`. A loader of a program without ranks is
-/// its own group.
+/// Groups the loaders that do the same work on all ranks, as positions in `all`. A loader of a program without ranks is its own group.
 pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
     let mut crews: Vec<Vec<usize>> = Vec::new();
     for (at, (_, run)) in all.iter().enumerate() {
@@ -181,8 +177,7 @@ fn join_uneven(all: &[(RunId, &Run)], crews: Vec<Vec<usize>>) -> Vec<Vec<usize>>
     joined
 }
 
-/// Returns true if a loader can belong to another rank of `crew`: created at the same line, with the same number of
-/// ranks.
+/// Returns true if a loader can belong to another rank of `crew`: created at the same line, with the same number of ranks.
 fn is_of_crew(all: &[(RunId, &Run)], crew: &[usize], info: &RunInfo) -> bool {
     let first = &all[crew[0]].1.info;
     info.world_size > 1

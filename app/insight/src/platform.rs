@@ -1,5 +1,4 @@
-//! Clock and background threads of the platform. They are injected, because a browser and a desktop have different
-//! ones.
+//! Clock and background threads of the platform. They are injected, because a browser and a desktop have different ones.
 
 use std::fmt;
 use std::io;
@@ -41,8 +40,7 @@ impl Platform {
     }
 }
 
-/// A platform without time and threads: its clock is constant, so no budget ends early, and calculations run
-/// immediately.
+/// A platform without time and threads: its clock is constant, so no budget ends early, and calculations run immediately.
 impl Default for Platform {
     fn default() -> Self {
         Self {

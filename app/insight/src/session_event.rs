@@ -65,8 +65,7 @@ pub struct PartialRead {
 pub struct Renewed {
     /// All loaders by id, with their jump targets.
     pub runs: Vec<(RunId, Run, Landmarks)>,
-    /// Token that exists while the message is in flight. No second message is created for a window that does not
-    /// receive.
+    /// Token that exists while the message is in flight. No second message is created for a window that does not receive.
     pub on_its_way: Arc<()>,
 }
 

@@ -19,8 +19,7 @@ pub fn planned_workers(run: &Run) -> usize {
     })
 }
 
-/// Returns the `prefetch_factor` of a loader with workers. The default is 2 if the recording does not contain it. 0
-/// without workers.
+/// Returns the `prefetch_factor` of a loader with workers. The default is 2 if the recording does not contain it. 0 without workers.
 pub fn prefetch_factor(run: &Run) -> usize {
     match run.info.options.prefetch() {
         0 => 2 * usize::from(planned_workers(run) > 0),

@@ -194,8 +194,7 @@ impl Case {
         }
     }
 
-    /// Returns the share of the possible gain for a cause. The possible gain is that of the best remedies of all causes
-    /// together.
+    /// Returns the share of the possible gain for a cause. The possible gain is that of the best remedies of all causes together.
     fn score(&self, cause: Culprit, chosen: &[Remedy], outcome: &Outcome, ideal: &Outcome) -> f64 {
         let before = self.loss(cause, &Outcome::as_is(self));
         let most = before - self.loss(cause, ideal);
@@ -307,8 +306,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is
-    /// no measure.
+    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is no measure.
     fn seconds_a_sample(&self) -> f64 {
         self.time.as_secs_f64() / self.samples.max(1) as f64
     }

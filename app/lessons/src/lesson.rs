@@ -106,8 +106,7 @@ pub struct Trial {
     pub why: String,
 }
 
-/// Options that a trial keeps, except those of its solution: they determine the batches, their order and the training
-/// time.
+/// Options that a trial keeps, except those of its solution: they determine the batches, their order and the training time.
 pub const KEPT: [&str; 15] = [
     "dataset",
     "image_size",

@@ -154,8 +154,7 @@ impl Play {
         }
     }
 
-    /// Returns the open and later questions about the step's run. While there are any, the window hides events after
-    /// the moment.
+    /// Returns the open and later questions about the step's run. While there are any, the window hides events after the moment.
     fn pending(&self) -> impl Iterator<Item = &Question> {
         let first = match self.phase {
             _ if self.lecture => self.lesson.steps.len(),

@@ -22,8 +22,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Returns the workspace and panels for these parts. Among parts in conflict ([`Shown::conflict`]), the first is
-    /// shown.
+    /// Returns the workspace and panels for these parts. Among parts in conflict ([`Shown::conflict`]), the first is shown.
     pub fn of(parts: &[Part]) -> Self {
         let panes: Vec<Pane> = parts.iter().map(Part::pane).collect();
         let below = panes.iter().find_map(|pane| below(*pane));

@@ -1,9 +1,7 @@
 //! Requests to record a running process.
 //!
-//! After `python -m loadscope install`, Python checks a folder of the user whenever an iterator of a `DataLoader` is
-//! created.
-//! A file there names a process, which includes its descendants, and the socket for the events. The file contains no
-//! code.
+//! After `python -m loadscope install`, Python checks a folder of the user whenever an iterator of a `DataLoader` is created.
+//! A file there names a process, which includes its descendants, and the socket for the events. The file contains no code.
 //! It is only accepted if folder and file belong to the user and nobody else can write to them.
 
 use std::fs::{self, DirBuilder};
@@ -235,8 +233,7 @@ fn began(pid: u32) -> Option<u64> {
     rest.nth(18)?.parse().ok().filter(|_| !is_over)
 }
 
-/// Returns the user's home from the password database. A wrapper can clear the environment, and both sides must use the
-/// same folder.
+/// Returns the user's home from the password database. A wrapper can clear the environment, and both sides must use the same folder.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a question to the system")]
 fn home() -> Option<PathBuf> {

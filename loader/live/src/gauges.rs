@@ -237,8 +237,7 @@ mod proc {
         Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as f64)
     }
 
-    /// Returns used and free bytes of `/dev/shm`. PyTorch unlinks its files there after mapping, so the used bytes are
-    /// of all programs.
+    /// Returns used and free bytes of `/dev/shm`. PyTorch unlinks its files there after mapping, so the used bytes are of all programs.
     pub fn shared() -> Option<(f64, f64)> {
         // SAFETY: all zeros is a valid value of this plain struct.
         let mut of: libc::statvfs = unsafe { std::mem::zeroed() };

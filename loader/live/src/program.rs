@@ -82,8 +82,7 @@ pub struct Address {
 }
 
 impl Program {
-    /// Starts `command` in `folder`, or in the current folder. Its Python processes send their events to the
-    /// [`Listener`].
+    /// Starts `command` in `folder`, or in the current folder. Its Python processes send their events to the [`Listener`].
     ///
     /// # Errors
     /// If the folder for the probe cannot be created, or the program cannot be started.
@@ -263,8 +262,7 @@ impl Program {
         !matches!(self.process, Process::There(_))
     }
 
-    /// Returns a search for processes without the probe. `None` for programs on another host and for programs that were
-    /// already running.
+    /// Returns a search for processes without the probe. `None` for programs on another host and for programs that were already running.
     pub fn lookout(&self) -> Option<Lookout> {
         let looks = self.is_here() && !self.ran_already();
         looks.then(|| Lookout::new(self.pid(), self.folder.path()))
@@ -364,10 +362,8 @@ impl Program {
         }
     }
 
-    /// Passes signals to this process on to the program ([`crate::take_signals`]), except those that the program has
-    /// also received.
-    /// Stops this process together with the program. Returns true if SIGTERM or SIGHUP requested the end of this
-    /// process.
+    /// Passes signals to this process on to the program ([`crate::take_signals`]), except those that the program has also received.
+    /// Stops this process together with the program. Returns true if SIGTERM or SIGHUP requested the end of this process.
     ///
     /// For a program that was already running, any signal detaches it ([`crate::take_ending_signals`]).
     pub fn pass_signals_on(&mut self) -> bool {

@@ -42,8 +42,7 @@ pub fn give_signals_back() {
     }
 }
 
-/// Returns the signals that end a process from outside, except those that this process inherited as ignored, for
-/// example from `nohup`.
+/// Returns the signals that end a process from outside, except those that this process inherited as ignored, for example from `nohup`.
 pub fn ending_signals() -> Vec<i32> {
     #[cfg(unix)]
     return taken::ending().collect();
@@ -86,8 +85,7 @@ mod unix {
 
     pub fn at_exit(last: fn()) {
         if LAST.set(last).is_ok() {
-            // SAFETY: the function pointer is valid for the whole process. `at_last` does not unwind: a panic in it
-            // aborts.
+            // SAFETY: the function pointer is valid for the whole process. `at_last` does not unwind: a panic in it aborts.
             unsafe { libc::atexit(at_last) };
         }
     }

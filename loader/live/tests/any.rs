@@ -124,8 +124,7 @@ proptest! {
     }
 }
 
-/// The cost of untrusted input is proportional to its length: no field of a line is copied for each entry of another
-/// line.
+/// The cost of untrusted input is proportional to its length: no field of a line is copied for each entry of another line.
 #[test]
 fn long_names_and_long_lists_do_not_multiply() {
     let mut join = Join::default();

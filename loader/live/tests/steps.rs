@@ -9,8 +9,7 @@ use loadscope_live::Join;
 use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
 use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
 
-/// Returns a run with a batch that is yielded at 2000 and trained on until 2500, when the program iterates another
-/// loader.
+/// Returns a run with a batch that is yielded at 2000 and trained on until 2500, when the program iterates another loader.
 fn turned_away(end: &[&str]) -> Run {
     let mut join = Join::default();
     loader(&mut join);

@@ -38,8 +38,7 @@ pub fn costs(run: &Run) -> Costs {
 }
 
 impl WhatIf {
-    /// Forecasts the table around `base`, or around the recorded setting. `known` avoids a second forecast of single
-    /// changes.
+    /// Forecasts the table around `base`, or around the recorded setting. `known` avoids a second forecast of single changes.
     ///
     /// # Errors
     /// If the result is no longer needed. The inner error is a sentence with the reason why there is no forecast.

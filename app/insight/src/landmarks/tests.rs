@@ -16,8 +16,7 @@ fn id(idx: u32) -> BatchId {
     BatchId { epoch: 0, idx }
 }
 
-/// Returns the run of a trainer that waits for each batch as long as `waits` gives. With `true`, the next batch arrives
-/// early.
+/// Returns the run of a trainer that waits for each batch as long as `waits` gives. With `true`, the next batch arrives early.
 fn run_of(waits: &[(i64, bool)]) -> Run {
     let mut run = Run::default();
     let mut at = 0;

@@ -67,8 +67,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Returns true if the words `wanted` are consecutive in `text`. Numbers must be equal, words can be prefixes: `val`
-/// matches `validation`.
+/// Returns true if the words `wanted` are consecutive in `text`. Numbers must be equal, words can be prefixes: `val` matches `validation`.
 fn holds(text: &[String], wanted: &[String]) -> bool {
     let same = |(text, wanted): (&String, &String)| match wanted.parse::<u64>() {
         Ok(_) => text == wanted,

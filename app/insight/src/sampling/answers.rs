@@ -44,8 +44,7 @@ pub struct Answers {
     pub findings: Vec<Finding>,
     /// True if the order is from an unseeded generator, so it differs in each run.
     pub is_one_of_many: bool,
-    /// For a predicted order: true if the engine's predictions match the recorded epochs. `None` if there are none to
-    /// compare.
+    /// For a predicted order: true if the engine's predictions match the recorded epochs. `None` if there are none to compare.
     pub agrees: Option<bool>,
 }
 

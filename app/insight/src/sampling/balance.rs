@@ -155,8 +155,7 @@ impl Balance {
         }))
     }
 
-    /// Returns the class with the largest deviation from its expectation, in units of the square root of the
-    /// expectation.
+    /// Returns the class with the largest deviation from its expectation, in units of the square root of the expectation.
     pub fn farthest(&self) -> Option<&Class> {
         let off = |c: &Class| {
             let expected = c.expected.unwrap_or(c.came as f64);

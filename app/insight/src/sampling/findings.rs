@@ -171,8 +171,7 @@ fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     })
 }
 
-/// Returns the number of passes over the whole dataset, including an incomplete last one. `None` if the order is not a
-/// sequence of passes.
+/// Returns the number of passes over the whole dataset, including an incomplete last one. `None` if the order is not a sequence of passes.
 fn passes(answers: &Answers) -> Option<u64> {
     let c = &answers.coverage;
     let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;

@@ -174,8 +174,7 @@ mod tests {
             for (number, indices) in &pieces {
                 overlay.take(*number, indices);
             }
-            // An order counts if its number is larger than all earlier ones. The latest orders stay, with all their
-            // indices.
+            // An order counts if its number is larger than all earlier ones. The latest orders stay, with all their indices.
             let mut begun: Vec<u32> = Vec::new();
             for (number, _) in &pieces {
                 if begun.last().is_none_or(|last| number > last) {

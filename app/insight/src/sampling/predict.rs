@@ -26,8 +26,7 @@ pub fn epochs(
 }
 
 /// Sets a fixed seed if there is none. An unseeded loader draws from the generator of the process.
-/// A prediction is then one of all possible orders. It must not consume the run's random numbers, and it must be
-/// stable.
+/// A prediction is then one of all possible orders. It must not consume the run's random numbers, and it must be stable.
 fn seeded(options: &RunOptions) -> RunOptions {
     let mut options = options.clone();
     if options.seed.is_none() && options.global_seed.is_none() {
@@ -44,8 +43,7 @@ fn seeded(options: &RunOptions) -> RunOptions {
     options
 }
 
-/// Calls `each` with the order of each rank in `epoch`, until it returns false. Only samplers that split samples have
-/// ranks.
+/// Calls `each` with the order of each rank in `epoch`, until it returns false. Only samplers that split samples have ranks.
 /// Epochs are drawn in sequence, as in a run.
 ///
 /// # Errors

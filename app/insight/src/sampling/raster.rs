@@ -22,8 +22,7 @@ impl Window {
         }
     }
 
-    /// Zooms by `factor` (above 1: closer) around (`x`, `y`), which are shares from the left and bottom. The result
-    /// stays inside `whole`.
+    /// Zooms by `factor` (above 1: closer) around (`x`, `y`), which are shares from the left and bottom. The result stays inside `whole`.
     #[must_use]
     pub fn zoomed(&self, factor: (f64, f64), x: f64, y: f64, whole: &Self) -> Self {
         let axis = |now: &Range<f64>, all: &Range<f64>, factor: f64, at: f64| {

@@ -81,8 +81,7 @@ impl Shuffle {
         }))
     }
 
-    /// Minimum length for a shuffle quality. In shorter orders, chance alone changes the quality of a random order by
-    /// more than 7 %.
+    /// Minimum length for a shuffle quality. In shorter orders, chance alone changes the quality of a random order by more than 7 %.
     pub const FEWEST: usize = 100;
 
     /// Returns 0 for the sorted order, about 1 for a uniformly random one.

@@ -40,8 +40,7 @@ pub struct Choice {
     pub notes: Vec<String>,
 }
 
-/// Chooses at most `most` settings to try after the recording `run`. If `asked` is not empty, its settings are used
-/// instead.
+/// Chooses at most `most` settings to try after the recording `run`. If `asked` is not empty, its settings are used instead.
 /// `wanted` returns false if the result is no longer needed. Nothing is chosen then.
 pub fn choose(
     run: &Run,
@@ -150,8 +149,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
     let cheapest = cheapest.unwrap_or(best);
     let mut out = vec![cheapest.setting.clone()];
-    // The number of workers matters most, and a forecast can be wrong about it. So one setting with more and one with
-    // fewer workers follow.
+    // The number of workers matters most, and a forecast can be wrong about it. So one setting with more and one with fewer workers follow.
     let factor = cheapest.setting.prefetch_factor;
     let workers = cheapest.setting.num_workers;
     let with_workers = |n: usize| {

@@ -13,8 +13,7 @@ pub fn yielded(run: &Run) -> usize {
     batches.filter(|batch| batch.was_yielded).count()
 }
 
-/// Times of a loader's first batches: the time within epochs, from the first batch to the end of the last measured
-/// step.
+/// Times of a loader's first batches: the time within epochs, from the first batch to the end of the last measured step.
 /// The first batch of the run waits for the workers to start, so it is separate.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -70,8 +69,7 @@ impl Measured {
         })
     }
 
-    /// Returns the relative change of the time per batch compared with all of `before`, with its 95 % confidence
-    /// interval.
+    /// Returns the relative change of the time per batch compared with all of `before`, with its 95 % confidence interval.
     pub fn change_from(&self, before: &[&Self]) -> Option<(f64, Option<(f64, f64)>)> {
         let before: Vec<Vec<Drawn>> = before.iter().map(|m| m.pieces.clone()).collect();
         let mine = [self.pieces.clone()];

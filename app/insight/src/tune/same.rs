@@ -105,8 +105,7 @@ fn first_difference<T: PartialEq>(
 }
 
 impl Differs {
-    /// Returns a sentence, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it
-    /// is`.
+    /// Returns a sentence, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it is`.
     pub fn sentence(self, setting: &str) -> String {
         match self {
             Self::Printed(line) => say!(

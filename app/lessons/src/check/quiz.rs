@@ -10,8 +10,7 @@ use crate::query::Query;
 use crate::quiz::{Entry, Quiz};
 use loadscope_words::Language;
 
-/// Checks every question of the quiz, and the step of the lesson that teaches its answer. `lessons` are all lessons of
-/// its language.
+/// Checks every question of the quiz, and the step of the lesson that teaches its answer. `lessons` are all lessons of its language.
 pub fn check_quiz(file: &str, quiz: &Quiz, lessons: &[Lesson], codes: &dyn Codes) -> Checked {
     let mut checked = Checked::default();
     for entry in &quiz.entries {

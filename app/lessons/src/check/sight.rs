@@ -99,8 +99,7 @@ fn instant(run: &Run, at: Moment) -> Option<At> {
     })
 }
 
-/// Checks that an open question does not reveal its answer. Later events and the verdict are hidden. Earlier events are
-/// visible.
+/// Checks that an open question does not reveal its answer. Later events and the verdict are hidden. Earlier events are visible.
 /// Options, sample order and forecasts are visible if the step names them.
 pub(super) fn answer(
     run: &Run,

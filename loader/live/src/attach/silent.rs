@@ -1,7 +1,6 @@
 //! Reasons why a running process can never be recorded.
 //!
-//! A Python that waits for `attach` has mapped the file `_dormant.py`. Any other Python with PyTorch never checks for a
-//! request.
+//! A Python that waits for `attach` has mapped the file `_dormant.py`. Any other Python with PyTorch never checks for a request.
 
 use std::path::{Path, PathBuf};
 

@@ -33,8 +33,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Returns the cores that other programs took since the last measurement, if one is due. `mains` are the main
-    /// processes of the program.
+    /// Returns the cores that other programs took since the last measurement, if one is due. `mains` are the main processes of the program.
     pub fn others(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
         let pause = |look: Look| match self.has_read {
             true => EVERY.max(look.took * SHARE),

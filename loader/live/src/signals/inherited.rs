@@ -92,8 +92,7 @@ pub(super) fn set(number: i32, disposition: libc::sighandler_t) {
 /// Lets the program inherit the dispositions and the mask that this process inherited.
 pub(crate) fn hand_down(start: &mut Command) {
     use std::os::unix::process::CommandExt as _;
-    // SAFETY: the function only makes async-signal-safe system calls. It runs after the standard library has cleared
-    // the mask.
+    // SAFETY: the function only makes async-signal-safe system calls. It runs after the standard library has cleared the mask.
     unsafe { start.pre_exec(restore) };
 }
 

@@ -37,8 +37,7 @@ pub(crate) struct Due {
 }
 
 impl Passing {
-    /// Creates the state for a program in the process group of this process. The program receives signals to the group
-    /// directly.
+    /// Creates the state for a program in the process group of this process. The program receives signals to the group directly.
     pub fn to_group() -> Self {
         Self {
             #[cfg(target_os = "linux")]

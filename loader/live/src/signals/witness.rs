@@ -1,7 +1,6 @@
 //! A child process that shows whether a signal was sent to the whole process group or only to this process.
 //!
-//! The system has no such information. If the witness also received a signal, it was sent to the group, so the program
-//! has received it too.
+//! The system has no such information. If the witness also received a signal, it was sent to the group, so the program has received it too.
 
 use std::fs;
 use std::mem::zeroed;
@@ -39,8 +38,7 @@ impl Witness {
     pub fn start() -> Option<Self> {
         let seen = shared()?;
         let arguments = arguments();
-        // SAFETY: the masks are all-zero, are then filled, and outlive the calls. The child only makes
-        // async-signal-safe calls.
+        // SAFETY: the masks are all-zero, are then filled, and outlive the calls. The child only makes async-signal-safe calls.
         unsafe {
             let parent = libc::getpid();
             let (mut every, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
@@ -183,8 +181,7 @@ unsafe fn witness(
     arguments: Option<(usize, usize)>,
     every: &libc::sigset_t,
 ) -> ! {
-    // SAFETY: only async-signal-safe system calls. The arguments are writable memory of this process that nothing else
-    // reads here.
+    // SAFETY: only async-signal-safe system calls. The arguments are writable memory of this process that nothing else reads here.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {

@@ -110,8 +110,7 @@ fn forgetting_set_epoch_is_found() {
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
 
-/// Regression: 874 repeated draws were called padding, and the indices that one rank misses were reported for the
-/// epoch.
+/// Regression: 874 repeated draws were called padding, and the indices that one rank misses were reported for the epoch.
 #[test]
 fn draws_of_several_ranks_are_no_padding() {
     let options = |world_size| RunOptions {

@@ -14,8 +14,7 @@ const EVERYTHING: Text = text!(
 /// Name of a random generator, and the digest of its state in a worker.
 type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
 
-/// Finds workers with equal generators of NumPy or Python's `random`. PyTorch seeds both per worker, so the program has
-/// seeded them again.
+/// Finds workers with equal generators of NumPy or Python's `random`. PyTorch seeds both per worker, so the program has seeded them again.
 pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
     let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
