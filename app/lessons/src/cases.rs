@@ -288,7 +288,6 @@ impl Case {
     }
 }
 
-/// Outcome of remedies.
 #[derive(Clone, Debug)]
 struct Outcome {
     time: Nanos,

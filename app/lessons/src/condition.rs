@@ -10,7 +10,6 @@ pub struct Condition(Vec<Test>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Test {
-    /// Text of the part.
     text: String,
     query: Query,
     holds: Holds,

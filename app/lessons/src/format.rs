@@ -93,7 +93,6 @@ impl RawStep {
     }
 }
 
-/// The file to parse.
 #[derive(Clone, Copy)]
 pub(crate) struct File<'a> {
     pub name: &'a str,

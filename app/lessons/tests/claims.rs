@@ -81,7 +81,6 @@ fn persistent_workers_leave_the_first_wait_as_it_is() {
     }
 }
 
-/// A larger window bridges only short delays.
 #[test]
 fn a_larger_window_bridges_short_delays_alone() {
     let waited = |slow_ms: u32, prefetch_factor: usize| {

@@ -216,7 +216,6 @@ impl Program {
         self.call.push(")".to_owned());
     }
 
-    /// Returns the call of the weighted sampler.
     fn weighted(
         &mut self,
         o: &RunOptions,
@@ -333,7 +332,6 @@ impl Program {
 struct Order {
     /// Lines before the call.
     lines: Vec<String>,
-    /// Argument of the call.
     argument: Option<String>,
     /// True if the sampler has its own seed.
     has_own_seed: bool,

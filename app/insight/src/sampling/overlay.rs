@@ -153,7 +153,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns all indices of an order.
     fn all(layer: &Layer) -> Vec<u64> {
         layer
             .pieces()

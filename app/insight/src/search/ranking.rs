@@ -20,7 +20,7 @@ impl Ranking {
         *self = Self::default();
     }
 
-    /// Adds `hit` if it is among the slowest. Of two equal times, the first one is kept.
+    /// Adds `hit` if it is among the slowest. Among equal times, the first one is kept.
     pub fn note(&mut self, took: Nanos, hit: Hit) {
         let at = self.all.partition_point(|(time, _)| *time >= took);
         if at < FOUND {

@@ -149,7 +149,8 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
     let cheapest = cheapest.unwrap_or(best);
     let mut out = vec![cheapest.setting.clone()];
-    // The number of workers matters most, and a forecast can be wrong about it. So one setting with more and one with fewer workers follow.
+    // The number of workers matters most, and its forecast can be wrong. One setting with more workers and one with
+    // fewer therefore follow.
     let factor = cheapest.setting.prefetch_factor;
     let workers = cheapest.setting.num_workers;
     let with_workers = |n: usize| {

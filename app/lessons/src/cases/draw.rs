@@ -37,7 +37,6 @@ pub(super) fn random(seed: u64, number: u32) -> Rand64 {
     Rand64::new((u128::from(seed) << 32) | u128::from(number))
 }
 
-/// Returns a shuffled copy.
 pub(super) fn shuffled<T: Clone>(all: &[T], random: &mut Rand64) -> Vec<T> {
     let mut all = all.to_vec();
     for at in (1..all.len()).rev() {

@@ -71,7 +71,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Reads a process. `None` if the system does not permit it.
+    /// Reads a process. `None` if `/proc` does not provide the information.
     fn of(pid: u64) -> Option<Self> {
         let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).ok();
         let maps = String::from_utf8_lossy(&read("maps")?).into_owned();

@@ -66,7 +66,6 @@ pub(super) fn is_ignored(number: i32) -> bool {
     IGNORED.load(Ordering::Relaxed) & bit(number) != 0
 }
 
-/// Returns the bit of a signal.
 pub(super) fn bit(number: i32) -> u64 {
     u32::try_from(number - 1)
         .ok()

@@ -188,7 +188,6 @@ pub(crate) fn any_came() -> bool {
     WAITING.swap(0, Ordering::AcqRel) != 0
 }
 
-/// Counts of a signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Came {
     pub by_process: u32,

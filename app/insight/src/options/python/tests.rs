@@ -13,7 +13,6 @@ fn given() -> RunOptions {
     }
 }
 
-/// Returns options of every kind.
 fn all() -> Vec<RunOptions> {
     let sampler = |text: &str, replacement| RunOptions {
         sampler: text.to_owned(),
