@@ -1,4 +1,4 @@
-//! What a loader yields.
+//! Batches that a loader yields.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,9 +9,11 @@ use crate::error::LoaderError;
 use crate::pin::{Lease, Pinner};
 use crate::value::Value;
 
-/// What a `collate_fn` makes. Implement it for your own batch types; PyTorch's counterpart is an object with a `pin_memory` method.
+/// Return type of a `collate_fn`. Implement it for your own batch types.
+///
+/// PyTorch's counterpart is an object with a `pin_memory` method.
 pub trait Batch: Sized + Send + 'static {
-    /// Moves everything to page-locked memory; what is not a tensor stays as it is.
+    /// Moves all tensors to page-locked memory. Everything else stays as it is.
     ///
     /// # Errors
     /// If memory cannot be locked.
@@ -20,7 +22,7 @@ pub trait Batch: Sized + Send + 'static {
         Ok((self, Lease::default()))
     }
 
-    /// What is inside, for people.
+    /// Describes the contents for people.
     fn describe(&self, id: BatchId) -> Option<BatchContent> {
         let _ = id;
         None
@@ -41,21 +43,21 @@ impl Batch for Value {
     }
 }
 
-/// A plain list of anything is a batch, as with `collate_fn=lambda batch: batch`.
+/// A plain list is a batch, as with `collate_fn=lambda batch: batch`.
 impl<T: Send + 'static> Batch for Vec<T> {}
 
-/// A batch together with where it comes from. Dereferences to the batch.
+/// A batch with its origin. Dereferences to the batch.
 ///
-/// With `pin_memory=mlock` its tensors lie in buffers that are used again after it is dropped. A tensor that is to outlive
-/// it must be copied, or the whole batch taken with [`Loaded::into_batch`].
+/// With `pin_memory=mlock` its tensors use pooled buffers, which are reused after it is dropped. Copy a tensor that
+/// must outlive it, or take the whole batch with [`Loaded::into_batch`].
 #[derive(Debug)]
 pub struct Loaded<B> {
-    /// Its name.
+    /// Batch ID.
     pub id: BatchId,
-    /// Who made it; `None`: the main thread.
+    /// Worker that made the batch. `None` means the main thread.
     pub worker: Option<WorkerId>,
     batch: B,
-    /// Page-locked buffers that go back to their pool when this is dropped.
+    /// Page-locked buffers that return to their pool on drop.
     lease: Lease,
 }
 
@@ -69,7 +71,8 @@ impl<B> Loaded<B> {
         }
     }
 
-    /// The batch alone, to be kept for as long as you like. Pooled buffers it lies in are given up by the pool.
+    /// Returns the batch alone, without a limit on its lifetime. The pool gives up the pooled buffers that the batch
+    /// uses.
     pub fn into_batch(self) -> B {
         self.lease.keep();
         self.batch

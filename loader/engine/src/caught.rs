@@ -1,4 +1,4 @@
-//! Code of the user's that panics, or ends its worker.
+//! User code that panics or ends its worker.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,20 +7,21 @@ use loadscope_words::say;
 
 use crate::error::LoaderError;
 
-/// What a thread that is to die panics with.
+/// Panic payload of a thread that ends with this exit code.
 struct Exit(i32);
 
-/// Ends the calling worker at once, as `os._exit(code)` ends a worker process: its batches are lost, and the consumer learns
-/// that it is gone. In any other thread it is an ordinary panic.
+/// Ends the calling worker at once, as `os._exit(code)` ends a worker process.
+///
+/// The worker's batches are lost, and the consumer gets an error. In any other thread it is an ordinary panic.
 pub fn exit_worker(code: i32) -> ! {
     if crate::get_worker_info().is_none() {
         panic!("exit_worker({code}) was called outside of a worker");
     }
-    // Not `panic!`: this is wanted, so nothing is printed.
+    // `panic!` would print a message, but this exit is deliberate.
     resume_unwind(Box::new(Exit(code)))
 }
 
-/// Runs code of the user's; a panic becomes an error.
+/// Runs user code and converts a panic to an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => Ok(result),
@@ -31,7 +32,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
     }
 }
 
-/// How a worker died, in the words in which PyTorch tells it.
+/// Describes a worker's death in PyTorch's words.
 pub(crate) fn death_of(payload: &(dyn Any + Send)) -> String {
     let how = match payload.downcast_ref::<Exit>() {
         Some(Exit(code)) => format!("exited unexpectedly with exit code {code}"),

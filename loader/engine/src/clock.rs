@@ -1,4 +1,4 @@
-//! The clock of a run. It stands still while the run is paused, so that paused time counts neither as work nor as waiting.
+//! Clock of a run. It stops while the run is paused, so paused time counts neither as work nor as waiting.
 
 mod ticks;
 
@@ -8,36 +8,34 @@ use std::time::SystemTime;
 
 use loadscope_trace::Nanos;
 
-/// Nanoseconds since an anchor, without the pauses. Clones are the same clock.
+/// Nanoseconds since an anchor, without pauses. Clones share the same clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// What the counter of this process showed at the anchor, ns.
+    /// Value of the process's counter at the anchor, ns.
     anchor: i64,
     /// Wall-clock time of the anchor, ns since 1970.
     pub unix_ns: i64,
     pauses: Arc<Pauses>,
 }
 
-/// A time, and whether it tells which of two events was first.
+/// A time, and whether it orders events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
-    /// The time.
     pub at: Nanos,
-    /// False where several events in a row, of several threads, have the same time: while the clock stands still, or if it is
-    /// coarse.
+    /// False if events of several threads can have the same time: while the clock is paused, or if it is coarse.
     pub orders: bool,
 }
 
 #[derive(Debug)]
 struct Pauses {
-    /// How long it has stood still in all, ns.
+    /// Total paused time, ns.
     total: AtomicI64,
-    /// What it shows while it stands still; negative while it runs.
+    /// Frozen time while the clock is paused, ns. Negative while the clock runs.
     stopped_at: AtomicI64,
 }
 
 impl Clock {
-    /// A clock that starts now.
+    /// Starts a clock now.
     pub fn start() -> Self {
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
@@ -50,13 +48,15 @@ impl Clock {
         }
     }
 
-    /// Time since the anchor, without the pauses.
+    /// Returns the time since the anchor, without pauses.
     pub fn now(&self) -> Nanos {
         self.stamp(true).at
     }
 
-    /// The time for an event. With `ordered` it is not before anything that this thread has heard of others; without, it may be up
-    /// to a tenth of a microsecond before that, and takes half as long to read.
+    /// Returns the time of an event.
+    ///
+    /// If `ordered`, it is not before any event that this thread has learned of. If not, it may be up to 0.1 µs earlier
+    /// than that, and reading it takes half the time.
     #[inline]
     pub(crate) fn stamp(&self, ordered: bool) -> Stamp {
         match self.pauses.stopped_at.load(Ordering::Acquire) {
@@ -80,13 +80,13 @@ impl Clock {
     pub fn pause(&self) {
         let now = self.running(true).0.max(0);
         let pauses = &self.pauses;
-        // Stopping it twice leaves it where it stopped first.
+        // A second pause keeps the time of the first.
         let _ = pauses
             .stopped_at
             .compare_exchange(-1, now, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Lets it go on from where it stopped.
+    /// Continues from the time at which the clock was paused.
     pub fn resume(&self) {
         let stopped_at = self.pauses.stopped_at.load(Ordering::Acquire);
         if stopped_at >= 0 {

@@ -1,4 +1,4 @@
-//! `torch.utils.data.default_collate` and `default_convert`: how samples become a batch.
+//! `torch.utils.data.default_collate` and `default_convert`.
 
 mod complex;
 mod containers;
@@ -22,18 +22,21 @@ use manner::Manner;
 pub use site::CollateSite;
 pub use typed::{Number, StackCollate, Stackable, Tensors};
 
-/// PyTorch's `default_collate`: stacks tensors, arrays and numbers on a new first dimension and goes into containers. The
-/// first sample decides how; tuples become lists.
+/// PyTorch's `default_collate`: recursively stacks tensors, arrays and numbers on a new first dimension.
+///
+/// The first sample determines the structure. Tuples become lists.
 ///
 /// # Errors
-/// What PyTorch raises: TypeError for what cannot be collated, RuntimeError for shapes and lengths that differ,
-/// KeyError for a key that is missing in a later sample, IndexError for no samples.
+/// The exceptions of PyTorch: TypeError for types that cannot be collated, RuntimeError for different shapes and
+/// lengths, KeyError for a key that is missing in a later sample, IndexError for no samples.
 pub fn default_collate(batch: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
     collate(batch, Manner::stacking(site), Value::List)
 }
 
-/// As [`default_collate`], but tensors of one axis or more are made as large as the largest of their batch, with `value` behind their
-/// own elements. PyTorch's `pad_sequence(…, batch_first=True)` where only the first axis differs.
+/// Collates like [`default_collate`], but pads tensors with axes at the end with `value` to the largest size of the
+/// batch.
+///
+/// Equals PyTorch's `pad_sequence(…, batch_first=True)` if only the first axis differs.
 ///
 /// # Errors
 /// As [`default_collate`].
@@ -45,8 +48,8 @@ pub fn collate_padded(
     collate(batch, Manner::padding(site, value), Value::List)
 }
 
-/// As [`default_collate`], but tensors of one axis or more are put one behind the other: `(values, offsets)`, as `EmbeddingBag` takes
-/// them.
+/// Collates like [`default_collate`], but concatenates tensors with axes to `(values, offsets)`, the input of
+/// `EmbeddingBag`.
 ///
 /// # Errors
 /// As [`default_collate`].
@@ -54,7 +57,7 @@ pub fn collate_joined(batch: Vec<Value>, site: CollateSite) -> Result<Value, Loa
     collate(batch, Manner::joining(site), Value::List)
 }
 
-/// `group` makes the container of texts: a list, but a tuple where `zip` has transposed the samples.
+/// Collates a batch. `group` makes the container of texts: a list, or a tuple where `zip` has transposed the samples.
 fn collate(
     batch: Vec<Value>,
     manner: Manner,
@@ -84,7 +87,7 @@ fn collate(
         Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => {
             containers::sequences(batch, manner, collate)
         }
-        // Python's complex numbers too: `default_collate` knows `float` and `int` alone.
+        // `default_collate` refuses Python's complex numbers too: it handles only `float` and `int`.
         Value::None
         | Value::Complex(..)
         | Value::Other(_)
@@ -94,7 +97,7 @@ fn collate(
     }
 }
 
-/// What PyTorch raises for an empty batch.
+/// Returns the error that PyTorch raises for an empty batch.
 fn no_samples() -> LoaderError {
     LoaderError::python(ExceptionKind::INDEX_ERROR, "list index out of range")
 }

@@ -1,4 +1,4 @@
-//! What is inside a batch, boiled down to something to look at: shapes, statistics, small pictures, labels, texts.
+//! Summary of a batch for display: shapes, statistics, small pictures, labels, texts.
 
 mod complex;
 mod limits;
@@ -13,14 +13,16 @@ pub use limits::ContentLimits;
 use numbers::Elements;
 use pictures::{Layout, Sizing};
 
-/// Most characters of a kept text.
+/// Maximum number of characters of a kept text.
 const TEXT_CHARS: usize = 200;
-/// Deeper containers are left out.
+/// Maximum depth of containers.
 const MAX_DEPTH: usize = 32;
 
-/// Describes a collated batch. Fields are named by their path as in Python (`[0]`, `["image"]`); a batch that is a
-/// single tensor has one field with an empty name. `pinned` is left false. The work is bounded by the limits, not by the
-/// size of the batch; of large tensors, all statistics are those of the subset looked at.
+/// Describes a collated batch.
+///
+/// Fields are named by their Python path (`[0]`, `["image"]`). A batch that is a single tensor has one field with an
+/// empty name. `pinned` is always false. The limits bound the work, whatever the size of the batch. Statistics of large
+/// tensors are those of a subset.
 pub fn describe(batch: BatchId, value: &Value, limits: &ContentLimits) -> BatchContent {
     let mut walk = Walk {
         limits,
@@ -107,14 +109,14 @@ impl Walk<'_> {
         }
     }
 
-    /// A tensor, and what there is to be seen of it besides its values.
+    /// Adds a tensor, and its curve and spectrogram if it is a waveform.
     fn tensor(&mut self, name: String, tensor: &tch::Tensor) {
         let waves = waves::of(&name, tensor, self.limits);
         self.fields.push(tensor_field(name, tensor, self.limits));
         self.fields.extend(waves.into_iter().flatten());
     }
 
-    /// A picture of its own size.
+    /// Adds a picture in its own size.
     fn picture(&mut self, name: String, tensor: &tch::Tensor) {
         let layout = Layout::of_one(&tensor.size());
         let layout = layout.map(|layout| (layout, Sizing::Annotated));
@@ -139,19 +141,18 @@ impl Walk<'_> {
         });
     }
 
-    /// A list of nothing but texts is one field.
     fn texts(&self, items: &[Value]) -> Option<FieldData> {
         texts(items, self.limits)
     }
 }
 
-/// The beginnings of texts, if all items are texts and there are any.
+/// Returns the beginnings of the texts. `None` if the list is empty or contains another type.
 fn texts(items: &[Value], limits: &ContentLimits) -> Option<FieldData> {
     let text = |item: &Value| match item {
         Value::Str(text) | Value::Scalar(NumpyScalar::Str(text)) => Some(shorten(text)),
         _ => None,
     };
-    // All are looked at, since a list of texts and something else is no list of texts.
+    // All items are checked: a list of texts and something else is not a list of texts.
     let is_text = |item: &Value| matches!(item, Value::Str(_) | Value::Scalar(NumpyScalar::Str(_)));
     if items.is_empty() || !items.iter().all(is_text) {
         return None;
@@ -171,7 +172,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// NumPy's arrays look like tensors, but bear NumPy's name of their dtype.
+/// Describes a NumPy array like a tensor, but with NumPy's name of the dtype.
 fn array_field(name: String, array: &NdArray, limits: &ContentLimits) -> Field {
     let dtype = format!("numpy.{}", array.dtype());
     match array {
@@ -199,7 +200,7 @@ fn scalar_field(name: String, scalar: &NumpyScalar, limits: &ContentLimits) -> F
     }
 }
 
-/// Whether these are pictures that do not stack: each one tensor, `[1|3, H, W]` or `[H, W, 1|3]`.
+/// Returns true if these are pictures that do not stack: each one tensor, `[1|3, H, W]` or `[H, W, 1|3]`.
 fn are_pictures(items: &[Value]) -> bool {
     let is_picture = |item: &Value| match item {
         Value::Tensor(tensor) => tensor.defined() && Layout::of_one(&tensor.size()).is_some(),
@@ -213,7 +214,7 @@ fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> F
     tensor_field_as(name, tensor, layout, limits)
 }
 
-/// How it is seen as pictures. Masks are known by their name, since nothing else tells them from other numbers.
+/// Returns the picture layout of a tensor. Masks are recognized by name, because their values look like other numbers.
 fn layout(name: &str, tensor: &tch::Tensor) -> Option<(Layout, Sizing)> {
     let shape = numbers::shape(tensor);
     if name.ends_with("[\"mask\"]") || name.ends_with("[\"masks\"]") {

@@ -1,4 +1,4 @@
-//! Fetching: from what a task asks for to a batch. PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
+//! Fetching a batch for a request: PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
 
 mod collate;
 mod pace;
@@ -20,12 +20,12 @@ use pace::Pace;
 
 pub use loadscope_plan::loader::Request;
 
-/// A dataset and a collate function: everything that makes batches. Shared by all threads.
+/// Factory of fetchers: a dataset and a collate function. Shared by all threads.
 pub trait Fetch: Send + Sync + 'static {
-    /// What it makes.
+    /// Batch type.
     type Batch: Batch;
 
-    /// `_DatasetKind.create_fetcher(..)`: called once an epoch in every worker, or in the main thread when there are none.
+    /// `_DatasetKind.create_fetcher(..)`: called once per epoch in every worker, or in the main thread without workers.
     ///
     /// # Errors
     /// If the dataset cannot be iterated.
@@ -34,34 +34,36 @@ pub trait Fetch: Send + Sync + 'static {
 
 /// Makes the batches of one epoch in one thread.
 pub trait Fetcher: Send {
-    /// What it makes.
+    /// Batch type.
     type Batch;
 
-    /// `fetcher.fetch(possibly_batched_index)`. Tells `scope` about its samples and when it begins to collate. `None` = the
-    /// stream has ended (`StopIteration`).
+    /// `fetcher.fetch(possibly_batched_index)`. `None` means that the stream has ended (`StopIteration`).
+    ///
+    /// Reports its samples and the start of collation to `scope`.
     ///
     /// # Errors
-    /// Whatever the dataset or the collate function meets.
+    /// Any error of the dataset or the collate function.
     fn fetch(
         &mut self,
         request: &Request,
         scope: &mut FetchScope<'_>,
     ) -> Result<Option<Self::Batch>, FetchError>;
 
-    /// Goes past what `request` asks for without making a batch; false = the stream has ended. Only streams have to do
-    /// something.
+    /// Skips the samples of `request` without making a batch. Returns false if the stream has ended.
+    ///
+    /// Only streams need an implementation.
     fn skip(&mut self, request: &Request, scope: &mut FetchScope<'_>) -> bool {
         let _ = (request, scope);
         true
     }
 }
 
-/// What went wrong while a batch was fetched.
+/// Error of fetching a batch.
 #[derive(Clone, Debug)]
 pub struct FetchError {
-    /// The dataset index that failed, if one sample did.
+    /// Dataset index of the failed sample. `None` if the error is not of one sample.
     pub sample: Option<usize>,
-    /// Why.
+    /// Cause.
     pub error: LoaderError,
 }
 
@@ -92,8 +94,9 @@ fn wrong_kind(request: &Request) -> FetchError {
 
 /// Fetches from a map-style dataset and collates: PyTorch's `_MapDatasetFetcher`.
 ///
-/// While it is observed, each sample is timed. Once the samples of 32 batches in a row took less than 200 ns on average, a batch is timed
-/// as a whole, until its samples take 400 ns on average or one of them names a stage of its work: then each is timed again.
+/// While it is observed, each sample is timed. After 32 successive batches with an average below 200 ns per sample,
+/// batches are timed as a whole. Each sample is timed again once the average reaches 400 ns or a sample has named
+/// stages.
 pub struct MapFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
     collate: Arc<C>,
@@ -101,7 +104,7 @@ pub struct MapFetcher<D: ?Sized, C> {
 }
 
 impl<D: ?Sized, C> MapFetcher<D, C> {
-    /// Samples from `dataset`, put together by `collate`.
+    /// Creates a fetcher of samples from `dataset`, collated by `collate`.
     pub fn new(dataset: Arc<D>, collate: C) -> Self {
         Self {
             dataset,
@@ -140,8 +143,9 @@ where
         Ok(sample)
     }
 
-    /// The batch of samples that lie in memory and are only stacked: one copy each, straight to its place. `None`: it has to be
-    /// made of samples, be it that one does not exist.
+    /// Stacks samples in memory with one copy per sample. `None` if the batch must be made of individual samples.
+    ///
+    /// The latter is also the case if an index does not exist.
     fn stacked(
         &mut self,
         indices: &[usize],
@@ -232,7 +236,8 @@ pub struct StreamFetcher<D: ?Sized, C> {
 }
 
 impl<D: ?Sized, C> StreamFetcher<D, C> {
-    /// Samples from `dataset`, put together by `collate`; with `drop_last` every worker leaves a short last batch out.
+    /// Creates a fetcher of samples from `dataset`, collated by `collate`. With `drop_last` every worker drops a short
+    /// last batch.
     pub fn new(dataset: Arc<D>, collate: C, drop_last: bool) -> Self {
         Self {
             dataset,
@@ -268,10 +273,11 @@ struct OneStream<S, C> {
 }
 
 impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
-    /// The next sample; `None` = there is none any more. An error or a panic ends the stream, as an exception ends a Python
-    /// generator.
+    /// Returns the next sample, or `None` at the end.
+    ///
+    /// An error or a panic ends the stream, as an exception ends a Python generator.
     fn pull(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
-        // It has ended until a sample says otherwise, so that a panic ends it, too.
+        // Set before the call and reset after success, so that a panic also ends the stream.
         if std::mem::replace(&mut self.ended, true) {
             return Ok(None);
         }
@@ -285,9 +291,8 @@ impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
         Ok(Some(sample))
     }
 
-    /// Up to `most` samples.
     fn samples(&mut self, most: usize, scope: &mut FetchScope<'_>) -> Result<Vec<S>, FetchError> {
-        // A batch size beyond the length of the stream is allowed, so it must not size the allocation.
+        // A batch size beyond the length of the stream is allowed, so it must not determine the allocation.
         let mut samples = Vec::with_capacity(most.min(4096));
         while samples.len() < most {
             match self.pull(scope)? {
@@ -333,7 +338,7 @@ impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
             Request::Next(size) => *size,
             _ => 1,
         };
-        // What failed was counted as yielded when it failed.
+        // A failed batch was counted as yielded when it failed.
         match self.samples(size, scope) {
             Ok(samples) => !(samples.is_empty() || (self.drop_last && samples.len() < size)),
             Err(_) => true,

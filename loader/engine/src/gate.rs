@@ -1,5 +1,6 @@
-//! The gate: every thread of a loader passes it before a batch changes its stage. Closed, it holds them all; nothing is lost,
-//! and each permit lets one transition through.
+//! Gate that every thread of a loader passes before a batch changes its stage.
+//!
+//! A closed gate blocks all threads without loss. Each permit lets one transition pass.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -13,7 +14,7 @@ pub struct Gate(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Says whether the slow path must be taken; an open gate costs one load.
+    /// True if the slow path must be taken. An open gate costs one load.
     closed: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
@@ -22,12 +23,12 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     paused: bool,
-    /// Transitions that may still pass.
+    /// Number of transitions that may still pass.
     permits: usize,
-    /// Who waits, in order of arrival. Threads pass in this order, so stepping is fair.
+    /// Tickets of waiting threads in order of arrival. Threads pass in this order, so stepping is fair.
     queue: VecDeque<u64>,
     next_ticket: u64,
-    /// Open for good: the loader is being shut down.
+    /// True if the gate is open for good, because the loader is shutting down.
     released: bool,
 }
 
@@ -41,17 +42,19 @@ impl Gate {
         self.pass_unless(&AtomicBool::new(false));
     }
 
-    /// Like [`Gate::pass`], but does not wait once `done` is set: a loader that is dropped while paused must not hang.
-    /// What sets `done` calls [`Gate::wake`].
+    /// Passes like [`Gate::pass`], but does not wait once `done` is set. The code that sets `done` must call
+    /// [`Gate::wake`].
+    ///
+    /// Otherwise a loader that is dropped while paused would hang.
     pub fn pass_unless(&self, done: &AtomicBool) {
         if self.0.closed.load(Ordering::Acquire) {
             self.pass_closed(done);
         }
     }
 
-    /// Makes the waiting threads look at their `done` again.
+    /// Wakes the waiting threads, so that they check `done` again.
     pub fn wake(&self) {
-        // Taking the lock makes sure that no thread is between looking and waiting.
+        // The lock ensures that no thread is between its check and its wait.
         let _state = self.state();
         self.0.changed.notify_all();
     }
@@ -65,14 +68,14 @@ impl Gate {
         loop {
             if !state.paused || done.load(Ordering::Acquire) {
                 state.queue.retain(|t| *t != ticket);
-                // The next in line may be the first now.
+                // The next thread in the queue may be the first now.
                 self.0.changed.notify_all();
                 return;
             }
             if state.permits > 0 && state.queue.front() == Some(&ticket) {
                 state.permits -= 1;
                 state.queue.pop_front();
-                // The next in the queue may have a permit as well.
+                // The next thread in the queue may have a permit too.
                 self.0.changed.notify_all();
                 return;
             }
@@ -103,7 +106,7 @@ impl Gate {
         self.0.changed.notify_all();
     }
 
-    /// Lets one transition through: the one that has waited longest, or the next to come.
+    /// Lets one transition pass: the one that has waited longest, or the next to arrive.
     pub fn step(&self) {
         let mut state = self.state();
         if state.paused {
@@ -118,12 +121,12 @@ impl Gate {
         self.resume();
     }
 
-    /// True while the gate is closed.
+    /// Returns true while the gate is closed.
     pub fn is_paused(&self) -> bool {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Number of threads that wait at the gate.
+    /// Returns the number of threads that wait at the gate.
     pub fn waiting(&self) -> usize {
         self.state().queue.len()
     }

@@ -1,7 +1,7 @@
-//! PyTorch's `torch.utils.data` in Rust, which tells what it does.
+//! PyTorch's `torch.utils.data` in Rust, with events that show its work.
 //!
-//! Samplers, the prefetch window, the cycle of the workers, the reorder buffer and the consumption of random numbers follow
-//! PyTorch 2.13 exactly: the same seed gives the same batches. Workers are threads.
+//! Samplers, prefetch window, worker rotation, reorder buffer and random numbers follow PyTorch 2.13 exactly: the same seed
+//! gives the same batches. Workers are threads.
 //!
 //! | PyTorch | here |
 //! |---|---|
@@ -9,7 +9,8 @@
 //! | `Dataset`, `IterableDataset` | [`dataset::Dataset`], [`dataset::IterableDataset`] |
 //! | `TensorDataset`, `StackDataset`, `ConcatDataset`, `ChainDataset`, `Subset` | the same names in [`dataset`] |
 //! | `random_split`, `BufferedShuffleDataset` | [`dataset::random_split`], [`dataset::BufferedShuffleDataset`] |
-//! | `SequentialSampler`, `RandomSampler`, `SubsetRandomSampler`, `WeightedRandomSampler`, `DistributedSampler` | the same names in [`sampler`] |
+//! | `SequentialSampler`, `RandomSampler`, `SubsetRandomSampler` | the same names in [`sampler`] |
+//! | `WeightedRandomSampler`, `DistributedSampler` | the same names in [`sampler`] |
 //! | `BatchSampler`, `batch_sampler=` | [`sampler::BatchSampler`], [`sampler::BatchSource`] |
 //! | `default_collate`, `default_convert`, `collate_fn=` | [`collate`], [`Collate`] |
 //! | `_MapDatasetFetcher`, `_IterableDatasetFetcher` | [`MapFetcher`], [`StreamFetcher`] |
@@ -22,7 +23,7 @@
 //! | `pin_memory=` | [`pin`], [`Batch::pin`] |
 //! | `StatefulDataLoader.state_dict()` | [`LoaderIter::state_dict`], [`DataLoader::load_state_dict`] |
 //!
-//! Samples of any type, put together by a function of one's own:
+//! Samples of any type with a custom collate function:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -83,7 +84,7 @@ pub use run::{RunControl, RunHandle, start};
 pub use worker::WorkerInitFn;
 pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the README's example as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The loader: PyTorch's `DataLoader` and the iterators behind it.
+//! The loader: PyTorch's `DataLoader` and its iterators.
 
 mod begin;
 mod builder;
@@ -31,50 +31,50 @@ use crate::sync::AtomicBool;
 use crate::worker::WorkerInitFn;
 use state::Resume;
 
-/// What the loader has to know of its dataset.
+/// Properties of the dataset that the loader needs.
 #[derive(Clone)]
 pub(crate) struct About {
-    /// `len(dataset)`; `None` if it has none.
+    /// `len(dataset)`. `None` if it has none.
     pub len: Arc<dyn Fn() -> Option<usize> + Send + Sync>,
-    /// The name of its type.
+    /// Name of the dataset's type.
     pub name: String,
 }
 
-/// Loads batches. PyTorch's `DataLoader`, made by a [`LoaderBuilder`]; [`DataLoader::iter`] is `iter(loader)`.
+/// Loads batches. PyTorch's `DataLoader`, made by a [`LoaderBuilder`]. [`DataLoader::iter`] is `iter(loader)`.
 pub struct DataLoader<F: Fetch> {
     fetch: Arc<F>,
     index: Index,
     about: Option<About>,
     options: LoaderOptions,
     init: Option<WorkerInitFn>,
-    /// `generator`; `None`: the default one.
+    /// `generator`. `None` means the default generator.
     generator: Option<SharedGenerator>,
     default_generator: SharedGenerator,
     pinner: Option<Pinner>,
     /// PyTorch's warnings that were not taken yet.
     warnings: Vec<String>,
-    /// Those that were sent to the observer.
+    /// Warnings that were sent to the observer.
     shown: HashSet<String>,
-    /// Warnings given whenever an iterator is made.
+    /// Warnings to repeat whenever an iterator is made.
     warned_at_iter: Vec<String>,
-    /// `_IterableDataset_len_called`: what the dataset said when the loader's length was asked for.
+    /// `_IterableDataset_len_called`: the dataset's length when the loader's length was requested.
     len_called: Cell<Option<usize>>,
     probe: Probe,
     interrupt: Option<Arc<AtomicBool>>,
-    /// The threads, between the epochs of a loader with persistent workers.
+    /// Threads of a loader with persistent workers, between epochs.
     persistent: Option<Pool<F>>,
-    /// `_base_seed` of the threads that live.
+    /// `_base_seed` of the running threads.
     base_seed: Option<i64>,
     next_epoch: u32,
-    /// Where to go on, after [`DataLoader::load_state_dict`].
+    /// State from which to continue, after [`DataLoader::load_state_dict`].
     resume: Option<Resume>,
 }
 
 impl<F: Fetch> DataLoader<F> {
-    /// A loader of the batches that `batches` lists, made by `fetch`. Base seeds are drawn from `generator`.
+    /// Creates a loader of the batches in `batches`, made by `fetch`. Base seeds are drawn from `generator`.
     ///
     /// # Errors
-    /// If the options contradict each other, or memory cannot be locked although that was asked for by name.
+    /// If the options contradict each other, or memory cannot be locked although `mlock` was requested.
     pub fn new(
         fetch: F,
         batches: Arc<dyn BatchSource>,
@@ -88,7 +88,7 @@ impl<F: Fetch> DataLoader<F> {
         Ok(loader)
     }
 
-    /// A loader whose options are sound.
+    /// Creates a loader with valid options.
     pub(crate) fn of(
         fetch: F,
         index: Index,
@@ -118,14 +118,15 @@ impl<F: Fetch> DataLoader<F> {
         })
     }
 
-    /// The same loader, observed.
+    /// Returns this loader with an observer.
     #[must_use]
     pub fn observed(self, probe: Probe) -> Self {
         Self { probe, ..self }
     }
 
-    /// The same loader, which stops waiting for a batch once `interrupt` is set: its iterator then yields
-    /// [`LoaderError::Interrupted`] and ends.
+    /// Returns this loader with an interrupt flag.
+    ///
+    /// Once `interrupt` is set, its iterator stops waiting for a batch, yields [`LoaderError::Interrupted`] and ends.
     #[must_use]
     pub fn interruptible(self, interrupt: Arc<AtomicBool>) -> Self {
         Self {
@@ -134,17 +135,17 @@ impl<F: Fetch> DataLoader<F> {
         }
     }
 
-    /// How batches are loaded.
+    /// Returns the options.
     pub fn options(&self) -> &LoaderOptions {
         &self.options
     }
 
-    /// `loader.generator`, or the default generator.
+    /// Returns `loader.generator`, or the default generator.
     pub fn generator(&self) -> &SharedGenerator {
         self.generator.as_ref().unwrap_or(&self.default_generator)
     }
 
-    /// `len(loader)`: batches in an epoch. For a stream this is only what the dataset says of itself.
+    /// Returns `len(loader)`, the batches of an epoch. For a stream it is based on the length that the dataset reports.
     ///
     /// # Errors
     /// TypeError for a stream without a length.
@@ -171,25 +172,25 @@ impl<F: Fetch> DataLoader<F> {
         })
     }
 
-    /// True if an epoch has no batches, as far as is known.
+    /// Returns true if an epoch is known to have no batches.
     pub fn is_empty(&self) -> bool {
         self.len() == Ok(0)
     }
 
-    /// PyTorch's warnings (`UserWarning`) since the last call. They are events, too.
+    /// Returns PyTorch's warnings (`UserWarning`) since the last call. They are also events.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
     fn warn(&mut self, text: String) {
-        // As Python does: the same warning is shown once.
+        // As in Python, each distinct warning is shown once.
         if self.shown.insert(text.clone()) {
             self.probe.say(Level::Warning, || text.clone());
         }
         self.warnings.push(text);
     }
 
-    /// True if samples come from streams, one a worker.
+    /// Returns true if samples come from streams, one per worker.
     fn streams(&self) -> bool {
         matches!(self.index, Index::Stream { .. })
     }

@@ -1,4 +1,4 @@
-//! Which batches a loader will yield, of datasets that are opened here.
+//! Order of the batches that a loader will yield, with datasets opened by this crate.
 
 use loadscope_trace::RunOptions;
 
@@ -7,15 +7,15 @@ pub use loadscope_plan::order::*;
 use crate::dataset::Opening;
 use crate::error::LoaderError;
 
-/// The order of the dataset that the options name. Only its length is looked at.
+/// Returns the order for the dataset in the options. It uses only the dataset's length.
 ///
 /// # Errors
-/// As [`order`]; and if the dataset cannot be opened.
+/// As [`order`], and if the dataset cannot be opened.
 pub fn order_of_dataset(options: &RunOptions) -> Result<Order, LoaderError> {
     loadscope_plan::order::order_of_dataset(options, &Opening)
 }
 
-/// The samples of the dataset that the options name. Only its length is looked at.
+/// Returns the samples of the dataset in the options. It uses only the dataset's length.
 ///
 /// # Errors
 /// If the dataset cannot be opened.
@@ -23,7 +23,7 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, LoaderError> 
     loadscope_plan::order::samples_of_dataset(options, &Opening)
 }
 
-/// What is known of the samples of the dataset that the options name.
+/// Returns the known properties of the samples of the dataset in the options.
 ///
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.

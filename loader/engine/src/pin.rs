@@ -1,4 +1,4 @@
-//! Page-locked memory: CUDA's where a GPU is present, or buffers locked with `mlock` when asked for by name.
+//! Page-locked memory: CUDA's if a GPU is present, or buffers locked with `mlock` on request.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,22 +19,22 @@ pub enum Pinner {
     Mlock(MlockPool),
 }
 
-/// Which pinning a loader gets, and what is to be said about it.
+/// Pinning of a loader, with its description and warning.
 #[derive(Debug)]
 pub struct Pinning {
-    /// `None`: batches stay where they are.
+    /// `None` if batches are not copied.
     pub pinner: Option<Pinner>,
-    /// In words, if there is any.
+    /// Description, if batches are copied.
     pub label: Option<String>,
     /// PyTorch's warning.
     pub warning: Option<String>,
 }
 
 impl Pinning {
-    /// What `pin_memory` means on this host.
+    /// Resolves `pin_memory` on this host.
     ///
     /// # Errors
-    /// If locked memory was asked for by name and cannot be had.
+    /// If `mlock` was requested and memory cannot be locked.
     pub fn choose(asked: PinMemory) -> Result<Self, LoaderError> {
         let none = |warning| Self {
             pinner: None,
@@ -54,7 +54,7 @@ impl Pinning {
             ))),
             PinMemory::Mlock => {
                 let pool = MlockPool::default();
-                // Find out now, not with the first batch, whether memory may be locked at all.
+                // Checks now, not with the first batch, that memory can be locked.
                 pool.give_back(vec![Buffer::new(1)?]);
                 Ok(Self {
                     pinner: Some(Pinner::Mlock(pool)),
@@ -67,7 +67,7 @@ impl Pinning {
 }
 
 impl Pinner {
-    /// A copy of `tensor` in page-locked memory, of the same shape and type, contiguous.
+    /// Copies `tensor` to page-locked memory, with the same shape and type, contiguous.
     ///
     /// # Errors
     /// If memory cannot be allocated or locked.
@@ -81,16 +81,18 @@ impl Pinner {
     }
 }
 
-/// A pool of locked buffers. They are ordinary tensors of bytes whose pages are locked, so a tensor that lies in one keeps it
-/// alive whatever happens to the pool. Clones share the pool.
+/// A pool of locked buffers. Clones share the pool.
+///
+/// The buffers are ordinary byte tensors with locked pages. A tensor in a buffer keeps it alive, even if the pool is
+/// dropped.
 #[derive(Clone, Debug, Default)]
 pub struct MlockPool(Arc<Mutex<Vec<Buffer>>>);
 
 /// One locked buffer.
 struct Buffer {
-    /// Declared, and so dropped, before the memory it unlocks.
+    /// Lock guard, declared first so that it is dropped before the memory it unlocks.
     lock: region::LockGuard,
-    /// The locked bytes: whole pages that hold nothing else.
+    /// Locked bytes: whole pages without other data.
     bytes: Tensor,
     len: usize,
 }
@@ -104,11 +106,11 @@ impl fmt::Debug for Buffer {
 impl Buffer {
     fn new(len: usize) -> Result<Self, LoaderError> {
         let page = region::page::size();
-        // Rounded up so that batches of almost the same size find each other's buffers.
+        // Rounded up, so that batches of almost the same size reuse buffers.
         let len = len.max(1).next_multiple_of(page);
         let torch = |e: &tch::TchError| torch_error(say!("allocate a buffer to lock"), e);
-        // A page more than needed, so that whole pages can be cut out: locking is by page, and unlocking a page that
-        // is shared with someone else's buffer would unlock that as well.
+        // One more page, so that whole pages can be cut out. Locking is by page, and unlocking a page that is shared
+        // with another buffer would unlock that buffer as well.
         let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
         let wide = wide.map_err(|e| torch(&e))?;
         let skip = wide.data_ptr().align_offset(page).min(page);
@@ -152,7 +154,7 @@ impl MlockPool {
         copied.map_err(|e| torch(&e))
     }
 
-    /// The smallest free buffer that is large enough.
+    /// Takes the smallest free buffer that is large enough.
     fn take(&self, len: usize) -> Option<Buffer> {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = free.iter().enumerate().filter(|(_, b)| b.len >= len);
@@ -166,7 +168,7 @@ impl MlockPool {
     }
 }
 
-/// The pooled buffers that a batch lies in. They go back to the pool when it is dropped.
+/// Pooled buffers of a batch. They return to the pool on drop.
 #[derive(Debug, Default)]
 pub struct Lease {
     pool: Option<MlockPool>,
@@ -174,11 +176,11 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Gives the buffers up: they are not used again, stay locked, and are freed with the last tensor that lies in them.
+    /// Removes the buffers from the pool. They stay locked, and are freed with their last tensor.
     pub(crate) fn keep(mut self) {
         self.pool = None;
         for buffer in self.buffers.drain(..) {
-            // Unlocking now would unlock the memory of a batch that someone keeps.
+            // Unlocking now would unlock the memory of a batch that is still in use.
             std::mem::forget(buffer.lock);
         }
     }

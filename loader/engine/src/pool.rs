@@ -1,4 +1,4 @@
-//! The threads of a loader: workers, and the pin thread behind them.
+//! The threads of a loader: workers, and the pin thread after them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,12 +20,12 @@ use crate::sync::{
 use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn};
 use crate::worker_info::WorkerInfo;
 
-/// What to do if there is no room for a thread.
+/// Returns the remedy if there are not enough resources for a thread.
 fn fewer() -> &'static str {
     say!("Use fewer workers.")
 }
 
-/// What the threads are to do.
+/// Settings of the threads.
 pub(crate) struct Plan<'a, F> {
     pub fetch: &'a Arc<F>,
     pub init: Option<WorkerInitFn>,
@@ -36,15 +36,15 @@ pub(crate) struct Plan<'a, F> {
 
 /// The running threads. Dropping it ends and joins them.
 pub(crate) struct Pool<F: Fetch> {
-    /// The index queues; `None` for a worker that has nothing to do any more.
+    /// Index queues. `None` for a worker without further work.
     orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
     patience: Patience,
-    /// Tasks that were sent and not answered. A stream that has ended answers none of those behind its end.
+    /// Number of sent tasks without an answer. An ended stream does not answer tasks after its end.
     unanswered: usize,
-    /// Workers that were sent a new epoch and have not said yet that they are in it.
+    /// Number of workers that were sent a new epoch and have not confirmed it.
     unresumed: usize,
-    /// Why the first worker that died did.
+    /// Cause of the first death of a worker.
     death: Option<Box<LoaderError>>,
     done: Arc<AtomicBool>,
     probe: Probe,
@@ -62,8 +62,8 @@ impl<F: Fetch> Pool<F> {
             pinner,
         } = plan;
         let done = Arc::new(AtomicBool::new(false));
-        // None of these channels needs a bound, as none of PyTorch's queues has one: what is under way is bounded by the prefetch
-        // window, `num_workers` times `prefetch_factor` batches.
+        // The channels need no bound, like PyTorch's queues. The prefetch window bounds the batches in flight to
+        // `num_workers` times `prefetch_factor`.
         let (results, mut arrivals) = unbounded();
         let mut pool = Self {
             orders: Vec::with_capacity(num_workers),
@@ -109,14 +109,14 @@ impl<F: Fetch> Pool<F> {
         Ok(pool)
     }
 
-    /// Starts a thread; `what` says for people which, and what to do if it cannot be started.
+    /// Starts a thread. `what` names the thread and the remedy for the error message.
     fn spawn(
         &mut self,
         name: String,
         what: impl FnOnce() -> (String, &'static str),
         run: impl FnOnce() + Send + 'static,
     ) -> Result<(), LoaderError> {
-        // A thread for whose own memory there is no room would end the whole program.
+        // Without memory for the thread's stack, the whole program would abort.
         let started =
             limits::has_room_for_thread().and_then(|()| Builder::new().name(name).spawn(run));
         let thread = started.map_err(|e| {
@@ -137,20 +137,20 @@ impl<F: Fetch> Pool<F> {
             Order::Task { .. } => self.unanswered += 1,
             Order::Resume => self.unresumed += 1,
         }
-        // A worker that is gone is noticed when its batch is waited for.
+        // A dead worker is noticed when its batch is awaited.
         if let Some(Some(orders)) = self.orders.get(worker) {
             let _ = orders.send(order);
         }
     }
 
-    /// Lets a worker end that has nothing to do any more.
+    /// Ends a worker without further work.
     pub fn close(&mut self, worker: usize) {
         if let Some(orders) = self.orders.get_mut(worker) {
             *orders = None;
         }
     }
 
-    /// Waits for the next result, for at most `timeout`, or until `interrupt` is set.
+    /// Waits for the next result, until `timeout` has passed or `interrupt` is set.
     pub fn receive(
         &mut self,
         timeout: Option<Timeout>,
@@ -172,7 +172,7 @@ impl<F: Fetch> Pool<F> {
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
     ) -> Result<Arrival<F::Batch>, LoaderError> {
-        /// How soon an interruption is noticed.
+        /// Polling interval of the interrupt flag.
         const LOOK: Duration = Duration::from_millis(20);
         let arrivals = self.arrivals.as_ref().ok_or(LoaderError::WorkersGone)?;
         if let Some(arrival) = self.patience.awake(arrivals) {
@@ -215,16 +215,17 @@ impl<F: Fetch> Pool<F> {
         error
     }
 
-    /// Makes persistent workers ready for a new epoch: whatever is left of the old one is fetched and thrown away.
+    /// Prepares persistent workers for a new epoch. The rest of the old epoch is received and dropped.
     ///
-    /// Where nothing is left the workers are idle, and what they are sent from now on comes behind the new epoch: no one waits for
-    /// their answers, which [`receive`](Self::receive) meets among the batches.
+    /// If nothing is left, the workers are idle, and new tasks follow the `Resume` order in their queues. Then the call
+    /// does not wait for the confirmations, which [`receive`](Self::receive) handles among the batches.
     pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         // A worker that died in an earlier epoch would never answer.
         if let Some(death) = &self.death {
             return Err((**death).clone());
         }
-        // Those of the epoch before, which are there: without this a program that only begins epochs would fill the queues.
+        // Drains the confirmations of the previous epoch. Otherwise a program that only starts epochs would fill the
+        // queues.
         self.drain(interrupt)?;
         for worker in 0..self.orders.len() {
             self.send(worker, Order::Resume);
@@ -236,7 +237,7 @@ impl<F: Fetch> Pool<F> {
         Ok(())
     }
 
-    /// Waits until every worker is in the epoch that it was sent, and throws away what comes before.
+    /// Waits until every worker has confirmed its epoch, and drops everything before.
     fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         while self.unresumed > 0 {
             if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {
@@ -252,7 +253,7 @@ impl<F: Fetch> Pool<F> {
 pub(crate) struct Timeout(f64);
 
 impl Timeout {
-    /// `None` for 0, which means no limit.
+    /// Returns `None` for 0, which means no limit.
     pub fn of(seconds: f64) -> Option<Self> {
         (seconds > 0.0).then_some(Self(seconds))
     }
@@ -270,7 +271,7 @@ impl<F: Fetch> Drop for Pool<F> {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Release);
         self.probe.wake();
-        // A closed index queue ends its worker, a closed result queue the pin thread.
+        // A closed index queue ends its worker, and a closed result queue ends the pin thread.
         self.orders.clear();
         self.arrivals = None;
         for thread in self.threads.drain(..) {
@@ -280,7 +281,7 @@ impl<F: Fetch> Drop for Pool<F> {
     }
 }
 
-/// PyTorch's `_pin_memory_loop`: everything is forwarded in the order in which it arrived.
+/// PyTorch's `_pin_memory_loop`: forwards everything in order of arrival.
 fn pin_loop<B: Batch>(
     inbox: &Receiver<Arrival<B>>,
     out: &Sender<Arrival<B>>,

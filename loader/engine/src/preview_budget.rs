@@ -1,4 +1,4 @@
-//! When and how batches are looked into.
+//! Budget for summarizing the contents of batches.
 
 use std::time::{Duration, Instant};
 
@@ -9,17 +9,17 @@ use crate::caught::caught;
 use crate::clock::Clock;
 use crate::probe::{ContentPolicy, Probe};
 
-/// Budget of a worker's time for looking inside batches, once the run's time of grace is over.
+/// Share of a worker's time for summarizing batches, after the run's grace budget is spent.
 pub(crate) struct PreviewBudget {
     probe: Probe,
-    /// When it began, on the run's clock; `None` without an observer.
+    /// Start time on the run's clock. `None` without an observer.
     since: Option<Nanos>,
-    /// How much of what it may spend it has paid of the run's debt, or left unused.
+    /// Part of the earned time that paid the run's debt or expired unused.
     paid: Duration,
 }
 
 impl PreviewBudget {
-    /// For a thread that begins to make batches.
+    /// Creates the budget of a thread that begins to make batches.
     pub fn new(probe: &Probe) -> Self {
         Self {
             since: probe.its_clock().map(Clock::now),
@@ -28,8 +28,9 @@ impl PreviewBudget {
         }
     }
 
-    /// True if the thread may look into the batch that it has just told of. The clock is not read again for that: batches may take a
-    /// microsecond.
+    /// Returns true if the thread may summarize the batch that it has just reported.
+    ///
+    /// It uses the last clock reading, because a batch may take only a microsecond.
     pub fn may_look(&mut self) -> bool {
         let share = match self.probe.content() {
             ContentPolicy::Off => return false,
@@ -45,15 +46,15 @@ impl PreviewBudget {
         let credit = earned.saturating_sub(self.paid);
         let (paid, is_free) = self.probe.pay(credit);
         let may_look = is_free && paid < credit;
-        // What was not used until now is not saved: after a pause there would be many looks in a row.
+        // Unused time is not saved. Otherwise many summaries would follow in a row after a pause.
         self.paid = if may_look { earned } else { self.paid + paid };
         may_look
     }
 
-    /// Tells what is in a batch that lacks the samples at the places `left_out`.
+    /// Reports the contents of a batch without the samples at the positions `left_out`.
     pub fn look<B: Batch>(&mut self, id: BatchId, batch: &B, left_out: &[u32]) {
         let start = Instant::now();
-        // A batch type of the user's that panics here must not take the worker with it.
+        // A panic in a user's batch type must not end the worker.
         let content = caught(|| batch.describe(id));
         if let Ok(Some(mut content)) = content {
             content.leave_out(left_out);
@@ -70,7 +71,7 @@ impl PreviewBudget {
 mod tests {
     use super::*;
 
-    /// Takes its time to be looked at.
+    /// A batch that takes a long time to summarize.
     struct Slow;
 
     const LOOK: Duration = Duration::from_millis(5);
@@ -158,7 +159,7 @@ mod tests {
                 .sum()
         });
         let spent = LOOK * looks;
-        // One look more of each may have begun.
+        // Each thread may have begun one more summary.
         let most = begin.elapsed().mul_f64(SHARE * f64::from(THREADS)) + LOOK * THREADS;
         assert!(looks > THREADS, "{looks}");
         assert!(spent <= most, "{spent:?} of at most {most:?}");

@@ -1,5 +1,6 @@
-//! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when they are not read
-//! fast enough, events are counted and dropped.
+//! Recording of the engine's events. Off, it costs one branch per event.
+//!
+//! On, it never blocks the loader: if the reader is too slow, events are dropped and counted.
 
 mod buffer;
 mod events;
@@ -24,16 +25,16 @@ pub use events::Events;
 use record::Payload;
 use spending::Spending;
 
-/// How much work may go into looking inside the batches.
+/// Budget for summarizing the contents of batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContentPolicy {
-    /// None.
+    /// No summaries.
     Off,
-    /// At most this share of a worker's time, with what is [charged](Events::charge), after a short grace.
+    /// Maximum share of a worker's time, including [charged](Events::charge) time, after a short grace period.
     Share(f64),
 }
 
-/// Tells what happens, or nothing. Clones share the same outlet.
+/// Records events, or nothing. Clones share the same buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     shared: Option<Arc<Shared>>,
@@ -44,23 +45,24 @@ pub struct Probe {
 #[derive(Debug)]
 struct Shared {
     outlet: Arc<Outlet>,
-    /// Gone with the last probe.
+    /// Token that is dropped with the last probe.
     _alive: Arc<()>,
     clock: Clock,
     content: ContentPolicy,
     spending: Arc<Spending>,
-    /// A message has reported that samples are timed by the batch.
+    /// True if a message has reported that whole batches are timed.
     by_batch: AtomicBool,
 }
 
 impl Probe {
-    /// Tells nothing.
+    /// Returns a probe that records nothing.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// Tells everything to who takes the events that are returned with it; at most `capacity` of 24 bytes each may wait there, and
-    /// what is larger counts as several.
+    /// Returns a probe and its events. At most `capacity` events of 24 bytes can wait to be read.
+    ///
+    /// Larger events count as several.
     pub fn new(clock: Clock, content: ContentPolicy, capacity: usize) -> (Self, Events) {
         let (outlet, joined) = Outlet::new(capacity);
         let alive = Arc::new(());
@@ -87,7 +89,7 @@ impl Probe {
         (probe, events)
     }
 
-    /// The same probe with a gate that every change of stage passes.
+    /// Returns this probe with a gate that every change of stage passes.
     #[must_use]
     pub fn with_gate(self, gate: Gate) -> Self {
         Self {
@@ -96,7 +98,7 @@ impl Probe {
         }
     }
 
-    /// The same probe for threads that are not held at the gate any more once `done` is set.
+    /// Returns this probe for threads that the gate no longer blocks once `done` is set.
     #[must_use]
     pub(crate) fn until(&self, done: Arc<AtomicBool>) -> Self {
         Self {
@@ -105,7 +107,7 @@ impl Probe {
         }
     }
 
-    /// A probe that tells nothing, for threads that are done when this one is.
+    /// Returns a probe that records nothing and shares this probe's `done` flag.
     #[must_use]
     pub(crate) fn silent(&self) -> Self {
         Self {
@@ -114,93 +116,98 @@ impl Probe {
         }
     }
 
-    /// Set when the results of the thread that holds this probe are not wanted any more.
+    /// Returns the flag that is set when the thread's results are no longer wanted.
     pub(crate) fn done(&self) -> &Arc<AtomicBool> {
         &self.done
     }
 
-    /// Makes threads at the gate look whether they are done.
+    /// Wakes the threads at the gate, so that they check `done`.
     pub(crate) fn wake(&self) {
         if let Some(gate) = &self.gate {
             gate.wake();
         }
     }
 
-    /// True if there is an observer.
+    /// Returns true if there is an observer.
     pub fn is_on(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// How much may be told about what is inside the batches.
+    /// Returns the policy for the contents of batches.
     pub fn content(&self) -> ContentPolicy {
         self.shared
             .as_ref()
             .map_or(ContentPolicy::Off, |s| s.content)
     }
 
-    /// True while contents may be looked at whatever the policy's share: of a short run, all are.
+    /// Returns true during the grace period, when contents are summarized regardless of the policy's share.
+    ///
+    /// A short run is summarized completely.
     pub fn looks_at_all(&self) -> bool {
         (self.shared.as_ref()).is_some_and(|s| s.spending.is_in_grace())
     }
 
-    /// Pays what was spent on the contents of batches, as far as `credit` goes: how much was paid, and whether nothing is owed any more.
+    /// Pays the debt for contents up to `credit`. Returns the paid time, and true if no debt is left.
     #[inline]
     pub(crate) fn pay(&self, credit: Duration) -> (Duration, bool) {
         let pay = |s: &Arc<Shared>| s.spending.pay(credit);
         self.shared.as_ref().map_or((Duration::ZERO, true), pay)
     }
 
-    /// So much was spent on the contents of batches.
+    /// Adds time spent on contents to the debt.
     pub(crate) fn owe(&self, debt: Duration) {
         if let Some(shared) = &self.shared {
             shared.spending.owe(debt);
         }
     }
 
-    /// Takes what a look took from the time of grace of the run; false if that was used up before.
+    /// Subtracts `took` from the run's grace budget. Returns false if the budget was already spent.
     pub(crate) fn spend_grace(&self, took: Duration) -> bool {
         let spend = |s: &Arc<Shared>| s.spending.spend_grace(took, || s.clock.now());
         self.shared.as_ref().is_some_and(spend)
     }
 
-    /// The run's clock, if there is an observer.
+    /// Returns the run's clock, if there is an observer.
     pub fn clock(&self) -> Option<Clock> {
         self.shared.as_ref().map(|s| s.clock.clone())
     }
 
-    /// The same, to be looked at.
+    /// Returns a reference to the run's clock, if there is an observer.
     #[inline]
     pub(crate) fn its_clock(&self) -> Option<&Clock> {
         self.shared.as_ref().map(|s| &s.clock)
     }
 
-    /// Events lost and not yet reported.
+    /// Returns the number of lost events that were not yet reported.
     pub fn dropped(&self) -> u64 {
         let lost = |s: &Arc<Shared>| s.outlet.lost.load(Ordering::Relaxed);
         self.shared.as_ref().map_or(0, lost)
     }
 
-    /// Tells what `kind` makes, which runs only if there is room for it.
+    /// Records the event that `kind` makes. `kind` runs only if there is room.
     pub fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if let Some(shared) = &self.shared {
             shared.emit(kind);
         }
     }
 
-    /// A batch enters `stage`: passes the gate, then tells.
+    /// Records that a batch enters `stage`, after passing the gate.
     pub fn enter(&self, batch: BatchId, stage: Stage) {
         self.pass();
         self.tell(true, || Payload::Entered(batch, stage));
     }
 
-    /// The same, by a thread that has told something and heard of no other thread since: half as much work.
+    /// Like [`enter`](Self::enter), at half the cost.
+    ///
+    /// The calling thread must have recorded an event before, and must not have received anything from another thread
+    /// since.
     #[inline]
     pub(crate) fn enter_next(&self, batch: BatchId, stage: Stage) {
         self.pass();
         self.tell(false, || Payload::Entered(batch, stage));
     }
 
-    /// The same, by a thread that told something this very moment: it counts as happening then, unless the gate held the thread.
+    /// Like [`enter`](Self::enter), with the time of the thread's last event, unless the gate blocked the thread.
     #[inline]
     pub(crate) fn enter_at_once(&self, batch: BatchId, stage: Stage) {
         match &self.gate {
@@ -209,34 +216,35 @@ impl Probe {
         }
     }
 
-    /// The trainer begins or ends to wait, in the thread that told something this very moment.
+    /// Records that the consumer begins or ends waiting, with the time of the thread's last event.
     #[inline]
     pub(crate) fn consumer_at_once(&self, waiting: bool) {
         self.tell_at_once(|| Payload::Consumer { waiting });
     }
 
-    /// The trainer begins to wait.
+    /// Records that the consumer begins waiting.
     #[inline]
     pub(crate) fn consumer_waits(&self) {
         self.tell(false, || Payload::Consumer { waiting: true });
     }
 
-    /// A batch of these samples is given to a worker, by a thread that has heard of no other one since it told something: passes the gate,
-    /// then tells.
+    /// Records that a batch is sent to a worker, after passing the gate.
+    ///
+    /// The calling thread must not have received anything from another thread since its last event.
     #[inline]
     pub(crate) fn dispatch(&self, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
         self.pass();
         self.tell(false, || Payload::Dispatched(batch, worker, indices));
     }
 
-    /// When the calling thread told something last.
+    /// Returns the time of the calling thread's last event.
     #[inline]
     pub(crate) fn last(&self) -> Option<Nanos> {
         let shared = self.shared.as_ref()?;
         Writer::with(&shared.outlet, |writer, _| writer.last.at)
     }
 
-    /// Takes note of the time, so that what the calling thread tells at once counts as happening now.
+    /// Reads the clock for the next event that the calling thread records at once. Returns the time.
     #[inline]
     pub(crate) fn mark(&self) -> Option<Nanos> {
         let shared = self.shared.as_ref()?;
@@ -244,7 +252,7 @@ impl Probe {
         Writer::with(&shared.outlet, |writer, _| writer.mark(stamp))
     }
 
-    /// How long the samples of a batch took, which the calling thread has fetched.
+    /// Records the sample times of a batch that the calling thread has fetched.
     pub(crate) fn fetched(
         &self,
         batch: BatchId,
@@ -290,7 +298,7 @@ impl Probe {
         }
     }
 
-    /// Says, once a run, that samples are not timed one by one behind this batch.
+    /// Reports once per run that whole batches are timed after this batch.
     #[cold]
     pub(crate) fn say_by_batch(&self, batch: BatchId) {
         let is_first = |s: &Arc<Shared>| !s.by_batch.swap(true, Ordering::Relaxed);
@@ -304,7 +312,7 @@ impl Probe {
         }
     }
 
-    /// Says something about the run.
+    /// Records a message about the run.
     pub fn say(&self, level: Level, text: impl FnOnce() -> String) {
         self.emit(|| {
             EventKind::Message(Box::new(Message {
@@ -319,7 +327,7 @@ impl Probe {
 }
 
 impl Shared {
-    /// `stamp` gets the time of the last event of this thread.
+    /// Records an event. `stamp` receives the stamp of this thread's last event.
     #[inline]
     fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, payload: impl FnOnce() -> Payload<'a>) {
         let tell = |writer: &mut Writer, outlet: &Outlet| {
@@ -333,7 +341,7 @@ impl Shared {
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
         let stamp = self.clock.stamp(true);
-        // Building an event may allocate; do it only when there is room.
+        // Building an event may allocate, so the room is checked first.
         match Writer::with(&self.outlet, |writer, outlet| writer.has_room(outlet)) {
             Some(true) => {}
             Some(false) => return,

@@ -1,5 +1,6 @@
-//! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
-//! line start.
+//! A whole run from [`RunOptions`]: dataset, loader and a simulated training loop.
+//!
+//! The window and the command line start such runs.
 
 mod collate;
 mod lenient;
@@ -28,14 +29,14 @@ use crate::sync::AtomicBool;
 use lenient::LeftOut;
 use source::ValueFetch;
 
-/// Events that may wait to be read: 256 MiB of them, at 24 bytes each. Only a reader that falls behind needs more than a little of that.
+/// Maximum number of unread events: 256 MiB at 24 bytes each. Only a slow reader needs more than a small part.
 pub const MOST_EVENTS: usize = (256 << 20) / 24;
 
-/// A run under way. Dropping it stops it and waits for its threads.
+/// A running run. Dropping it stops the run and joins its threads.
 pub struct RunHandle {
-    /// What happens, as it happens.
+    /// Events of the run.
     pub events: Events,
-    /// Pauses, steps and stops it.
+    /// Control of the run.
     pub control: RunControl,
     probe: Probe,
     trainer: Option<JoinHandle<Result<(), LoaderError>>>,
@@ -47,7 +48,7 @@ pub struct RunControl {
     gate: Gate,
     clock: Clock,
     stop: Arc<AtomicBool>,
-    /// Samples and training steps take so many times as long.
+    /// Slow-motion factor of samples and training steps.
     factor: u32,
 }
 
@@ -63,7 +64,7 @@ impl Default for RunControl {
 }
 
 impl RunControl {
-    /// Of a run in slow motion: each sample and each training step takes `factor` times as long.
+    /// Enables slow motion: each sample and each training step takes `factor` times as long.
     #[must_use]
     pub fn stretched(self, factor: u32) -> Self {
         Self {
@@ -72,34 +73,34 @@ impl RunControl {
         }
     }
 
-    /// Holds every thread at its next change of stage, and stops the run's clock.
+    /// Stops every thread at its next change of stage, and stops the run's clock.
     pub fn pause(&self) {
         self.gate.pause();
         self.clock.pause();
     }
 
-    /// Lets them go on.
+    /// Resumes all threads and the clock.
     pub fn resume(&self) {
         self.clock.resume();
         self.gate.resume();
     }
 
-    /// Lets one change of stage through.
+    /// Lets one change of stage pass.
     pub fn step(&self) {
         self.gate.step();
     }
 
-    /// True while it is paused.
+    /// Returns true while the run is paused.
     pub fn is_paused(&self) -> bool {
         self.gate.is_paused()
     }
 
-    /// The time of "now" in the run's events.
+    /// Returns the current time on the clock of the run's events.
     pub fn now(&self) -> Nanos {
         self.clock.now()
     }
 
-    /// Ends the run after the batch that is being worked on. Events still come until its threads are joined.
+    /// Ends the run after the current batch. Events arrive until its threads are joined.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.clock.resume();
@@ -108,15 +109,15 @@ impl RunControl {
 }
 
 impl RunHandle {
-    /// True once all threads have ended.
+    /// Returns true once all threads have ended.
     pub fn is_finished(&self) -> bool {
         self.trainer.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the run.
     ///
     /// # Errors
-    /// The error that ended the run, if one did.
+    /// The error that ended the run, if any.
     pub fn join(&mut self) -> Result<(), LoaderError> {
         match self.trainer.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
@@ -127,7 +128,7 @@ impl RunHandle {
         }
     }
 
-    /// Events lost and not yet reported in an event.
+    /// Returns the number of lost events that no event has reported yet.
     pub fn dropped(&self) -> u64 {
         self.probe.dropped()
     }
@@ -136,12 +137,12 @@ impl RunHandle {
 impl Drop for RunHandle {
     fn drop(&mut self) {
         self.control.stop();
-        // An error was reported as an event already.
+        // An event has already reported an error.
         let _ = self.join();
     }
 }
 
-/// Starts a run that obeys `control`. Opening a folder of pictures may take a while.
+/// Starts a run that `control` controls. Opening a folder of pictures may take a while.
 ///
 /// # Errors
 /// If the options contradict each other or the dataset cannot be opened.
@@ -177,15 +178,14 @@ pub fn start(
     })
 }
 
-/// The training loop.
 struct Training {
     loader: DataLoader<ValueFetch>,
     plan: Plan,
     options: RunOptions,
     probe: Probe,
-    /// Samples that failed, where these are left out.
+    /// Counter of failed samples, if these are skipped.
     left_out: Option<Arc<LeftOut>>,
-    /// Training steps take so many times as long.
+    /// Slow-motion factor of training steps.
     factor: u32,
 }
 
@@ -199,7 +199,7 @@ impl Training {
         stop: Arc<AtomicBool>,
     ) -> Result<Self, LoaderError> {
         check(options)?;
-        // "A fresh seed for every run" still is a seed: it is recorded, so that the run can be had again.
+        // A fresh seed is also recorded, so that the run can be reproduced.
         let mut options = options.clone();
         if options.global_seed.is_none() {
             options
@@ -244,7 +244,7 @@ impl Training {
         })
     }
 
-    /// Runs in slow motion, and says so in the recording.
+    /// Enables slow motion, with a message in the recording.
     fn stretch(&mut self, factor: u32) {
         self.factor = factor;
         if factor > 1 {
@@ -263,7 +263,7 @@ impl Training {
             }
             result = self.epoch(stop);
         }
-        // Persistent workers end before the run does.
+        // Persistent workers must end before the run does.
         drop(self.loader);
         if let Some(left_out) = &self.left_out {
             left_out.report();
@@ -286,7 +286,7 @@ impl Training {
         for batch in batches {
             match batch {
                 Ok(_) => rest(step, stop),
-                // Stopping is what was asked for, not a failure.
+                // A requested stop is not a failure.
                 Err(LoaderError::Interrupted) => break,
                 Err(error) if self.options.on_error == OnError::Stop => return Err(error),
                 Err(_) => {}
@@ -299,9 +299,9 @@ impl Training {
     }
 }
 
-/// The simulated training step: sleeps, in slices so that it can be stopped, and to the point.
+/// Simulates a training step: sleeps with high precision, in slices so that it can be stopped.
 fn rest(step: Duration, stop: &AtomicBool) {
-    /// The system wakes a sleeper up to this much late; the rest is spun.
+    /// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
     const LATE: Duration = Duration::from_micros(120);
     const SLICE: Duration = Duration::from_millis(50);
     let end = Instant::now() + step;

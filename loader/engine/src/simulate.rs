@@ -1,4 +1,4 @@
-//! The loader with a virtual clock, of datasets that are opened here.
+//! The loader with a virtual clock, with datasets opened by this crate.
 
 use loadscope_trace::{Event, RunOptions};
 
@@ -7,10 +7,10 @@ pub use loadscope_plan::simulate::{Delivery, Simulation, Work};
 use crate::dataset::Opening;
 use crate::error::LoaderError;
 
-/// Runs `options` with a virtual clock; the events are in order of time. The same options give the same events, always.
+/// Runs `options` with a virtual clock. The events are ordered by time, and always the same for the same options.
 ///
 /// # Errors
-/// What the engine would refuse; and if there are too many samples.
+/// If the engine would refuse the options, or if there are too many samples.
 pub fn simulate(options: &RunOptions) -> Result<Vec<Event>, LoaderError> {
     loadscope_plan::simulate::simulate(options, &Opening)
 }

@@ -1,8 +1,8 @@
-//! Channels, threads, locks and atomics of the loader's threads: those of crossbeam and of the standard library.
+//! Channels, threads, locks and atomics of the loader, from crossbeam and the standard library.
 //!
-//! With the feature `explore` they are those of shuttle, which runs all threads in turn in one thread and tries out in which
-//! order they can come. `tests/explore.rs` does that with the loader as it is. Nothing else works then: shuttle's types may
-//! only be used under its control.
+//! With the feature `explore` they are those of shuttle, which runs all threads in turn in one thread and explores
+//! their interleavings. `tests/explore.rs` does this with the unchanged loader. Nothing else works with this feature,
+//! because shuttle's types may only be used under its control.
 
 #[cfg(feature = "explore")]
 mod explored;

@@ -1,4 +1,4 @@
-//! Samples and batches: the Python values that a dataset yields and a loader puts together.
+//! Samples and batches as Python values.
 
 mod dtype;
 mod held;
@@ -29,13 +29,13 @@ pub(crate) use memory::{dense_bytes, is_plain, lazy, new_tensor, view_dtype};
 use memory::{same_tensors, tensor_bytes};
 
 impl Value {
-    /// A `dict` with text keys.
+    /// Creates a `dict`.
     pub fn dict<K: Into<Key>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         let entries = entries.into_iter().map(|(key, value)| (key.into(), value));
         Self::Map(Mapping::new("dict", entries.collect()))
     }
 
-    /// `range(start, stop)`
+    /// Returns `range(start, stop)`.
     pub fn range(start: i64, stop: i64) -> Self {
         Self::Sequence(Sequence {
             name: "range".into(),
@@ -44,7 +44,8 @@ impl Value {
         })
     }
 
-    /// The name of the type as Python prints it: `type(value).__name__`, with the module in front if there is one.
+    /// Returns the name of the type as Python prints it: `type(value).__name__`, with the module in front if there is
+    /// one.
     pub fn type_name(&self) -> &str {
         match self {
             Self::None => "NoneType",
@@ -66,7 +67,7 @@ impl Value {
         }
     }
 
-    /// A copy that shares the memory of tensors; everything else is copied.
+    /// Returns a copy that shares the memory of tensors. Everything else is copied.
     pub fn shallow_clone(&self) -> Self {
         let all = |items: &[Self]| items.iter().map(Self::shallow_clone).collect();
         match self {
@@ -103,8 +104,10 @@ impl Value {
         }
     }
 
-    /// Deep equality of types, shapes, dtypes and bits: NaN is the same as itself, 0.0 differs from -0.0, 1 from 1.0.
-    /// Tensors that are not dense CPU tensors and [objects](Self::Other) are never the same.
+    /// Compares types, shapes, dtypes and bits deeply.
+    ///
+    /// NaN equals itself, 0.0 differs from -0.0, and 1 from 1.0. Tensors that are not dense CPU tensors and
+    /// [objects](Self::Other) are never equal.
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
@@ -137,7 +140,7 @@ impl Value {
         }
     }
 
-    /// All tensors inside, in order. NumPy arrays are none.
+    /// Returns all tensors inside, in order, without NumPy arrays.
     pub fn tensors(&self) -> Vec<&Tensor> {
         fn walk<'a>(value: &'a Value, found: &mut Vec<&'a Tensor>) {
             match value {
@@ -151,7 +154,7 @@ impl Value {
         found
     }
 
-    /// All tensors inside, in order, to be changed in place.
+    /// Returns all tensors inside, in order, for changes in place.
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         fn walk<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Tensor>) {
             match value {
@@ -174,7 +177,7 @@ impl Value {
         found
     }
 
-    /// The elements of a sequence of any type; none of anything else.
+    /// Returns the elements of a sequence of any type. Empty for anything else.
     fn items(&self) -> &[Self] {
         match self {
             Self::List(items)
@@ -185,10 +188,10 @@ impl Value {
         }
     }
 
-    /// Replaces every tensor inside by what `f` makes of it (a page-locked copy, a copy on a GPU), in order.
+    /// Replaces every tensor inside by the result of `f` (a page-locked copy, a copy on a GPU), in order.
     ///
     /// # Errors
-    /// The first error of `f`; the tensors before it stay replaced.
+    /// The first error of `f`. The tensors before it stay replaced.
     pub fn map_tensors<E>(
         &mut self,
         mut f: impl FnMut(&Tensor) -> Result<Tensor, E>,
@@ -199,7 +202,8 @@ impl Value {
         Ok(())
     }
 
-    /// Bytes of all tensors, arrays, texts and byte strings inside: what a batch weighs on its way to the consumer.
+    /// Returns the bytes of all tensors, arrays, texts and byte strings inside: the size of a batch sent to the
+    /// consumer.
     pub fn nbytes(&self) -> u64 {
         match self {
             Self::None | Self::Other(_) => 0,
@@ -251,14 +255,16 @@ impl From<()> for Value {
     }
 }
 
-/// Pairs are what most datasets return: `(image, label)`.
+/// Pairs are the samples of most datasets: `(image, label)`.
 impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
     fn from((a, b): (A, B)) -> Self {
         Self::Tuple(vec![a.into(), b.into()])
     }
 }
 
-/// A refusal of libtorch; only the first line is kept, since a C++ backtrace may follow. `doing`: the end of "could not …".
+/// Converts an error of libtorch. `doing` completes "could not …".
+///
+/// Only the first line is kept, because a C++ backtrace may follow.
 pub(crate) fn torch_error(doing: impl Into<String>, error: &tch::TchError) -> LoaderError {
     let message = match error {
         tch::TchError::Torch(text) => text.clone(),

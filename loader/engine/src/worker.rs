@@ -1,4 +1,5 @@
-//! A worker: takes tasks from its index queue, fetches, puts batches on the result queue. PyTorch's `_worker_loop`.
+//! A worker: takes tasks from its index queue, fetches batches and sends them to the result queue. PyTorch's
+//! `_worker_loop`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,35 +18,35 @@ use crate::probe::Probe;
 use crate::sync::{AtomicBool, Patience, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
 
-/// PyTorch's `worker_init_fn`, called with the worker's id in its thread.
+/// PyTorch's `worker_init_fn`, called with the worker's ID in its thread.
 pub type WorkerInitFn = Arc<dyn Fn(usize) -> Result<(), SampleError> + Send + Sync>;
 
-/// What the main thread sends to a worker. Dropping the sender ends the worker.
+/// Message from the main thread to a worker. Dropping the sender ends the worker.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Fetch this batch.
     Task {
-        /// Its name.
+        /// Batch ID.
         batch: BatchId,
-        /// What is asked for.
+        /// Samples to fetch.
         request: Request,
-        /// It was yielded before the loader's state was saved: only go past it.
+        /// True if the batch was yielded before the loader's state was saved. It is only skipped.
         skip: bool,
     },
-    /// A new epoch begins; say so.
+    /// Start of a new epoch, which the worker confirms.
     Resume,
 }
 
-/// What a worker made of a task.
+/// Result of a task.
 #[derive(Debug)]
 pub(crate) enum Produced<B> {
-    /// A batch, and the buffers it lies in.
+    /// A batch, and its pooled buffers.
     Batch(B, Lease),
-    /// Nothing, as requested.
+    /// A skipped batch, as requested.
     Skipped,
 }
 
-/// What comes back.
+/// Message from a worker.
 #[derive(Debug)]
 pub(crate) enum Arrival<B> {
     /// A batch or its error.
@@ -54,16 +55,16 @@ pub(crate) enum Arrival<B> {
         worker: WorkerId,
         result: Result<Produced<B>, LoaderError>,
     },
-    /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
+    /// End of the worker's stream instead of a batch. PyTorch's `_IterableDatasetStopIteration`.
     Ended {
         batch: BatchId,
         worker: WorkerId,
-        /// It was answered before the state was saved, so that no event names it.
+        /// True if it was answered before the state was saved, so that no event names it.
         skip: bool,
     },
-    /// Everything ordered before the new epoch is through.
+    /// Confirmation of a new epoch. All earlier orders are done.
     Resumed,
-    /// The worker's thread ended without being asked to.
+    /// The worker's thread ended unexpectedly.
     Died {
         worker: WorkerId,
         os_id: Option<u64>,
@@ -71,7 +72,7 @@ pub(crate) enum Arrival<B> {
     },
 }
 
-/// Everything a worker has.
+/// State of a worker.
 pub(crate) struct Worker<F: Fetch> {
     pub info: WorkerInfo,
     pub base_seed: u64,
@@ -79,19 +80,19 @@ pub(crate) struct Worker<F: Fetch> {
     pub init: Option<WorkerInitFn>,
     pub orders: Receiver<Order>,
     pub results: Sender<Arrival<F::Batch>>,
-    /// Set when results are not wanted any more: tasks are skipped.
+    /// True when results are no longer wanted. Then tasks are skipped.
     pub done: Arc<AtomicBool>,
     pub probe: Probe,
 }
 
-/// The fetcher of the epoch, or why there is none.
+/// Fetcher of the epoch, or the reason that there is none.
 enum Fetching<B> {
     Ready(Box<dyn Fetcher<Batch = B>>),
-    /// `worker_init_fn` or the dataset failed: the first task returns this.
+    /// Error of `worker_init_fn` or the dataset, which the first task returns.
     Failed(LoaderError),
-    /// It was returned; PyTorch stumbles over a variable that was never set from then on.
+    /// The error was returned. From then on PyTorch fails with an unbound local variable.
     Unbound,
-    /// The stream has ended: tasks are skipped without an answer.
+    /// The stream has ended. Tasks are skipped without an answer.
     Ended,
 }
 
@@ -123,7 +124,7 @@ impl<F: Fetch> Worker<F> {
     }
 
     fn work(&self) {
-        // As in PyTorch: many workers with many threads each would fight for the cores.
+        // As in PyTorch: many workers with many threads each would compete for the cores.
         tch::set_num_threads(1);
         become_worker(self.info, self.base_seed);
         self.probe.emit(|| {
@@ -177,7 +178,7 @@ impl<F: Fetch> Worker<F> {
         }
     }
 
-    /// Carries a task out; `None` if it gets no answer.
+    /// Performs a task. `None` if it gets no answer.
     fn answer(
         &self,
         fetching: &mut Fetching<F::Batch>,
@@ -230,7 +231,8 @@ impl<F: Fetch> Worker<F> {
         if !skip {
             self.probe.enter_next(batch, Stage::Returning);
         }
-        // Before it is sent on: afterwards it belongs to the consumer, who may write to it. It is no work of the collate function.
+        // Before the batch is sent, because the consumer may write to it afterwards. The time does not count as
+        // collating.
         if let Ok(Produced::Batch(made, _)) = &result
             && budget.may_look()
         {
@@ -243,7 +245,7 @@ impl<F: Fetch> Worker<F> {
         })
     }
 
-    /// The error of a task for which there is no fetcher.
+    /// Returns the error of a task without a fetcher.
     fn no_fetcher(&self, fetching: &mut Fetching<F::Batch>, batch: BatchId) -> LoaderError {
         self.probe.enter(batch, Stage::Fetching);
         let cause = match std::mem::replace(fetching, Fetching::Unbound) {
@@ -263,8 +265,9 @@ impl<F: Fetch> Worker<F> {
     }
 }
 
-/// Goes past a batch that was yielded before; false if the stream ended. What fails here failed then as well, and was reported
-/// then.
+/// Skips a batch that was yielded before. Returns false if the stream ended.
+///
+/// Errors are ignored, because they were reported when the batch was yielded.
 pub(crate) fn go_past<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,
     probe: &Probe,
@@ -277,15 +280,15 @@ pub(crate) fn go_past<B>(
     caught(|| fetcher.skip(request, &mut scope)).unwrap_or(true)
 }
 
-/// A batch, and which samples it lacks.
+/// A batch, and the positions of its missing samples.
 pub(crate) struct FetchedBatch<B> {
     /// The batch.
     pub made: B,
-    /// The places, increasing, of the samples that failed and are not in it.
+    /// Positions, increasing, of failed samples that are missing in the batch.
     pub left_out: Vec<u32>,
 }
 
-/// Fetches a batch; an error or a panic of the dataset becomes an error that names worker and sample.
+/// Fetches a batch. An error or a panic of the dataset becomes an error that names worker and sample.
 pub(crate) fn fetch_batch<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,
     probe: &Probe,
@@ -299,7 +302,7 @@ pub(crate) fn fetch_batch<B>(
     };
     match worker {
         Some(_) => probe.enter(batch, Stage::Fetching),
-        // It was dispatched this very moment.
+        // It was dispatched at this moment.
         None => probe.enter_at_once(batch, Stage::Fetching),
     }
     let mut scope = FetchScope::new(probe, batch, site);
@@ -320,12 +323,12 @@ pub(crate) fn fetch_batch<B>(
     })
 }
 
-/// The operating system's number of the calling thread.
+/// Returns the operating system's ID of the calling thread.
 #[allow(unsafe_code, reason = "a system call")]
 pub(crate) fn os_thread_id() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: gettid takes nothing and always succeeds.
+        // SAFETY: gettid has no arguments and always succeeds.
         u64::try_from(unsafe { libc::gettid() }).ok()
     }
     #[cfg(not(target_os = "linux"))]

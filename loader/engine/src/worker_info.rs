@@ -1,18 +1,18 @@
-//! What code inside a worker can learn about it: PyTorch's `get_worker_info`, and the worker's random streams.
+//! PyTorch's `get_worker_info`, and the random streams of a worker.
 
 use std::cell::RefCell;
 
 use crate::rng::WorkerRng;
 use crate::sync::thread_local;
 
-/// PyTorch's `WorkerInfo`. Its `dataset` is missing: threads share one dataset.
+/// PyTorch's `WorkerInfo`, without `dataset`, because threads share one dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerInfo {
     /// Number of this worker, from 0.
     pub id: usize,
     /// Number of workers.
     pub num_workers: usize,
-    /// `base_seed + id`: what the worker's random streams were seeded with.
+    /// Seed of the worker's random streams, `base_seed + id`.
     pub seed: u64,
 }
 
@@ -25,15 +25,17 @@ thread_local! {
     static LOCAL: RefCell<Option<Local>> = const { RefCell::new(None) };
 }
 
-/// `torch.utils.data.get_worker_info()`: about the worker that runs the caller; `None` in any other thread.
+/// Returns `torch.utils.data.get_worker_info()` of the calling worker, or `None` in any other thread.
 pub fn get_worker_info() -> Option<WorkerInfo> {
     LOCAL.with(|local| local.borrow().as_ref().map(|l| l.info))
 }
 
-/// The random streams of the worker that runs the caller, seeded as PyTorch seeds `torch`, `random` and `numpy.random` in
-/// its worker processes; `None` in any other thread. They go on from epoch to epoch while the worker lives.
+/// Calls `work` with the random streams of the calling worker. Returns `None` in any other thread.
 ///
-/// `libtorch`'s own default generator is one for the whole process, so transforms in workers should draw from here.
+/// They are seeded as PyTorch seeds `torch`, `random` and `numpy.random` in its worker processes. They continue from
+/// epoch to epoch during the worker's lifetime.
+///
+/// `libtorch`'s default generator is shared by the whole process, so transforms in workers should use these streams.
 pub fn with_worker_rng<R>(work: impl FnOnce(&mut WorkerRng) -> R) -> Option<R> {
     LOCAL.with(|local| local.borrow_mut().as_mut().map(|l| work(&mut l.rng)))
 }

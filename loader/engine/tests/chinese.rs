@@ -1,4 +1,6 @@
-//! What a recording says is English, whatever the language of the program is. That is one of the whole process, so this stands alone.
+//! Messages of a recording are in English, whatever the program's language.
+//!
+//! The language is process-wide, so this test has its own program.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -10,7 +12,7 @@ use loadscope_trace::{OnError, RunOptions};
 use loadscope_words::{Language, set_language};
 use support::{fold, within};
 
-/// The messages of a run, each as a line.
+/// Runs `options` and returns the messages.
 fn messages(options: RunOptions, factor: u32) -> Vec<String> {
     let run = within(60, move || {
         let control = RunControl::default().stretched(factor);

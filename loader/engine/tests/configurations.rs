@@ -1,5 +1,7 @@
-//! Thousands of random loaders: whatever the number of workers and whatever the dataset does, the batches are those that the
-//! algorithm says, in its order; so are the draws from the generators and the events; and no thread is left over.
+//! Thousands of random loaders, compared with a model of the algorithm.
+//!
+//! For any number of workers and any behaviour of the dataset, batches and their order, the draws from the generators
+//! and the events must be correct. No thread may be left.
 
 #![allow(
     clippy::expect_used,
@@ -26,10 +28,10 @@ use loadscope_trace::{Nanos, RunInfo, RunOptions, Stage};
 use proptest::prelude::*;
 use support::{fold, within};
 
-/// After how many batches the consumer breaks the two epochs off; `None`: it does not.
+/// Number of batches after which the consumer stops each of the two epochs. `None` means a complete epoch.
 type Taken = [Option<usize>; 2];
 
-/// Two epochs.
+/// Runs two epochs.
 struct Epochs(Taken);
 
 impl Use for Epochs {
@@ -85,7 +87,7 @@ fn same_place(a: &SharedGenerator, b: &SharedGenerator) -> bool {
     a.draws() == b.draws() && a.next_u64() == b.next_u64()
 }
 
-/// The first epoch on a virtual clock.
+/// Simulates the first epoch on a virtual clock.
 fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
     let outcomes = || expected.all.iter().map(|(_, o)| o.clone());
     let numbers = |s: &Vec<usize>| s.iter().map(|n| *n as u64).collect::<Vec<u64>>();
@@ -103,7 +105,7 @@ fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
                     .collect(),
             )
         }
-        // The simulator knows no errors, so a failed batch is a sample that says where it is to be found.
+        // The simulator has no errors, so a failed batch is a sample with the position of the error.
         What::Stream(_) if troubled => Work::Streams {
             streams: (expected.streams.iter())
                 .map(|s| (0..s.len() as u64).collect())
@@ -141,7 +143,7 @@ fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
     simulation.run_and_deliver(cost).1
 }
 
-/// Compares what the simulator yields with what the model says.
+/// Compares the simulator's output with the model.
 fn check_simulated(config: &Config, seed: u64) -> Result<(), TestCaseError> {
     let expected = Expected::of(config, &shared_generator(seed), true, None);
     let troubled = expected.all.iter().any(|(_, o)| o.is_err());
@@ -164,7 +166,7 @@ fn check_simulated(config: &Config, seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Threads of loaders in this process. A thread that was joined is in the list a moment longer.
+/// Checks that no loader threads are left. A joined thread stays in the list for a moment.
 fn no_threads_left() -> Result<(), TestCaseError> {
     #[cfg(target_os = "linux")]
     {
@@ -189,7 +191,7 @@ fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseE
         let config = config.with_workers(num_workers);
         let outcomes = check(&config, seed, taken)?;
         check_simulated(&config, seed)?;
-        // With the same seed the first epoch of a map-style dataset does not depend on the workers at all.
+        // With the same seed the first epoch of a map-style dataset does not depend on the number of workers.
         if !config.is_stream() && config.in_order {
             let first = first.get_or_insert_with(|| outcomes[0].clone());
             prop_assert_eq!(&*first, &outcomes[0]);
@@ -198,7 +200,7 @@ fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Held for reading by a test that has threads, and for writing by one that counts them.
+/// Lock held for reading by a test with threads, and for writing by a test that counts threads.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
@@ -207,7 +209,7 @@ fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
         let _mine = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         within(30, move || all_workers(&config, seed, taken))?;
     }
-    // Seldom, because it stops the other test.
+    // Rarely, because it blocks the other test.
     if seed.is_multiple_of(16) {
         let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         no_threads_left()?;

@@ -1,4 +1,4 @@
-//! The diagnosis of runs whose causes are known, because they were put there.
+//! Diagnosis of runs with known causes.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 

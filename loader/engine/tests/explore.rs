@@ -1,6 +1,7 @@
-//! The threads of the loader as they are, in thousands of orders in which they can come: at random, and such that few but
-//! well-placed interruptions are likely. A deadlock, a thread that is left over and a panic are found by the explorer itself; it
-//! prints the order that led there, which `shuttle::replay` takes.
+//! The loader's threads in thousands of interleavings: random ones, and those with few but well-placed preemptions.
+//!
+//! The explorer itself finds deadlocks, leftover threads and panics. It prints the failing schedule, an input of
+//! `shuttle::replay`.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -111,7 +112,7 @@ fn a_dead_worker_costs_no_batch_of_the_others() {
         assert!(deaths.count() <= 1, "{got:?}");
         let came: Vec<usize> = got.iter().flatten().copied().collect();
         assert!(!came.contains(&1));
-        // It had at most two tasks, and one more that was sent before anybody knew.
+        // The worker had at most two tasks, and one more that was sent before its death was known.
         assert!(came.len() >= 3, "{got:?}");
         assert!(!in_order || came.is_sorted(), "{got:?}");
         if persistent {

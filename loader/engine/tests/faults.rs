@@ -1,4 +1,4 @@
-//! Faults that random loaders brought to light, each as one small loader.
+//! Faults that random loaders revealed, each with one small loader.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -19,7 +19,7 @@ fn list(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
     Ok(samples)
 }
 
-/// An epoch: batches, and the errors of those that failed.
+/// Returns the batches of an epoch, and the errors of failed ones.
 fn epoch<F: Fetch<Batch = Vec<usize>>>(
     loader: &mut DataLoader<F>,
 ) -> Vec<Result<Vec<usize>, String>> {
@@ -28,7 +28,7 @@ fn epoch<F: Fetch<Batch = Vec<usize>>>(
         .collect()
 }
 
-/// Samples 0, 1, …, 5, of which one panics.
+/// Samples 0, 1, …, 5, one of which panics.
 struct Panicking(usize);
 
 impl IterableDataset for Panicking {
@@ -43,7 +43,7 @@ impl IterableDataset for Panicking {
     }
 }
 
-/// A Python generator that raised is finished, and a panic is what raising is here.
+/// A Python generator that raised is finished. A panic corresponds to an exception.
 #[test]
 fn a_stream_that_panicked_has_ended() {
     within(30, || {
@@ -62,7 +62,7 @@ fn a_stream_that_panicked_has_ended() {
     });
 }
 
-/// Goes past what was yielded, then through the rest of the epoch.
+/// Skips the yielded batches and returns the rest of the epoch.
 fn rest<F: Fetch<Batch = Vec<usize>>>(
     new: impl Fn() -> DataLoader<F>,
     taken: usize,
@@ -77,7 +77,7 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
     epoch(&mut resumed)
 }
 
-/// What was reported once is not reported again by the loader that goes on.
+/// A resumed loader does not repeat an error that was reported before.
 #[test]
 fn a_panic_that_was_yielded_is_skipped() {
     within(30, || {
@@ -97,7 +97,7 @@ fn a_panic_that_was_yielded_is_skipped() {
     });
 }
 
-/// Samples are their own index; sample `deadly` ends its worker.
+/// A dataset whose samples are their own index. Sample `deadly` ends its worker.
 struct Numbers {
     len: usize,
     deadly: Option<usize>,
@@ -118,7 +118,7 @@ impl Dataset for Numbers {
     }
 }
 
-/// PyTorch's worker gives the reason once, then stumbles over the fetcher that it never made; so does the loader that goes on.
+/// PyTorch's worker reports the reason once, then fails on the missing fetcher. A resumed loader does the same.
 #[test]
 fn the_error_of_worker_init_fn_is_reported_once() {
     within(30, || {
@@ -147,7 +147,7 @@ fn the_error_of_worker_init_fn_is_reported_once() {
     });
 }
 
-/// The thread is gone for good: every epoch says so, as in PyTorch, and none waits for it.
+/// The dead thread does not return. Every epoch reports it, as in PyTorch, and none waits for it.
 #[test]
 fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
     within(30, || {
@@ -176,7 +176,7 @@ fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
     });
 }
 
-/// The third batch cannot be named.
+/// A batch source whose third batch is an error.
 struct Faulty;
 
 impl BatchSource for Faulty {
@@ -190,7 +190,7 @@ impl BatchSource for Faulty {
     }
 }
 
-/// A trainer that gets the error of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
+/// A consumer that gets the error of a death, a timeout or the sampler does not wait until its next request.
 #[test]
 fn an_error_that_is_no_batchs_ends_the_waiting() {
     within(30, || {

@@ -1,4 +1,4 @@
-//! Datasets of data as people have them, beside their counterparts in Python.
+//! Datasets of user data, compared with their counterparts in Python.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "a test says what it compared")]
@@ -27,10 +27,10 @@ use loadscope_engine::value::{Key, Value};
 use loadscope_engine::{ContentPolicy, RunControl, start};
 use loadscope_trace::{Collate, RunOptions};
 
-/// JPEG leaves rounding open: decoders differ by so much, at most and on average.
+/// Maximum and mean difference of pixels, because JPEG does not specify rounding.
 const ROUNDING: (i64, f64) = (10, 0.7);
 
-/// Every sample of `text`, of which the first stage is reading.
+/// Returns every sample of `text` and checks its stages.
 fn ours(text: &str, image_size: u32) -> Vec<Value> {
     let spec: DatasetSpec = text.parse().expect("a dataset");
     let dataset = spec.open(image_size).expect("it opens");
@@ -51,7 +51,7 @@ fn ours(text: &str, image_size: u32) -> Vec<Value> {
     samples
 }
 
-/// Compares pictures within rounding and everything else to the bit; tells the largest difference.
+/// Compares pictures within rounding and everything else exactly. Prints the largest difference.
 fn same(name: &str, ours: &[Value], theirs: &[Value], rounding: (i64, f64)) {
     assert_eq!(ours.len(), theirs.len(), "{name}");
     let (mut most, mut mean) = (0, 0f64);
@@ -118,7 +118,7 @@ fn annotated_pictures_are_those_of_torchvision() {
         ROUNDING,
     );
 
-    // Resized: boxes and masks follow to the bit, pixels are rounded once more.
+    // Resized: boxes and masks are exact, and pixels are rounded once more.
     let square = |text: &str| ours(&format!("{text},size=square"), 64);
     same(
         "voc, resized",
@@ -196,8 +196,10 @@ fn batches_are_those_of_the_printed_functions() {
     assert!(compared >= 30, "{compared} compared");
 }
 
-/// `cargo test --release --test formats -- --ignored --nocapture throughput`, with LOADSCOPE_FORMATS_DATA naming a folder that
-/// `pictures.py FOLDER --large --only-data` made; `speed.py FOLDER` measures torchvision.
+/// Run with `cargo test --release --test formats -- --ignored --nocapture throughput`.
+///
+/// LOADSCOPE_FORMATS_DATA must name a folder made by `pictures.py FOLDER --large --only-data`. `speed.py FOLDER`
+/// measures torchvision.
 #[test]
 #[ignore = "a measurement"]
 fn throughput_of_annotated_pictures() {

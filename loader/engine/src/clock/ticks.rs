@@ -1,63 +1,65 @@
-//! The processor's own counter as a clock: reading it takes a third of what asking the system takes.
+//! Clock that reads the processor's time stamp counter (TSC), in a third of the time of a system call.
 //!
-//! It is used only where the kernel itself keeps the time by it, which says that it runs at one rate on all cores. Every millisecond
-//! a thread asks the system what time it is, and a new anchor is set: from there the counter is only followed for a moment, at a
-//! rate that was measured. So it makes no difference what the counter did while the computer slept, or if the system turns its
-//! clock faster. A new anchor never lies before where the old one led, so that no thread sees the time go back.
+//! The counter is used only if the kernel also uses it as its clock source. Then it runs at one rate on all cores.
+//! Every millisecond a thread reads the system clock and sets a new anchor. Between anchors, the time is extrapolated
+//! from the counter at a measured rate. Suspend and adjustments of the system clock therefore do no harm. A new anchor
+//! is never earlier than the time extrapolated from the old one, so no thread sees time go backwards.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, OnceLock, TryLockError};
 use std::time::Instant;
 
-/// The counter is followed for so long before a thread looks at the system's clock, ns.
+/// Time after an anchor from which a thread tries to set a new one, ns.
 const SOON: u64 = 1_000_000;
-/// And never longer than this, ns.
+/// Maximum time of extrapolation from an anchor, ns.
 const LONGEST: u64 = 10_000_000;
-/// The rate is measured over at least this, ns.
+/// Minimum period over which the rate is measured, ns.
 const LEAST: i64 = 10_000_000;
-/// And begins anew after this, ns, so that it follows the system's clock.
+/// Period after which a new measurement of the rate starts, so that it follows the system clock, ns.
 const MOST: i64 = 1_000_000_000;
-/// Asking the system takes less than so many ticks, unless the thread is interrupted.
+/// Maximum ticks of an uninterrupted read of the system clock.
 const TIGHT: u64 = 1_000;
-/// A rate that differs by more than one part in so many is another clock: the computer slept.
+/// Tolerance of the rate, as a divisor. A larger change (1 / `SAME`) means another clock, for example after suspend.
 const SAME: u64 = 1_000;
 
-/// Nanoseconds since this was first asked. Does not go back, for no thread.
+/// Returns nanoseconds since the first call. Never goes backwards in any thread.
 ///
-/// With `ordered` it is read after all that the thread did before, so after what it has heard of others. Without, which takes
-/// half as long, it may be read up to a tenth of a microsecond early.
+/// If `ordered`, the counter is read after everything that the thread did before, and so after any event that it has
+/// learned of. If not, it may be read up to 0.1 µs early, in half the time.
 #[inline]
 pub(super) fn now(ordered: bool) -> i64 {
     static TICKS: OnceLock<Ticks> = OnceLock::new();
     TICKS.get_or_init(Ticks::start).now(ordered)
 }
 
-/// True if two readings by two threads, one after the other, are in order though nothing else says so: the clock is finer than what
-/// it takes to tell the other thread.
+/// Returns true if two successive readings by two threads are in order without other synchronization.
+///
+/// This is the case if the clock is finer than the latency of a message between threads.
 pub(super) fn is_fine() -> bool {
     cfg!(target_os = "linux") && cfg!(target_arch = "x86_64")
 }
 
 struct Ticks {
     origin: Instant,
-    /// Whether the counter may be used at all.
+    /// True if the counter may be used.
     counts: bool,
     anchor: Anchor,
     rate: Mutex<Rate>,
 }
 
-/// Where the counter is followed from. Read by all threads, set by one at a time: odd `changes` = it is being set.
+/// Start of the extrapolation. All threads read it, and one at a time sets it. `changes` is odd during an update
+/// (seqlock).
 #[repr(align(128))]
 #[derive(Default)]
 struct Anchor {
     changes: AtomicU64,
     ticks: AtomicU64,
     nanos: AtomicI64,
-    /// Nanoseconds a tick, times 2^32; 0: not known yet.
+    /// Nanoseconds per tick times 2^32, or 0 if not yet known.
     rate: AtomicU64,
-    /// Ticks after which the system is to be asked, if no thread does at the moment.
+    /// Ticks after which a thread reads the system clock, unless another thread is doing it.
     soon: AtomicU64,
-    /// Ticks after which it has to be asked.
+    /// Ticks after which a thread must read the system clock.
     longest: AtomicU64,
 }
 
@@ -70,7 +72,7 @@ struct Set {
     longest: u64,
 }
 
-/// Since when the rate is measured.
+/// Start of the current rate measurement.
 #[derive(Default)]
 struct Rate {
     since: Option<(u64, i64)>,
@@ -93,7 +95,7 @@ impl Ticks {
         }
         let ticks = counter(ordered);
         if let Some(set) = self.anchor.get() {
-            // Another thread may have set the anchor since.
+            // Another thread may have set the anchor since, so this may be negative.
             let past = ticks.wrapping_sub(set.ticks) as i64;
             if past.unsigned_abs() < set.soon {
                 return set.at(past);
@@ -106,7 +108,7 @@ impl Ticks {
         i64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// Asks the system, unless another thread does.
+    /// Reads the system clock and sets a new anchor, unless another thread is doing it.
     #[cold]
     fn look(&self, ticks: u64) -> i64 {
         let mut rate = match self.rate.try_lock() {
@@ -135,7 +137,7 @@ impl Ticks {
         nanos
     }
 
-    /// The counter and the system's clock, at nearly the same time; true if it was.
+    /// Reads the counter and the system clock at nearly the same time. The bool is false if the thread was interrupted.
     fn both(&self) -> (u64, i64, bool) {
         let mut tries = 0;
         loop {
@@ -152,7 +154,7 @@ impl Ticks {
 }
 
 impl Rate {
-    /// Nanoseconds a tick, times 2^32, a little less than it was since the beginning; 0 while it is not known.
+    /// Returns nanoseconds per tick times 2^32, slightly below the measured rate. 0 means not yet known.
     fn measure(&mut self, known: u64, ticks: u64, nanos: i64, is_tight: bool) -> u64 {
         let Some((first, since)) = self.since else {
             self.since = is_tight.then_some((ticks, nanos));
@@ -168,13 +170,13 @@ impl Rate {
         let rate = (took.unsigned_abs() as u128) << 32;
         let rate = u64::try_from(rate / u128::from(all.max(1))).unwrap_or(0);
         let differs = known > 0 && rate.abs_diff(known) > known / SAME;
-        // Less than one tick in 16 ns, or more than 16 in one: no such counter.
+        // Not a plausible counter: less than one tick in 16 ns, or more than 16 ticks per ns.
         let is_odd = !((1 << 28)..(1 << 36)).contains(&rate);
         if differs || is_odd {
             self.since = Some((ticks, nanos));
             return 0;
         }
-        // 15 parts in a million less: it rather lags by a few nanoseconds than leads.
+        // 15 ppm less, because a lag of a few nanoseconds is better than a lead.
         rate - (rate >> 16)
     }
 }
@@ -191,7 +193,7 @@ impl Set {
         }
     }
 
-    /// The time `past` ticks after the anchor: fewer than 2^31.
+    /// Returns the time `past` ticks after the anchor. `past` is below 2^31.
     #[inline]
     fn at(&self, past: i64) -> i64 {
         self.nanos + ((past.wrapping_mul(self.rate as i64)) >> 32)
@@ -199,7 +201,7 @@ impl Set {
 }
 
 impl Anchor {
-    /// `None`: it is being set.
+    /// Returns the anchor, or `None` while it is being updated.
     #[inline]
     fn get(&self) -> Option<Set> {
         let before = self.changes.load(Ordering::Acquire);
@@ -215,7 +217,7 @@ impl Anchor {
         is_whole.then_some(set)
     }
 
-    /// By the one thread that holds the lock.
+    /// Updates the anchor. The caller holds the lock.
     fn set(&self, set: Set) {
         let changes = self.changes.load(Ordering::Relaxed);
         self.changes.store(changes + 1, Ordering::Relaxed);
@@ -229,7 +231,7 @@ impl Anchor {
     }
 }
 
-/// Whether the kernel keeps the time by this counter.
+/// Returns true if the kernel uses this counter as its clock source.
 fn keeps_time() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
@@ -241,7 +243,7 @@ fn keeps_time() -> bool {
 #[expect(unsafe_code, reason = "instructions that have no safe name")]
 fn counter(ordered: bool) -> u64 {
     use std::arch::x86_64::{_mm_lfence, _rdtsc};
-    // SAFETY: every processor of this architecture has both, and they touch no memory.
+    // SAFETY: every processor of this architecture has both instructions, and they do not access memory.
     unsafe {
         if ordered {
             _mm_lfence();
@@ -272,7 +274,7 @@ mod tests {
             let shown = now(true) - began;
             let high = start.elapsed() + Duration::from_micros(2);
             let low = low.saturating_sub(Duration::from_micros(2)).as_nanos() as i64;
-            // A thread that is interrupted between the readings sees more than passed.
+            // The shown time is too large if the thread is interrupted between the readings.
             assert!(
                 (low..=high.as_nanos() as i64 + 1).contains(&shown),
                 "{low} {shown}"
@@ -318,10 +320,10 @@ mod tests {
             found < expected && expected - found < expected / 50_000,
             "{found} {expected}"
         );
-        // The counter went on while the system's clock stood still.
+        // The counter continued while the system clock stopped.
         assert_eq!(rate.measure(found, 500_000_000_000, 30_000_000, true), 0);
         assert_eq!(rate.measure(0, 500_025_000_000, 40_000_000, true), found);
-        // It began anew.
+        // The counter restarted.
         assert_eq!(rate.measure(found, 5_000, 60_000_000, true), 0);
         assert_eq!(
             rate.measure(0, 1 << 60, 80_000_000, true),
@@ -340,7 +342,7 @@ mod tests {
             assert!(next >= last, "{next} {last}");
             last = next;
         }
-        // The rate is wrong by far: the time still does not go back.
+        // Even with a very wrong rate, time does not go backwards.
         if let Some(set) = ticks.anchor.get() {
             ticks.anchor.set(Set {
                 nanos: set.nanos + 500_000,

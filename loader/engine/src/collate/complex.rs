@@ -6,7 +6,7 @@ use tch::{Kind, Tensor};
 use crate::error::LoaderError;
 use crate::value::{DType, Value, new_tensor, torch_error};
 
-/// A tensor of the complex `dtype` of real and imaginary parts.
+/// Makes a tensor of the complex `dtype` from real and imaginary parts.
 pub(super) fn tensor(parts: &[[f64; 2]], dtype: DType) -> Result<Tensor, LoaderError> {
     let numbers = new_tensor(&[parts.len() as i64], Kind::ComplexDouble, |bytes| {
         let slots = bytes.chunks_exact_mut(size_of::<f64>());
@@ -19,7 +19,6 @@ pub(super) fn tensor(parts: &[[f64; 2]], dtype: DType) -> Result<Tensor, LoaderE
         .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
-/// True for a dtype of complex numbers.
 pub(super) fn is_complex(dtype: DType) -> bool {
     matches!(
         dtype,
@@ -27,7 +26,7 @@ pub(super) fn is_complex(dtype: DType) -> bool {
     )
 }
 
-/// Both parts of a tensor of one number, if it is complex.
+/// Returns both parts of a single-element tensor, or `None` if it is not complex.
 pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, LoaderError> {
     if !DType::of(element).is_some_and(is_complex) {
         return Ok(None);
@@ -43,8 +42,10 @@ pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, LoaderError> {
     read().map_err(|e| torch_error(say!("read a number from a tensor"), &e))
 }
 
-/// `float(value)` of a complex number, as a tensor of floats takes it: NumPy's scalars give their real part (with a warning), tensors
-/// only if that is all there is, and arrays refuse.
+/// Returns `float(value)` of a complex number, for a tensor of floats.
+///
+/// NumPy scalars give their real part (with a warning in NumPy). Tensors do so only if the imaginary part is 0, and
+/// arrays never.
 ///
 /// # Errors
 /// RuntimeError for a tensor with an imaginary part, TypeError for an array.

@@ -7,10 +7,10 @@ use super::Manner;
 use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
-/// Puts together what the containers hold; the last argument makes the container of texts.
+/// Collates the elements of containers. The last argument makes the container of texts.
 type Collate = fn(Vec<Value>, Manner, fn(Vec<Value>) -> Value) -> Result<Value, LoaderError>;
 
-/// The keys and their order are the first sample's; keys that only later samples have are ignored.
+/// Collates maps. Keys and their order are those of the first sample. Additional keys of later samples are ignored.
 pub(super) fn maps(
     batch: Vec<Value>,
     manner: Manner,
@@ -25,7 +25,7 @@ pub(super) fn maps(
     };
     let size = batch.len();
     let mut columns: Vec<Vec<Value>> = keys.iter().map(|_| Vec::with_capacity(size)).collect();
-    // PyTorch goes through key by key: what is before the first that cannot be looked up is collated, and may fail before.
+    // PyTorch collates key by key. The keys before the first failed look-up are collated, and their errors come first.
     let mut failed: Option<(usize, LoaderError)> = None;
     for sample in batch {
         let mut entries = match (sample, keys.first()) {
@@ -39,7 +39,7 @@ pub(super) fn maps(
             }
         };
         for (position, (key, column)) in keys.iter().zip(&mut columns).enumerate() {
-            // Nearly always the keys come in the same order, so look there first.
+            // The keys nearly always have the same order, so this position is tried first.
             let found = match entries.get(position) {
                 Some((at, _)) if at == key => Some(position),
                 _ => entries.iter().position(|(at, _)| at == key),
@@ -69,12 +69,12 @@ pub(super) fn maps(
     }
 }
 
-/// What `value[key]` raises for what is no mapping.
+/// Returns the error of `value[key]` for a value that is not a mapping.
 fn no_such_item(value: &Value, key: &Key) -> LoaderError {
     let index_error = |text: String| LoaderError::python(ExceptionKind::INDEX_ERROR, text);
     match (value, key) {
         (Value::Tensor(tensor), Key::Str(text)) if tensor.defined() => {
-            // A short text is taken for as many indices as it has characters.
+            // PyTorch reads a short text as one index per character.
             let count = text.chars().count();
             let indices = if count < 32 { count } else { 1 };
             match tensor.dim() < indices {
@@ -114,7 +114,9 @@ fn not_a_mapping(value: &Value) -> LoaderError {
     })
 }
 
-/// The type and field names are the first sample's. PyTorch does not check lengths here: `zip` stops at the shortest.
+/// Collates named tuples. The type and field names are those of the first sample.
+///
+/// PyTorch does not check lengths here: `zip` stops at the shortest.
 pub(super) fn named_tuples(
     batch: Vec<Value>,
     manner: Manner,
@@ -139,7 +141,7 @@ pub(super) fn named_tuples(
     }))
 }
 
-/// What Python says of a call without these arguments.
+/// Returns Python's error for a call without these arguments.
 fn missing_arguments(name: &str, fields: &[String]) -> LoaderError {
     let quoted: Vec<String> = fields.iter().map(|field| format!("'{field}'")).collect();
     let (count, listed) = match &quoted[..] {
@@ -192,7 +194,7 @@ pub(super) fn sequences(
     })
 }
 
-/// `[collate(samples) for samples in zip(*batch)]` over the first `width` elements of each row.
+/// Returns `[collate(samples) for samples in zip(*batch)]` over the first `width` elements of each row.
 fn transposed(
     rows: Vec<Vec<Value>>,
     width: usize,
@@ -212,7 +214,7 @@ fn transposed(
         .collect()
 }
 
-/// What Python asks a value for first, which decides the error of one that has no elements.
+/// First operation that Python applies to a value. It determines the error of a value without elements.
 #[derive(Clone, Copy)]
 pub(super) enum Asked {
     /// `iter(value)`
@@ -221,7 +223,7 @@ pub(super) enum Asked {
     Length,
 }
 
-/// What iterating over a value gives in Python.
+/// Returns the elements that Python iterates over.
 pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, LoaderError> {
     let none = |items: &str, length: &str| {
         LoaderError::type_error(match asked {

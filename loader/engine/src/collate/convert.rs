@@ -1,4 +1,4 @@
-//! `default_convert` and `torch.as_tensor`: one value at a time.
+//! `default_convert` and `torch.as_tensor` of one value.
 
 use loadscope_words::say;
 use tch::Tensor;
@@ -7,11 +7,14 @@ use super::{nested, numbers};
 use crate::error::LoaderError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
-/// PyTorch's `default_convert`, which loaders without batches apply to each sample: NumPy's arrays and numbers become
-/// tensors, tuples become lists, containers are gone into, all else is kept.
+/// PyTorch's `default_convert`, which loaders without batches apply to each sample.
+///
+/// NumPy arrays and numbers become tensors, tuples become lists, containers are converted recursively. Everything else
+/// stays as it is.
 ///
 /// # Errors
-/// TypeError for NumPy values that no tensor can hold: dates, `numpy.bytes_`. Arrays of texts and objects are kept.
+/// TypeError for NumPy values that no tensor can represent: dates, `numpy.bytes_`. Arrays of texts and objects are
+/// kept.
 pub fn default_convert(value: Value) -> Result<Value, LoaderError> {
     let all = |items: Vec<Value>| -> Result<Vec<Value>, LoaderError> {
         items.into_iter().map(default_convert).collect()
@@ -35,7 +38,7 @@ pub fn default_convert(value: Value) -> Result<Value, LoaderError> {
     })
 }
 
-/// `torch.as_tensor(value)`; the result is a [`Value::Tensor`].
+/// Returns `torch.as_tensor(value)` as a [`Value::Tensor`].
 pub(super) fn as_tensor(value: Value) -> Result<Value, LoaderError> {
     match value {
         Value::Tensor(tensor)
@@ -60,7 +63,7 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, LoaderError> {
     }
 }
 
-/// A number as a 0-d tensor: ints are int64, floats float32.
+/// Returns a number as a 0-d tensor. Ints are int64, floats float32.
 fn scalar_tensor(value: Value) -> Result<Tensor, LoaderError> {
     numbers::inferred(&[value])?
         .f_reshape([0i64; 0].as_slice())

@@ -1,11 +1,13 @@
-//! Batches of what differs from sample to sample: lists of each field.
+//! Batches of variable-size samples: one list per field.
 
 use super::no_samples;
 use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{Key, Mapping, Value};
 
-/// `tuple(zip(*batch))`, and of `dict`s a list for each key: what detection is trained with, since neither pictures nor boxes stack.
-/// Samples of another type become a tuple of one tuple each, as `zip` makes it of lists; what has no elements is listed as it is.
+/// Returns `tuple(zip(*batch))`, or a dict of lists for a batch of dicts.
+///
+/// Detection models use it, because neither pictures nor boxes stack. A sample of another type in the batch counts as a
+/// tuple of one element. If the first sample has no elements, the batch is returned as a list.
 ///
 /// # Errors
 /// IndexError for no samples, KeyError for a key that a later sample does not have.
@@ -18,7 +20,7 @@ pub fn collate_lists(batch: Vec<Value>) -> Result<Value, LoaderError> {
     }
 }
 
-/// As `zip`, which ends with the shortest.
+/// Transposes like `zip`, which ends with the shortest.
 fn zipped(batch: Vec<Value>) -> Value {
     let count = batch.len();
     let mut columns: Vec<Vec<Value>> = Vec::new();

@@ -1,4 +1,4 @@
-//! What becomes of the tensors of a batch: they are stacked, padded or put one behind the other.
+//! Combining the tensors of a batch: stacked, padded or concatenated.
 
 use loadscope_words::say;
 use tch::{Kind, Tensor};
@@ -8,7 +8,7 @@ use super::stack::{dtype_of, tensors as stacked};
 use crate::error::LoaderError;
 use crate::value::{Value, torch_error};
 
-/// How the tensors of a batch are put together.
+/// Method that combines the tensors of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
     site: CollateSite,
@@ -44,7 +44,7 @@ impl Manner {
         }
     }
 
-    /// The tensors of a batch, together.
+    /// Combines the tensors of a batch.
     pub fn tensors(self, batch: &[Value]) -> Result<Value, LoaderError> {
         let has_axes = matches!(batch.first(), Some(Value::Tensor(first)) if first.defined() && first.dim() > 0);
         match self.kind {
@@ -55,7 +55,7 @@ impl Manner {
     }
 }
 
-/// The tensors of a batch, which have to be of one dtype and of as many axes as the first.
+/// Checks that the tensors of a batch have one dtype and one number of axes.
 fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderError> {
     let mut all: Vec<&Tensor> = Vec::with_capacity(batch.len());
     for (position, value) in batch.iter().enumerate() {
@@ -120,21 +120,21 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
     Ok(out)
 }
 
-/// Whether a dtype has this value, as far as it is one of whole numbers.
+/// Returns true if an integer dtype can represent `value`. True for every other dtype.
 fn holds(kind: Kind, value: f64) -> bool {
     let (least, most) = match kind {
         Kind::Uint8 => (0.0, f64::from(u8::MAX)),
         Kind::Int8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
         Kind::Int16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
         Kind::Int => (f64::from(i32::MIN), f64::from(i32::MAX)),
-        // What is larger has no double of its own.
+        // A double cannot represent the limits of int64 exactly.
         Kind::Int64 => (-9e18, 9e18),
         _ => return true,
     };
     (least..=most).contains(&value)
 }
 
-/// `(torch.cat(batch), offsets)`
+/// Returns `(torch.cat(batch), offsets)`.
 fn joined(batch: &[Value]) -> Result<Value, LoaderError> {
     let all = alike(batch)?;
     let mut offsets = Vec::with_capacity(all.len());

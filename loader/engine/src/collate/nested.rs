@@ -1,4 +1,4 @@
-//! A tensor of a sequence of sequences, as `torch.as_tensor` makes it.
+//! A tensor from nested sequences, like `torch.as_tensor`.
 
 use loadscope_words::say;
 use tch::Tensor;
@@ -8,7 +8,7 @@ use super::numbers;
 use crate::error::LoaderError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
-/// The first element of each sequence says how deep and how long all are, all elements say the dtype.
+/// Makes a tensor. The first element of each sequence determines the shape, and all elements determine the dtype.
 pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, LoaderError> {
     let mut sizes = vec![items.len()];
     if let Some(first) = items.first() {
@@ -16,7 +16,7 @@ pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, LoaderError> {
     }
     let dtype = numbers::dtype_of_all(&items)?;
     let mut leaves = Vec::new();
-    // PyTorch does not look at elements of which there are none.
+    // PyTorch does not check elements if one of the sizes is 0.
     if !sizes.contains(&0) {
         spread(items, &sizes, 0, &mut leaves)?;
     }
@@ -26,7 +26,7 @@ pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, LoaderError> {
         .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
-/// Adds the lengths of the sequences that begin with this value.
+/// Adds the lengths of this sequence and of its first elements.
 fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
     let items = match value {
         Value::List(items)
@@ -40,7 +40,7 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
             sizes.push(text.len());
             return match text.is_empty() {
                 true => Ok(()),
-                // The first character of a text is a text.
+                // The first character of a text is again a text, without end.
                 false => Err(LoaderError::value_error("too many dimensions 'str'")),
             };
         }
@@ -67,7 +67,7 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
     items.first().map_or(Ok(()), |first| measure(first, sizes))
 }
 
-/// Adds all elements, row by row.
+/// Adds all elements in row-major order.
 fn spread(
     items: Vec<Value>,
     sizes: &[usize],

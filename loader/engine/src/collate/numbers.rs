@@ -1,4 +1,4 @@
-//! Batches of numbers, as `torch.tensor(batch)` makes them.
+//! Batches of numbers, like `torch.tensor(batch)`.
 
 use loadscope_words::say;
 use tch::{Kind, Tensor};
@@ -11,22 +11,23 @@ use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
 const BOOL: DType = DType::Kind(Kind::Bool);
 const INT: DType = DType::Kind(Kind::Int64);
 const FLOAT: DType = DType::Kind(Kind::Float);
-/// PyTorch looks no further for a dtype once it has found this one.
+/// Dtype at which PyTorch stops its inference.
 const WIDEST: DType = DType::Kind(Kind::ComplexDouble);
 
-/// `torch.tensor(batch, dtype=torch.float64)`: what a batch becomes whose first sample is a float.
+/// Returns `torch.tensor(batch, dtype=torch.float64)`, for a batch whose first sample is a float.
 pub(super) fn floats(batch: &[Value]) -> Result<Tensor, LoaderError> {
     let numbers: Vec<f64> = batch.iter().map(real).collect::<Result<_, _>>()?;
     tensor(Kind::Double, numbers.into_iter().map(f64::to_ne_bytes))
 }
 
-/// `torch.tensor(batch)`: bools stay bools, ints are int64, NumPy's numbers and tensors keep their dtypes, and one float
-/// makes all ints float32.
+/// Returns `torch.tensor(batch)`.
+///
+/// Bools stay bools, ints are int64, NumPy numbers and tensors keep their dtypes. One float makes all ints float32.
 pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, LoaderError> {
     of_dtype(batch, dtype_of_all(batch)?)
 }
 
-/// The dtype that `torch.tensor` infers from numbers, or from sequences of them.
+/// Returns the dtype that `torch.tensor` infers from numbers or sequences of numbers.
 pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
     let mut dtype = match batch.first() {
         Some(first) => inferred_dtype(first)?,
@@ -37,7 +38,7 @@ pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
             break;
         }
         dtype = match (dtype, inferred_dtype(value)?) {
-            // The usual cases without asking libtorch.
+            // Common cases without a call to libtorch.
             (a, b) if a == b => a,
             (BOOL, INT) => INT,
             (INT, BOOL) => INT,
@@ -48,7 +49,7 @@ pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
     Ok(dtype)
 }
 
-/// `torch.tensor(batch, dtype=dtype)` of a dtype that holds all of them.
+/// Returns `torch.tensor(batch, dtype=dtype)`. The dtype must be able to represent every element.
 pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     match dtype {
         BOOL => {
@@ -67,16 +68,16 @@ pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderEr
             let numbers: Vec<[f64; 2]> = batch.iter().map(pair).collect::<Result<_, _>>()?;
             complex::tensor(&numbers, dtype)
         }
-        // NumPy's numbers and tensors: few, so that one tensor each does not matter.
+        // Rare: NumPy numbers and tensors. One temporary tensor per number does not matter.
         other => converted(batch, other),
     }
 }
 
-/// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
+/// Converts each number with libtorch, which supports every dtype.
 fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("make a batch of {}", dtype.name()), &e);
     let is_whole = match dtype {
-        // PyTorch takes Python's own integers here, of which no batch has this dtype.
+        // PyTorch takes only Python integers here, and no batch of them has this dtype.
         DType::UInt64 => return Err(LoaderError::type_error("an integer is required")),
         DType::UInt16 | DType::UInt32 => true,
         DType::Kind(kind) => matches!(kind, Kind::Uint8 | Kind::Int8 | Kind::Int16 | Kind::Int),
@@ -94,7 +95,7 @@ fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     Ok(out)
 }
 
-/// A 1-dimensional tensor of the given dtype from the bytes of its elements.
+/// Makes a 1-dimensional tensor from the bytes of its elements.
 fn tensor<const W: usize>(
     dtype: impl Into<DType>,
     elements: impl ExactSizeIterator<Item = [u8; W]>,
@@ -107,7 +108,7 @@ fn tensor<const W: usize>(
     .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
-/// The dtype that `torch.tensor` infers from one element.
+/// Returns the dtype that `torch.tensor` infers from one element.
 fn inferred_dtype(value: &Value) -> Result<DType, LoaderError> {
     match value {
         Value::Bool(_) => Ok(BOOL),
@@ -129,7 +130,7 @@ fn inferred_dtype(value: &Value) -> Result<DType, LoaderError> {
             "new(): invalid data type '{}'",
             value.type_name()
         ))),
-        // Sequences are looked into, so their elements decide; they fail later, when they are converted.
+        // The elements of sequences determine the dtype. The conversion fails later.
         Value::List(items) | Value::Tuple(items) => dtype_of_all(items),
         Value::NamedTuple(tuple) => dtype_of_all(&tuple.items),
         Value::Sequence(sequence) => dtype_of_all(&sequence.items),
@@ -188,7 +189,7 @@ fn real(value: &Value) -> Result<f64, LoaderError> {
     }
 }
 
-/// Real and imaginary part of a number of any type.
+/// Returns the real and imaginary part of a number of any type.
 fn pair(value: &Value) -> Result<[f64; 2], LoaderError> {
     let parts = match value {
         Value::Complex(real, imaginary) => Some([*real, *imaginary]),
@@ -206,7 +207,7 @@ fn pair(value: &Value) -> Result<[f64; 2], LoaderError> {
     }
 }
 
-/// `operator.index(value)`
+/// Returns `operator.index(value)`.
 fn integer(value: &Value) -> Result<i64, LoaderError> {
     let is_bool = |tensor: &Tensor| DType::of(tensor) == Some(BOOL);
     match value {
@@ -223,7 +224,7 @@ fn integer(value: &Value) -> Result<i64, LoaderError> {
     }
 }
 
-/// What a tensor of truth values is made of.
+/// Returns an integer from which a bool tensor is made.
 fn truth(value: &Value) -> Result<i64, LoaderError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
@@ -250,7 +251,7 @@ fn truth(value: &Value) -> Result<i64, LoaderError> {
     }
 }
 
-/// The only element of a tensor, as a 0-d tensor.
+/// Returns the only element of a tensor as a 0-d tensor.
 fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, LoaderError> {
     if !tensor.defined() || tensor.numel() != 1 {
         return Err(LoaderError::python(refusal.0, refusal.1));
@@ -260,7 +261,7 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, LoaderError> {
         .map_err(|e| torch_error(say!("read a number from a tensor"), &e))
 }
 
-/// What NumPy's arrays of this dtype raise when a tensor is to be made of them.
+/// Returns the error of converting a NumPy array of this dtype to a tensor.
 pub(super) fn no_such_array(dtype: &str) -> LoaderError {
     let letter = dtype.trim_start_matches(['<', '>', '|', '=']);
     let class = match letter.chars().next() {
@@ -268,7 +269,7 @@ pub(super) fn no_such_array(dtype: &str) -> LoaderError {
         Some('S' | 'a') => "bytes_",
         Some('V') => "void",
         _ if letter == "object" => "object_",
-        // `datetime64[D]` is of the class datetime64.
+        // The class of `datetime64[D]` is datetime64.
         _ => letter.split('[').next().unwrap_or_default(),
     };
     LoaderError::type_error(format!(

@@ -1,4 +1,4 @@
-//! Stacking tensors: one allocation, one copy a sample.
+//! Stacking tensors: one allocation, and one copy per sample.
 
 use loadscope_words::say;
 use tch::{TchError, Tensor};
@@ -10,13 +10,13 @@ use crate::value::{DType, Value, dense_bytes, is_plain, lazy, new_tensor, torch_
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
 
-/// `torch.stack(batch, 0)`, in a worker with `out=` in memory of the first sample's dtype.
+/// Returns `torch.stack(batch, 0)`. In a worker, `out=` is memory of the first sample's dtype.
 pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, LoaderError> {
     let mut items = Vec::with_capacity(batch.len());
     for (position, value) in batch.iter().enumerate() {
         match value {
             Value::Tensor(tensor) => items.push(tensor),
-            // A worker sums up sizes before it stacks, and stumbles there.
+            // A worker sums up `numel` before it stacks, and fails there.
             other if site == CollateSite::Worker => {
                 return Err(LoaderError::python(
                     ExceptionKind::ATTRIBUTE_ERROR,
@@ -34,7 +34,7 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Load
     stack(&items, site)
 }
 
-/// The same for what is known to be tensors.
+/// Stacks tensors.
 pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, LoaderError> {
     let Some(first) = items.first() else {
         return Err(LoaderError::runtime("stack expects a non-empty TensorList"));
@@ -50,13 +50,13 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     let size = first.size();
     let dtype = dtype_of(first)?;
     if site == CollateSite::Worker {
-        // PyTorch asks for shared memory in the first sample's name, which such a tensor cannot give.
+        // PyTorch allocates shared memory through the first sample. A lazy tensor does not support it.
         if let Some(key) = lazy(first, dtype) {
             return Err(LoaderError::runtime(format!(
                 "DispatchKey {key} doesn't correspond to a device"
             )));
         }
-        // The shared memory is made for the sum of all elements, then shaped by the first sample.
+        // PyTorch allocates shared memory for the sum of all elements and resizes it to the first sample's shape.
         let have: usize = items.iter().map(|t| t.numel()).sum();
         if have < items.len() * first.numel() {
             return Err(LoaderError::runtime(
@@ -72,7 +72,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     for item in items {
         one_dtype &= dtype_of(item)? == dtype;
     }
-    // Only what sits in main memory can be copied byte by byte; the rest is libtorch's business.
+    // Only dense CPU tensors can be copied byte by byte. libtorch handles the rest.
     let plain = items.iter().all(|t| is_plain(t) && !t.requires_grad());
     match site {
         CollateSite::Main if !one_dtype || !plain => {
@@ -107,7 +107,7 @@ fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, LoaderE
         }
     })
     .map_err(failed)?;
-    // Strided samples and those of another dtype: libtorch walks and converts them.
+    // libtorch copies strided samples and converts those of another dtype.
     for (position, item) in rest {
         let source = item.f_detach().map_err(failed)?;
         out.f_select(0, position as i64)
@@ -117,8 +117,9 @@ fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, LoaderE
     Ok(out)
 }
 
-/// `torch.cat(.., out=)` converts between integers of any width, even if values wrap, but never to a lesser kind of
-/// number.
+/// Refuses casts to a lower category of number.
+///
+/// `torch.cat(.., out=)` converts between integers of any width, even if values wrap.
 fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), LoaderError> {
     let mut common = dtype;
     for item in items {
@@ -128,7 +129,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), LoaderError> {
         (from, to) if from == to => true,
         (DType::Kind(from), DType::Kind(to)) => Tensor::f_can_cast(from, to)
             .map_err(|e| torch_error(say!("compare the dtypes of a batch"), &e))?,
-        // With the wide integers only floating-point numbers have a dtype in common.
+        // The wide unsigned integers have a common dtype only with floating-point numbers.
         _ => false,
     };
     match castable {
@@ -140,21 +141,21 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), LoaderError> {
     }
 }
 
-/// The dtype that holds both, as `torch.promote_types`.
+/// Returns `torch.promote_types(a, b)`.
 ///
 /// # Errors
-/// RuntimeError for unsigned integers of more than 8 bits, which PyTorch promotes to nothing else.
+/// RuntimeError for unsigned integers of more than 8 bits, which PyTorch does not promote.
 pub(super) fn promote(a: DType, b: DType) -> Result<DType, LoaderError> {
     if a == b {
         return Ok(a);
     }
-    // libtorch's own table, through the smallest operation that promotes without regard to values.
+    // `cat` is the smallest operation that promotes by libtorch's own table, independent of values.
     let one = |dtype| new_tensor(&[1], dtype, |bytes| bytes.fill(0));
     let both = one(a).and_then(|a| Tensor::f_cat(&[a, one(b)?], 0));
     dtype_of(&both.map_err(|e| refused(&e))?)
 }
 
-/// What libtorch says in its own words, PyTorch passes on as a RuntimeError.
+/// Returns libtorch's error as the RuntimeError that PyTorch raises.
 fn refused(error: &TchError) -> LoaderError {
     match torch_error(say!("stack the tensors of a batch"), error) {
         LoaderError::Torch { message, .. } => LoaderError::runtime(message),
@@ -162,7 +163,6 @@ fn refused(error: &TchError) -> LoaderError {
     }
 }
 
-/// The dtype of a tensor.
 pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, LoaderError> {
     DType::of(tensor).ok_or_else(|| {
         LoaderError::runtime(say!(
@@ -171,7 +171,7 @@ pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, LoaderError> {
     })
 }
 
-/// What PyTorch says when a sample is not of the size of the first.
+/// Returns PyTorch's error for a sample of another size than the first.
 pub(super) fn unequal(first: &[i64], position: usize, other: &[i64]) -> LoaderError {
     // Rust prints a list of sizes as PyTorch does.
     LoaderError::runtime(format!(

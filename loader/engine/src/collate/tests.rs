@@ -244,7 +244,7 @@ fn containers_keep_their_types_where_python_can() {
     );
 }
 
-/// Samples of one random structure with different contents.
+/// Generates samples of one random structure with different contents.
 fn samples() -> impl Strategy<Value = Vec<Value>> {
     let leaf = prop_oneof![
         Just("int"),
@@ -297,7 +297,7 @@ proptest! {
     #[test]
     fn no_batch_panics(batch in samples(), worker: bool) {
         let site = if worker { CollateSite::Worker } else { CollateSite::Main };
-        // Samples may differ in structure, so both outcomes are right; a panic is not.
+        // Samples may differ in structure, so both outcomes are valid. Only a panic is not.
         let _ = default_collate(batch, site);
     }
 

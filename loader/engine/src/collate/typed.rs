@@ -1,4 +1,4 @@
-//! Collating plain Rust samples, without a [`Value`](crate::value::Value) in between.
+//! Collating plain Rust samples, without an intermediate [`Value`](crate::value::Value).
 
 use loadscope_trace::{BatchContent, BatchId};
 use loadscope_words::say;
@@ -12,16 +12,15 @@ use crate::fetch::Collate;
 use crate::pin::{Lease, Pinner};
 use crate::value::{Value, new_tensor, torch_error};
 
-/// A sample, or a part of one, that batches are made of by stacking: numbers, arrays and lists of numbers, tensors, and
-/// tuples of these.
+/// A sample, or part of one, that can be stacked: numbers, arrays and lists of numbers, tensors, and tuples of these.
 ///
-/// Shapes and dtypes are those of `default_collate`, with one exception: Rust's numbers have a width and keep it, so an
-/// `f32` becomes float32 where Python's only `float` becomes float64.
+/// Shapes and dtypes are those of `default_collate`, with one exception. Rust numbers keep their width: an `f32`
+/// becomes float32, while Python's only `float` becomes float64.
 pub trait Stackable: Send + Sized + 'static {
-    /// What a batch of it is: a tensor with a new first dimension, or a tuple of such.
+    /// Batch type: a tensor with a new first dimension, or a tuple of them.
     type Stacked: Tensors + Batch;
 
-    /// Stacks the samples that `part` finds in `rows`, one a row.
+    /// Stacks the samples that `part` returns, one per element of `rows`.
     ///
     /// # Errors
     /// RuntimeError if their shapes differ.
@@ -32,7 +31,7 @@ pub trait Stackable: Send + Sized + 'static {
     ) -> Result<Self::Stacked, LoaderError>;
 }
 
-/// PyTorch's `default_collate` for plain Rust samples: of `(f32, i64)` it makes `(Tensor, Tensor)`.
+/// PyTorch's `default_collate` for plain Rust samples. `(f32, i64)` samples become `(Tensor, Tensor)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StackCollate;
 
@@ -47,12 +46,12 @@ impl<S: Stackable> Collate<S> for StackCollate {
     }
 }
 
-/// A number that tensors are made of.
+/// A number type of tensor elements.
 pub trait Number: Copy + Send + Sync + 'static {
-    /// Its dtype.
+    /// Dtype.
     const KIND: Kind;
 
-    /// Writes it as this host has it to `out`, which is as long as the number.
+    /// Writes the native-endian bytes to `out`, which has the length of the number.
     fn write(self, out: &mut [u8]);
 }
 
@@ -142,7 +141,7 @@ impl<T: Number, const N: usize, const M: usize> Stackable for [[T; M]; N] {
     }
 }
 
-/// A list of numbers is a tensor with one dimension; all lists of a batch are of the same length.
+/// A list of numbers is a tensor with one dimension. All lists of a batch need the same length.
 impl<T: Number> Stackable for Vec<T> {
     type Stacked = Tensor;
 
@@ -173,7 +172,7 @@ impl Stackable for Tensor {
     }
 }
 
-/// A tensor `[rows, size...]` of the numbers of each row. Each row has as many numbers as `size` says.
+/// Makes a tensor `[rows, size...]`. Each row must have `size.product()` numbers.
 fn numbers<'a, R, T: Number>(
     rows: &'a [R],
     size: &[usize],
@@ -199,12 +198,12 @@ fn numbers<'a, R, T: Number>(
     .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
-/// Tensors, and tuples of them: what [`Stackable`] samples become.
+/// Tensors, and tuples of tensors: batches of [`Stackable`] samples.
 pub trait Tensors: Send + Sized + 'static {
-    /// All tensors, in order.
+    /// Returns all tensors, in order.
     fn tensors_mut(&mut self) -> Vec<&mut Tensor>;
 
-    /// The same batch as `default_collate` would have handed it out. Shares the tensors.
+    /// Returns the batch as `default_collate` would return it. Shares the tensors.
     fn to_value(&self) -> Value;
 }
 

@@ -1,20 +1,21 @@
-//! Complex numbers as texts: nothing that is drawn of numbers has two parts.
+//! Complex numbers as texts, because the display of numbers supports only real ones.
 
 use loadscope_trace::FieldData;
 use tch::{Kind, Tensor};
 
 use crate::value::{DType, is_plain};
 
-/// Most numbers of one sample.
+/// Maximum number of numbers per sample.
 const OF_A_SAMPLE: usize = 8;
 
-/// A complex number as Python writes it, without brackets: `1-2j`.
+/// Formats a complex number as Python does, without brackets: `1-2j`.
 pub(super) fn text(real: f64, imaginary: f64) -> String {
     format!("{real}{imaginary:+}j")
 }
 
-/// The first `most` samples of a tensor of complex numbers, a text each with the first numbers of the sample. `None` for any other
-/// tensor, and for one that is not in main memory.
+/// Returns one text per sample, with the first numbers of the sample, for the first `most` samples.
+///
+/// `None` if the tensor is not complex or not in main memory.
 pub(super) fn texts(tensor: &Tensor, most: usize) -> Option<FieldData> {
     let is_complex = matches!(
         DType::of(tensor),

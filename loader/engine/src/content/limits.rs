@@ -1,21 +1,21 @@
-//! How much of a batch is kept.
+//! Limits of the kept contents of a batch.
 
-/// How much of a batch is kept.
+/// Limits of the kept contents of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentLimits {
-    /// Longer side of a kept picture in pixels; larger ones are shrunk (default 48).
+    /// Longer side of a kept picture in pixels. Larger ones are shrunk (default 48).
     pub side: u32,
-    /// Longer side of pictures that differ in size and of masks, to be looked at with their boxes (default 96).
+    /// Longer side of masks, and of pictures that differ in size, which are displayed with their boxes (default 96).
     pub annotated_side: u32,
-    /// Most pictures of a field (default 64).
+    /// Maximum number of pictures of a field (default 64).
     pub samples: usize,
-    /// Most numbers or texts of a field (default 1024): a few rows of a heat map.
+    /// Maximum number of numbers or texts of a field, enough for a few rows of a heat map (default 1024).
     pub numbers: usize,
-    /// Most elements that statistics look at; of larger tensors a regular subset (default 2^16).
+    /// Maximum number of elements for statistics. Larger tensors use a regular subset (default 2^16).
     pub elements: usize,
-    /// Most fields of a batch (default 320: 32 samples of detection, with ten fields each).
+    /// Maximum number of fields of a batch (default 320: 32 samples of detection, with ten fields each).
     pub fields: usize,
-    /// Most waveforms of a field that are kept as curves and spectrograms (default 16).
+    /// Maximum number of waveforms of a field with curves and spectrograms (default 16).
     pub waveforms: usize,
 }
 

@@ -4,7 +4,7 @@ use tch::{Kind, Tensor};
 
 use crate::value::{DType, dense_bytes, is_plain};
 
-/// PyTorch's name of a tensor's dtype.
+/// Returns PyTorch's name of a tensor's dtype.
 pub(super) fn dtype(tensor: &Tensor) -> &'static str {
     if !tensor.defined() {
         return "undefined";
@@ -12,7 +12,7 @@ pub(super) fn dtype(tensor: &Tensor) -> &'static str {
     DType::of(tensor).map_or("torch.dtype", DType::name)
 }
 
-/// Sizes of a tensor; none for an undefined one.
+/// Returns the sizes of a tensor. Empty for an undefined one.
 pub(super) fn shape(tensor: &Tensor) -> Vec<i64> {
     if tensor.defined() {
         tensor.size()
@@ -21,26 +21,26 @@ pub(super) fn shape(tensor: &Tensor) -> Vec<i64> {
     }
 }
 
-/// What is known of the values of a tensor; all but the last two of the finite ones.
+/// Statistics of a tensor. All but `nan` and `inf` are those of the finite values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stats {
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
     pub(super) mean: Option<f64>,
-    /// As `torch.std` has it.
+    /// Standard deviation, as `torch.std` computes it.
     pub(super) std: Option<f64>,
-    /// Bins of equal width from the smallest value to the largest.
+    /// Counts in bins of equal width from the smallest value to the largest.
     pub(super) histogram: Vec<u64>,
     pub(super) nan: u64,
     pub(super) inf: u64,
 }
 
-/// Bins of a histogram, at most: as many as fit side by side into the inspector.
+/// Maximum number of histogram bins that fit into the inspector.
 const BINS: usize = 32;
 
 /// The elements of a dense CPU tensor of numbers, in row-major order.
 pub(super) struct Elements {
-    /// Keeps the memory alive; contiguous and of a kind that [`get`](Self::get) reads.
+    /// Owner of the memory, contiguous and of a kind that [`get`](Self::get) reads.
     tensor: Tensor,
     kind: Kind,
     len: usize,
@@ -89,7 +89,7 @@ macro_rules! with_reader {
                 let $read = |i: usize| read!(bytes, f64, i);
                 $run
             }
-            // Uint8 and Bool: `of` lets no other kind through.
+            // Uint8 and Bool: `of` accepts no other kind.
             _ => {
                 let $read = |i: usize| read!(bytes, u8, i);
                 $run
@@ -99,7 +99,7 @@ macro_rules! with_reader {
 }
 
 impl Elements {
-    /// `None` for what has no real numbers in main memory: sparse, complex (whose texts are shown), quantised, undefined tensors.
+    /// Returns `None` for a tensor without real numbers in main memory: sparse, complex, quantised or undefined.
     pub(super) fn of(tensor: &Tensor) -> Option<Self> {
         if !is_plain(tensor) {
             return None;
@@ -117,7 +117,7 @@ impl Elements {
             DType::Kind(kind) => kind,
             DType::UInt16 => Kind::Int,
             DType::UInt32 => Kind::Int64,
-            // Beyond 2^53 the last digits are lost, as they are in every number shown.
+            // Integers above 2^53 lose their last digits, as does every number shown.
             DType::UInt64 => Kind::Double,
         };
         let (tensor, kind) = match kind {
@@ -155,14 +155,14 @@ impl Elements {
         self.kind
     }
 
-    /// Element `i`; 0 beyond the end.
+    /// Returns element `i`, or 0 beyond the end.
     pub(super) fn get(&self, i: usize) -> f64 {
         with_reader!(self, |read| read(i))
     }
 
-    /// Statistics over at most about `most` elements.
+    /// Returns statistics over at most about `most` elements.
     pub(super) fn stats(&self, most: usize) -> Stats {
-        // Odd, so that it does not stay in the same column of every row.
+        // The step is odd, so that it does not stay in the same column of every row.
         let step = self.len.div_ceil(most.max(1)).max(1) | 1;
         if self.kind == Kind::Uint8 {
             return stats_of_bytes(self.bytes().iter().step_by(step));
@@ -176,7 +176,7 @@ impl Elements {
         stats
     }
 
-    /// Calls `sink` for every index of `at`, with the element there. One dispatch on the dtype for all of them.
+    /// Calls `sink` for every four indices of `at` with the elements. Dispatches on the dtype once.
     pub(super) fn for_each(
         &self,
         at: impl Iterator<Item = [usize; 4]>,
@@ -186,11 +186,11 @@ impl Elements {
     }
 }
 
-/// Of values, each with how often it is there.
+/// Computes statistics of values, each with its frequency.
 fn stats(values: impl Iterator<Item = (f64, u64)>) -> Stats {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut sum, mut count, mut nan, mut inf) = (0.0, 0u64, 0, 0);
-    // Distances from some value of theirs: large numbers that differ little would lose their deviation otherwise.
+    // Distances from the first value: large numbers that differ little would otherwise lose their deviation.
     let (mut origin, mut squares, mut distances) = (None, 0.0, 0.0);
     for (value, often) in values {
         if value.is_finite() {
@@ -211,7 +211,7 @@ fn stats(values: impl Iterator<Item = (f64, u64)>) -> Stats {
     let n = count as f64;
     let any = |value: f64| (count > 0).then_some(value);
     let variance = (squares - distances * distances / n) / (n - 1.0);
-    // The sum of huge numbers may overflow; then there is nothing to show.
+    // The sum of huge numbers may overflow. Then the statistic is `None`.
     let finite = |value: f64| Some(value).filter(|v| v.is_finite());
     Stats {
         min: any(min),
@@ -226,7 +226,9 @@ fn stats(values: impl Iterator<Item = (f64, u64)>) -> Stats {
     }
 }
 
-/// The same of bytes, which are read once only: they lie far apart in a large tensor, and reading is most of the work.
+/// Computes statistics of bytes, which are read only once.
+///
+/// Reading is most of the work, because the bytes are far apart in a large tensor.
 fn stats_of_bytes<'a>(bytes: impl Iterator<Item = &'a u8>) -> Stats {
     let mut counts = [0u64; 256];
     bytes.for_each(|&byte| counts[usize::from(byte)] += 1);
@@ -240,7 +242,6 @@ fn stats_of_bytes<'a>(bytes: impl Iterator<Item = &'a u8>) -> Stats {
     stats
 }
 
-/// Bins of equal width.
 struct Bins {
     low: f64,
     per_unit: f64,
@@ -248,10 +249,10 @@ struct Bins {
 }
 
 impl Bins {
-    /// Bins for values between the smallest and the largest; none if they are all the same or too far apart.
+    /// Returns bins between the smallest and the largest value. `None` if these are the same or too far apart.
     fn of(stats: &Stats, whole: bool) -> Option<Self> {
         let (low, high) = (stats.min?, stats.max?);
-        // Whole numbers lie at the lower end of their bins.
+        // Whole numbers are at the lower end of their bins.
         let width = high - low + f64::from(u8::from(whole));
         if high <= low || !width.is_finite() {
             return None;

@@ -1,4 +1,4 @@
-//! Small pictures out of image tensors.
+//! Small pictures from image tensors.
 
 use loadscope_trace::Pictures;
 use tch::Kind;
@@ -6,19 +6,19 @@ use tch::Kind;
 use super::ContentLimits;
 use super::numbers::{Elements, Stats};
 
-/// Where the pixels of a batch of images are.
+/// Position of the pixels in a batch of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     count: usize,
     height: usize,
     width: usize,
     channels: usize,
-    /// Channels vary slowest (PyTorch's usual order) or fastest.
+    /// True if channels vary slowest (PyTorch's usual order), false if fastest.
     planar: bool,
 }
 
 impl Layout {
-    /// `[B, 1|3, H, W]`, `[B, H, W, 1|3]` and `[B, H, W]` with H and W of 4 or more look like images.
+    /// Recognizes `[B, 1|3, H, W]`, `[B, H, W, 1|3]` and `[B, H, W]`, with H and W of at least 4.
     pub(super) fn of(shape: &[i64]) -> Option<Self> {
         let sizes: Vec<usize> = shape
             .iter()
@@ -42,13 +42,13 @@ impl Layout {
         }
     }
 
-    /// A picture that stands alone: `[1|3, H, W]` or `[H, W, 1|3]`, H and W of 4 or more.
+    /// Recognizes a single picture: `[1|3, H, W]` or `[H, W, 1|3]`, with H and W of at least 4.
     pub(super) fn of_one(shape: &[i64]) -> Option<Self> {
         let [a, b, c] = *shape else { return None };
         Self::of(&[1, a, b, c])
     }
 
-    /// A mask that stands alone: `[H, W]`.
+    /// Recognizes a single mask: `[H, W]`.
     pub(super) fn of_mask(shape: &[i64]) -> Option<Self> {
         let [height, width] = *shape else {
             return None;
@@ -56,7 +56,7 @@ impl Layout {
         Self::of(&[1, height, width])
     }
 
-    /// Position of a pixel's value in the tensor.
+    /// Returns the index of a pixel's value in the tensor.
     fn offset(&self, picture: usize, y: usize, x: usize, channel: usize) -> usize {
         let start = picture * self.height * self.width * self.channels;
         start
@@ -68,8 +68,10 @@ impl Layout {
     }
 }
 
-/// Pictures of at most `limits.side` pixels a side. A pixel averages four points of the area that it stands for, which
-/// is all of it at half size: enough to recognise a picture, and independent of how large the images are.
+/// Shrinks pictures to at most `limits.side` pixels per side.
+///
+/// A pixel is the average of four points of its area. At half size, these are the whole area. The cost does not depend
+/// on the size of the images.
 pub(super) fn shrink(
     elements: &Elements,
     layout: Layout,
@@ -122,7 +124,7 @@ pub(super) fn shrink(
         })
     });
     elements.for_each(offsets, |four| {
-        // Quarters first: the sum of huge numbers may overflow.
+        // Divides before adding, because the sum of huge numbers may overflow.
         let mean = four.iter().map(|&value| value * 0.25).sum::<f64>();
         pixels.push((to_byte(mean) + 0.5) as u8);
     });
@@ -138,7 +140,7 @@ fn kept(pixels: Vec<u8>, width: usize, height: usize, layout: Layout) -> Picture
     }
 }
 
-/// The same of a picture of bytes, which are shown as they are, in whole numbers: a look at 64 pictures takes a third of the time.
+/// Shrinks a picture of bytes in integer arithmetic. 64 pictures take a third of the time.
 fn means(
     bytes: &[u8],
     layout: Layout,
@@ -169,32 +171,32 @@ fn means(
     }
 }
 
-/// How pictures are made smaller.
+/// Method of shrinking pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sizing {
-    /// Many of a size, side by side.
+    /// Many pictures of one size, side by side.
     Small,
-    /// One that has boxes.
+    /// One picture with boxes.
     Annotated,
-    /// As large as those with boxes; its values are numbers of classes, of which there is no average.
+    /// Mask in the size of pictures with boxes. Its values are class numbers, which have no average.
     Classes,
 }
 
-/// For each of `to` pixels the middle one of the `from` pixels that it covers, twice.
+/// Returns, for each of `to` pixels, the middle one of the `from` pixels that it covers, twice.
 fn middles(from: usize, to: usize) -> Vec<[usize; 2]> {
     (0..to)
         .map(|i| [((2 * i + 1) * from / (2 * to)).min(from - 1); 2])
         .collect()
 }
 
-/// For each of `to` pixels two of the `from` pixels that it covers: at a quarter and at three quarters.
+/// Returns, for each of `to` pixels, two of the `from` pixels that it covers: at a quarter and at three quarters.
 fn taps(from: usize, to: usize) -> Vec<[usize; 2]> {
     (0..to)
         .map(|i| [4 * i + 1, 4 * i + 3].map(|quarter| (quarter * from / (4 * to)).min(from - 1)))
         .collect()
 }
 
-/// Numbers of classes as they are, as far as a byte goes.
+/// Clamps class numbers to a byte.
 pub(super) fn class(value: f64) -> f64 {
     match value.is_nan() {
         true => 0.0,
@@ -202,14 +204,16 @@ pub(super) fn class(value: f64) -> f64 {
     }
 }
 
-/// Values to 0..=255: bytes as they are, anything else from its smallest to its largest value. NaN becomes 0, also in an average.
+/// Returns the mapping to 0..=255. Bytes stay as they are, and other values are scaled from minimum to maximum.
+///
+/// NaN becomes 0, also in an average.
 pub(super) fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
     let (low, high) = match kind {
         Kind::Uint8 => (0.0, 255.0),
         Kind::Bool => (0.0, 1.0),
         _ => (stats.min.unwrap_or(0.0), stats.max.unwrap_or(1.0)),
     };
-    // Halves first: the difference of two huge numbers may overflow.
+    // Halves before subtracting, because the difference of two huge numbers may overflow.
     let half_range = high / 2.0 - low / 2.0;
     let (half_low, factor) = (low / 2.0, 255.0 / half_range);
     move |value| {

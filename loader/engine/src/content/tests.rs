@@ -101,12 +101,12 @@ fn deviations_and_histograms_are_those_of_torch() {
     let bins = Vec::<f64>::try_from(finite.histc(32)).expect("numbers");
     let bins: Vec<u64> = bins.into_iter().map(|b| b as u64).collect();
     assert_eq!(field.histogram, bins);
-    // Every whole number has a bin of its own, as long as they are few.
+    // Every whole number has its own bin if the range is small.
     let labels = fields(Tensor::from_slice(&[3i64, 5, 3, 4]).into()).remove(0);
     assert_eq!(labels.histogram, [2, 1, 1]);
     let far = fields(Tensor::from_slice(&[i64::MIN, i64::MAX]).into()).remove(0);
     assert_eq!(far.histogram.iter().sum::<u64>(), 2);
-    // Far from zero, where squares lose all their digits.
+    // Far from zero, squares lose all their digits.
     let far = fields(Tensor::from_slice(&[1e9f64, 1e9 + 1.0]).into()).remove(0);
     assert!((far.std.expect("two values") - 0.5f64.sqrt()).abs() < 1e-9);
     for same in [vec![4.0f64; 3], vec![1.0], vec![f64::MAX, f64::MIN]] {

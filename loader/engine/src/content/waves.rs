@@ -1,4 +1,4 @@
-//! Waveforms, as a curve and as a picture of their frequencies: what can be seen of them without all of their values.
+//! Summaries of waveforms: a curve and a spectrogram.
 
 use loadscope_trace::{ENVELOPE, Field, FieldData, Pictures, SPECTROGRAM};
 use realfft::RealFftPlanner;
@@ -6,18 +6,18 @@ use realfft::RealFftPlanner;
 use super::ContentLimits;
 use super::numbers::{self, Elements};
 
-/// Most columns of a curve and of a spectrogram.
+/// Maximum number of columns of a curve and of a spectrogram.
 const COLUMNS: usize = 200;
-/// Rows of a spectrogram: half as many frequencies as a window of it has frames.
+/// Rows of a spectrogram: half the number of frames of its window.
 const BANDS: usize = 64;
 const WINDOW: usize = 2 * BANDS;
-/// What is this much weaker than the strongest frequency of a waveform is black.
+/// Dynamic range of a spectrogram below its strongest frequency. Weaker frequencies are black.
 const RANGE_DB: f64 = 80.0;
-/// Shorter is no sound.
+/// Minimum length of a waveform.
 const FEWEST_FRAMES: usize = 1024;
-/// Channels of a sound, at most.
+/// Maximum number of channels of a waveform.
 const MOST_CHANNELS: usize = 8;
-/// What tells a waveform from other rows of numbers where there is no axis of channels.
+/// Field names of waveforms. They identify a tensor without an axis of channels as a waveform.
 const NAMES: [&str; 7] = [
     "wav",
     "audio",
@@ -28,7 +28,6 @@ const NAMES: [&str; 7] = [
     "samples",
 ];
 
-/// Sizes of a batch of waveforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sounds {
     count: usize,
@@ -37,7 +36,7 @@ struct Sounds {
 }
 
 impl Sounds {
-    /// `[batch, channels, frames]`; `[batch, frames]` by its name.
+    /// Recognizes `[batch, channels, frames]`, and `[batch, frames]` by its name.
     fn of(name: &str, shape: &[i64]) -> Option<Self> {
         let size = |size: i64| usize::try_from(size).ok().filter(|size| *size > 0);
         let name = name.to_ascii_lowercase();
@@ -57,13 +56,13 @@ impl Sounds {
         })
     }
 
-    /// Where a channel of a waveform begins.
+    /// Returns the index of the first frame of a channel.
     fn start(&self, sound: usize, channel: usize) -> usize {
         (sound * self.channels + channel) * self.frames
     }
 }
 
-/// The curves and the spectrograms of a tensor of waveforms.
+/// Returns the curves and the spectrograms of a tensor of waveforms.
 pub(super) fn of(name: &str, tensor: &tch::Tensor, limits: &ContentLimits) -> Option<[Field; 2]> {
     let sounds = Sounds::of(name, &numbers::shape(tensor))?;
     if !numbers::dtype(tensor).contains("float") && numbers::dtype(tensor) != "torch.int16" {
@@ -99,7 +98,7 @@ fn envelopes(name: &str, elements: &Elements, sounds: Sounds) -> Field {
     Field::new(format!("{name}.envelope"), ENVELOPE, shape, data)
 }
 
-/// The least and the largest of some values; of many, of a regular part of them.
+/// Returns the minimum and maximum. Long ranges are sampled at a regular step.
 fn range(elements: &Elements, from: usize, to: usize) -> (f64, f64) {
     let step = ((to - from) / 256).max(1);
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -137,7 +136,7 @@ fn spectrograms(name: &str, elements: &Elements, sounds: Sounds) -> Field {
     Field::new(format!("{name}.spectrogram"), SPECTROGRAM, shape, data)
 }
 
-/// Adds the picture of the first channel of a waveform: Hann windows at equal distances, the strongest frequency white.
+/// Adds the spectrogram of the first channel: Hann windows at equal distances, with the strongest frequency white.
 fn spectrogram(
     elements: &Elements,
     start: usize,
@@ -166,7 +165,7 @@ fn spectrogram(
         }
     }
     let strongest = decibels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // High frequencies above, as in every spectrogram.
+    // High frequencies are at the top, as usual in spectrograms.
     for band in (0..BANDS).rev() {
         for column in 0..columns {
             let below = strongest - decibels[column * BANDS + band];
@@ -186,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Two sines of 8,000 frames a second: 500 Hz, and 2,000 Hz half as loud.
+    /// Generates two sines of 8,000 frames per second: 500 Hz, and 2,000 Hz with half the amplitude.
     fn sounds() -> Tensor {
         let time = Tensor::arange(8000, (Kind::Float, tch::Device::Cpu)) / 8000.0;
         let sine = |hertz: f64| (&time * (hertz * std::f64::consts::TAU)).sin();

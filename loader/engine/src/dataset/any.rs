@@ -5,26 +5,26 @@ use std::sync::Arc;
 use super::{Dataset, IterableDataset};
 use crate::value::Value;
 
-/// A dataset of either style, for where PyTorch looks at run time which one it got.
+/// A dataset of either style. PyTorch checks the style at run time.
 pub enum AnyDataset<S = Value> {
-    /// Samples by index.
+    /// Map-style: samples by index.
     Map(Arc<dyn Dataset<Sample = S>>),
-    /// Samples in a stream.
+    /// Iterable-style: a stream of samples.
     Iterable(Arc<dyn IterableDataset<Sample = S>>),
 }
 
 impl<S: Send + 'static> AnyDataset<S> {
-    /// A map-style dataset of any type.
+    /// Wraps a map-style dataset of any type.
     pub fn map(dataset: impl Dataset<Sample = S>) -> Self {
         Self::Map(Arc::new(dataset))
     }
 
-    /// An iterable-style dataset of any type.
+    /// Wraps an iterable-style dataset of any type.
     pub fn iterable(dataset: impl IterableDataset<Sample = S>) -> Self {
         Self::Iterable(Arc::new(dataset))
     }
 
-    /// `len(dataset)`, samples; `None` = it has no length.
+    /// Returns `len(dataset)` in samples, or `None` if it has no length.
     pub fn len(&self) -> Option<usize> {
         match self {
             Self::Map(dataset) => Some(dataset.len()),
@@ -32,12 +32,12 @@ impl<S: Send + 'static> AnyDataset<S> {
         }
     }
 
-    /// True if the dataset says that it has no samples.
+    /// Returns true if the dataset reports a length of 0.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Names for labels, if the dataset has them.
+    /// Returns the class names, or an empty slice.
     pub fn classes(&self) -> &[String] {
         match self {
             Self::Map(dataset) => dataset.classes(),
@@ -45,7 +45,7 @@ impl<S: Send + 'static> AnyDataset<S> {
         }
     }
 
-    /// The class of each sample, where it is known without loading one.
+    /// Returns the class of each sample, or `None` if that requires loading samples.
     pub fn labels(&self) -> Option<Vec<u32>> {
         match self {
             Self::Map(dataset) => dataset.labels(),
@@ -53,7 +53,7 @@ impl<S: Send + 'static> AnyDataset<S> {
         }
     }
 
-    /// What the person who chose the dataset should know. Sentences.
+    /// Returns notes for the person who chose the dataset, as sentences.
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Map(dataset) => dataset.notes(),

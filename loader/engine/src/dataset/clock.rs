@@ -1,4 +1,4 @@
-//! Where the time inside a sample goes: reading, decoding, resizing.
+//! Times of the stages of a sample: reading, decoding, resizing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,35 +9,37 @@ use loadscope_trace::{BatchId, Nanos};
 use crate::clock::Clock;
 use crate::sync::AtomicBool;
 
-/// Measures named stages of samples. Datasets wrap their work in [`stage`](Self::stage); the fetcher switches the
-/// clock on and reads it. Off, it costs one branch a stage and allocates nothing.
+/// Stopwatch for named stages of samples.
+///
+/// Datasets wrap their work in [`stage`](Self::stage). The fetcher enables the clock and reads it. While disabled, it
+/// costs one branch per stage and allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SampleClock {
     on: Option<Clock>,
-    /// When the first stage of the current sample began.
+    /// Start of the current sample's first stage.
     staged: Option<Nanos>,
     done: Option<Arc<AtomicBool>>,
-    /// The batch that the samples are for, if it is known.
+    /// Batch of the samples, if known.
     batch: Option<BatchId>,
     samples: usize,
-    /// The stage that was entered and not left, and when.
+    /// Entered stage and its start.
     under_way: Option<(&'static str, Nanos)>,
-    /// A handful of stages, so a list beats a map.
+    /// Durations by stage. There are few stages, so a list is faster than a map.
     stages: Vec<(&'static str, Vec<Nanos>)>,
 }
 
 impl SampleClock {
-    /// A clock that measures nothing.
+    /// Returns a disabled clock.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// A running clock.
+    /// Returns a running clock.
     pub fn on() -> Self {
         Self::of(Clock::start())
     }
 
-    /// The clock of a run, which stands still with it.
+    /// Returns a clock that is paused together with the clock of the run.
     pub(crate) fn of(clock: Clock) -> Self {
         Self {
             on: Some(clock),
@@ -45,7 +47,7 @@ impl SampleClock {
         }
     }
 
-    /// The same clock for a thread that is to give up once `done` is set.
+    /// Returns this clock for a thread that must give up once `done` is set.
     #[must_use]
     pub(crate) fn until(self, done: Arc<AtomicBool>) -> Self {
         Self {
@@ -54,7 +56,7 @@ impl SampleClock {
         }
     }
 
-    /// The same clock for the samples of a batch.
+    /// Returns this clock for the samples of a batch.
     #[must_use]
     pub(crate) fn for_batch(self, batch: BatchId) -> Self {
         Self {
@@ -63,19 +65,19 @@ impl SampleClock {
         }
     }
 
-    /// The batch that the samples are for, if it is known.
+    /// Returns the batch of the samples, if known.
     pub(crate) fn batch(&self) -> Option<BatchId> {
         self.batch
     }
 
-    /// True once the sample is not wanted any more: a dataset that takes long may give up.
+    /// Returns true once the sample is no longer wanted. A slow dataset may then give up.
     pub fn is_cancelled(&self) -> bool {
         self.done
             .as_ref()
             .is_some_and(|d| d.load(Ordering::Acquire))
     }
 
-    /// A clock that is off and only knows whether anybody still waits: for work inside a stage.
+    /// Returns a disabled clock that only reports cancellation, for work inside a stage.
     pub(super) fn clone_watch(&self) -> Self {
         Self {
             done: self.done.clone(),
@@ -83,12 +85,12 @@ impl SampleClock {
         }
     }
 
-    /// Whether stages are measured.
+    /// Returns true if stages are measured.
     pub fn is_on(&self) -> bool {
         self.on.is_some()
     }
 
-    /// The stages that follow belong to a new sample.
+    /// Starts a new sample. Subsequent stages belong to it.
     #[inline]
     pub fn begin_sample(&mut self) {
         if self.on.is_some() {
@@ -97,20 +99,19 @@ impl SampleClock {
         }
     }
 
-    /// When the first stage of the current sample began, if it had any.
+    /// Returns the start of the current sample's first stage, if it had any.
     #[inline]
     pub(crate) fn staged(&self) -> Option<Nanos> {
         self.staged
     }
 
-    /// True if a sample had a stage since the last call of [`take_stages`](Self::take_stages).
+    /// Returns true if any stage was measured since the last call of [`take_stages`](Self::take_stages).
     #[inline]
     pub(crate) fn has_stages(&self) -> bool {
         !self.stages.is_empty()
     }
 
-    /// Runs `work` and counts its wall time towards the stage `name` of the current sample. A stage that runs several
-    /// times in a sample adds up.
+    /// Runs `work` and adds its wall time to the stage `name` of the current sample. Repeated stages add up.
     pub fn stage<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
         let Some(clock) = &self.on else {
             return work();
@@ -151,8 +152,9 @@ impl SampleClock {
         }
     }
 
-    /// The stages since the last call, in order of first appearance, each with one duration a sample (zero where a
-    /// sample did not have the stage). Starts anew.
+    /// Returns the stages since the last call, in order of first appearance, and resets them.
+    ///
+    /// Each has one duration per sample, zero for a sample without the stage.
     pub fn take_stages(&mut self) -> Vec<(&'static str, Vec<Nanos>)> {
         let samples = std::mem::take(&mut self.samples);
         let mut stages = std::mem::take(&mut self.stages);
@@ -163,7 +165,7 @@ impl SampleClock {
     }
 }
 
-/// What reads the formats of files says by name what it does; `leave` ends the last stage.
+/// The readers of file formats report their stages by name. `leave` ends the last stage.
 impl Stages for SampleClock {
     fn enter(&mut self, name: &'static str) {
         self.leave();

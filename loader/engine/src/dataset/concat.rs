@@ -1,4 +1,4 @@
-//! One dataset behind the other, also by `+`.
+//! Concatenation of datasets, also by `+`.
 
 use std::ops::Add;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct ConcatDataset<S> {
 }
 
 impl<S: Send + 'static> ConcatDataset<S> {
-    /// The members in this order. They may be of different types, as long as their samples are not.
+    /// Concatenates datasets in this order. Their types may differ, but not the types of their samples.
     ///
     /// # Errors
     /// AssertionError if there are none or one is iterable-style.
@@ -45,12 +45,12 @@ impl<S: Send + 'static> ConcatDataset<S> {
         })
     }
 
-    /// For each member, the number of samples up to its end.
+    /// Returns the number of samples up to the end of each member.
     pub fn cumulative_sizes(&self) -> &[usize] {
         &self.cumulative_sizes
     }
 
-    /// The member that holds sample `index`, and the index there. Members without samples are never found.
+    /// Returns the member that contains sample `index`, and the index in it. Empty members are never found.
     fn find(&self, index: usize) -> Option<(&Arc<dyn Dataset<Sample = S>>, usize)> {
         let at = self.cumulative_sizes.partition_point(|&end| end <= index);
         let begin = match at.checked_sub(1) {
@@ -75,7 +75,7 @@ impl<S: Send + 'static> Dataset for ConcatDataset<S> {
         }
     }
 
-    /// Below `-len`, PyTorch raises a ValueError here, not an IndexError.
+    /// Returns a sample. PyTorch raises a ValueError below `-len`, not an IndexError.
     fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<S, SampleError> {
         match super::wrap(index, self.len()) {
             Some(index) => self.get(index, clock),
@@ -86,7 +86,7 @@ impl<S: Send + 'static> Dataset for ConcatDataset<S> {
         }
     }
 
-    /// Those of the first member that has names.
+    /// Returns those of the first member that has class names.
     fn classes(&self) -> &[String] {
         let mut classes = self.members.iter().map(|m| m.classes());
         classes.find(|c| !c.is_empty()).unwrap_or_default()
@@ -97,7 +97,7 @@ impl<S: Send + 'static> Dataset for ConcatDataset<S> {
     }
 }
 
-/// PyTorch's `ChainDataset`: one stream after the other.
+/// PyTorch's `ChainDataset`: one stream after another.
 pub struct ChainDataset<S> {
     members: Arc<[AnyDataset<S>]>,
 }
@@ -105,14 +105,14 @@ pub struct ChainDataset<S> {
 const ONLY_ITERABLE: &str = "ChainDataset only supports IterableDataset";
 
 impl<S: Send + 'static> ChainDataset<S> {
-    /// The members in this order. As in PyTorch, a map-style member is an error only once the stream gets there.
+    /// Chains datasets in this order. As in PyTorch, a map-style member is an error only when the stream reaches it.
     pub fn new<D: Into<AnyDataset<S>>>(datasets: impl IntoIterator<Item = D>) -> Self {
         Self {
             members: datasets.into_iter().map(Into::into).collect(),
         }
     }
 
-    /// `len(dataset)`: the sum of the members' lengths, samples.
+    /// Returns `len(dataset)`, the sum of the members' lengths in samples.
     ///
     /// # Errors
     /// AssertionError for a map-style member, TypeError for one without a length.
@@ -143,7 +143,7 @@ impl<S: Send + 'static> IterableDataset for ChainDataset<S> {
         }))
     }
 
-    /// `None` where [`total_len`](Self::total_len) fails.
+    /// Returns `None` where [`total_len`](Self::total_len) fails.
     fn len(&self) -> Option<usize> {
         self.total_len().ok()
     }
@@ -155,7 +155,7 @@ impl<S: Send + 'static> IterableDataset for ChainDataset<S> {
 
 struct Chain<S> {
     members: Arc<[AnyDataset<S>]>,
-    /// The member to be opened next.
+    /// Index of the next member to open.
     next: usize,
     stream: Option<Box<dyn SampleStream<S>>>,
 }
@@ -184,7 +184,7 @@ impl<S: Send + 'static> SampleStream<S> for Chain<S> {
 }
 
 impl<S> Chain<S> {
-    /// After an error nothing follows, as with a Python generator.
+    /// Ends the stream after an error, like a Python generator.
     fn end(&mut self, error: SampleError) -> SampleError {
         self.stream = None;
         self.next = self.members.len();
@@ -196,8 +196,9 @@ fn assertion(message: &str) -> LoaderError {
     LoaderError::python(ExceptionKind::ASSERTION_ERROR, message)
 }
 
-/// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable. As in PyTorch, `map + iterable`
-/// fails at once and `iterable + map` when the chain gets there.
+/// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable.
+///
+/// As in PyTorch, `map + iterable` fails at once, and `iterable + map` when the chain reaches the map-style member.
 impl<S: Send + 'static> Add for AnyDataset<S> {
     type Output = Result<Self, LoaderError>;
 

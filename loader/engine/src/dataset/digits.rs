@@ -1,4 +1,4 @@
-//! The dataset that is always there: 1,797 handwritten digits, built into the program.
+//! Built-in dataset of 1,797 handwritten digits.
 
 use std::io::Read;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::value::{Value, new_tensor};
 const FILE: &[u8] = include_bytes!("../../../../assets/digits/digits.csv.gz");
 /// Pixels of a digit.
 const PIXELS: usize = 64;
-/// The largest grey value.
+/// Maximum grey value.
 const WHITE: u8 = 16;
 
 struct Digit {
@@ -29,10 +29,10 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// The built-in digits; unpacked at the first call.
+    /// Returns the built-in digits. The first call unpacks them.
     ///
     /// # Errors
-    /// Only if the program itself is damaged.
+    /// If the executable is damaged.
     pub fn new() -> Result<Self, LoaderError> {
         static DIGITS: OnceLock<Result<Vec<Digit>, String>> = OnceLock::new();
         match DIGITS.get_or_init(unpack) {
@@ -46,7 +46,7 @@ impl Digits {
         }
     }
 
-    /// Which digit each sample shows.
+    /// Returns the digit of each sample.
     pub fn labels(&self) -> impl Iterator<Item = u8> {
         self.digits.iter().map(|digit| digit.label)
     }

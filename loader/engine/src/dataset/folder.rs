@@ -1,4 +1,4 @@
-//! A folder of pictures, as torchvision's `ImageFolder` sees it.
+//! A folder of pictures, like torchvision's `ImageFolder`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,25 +14,27 @@ use crate::error::LoaderError;
 use crate::limits::grouped;
 use crate::value::Value;
 
-/// Endings of pictures, as torchvision has them.
+/// Extensions of pictures in torchvision.
 const ENDINGS: [&str; 9] = [
     ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
 ];
-/// Files and folders that are looked at; the largest collections of pictures have fewer.
+/// Maximum number of files and folders. The largest collections of pictures have fewer.
 const MOST_ENTRIES: usize = 20_000_000;
-/// Files and folders that are looked at as long as no picture is among them.
+/// Maximum number of files and folders before the first picture.
 const MOST_OTHERS: usize = 1_000_000;
-/// Bytes of all their paths.
+/// Maximum total length of all paths, bytes.
 const MOST_BYTES: usize = 4_000_000_000;
-/// Folders deeper than this are a mistake, such as a link that leads in a circle.
+/// Maximum depth of folders. More is a mistake, such as a link cycle.
 const MAX_DEPTH: usize = 64;
 
-/// Pictures in one subfolder a class. A sample is `(uint8 [3, size, size], int)`: the whole picture as RGB, squeezed to
-/// a square as by `Resize((size, size), antialias=True)`, and the number of its class.
+/// Pictures in one subfolder per class.
 ///
-/// Classes are the subfolders that hold pictures, at any depth, in the order of their names; pictures are sorted as
-/// torchvision sorts them. Unlike torchvision, a subfolder without pictures is left out instead of being an error, and
-/// a folder that holds the pictures itself is one class.
+/// A sample is `(uint8 [3, size, size], int)`. The tensor is the whole picture as RGB, resized to a square like
+/// `Resize((size, size), antialias=True)`. The int is the class number.
+///
+/// Classes are the subfolders that contain pictures at any depth, sorted by name. Pictures are sorted as in
+/// torchvision. Unlike torchvision, a subfolder without pictures is skipped, which is an error there. A folder that
+/// contains the pictures itself is one class.
 #[derive(Debug)]
 pub struct ImageFolder {
     root: PathBuf,
@@ -43,10 +45,10 @@ pub struct ImageFolder {
 }
 
 impl ImageFolder {
-    /// Looks through `root`. Pictures come out as `size`×`size`.
+    /// Scans `root`. Pictures are resized to `size`×`size`.
     ///
     /// # Errors
-    /// If the folder is missing, cannot be read or holds no picture.
+    /// If the folder is missing, cannot be read or contains no picture.
     pub fn open(root: &Path, size: u32) -> Result<Self, LoaderError> {
         if size == 0 || size > MAX_SIDE {
             return Err(LoaderError::Dataset(say!(
@@ -122,12 +124,12 @@ impl ImageFolder {
             .extend(files.into_iter().map(|file| (file, label)));
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Path and class of every sample.
+    /// Returns the path and class of every sample.
     pub fn files(&self) -> &[(PathBuf, u32)] {
         &self.files
     }
@@ -161,12 +163,12 @@ impl Dataset for ImageFolder {
     }
 }
 
-/// What the search for pictures has met so far.
+/// Counters of the search for pictures.
 struct Scan<'a> {
     root: &'a Path,
-    /// Files and folders that were met.
+    /// Number of files and folders.
     entries: usize,
-    /// How many of them are pictures, and the bytes of their paths.
+    /// Number of pictures, and total length of all paths in bytes.
     pictures: usize,
     bytes: usize,
 }
@@ -181,11 +183,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// All pictures in a class folder, in the order of `sorted(os.walk(folder, followlinks=True))`: by folder path as
-    /// text, then by file name.
+    /// Returns all pictures in a class folder in the order of `sorted(os.walk(folder, followlinks=True))`.
+    ///
+    /// That order is by folder path as text, then by file name.
     fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, LoaderError> {
         let mut found = Vec::new();
-        // Each folder comes with its ancestors that were reached through links: a link back to one is a circle.
+        // Each folder with its real ancestors. A link to an ancestor is a cycle.
         let mut todo = vec![(folder.to_owned(), vec![], 0)];
         while let Some((folder, ancestors, depth)) = todo.pop() {
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -206,7 +209,7 @@ impl<'a> Scan<'a> {
                 found.push((folder.into_os_string(), pictures));
             }
         }
-        // As text, not as `Path`, which compares component by component: "a-b" comes before "a/b".
+        // Compares as text: `Path` compares by component, but "a-b" comes before "a/b".
         found.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
         Ok(found.into_iter().flat_map(|(_, files)| files).collect())
     }
@@ -216,7 +219,7 @@ impl<'a> Scan<'a> {
         pictures.map(|name| folder.join(name)).collect()
     }
 
-    /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
+    /// Returns the names of subfolders and of other entries, each sorted. Links count as their targets.
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), LoaderError> {
         let unreadable = |e: io::Error| LoaderError::Dataset(path_error(folder, &e));
         let length = folder.as_os_str().len();
@@ -236,7 +239,7 @@ impl<'a> Scan<'a> {
         Ok((folders, files))
     }
 
-    /// Counts what is met, of which there may be no end.
+    /// Counts an entry and enforces the limits.
     fn meet(&mut self, is_picture: bool, length: usize) -> Result<(), LoaderError> {
         let root = self.root.display();
         self.entries += 1;

@@ -1,4 +1,4 @@
-//! Datasets that make a whole batch at once, without samples in between.
+//! Datasets that make a whole batch at once, without individual samples.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::batch::Batch;
 use crate::error::LoaderError;
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 
-/// A dataset that lies in memory and can copy samples from there straight into a batch.
+/// A dataset in memory that can copy samples straight into a batch.
 pub trait Gather: Dataset {
-    /// What it makes.
+    /// Batch type.
     type Batch: Batch;
 
-    /// The batch that collating the samples at `indices` would make, in one step.
+    /// Makes the batch that collating the samples at `indices` would make, in one step.
     ///
     /// # Errors
     /// `IndexError` beyond the end.
@@ -25,13 +25,13 @@ pub trait Gather: Dataset {
     ) -> Result<Self::Batch, SampleError>;
 }
 
-/// Fetches whole batches from a dataset that can [`Gather`]. There are no samples in it to be timed one by one.
+/// Fetches whole batches from a dataset that can [`Gather`]. There are no individual samples to time.
 pub struct GatherFetcher<D: ?Sized> {
     dataset: Arc<D>,
 }
 
 impl<D: ?Sized> GatherFetcher<D> {
-    /// Batches from `dataset`.
+    /// Creates a fetcher of batches from `dataset`.
     pub fn new(dataset: Arc<D>) -> Self {
         Self { dataset }
     }

@@ -1,7 +1,8 @@
-//! What datasets that wrap another one know of its samples.
+//! Methods of wrapper datasets that delegate to the wrapped dataset.
 
-/// The methods that ask the wrapped dataset, the field `inner`: `samples` in an implementation of `Dataset`, `stream` in one of
-/// `IterableDataset`.
+/// Implements the methods that delegate to the field `inner`.
+///
+/// Use `samples` in an implementation of `Dataset`, and `stream` in one of `IterableDataset`.
 macro_rules! known_by_inner {
     (samples) => {
         fn classes(&self) -> &[String] {

@@ -1,4 +1,4 @@
-//! Iterable-style datasets: samples come as a stream, and there is no access by index.
+//! Iterable-style datasets: a stream of samples without access by index.
 
 use std::sync::Arc;
 
@@ -6,46 +6,47 @@ use super::{SampleClock, SampleError};
 
 /// PyTorch's `IterableDataset`.
 ///
-/// Every worker iterates the whole dataset, as in PyTorch: one that is to be shared among workers looks at
+/// As in PyTorch, every worker iterates over the whole dataset. A dataset that is split among workers calls
 /// [`get_worker_info`](crate::get_worker_info) in [`iter`](Self::iter) and takes its part.
 pub trait IterableDataset: Send + Sync + 'static {
-    /// What the stream yields.
+    /// Type of the samples.
     type Sample: Send + 'static;
 
-    /// `iter(dataset)`, called in the thread that will pull the samples, anew for every epoch.
+    /// Returns `iter(dataset)`. Called once per epoch, in the thread that pulls the samples.
     ///
     /// # Errors
-    /// Whatever the dataset meets when it opens its source.
+    /// Any error of the dataset when it opens its source.
     fn iter(&self) -> Result<Box<dyn SampleStream<Self::Sample>>, SampleError>;
 
-    /// `len(dataset)`, samples; `None` = the dataset has no `__len__`. Only reported to people: a stream may be shorter
-    /// or longer.
+    /// Returns `len(dataset)` in samples, or `None` if the dataset has no `__len__`.
+    ///
+    /// The length is only displayed. A stream may be shorter or longer.
     fn len(&self) -> Option<usize> {
         None
     }
 
-    /// True if the dataset says that it has no samples.
+    /// Returns true if the dataset reports a length of 0.
     fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Names for labels (class names), if the dataset has them.
+    /// Returns the class names, or an empty slice.
     fn classes(&self) -> &[String] {
         &[]
     }
 
-    /// What the person who chose the dataset should know. Sentences.
+    /// Returns notes for the person who chose the dataset, as sentences.
     fn notes(&self) -> &[String] {
         &[]
     }
 
-    /// The name of the type, for messages. PyTorch prints the object's `repr`.
+    /// Returns the type's name for messages. PyTorch prints the object's `repr`.
     fn type_name(&self) -> &str {
         "IterableDataset"
     }
 }
 
-/// What is shared is a dataset, too.
+/// A shared dataset is also a dataset.
 impl<D: IterableDataset + ?Sized> IterableDataset for Arc<D> {
     type Sample = D::Sample;
 
@@ -70,9 +71,9 @@ impl<D: IterableDataset + ?Sized> IterableDataset for Arc<D> {
     }
 }
 
-/// What `iter(dataset)` returns: a Python iterator.
+/// Python iterator that `iter(dataset)` returns.
 pub trait SampleStream<S>: Send {
-    /// `next(iterator)`; `None` = `StopIteration`. After an error the stream is finished, as a Python generator is.
+    /// Returns `next(iterator)`, or `None` for `StopIteration`. An error ends the stream, as in a Python generator.
     fn next(&mut self, clock: &mut SampleClock) -> Option<Result<S, SampleError>>;
 }
 

@@ -1,10 +1,10 @@
-//! What samplers have to know of the samples of a dataset.
+//! Properties of samples that samplers need.
 
 use super::AnyDataset;
 use crate::error::LoaderError;
 use crate::plan::{Needed, SampleTable};
 
-/// What is known of each sample without loading one.
+/// Returns the needed property of each sample, without loading samples.
 ///
 /// # Errors
 /// If a column cannot be read.

@@ -1,4 +1,4 @@
-//! The simplest datasets: a list, and one that is shared.
+//! The simplest datasets: a list, and a shared dataset.
 
 use std::sync::Arc;
 
@@ -36,8 +36,10 @@ impl<T: Clone + Send + Sync + 'static> Dataset for ListDataset<T> {
         sample.ok_or_else(|| SampleError::new("IndexError", "list index out of range"))
     }
 
-    /// Lists have no `__getitems__` in Python. Here they do, since looking at the clock for every sample would take longer
-    /// than the samples.
+    /// Returns several samples.
+    ///
+    /// Python lists have no `__getitems__`. This one does, because reading the clock per sample would take longer than
+    /// the samples.
     fn get_batch(
         &self,
         indices: &[usize],
@@ -55,7 +57,7 @@ impl<T: Clone + Send + Sync + 'static> Dataset for ListDataset<T> {
     }
 }
 
-/// What is shared is a dataset, too.
+/// A shared dataset is also a dataset.
 impl<D: Dataset + ?Sized> Dataset for Arc<D> {
     type Sample = D::Sample;
 

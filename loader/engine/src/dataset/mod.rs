@@ -1,4 +1,4 @@
-//! Datasets: where samples come from.
+//! Datasets, the sources of samples.
 
 mod any;
 mod clock;
@@ -64,13 +64,13 @@ pub use loadscope_plan::error::SampleError;
 
 /// PyTorch's map-style `Dataset`: samples by index.
 pub trait Dataset: Send + Sync + 'static {
-    /// What [`get`](Self::get) returns.
+    /// Return type of [`get`](Self::get).
     type Sample: Send + 'static;
 
-    /// Number of samples.
+    /// Returns the number of samples.
     fn len(&self) -> usize;
 
-    /// True if there are no samples.
+    /// Returns true if there are no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -78,10 +78,10 @@ pub trait Dataset: Send + Sync + 'static {
     /// PyTorch's `__getitem__`.
     ///
     /// # Errors
-    /// Whatever the dataset meets, and `IndexError` beyond the end.
+    /// Any error of the dataset, and `IndexError` beyond the end.
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError>;
 
-    /// `dataset[index]` as Python's lists have it: −1 is the last sample.
+    /// Returns `dataset[index]` with the indices of a Python list: −1 is the last sample.
     ///
     /// # Errors
     /// As [`get`](Self::get), and `IndexError` below −len.
@@ -98,8 +98,9 @@ pub trait Dataset: Send + Sync + 'static {
         }
     }
 
-    /// PyTorch's `__getitems__`; `None` = not implemented, samples are fetched one by one. A dataset that implements
-    /// it calls [`SampleClock::begin_sample`] itself, and answers to no indices at all with `Some` of no samples.
+    /// PyTorch's `__getitems__`. `None` means not implemented, and samples are fetched one by one.
+    ///
+    /// An implementation calls [`SampleClock::begin_sample`] itself, and returns `Some` of no samples for no indices.
     fn get_batch(
         &self,
         _indices: &[usize],
@@ -108,53 +109,57 @@ pub trait Dataset: Send + Sync + 'static {
         None
     }
 
-    /// Whether [`get_batch`](Self::get_batch) is implemented.
+    /// Returns true if [`get_batch`](Self::get_batch) is implemented.
     fn has_get_batch(&self) -> bool {
         self.get_batch(&[], &mut SampleClock::off()).is_some()
     }
 
-    /// All samples, where they are tensors that lie in memory: [`MapFetcher`](crate::fetch::MapFetcher) copies them straight into
-    /// batches that are stacked, without making samples in between.
+    /// Returns all samples, if they are tensors in memory.
+    ///
+    /// [`MapFetcher`](crate::fetch::MapFetcher) then copies them straight into stacked batches, without individual
+    /// samples.
     fn in_memory(&self) -> Option<InMemory<'_>> {
         None
     }
 
-    /// Names for labels (class names), if the dataset has them.
+    /// Returns the class names, or an empty slice.
     fn classes(&self) -> &[String] {
         &[]
     }
 
-    /// The class of each sample, where it is known without loading one.
+    /// Returns the class of each sample, or `None` if that requires loading samples.
     fn labels(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// The group of each sample by a column, where it is known without loading one: numbers that are the same where the values
-    /// are. `None`: there is no such column.
+    /// Returns the group of each sample by a column. Equal values have equal numbers.
+    ///
+    /// `None` if the column does not exist or is not known without loading samples.
     fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
         let labels = (column == Needed::LABEL).then(|| self.labels());
         labels.flatten().map(Ok)
     }
 
-    /// The length of each sample, where it is known without loading one.
+    /// Returns the length of each sample, or `None` if that requires loading samples.
     fn lengths(&self) -> Option<Vec<u64>> {
         None
     }
 
-    /// What the person who chose the dataset should know: files that were left out, and so on. Sentences.
+    /// Returns notes for the person who chose the dataset, such as skipped files, as sentences.
     fn notes(&self) -> &[String] {
         &[]
     }
 }
 
-/// `len(data_source)` of a map-style dataset.
+/// Returns `len(data_source)` of a map-style dataset.
 pub fn data_len<D: Dataset + ?Sized>(dataset: &Arc<D>) -> DataLen {
     let dataset = Arc::clone(dataset);
     DataLen::from_fn(move || dataset.len())
 }
 
-/// Where Python's index is in a sequence of `len` elements: negative ones count from the end. `None` = before the begin; what
-/// is behind the end stays there.
+/// Converts a Python index into a sequence of `len` elements. Negative indices count from the end.
+///
+/// `None` means before the beginning. An index beyond the end is returned as it is.
 fn wrap(index: i64, len: usize) -> Option<usize> {
     match usize::try_from(index) {
         Ok(index) => Some(index),

@@ -1,4 +1,4 @@
-//! Opens the dataset that a text names.
+//! Opening the dataset that a text names.
 
 use std::sync::Arc;
 
@@ -14,22 +14,24 @@ use crate::value::Value;
 
 /// Opens a dataset.
 pub trait OpenDataset {
-    /// Opens a map-style dataset. `image_size` is the side of the square that pictures of a folder are resized to; the other
-    /// datasets have their own sizes.
+    /// Opens a map-style dataset.
+    ///
+    /// `image_size` is the side of the square to which a folder's pictures are resized. Other datasets have their own
+    /// sizes.
     ///
     /// # Errors
-    /// If the file or folder is missing, cannot be read or holds nothing of use, or if the dataset is iterable.
+    /// If the file or folder is missing, cannot be read or contains nothing useful, or if the dataset is iterable.
     fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, LoaderError>;
 
-    /// Opens the dataset, of whichever style it is. `image_size` as for [`open`](Self::open).
+    /// Opens a dataset of either style. `image_size` as for [`open`](Self::open).
     ///
     /// # Errors
-    /// If the file or folder is missing, cannot be read or holds nothing of use.
+    /// If the file or folder is missing, cannot be read or contains nothing useful.
     fn open_any(&self, image_size: u32) -> Result<AnyDataset, LoaderError> {
         self.open_at(image_size, StreamPlace::default())
     }
 
-    /// As [`open_any`](Self::open_any), in a process that loads its part of a stream.
+    /// Opens a dataset like [`open_any`](Self::open_any), in a process that loads its part of a stream.
     ///
     /// # Errors
     /// As [`open_any`](Self::open_any).
@@ -63,7 +65,7 @@ impl OpenDataset for DatasetSpec {
     }
 }
 
-/// Knows every dataset, by opening it.
+/// Catalog that looks up every dataset by opening it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening;
 
@@ -90,7 +92,7 @@ impl Catalog for Opening {
             | DatasetSpec::Synthetic(_)
             | DatasetSpec::Stream(_) => {
                 let dataset = spec.open_any(image_size)?;
-                // The classes of a column may have names once they were looked for.
+                // This order matters: the look-up of labels may also find the class names of a column.
                 let labels = dataset.labels();
                 of(dataset.len(), dataset.classes(), labels)
             }

@@ -1,4 +1,4 @@
-//! From a picture file to a tensor: read, decode, resize.
+//! Loading a picture file as a tensor: read, decode, resize.
 
 mod classes;
 mod fault;
@@ -28,14 +28,14 @@ pub(super) use classes::classes;
 pub(super) use fault::Fault;
 use fault::MAX_PIXELS;
 
-/// Largest side of a resized picture.
+/// Maximum side of a resized picture.
 pub(super) const MAX_SIDE: u32 = 8192;
-/// Most bytes of a file with a picture, and most memory that a decoder may take for one.
+/// Maximum size of a picture file, and maximum memory of its decoder, bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// Larger buffers are not kept for the next picture.
+/// Maximum size of a buffer that is kept for the next picture.
 const KEEP_BYTES: usize = 64 << 20;
 
-/// Buffers that a thread uses again for every picture.
+/// Buffers that a thread reuses for every picture.
 #[derive(Default)]
 struct Scratch {
     decoded: Vec<u8>,
@@ -50,14 +50,14 @@ thread_local! {
 /// Loads a picture as RGB, uint8 `[3, side, side]`.
 ///
 /// # Errors
-/// OSError if the file cannot be read or is damaged, UnidentifiedImageError if it is no picture,
-/// DecompressionBombError if it is too large. All name the file and what to do.
+/// OSError if the file is unreadable or damaged, UnidentifiedImageError if it is not a picture, DecompressionBombError
+/// if it is too large. All name the file and the remedy.
 pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
     let bytes = clock.stage("read", || read_file(path))?;
     decode(&bytes, side, clock).map_err(|fault| fault.about(path.display()))
 }
 
-/// The bytes of a regular file: a pipe might never say anything, and a device never end.
+/// Reads a regular file. A pipe might block, and a device might never end.
 fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let shown = path.display();
     let unreadable = |e: io::Error| path_error(path, &e);
@@ -74,7 +74,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let size = file.metadata().map_or(0, |about| about.len());
     let mut bytes = Vec::new();
     if size <= MAX_BYTES {
-        // One byte more tells that it grows.
+        // One more byte, to detect a file that grows.
         bytes.reserve_exact(usize::try_from(size).unwrap_or_default() + 1);
         let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|e| fail(unreadable(e)))?;
@@ -87,18 +87,18 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     Ok(bytes)
 }
 
-/// As [`load`], from the bytes of a file.
+/// Decodes a file's bytes, like [`load`].
 fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Fault> {
     decode_sized(bytes, Some(side), clock).map(|(tensor, _)| tensor)
 }
 
-/// Decodes the bytes of a picture file, and resizes it to a square if a side is given. Also says how wide and high it is in the file.
+/// Decodes a picture, and resizes it to a square if a side is given. Also returns its width and height in the file.
 pub(super) fn decode_sized(
     bytes: &[u8],
     side: Option<u32>,
     clock: &mut SampleClock,
 ) -> Result<(Tensor, (u32, u32)), Fault> {
-    // A thread that is already decoding cannot come here again, but a fresh buffer is always right.
+    // The borrow cannot fail, since decoding does not recurse. A fresh buffer is correct in any case.
     SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
         Ok(mut scratch) => decode_with(bytes, side, clock, &mut scratch),
         Err(_) => decode_with(bytes, side, clock, &mut Scratch::default()),
@@ -130,8 +130,10 @@ fn decode_with(
     Ok((tensor?, (width, height)))
 }
 
-/// A picture as it is. As torchvision's `pil_to_tensor` it is a view of pixels, row by row, with the colours as first axis; the
-/// decoder writes straight into its memory.
+/// Returns a picture in its own size.
+///
+/// Like torchvision's `pil_to_tensor`, it is a view of row-major pixels with the channels as first axis. The decoder
+/// writes straight into its memory.
 fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)), Fault> {
     clock.stage("decode", || {
         let mut pixels = Fresh(None);
@@ -145,9 +147,9 @@ fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)
     })
 }
 
-/// Where a decoder writes to.
+/// Destination of a decoder.
 trait Place {
-    /// Makes room for `width` × `height` pixels of 3 bytes, row-major, which `write` fills.
+    /// Allocates `width` × `height` pixels of 3 bytes, row-major, which `write` fills.
     fn fill(
         &mut self,
         width: u32,
@@ -156,7 +158,7 @@ trait Place {
     ) -> Result<(), Fault>;
 }
 
-/// A buffer that is used again.
+/// A reused buffer.
 impl Place for Vec<u8> {
     fn fill(
         &mut self,
@@ -188,13 +190,13 @@ impl Place for Fresh {
     }
 }
 
-/// The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
+/// Decodes with a guard against panics: a bug in a decoder must cost only a sample, not the program.
 fn guarded(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
     catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, place)))
         .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder failed").to_owned())))
 }
 
-/// Decodes into `place` (row-major, 3 bytes a pixel) and returns width and height.
+/// Decodes into `place` (row-major, 3 bytes per pixel) and returns width and height.
 fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
     if bytes.is_empty() {
         return Err(Fault::Empty);
@@ -204,7 +206,7 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
             let outcome = JpegDecoder::new(Cursor::new(bytes))
                 .map_err(Fault::from)
                 .and_then(|decoder| read(decoder, place));
-            // The decoder paints missing parts grey; Pillow raises, and a training run should know.
+            // The decoder fills missing parts with grey. Pillow raises an error, which a training run needs.
             match outcome {
                 Ok(_) | Err(Fault::Damaged(_)) if !jpeg::is_complete(bytes) => {
                     Err(Fault::Truncated)
@@ -213,7 +215,7 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
             }
         }
         Ok(ImageFormat::Png) => {
-            // What is compressed beside the pixels, such as a colour profile, may be a bomb, too.
+            // Other compressed data, such as a colour profile, may also be a decompression bomb.
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
             read(decoder, place)
         }
@@ -236,7 +238,7 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
     }
 }
 
-/// Sets the limits of a decoder; returns width and height.
+/// Sets the limits of a decoder and returns width and height.
 fn limited(decoder: &mut impl ImageDecoder) -> Result<(u32, u32), Fault> {
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
@@ -253,7 +255,7 @@ fn read(decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32)
     read_as(decoder, place, pixels::high_byte)
 }
 
-/// Turns the picture as its header says, which Pillow does for TIFF alone.
+/// Applies the orientation of the header, which Pillow does only for TIFF.
 fn read_turned(
     mut decoder: impl ImageDecoder,
     place: &mut impl Place,
@@ -265,7 +267,7 @@ fn read_turned(
     put(image, place, pixels::high_byte)
 }
 
-/// Reads PNM. Values of 8 bits below 255 are stretched as by Pillow.
+/// Reads PNM. 8-bit values with a maximum below 255 are stretched as in Pillow.
 fn read_stretched(
     mut decoder: PnmDecoder<Cursor<&[u8]>>,
     place: &mut impl Place,
@@ -280,7 +282,7 @@ fn read_stretched(
     put(image, place, pixels::rounded)
 }
 
-/// Writes the pixels of a picture to their place.
+/// Writes the pixels of a picture to their destination.
 fn put(
     image: DynamicImage,
     place: &mut impl Place,
@@ -298,7 +300,7 @@ fn put(
     Ok((width, height))
 }
 
-/// `narrow` makes 8 bits of colours of 16.
+/// Reads a picture. `narrow` converts 16-bit colours to 8 bits.
 fn read_as(
     mut decoder: impl ImageDecoder,
     place: &mut impl Place,
@@ -306,10 +308,10 @@ fn read_as(
 ) -> Result<(u32, u32), Fault> {
     let (width, height) = limited(&mut decoder)?;
     if decoder.color_type() == ColorType::Rgb8 {
-        // The usual case: straight to its place.
+        // Common case: decoded straight to its destination.
         place.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
     } else if decoder.color_type() == ColorType::L8 {
-        // The grey value three times; a general conversion takes as long as decoding.
+        // Repeats the grey value three times, since a general conversion takes as long as decoding.
         let mut grey = vec![0; decoder.total_bytes() as usize];
         decoder.read_image(&mut grey)?;
         place.fill(width, height, |rgb| {
@@ -320,7 +322,7 @@ fn read_as(
             Ok(())
         })?;
     } else {
-        // 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
+        // 16 bits or transparency, which is dropped as in Pillow's `convert("RGB")`.
         return put(DynamicImage::from_decoder(decoder)?, place, narrow);
     }
     Ok((width, height))
@@ -332,8 +334,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// Resizes to a square with a triangle filter as wide as the reduction, which is what torchvision calls bilinear with
-/// antialiasing.
+/// Resizes to a square with a triangle filter scaled by the reduction: torchvision's bilinear with antialiasing.
 fn resize<'a>(
     rgb: &'a [u8],
     width: u32,
@@ -358,14 +359,14 @@ fn resize<'a>(
     Ok(resized)
 }
 
-/// Interleaved RGB to a tensor of three planes.
+/// Converts interleaved RGB to a tensor of three planes.
 fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
     let size = [3, i64::from(height), i64::from(width)];
     new_tensor(&size, Kind::Uint8, |bytes| {
         let plane = bytes.len() / 3;
         let (red, rest) = bytes.split_at_mut(plane);
         let (green, blue) = rest.split_at_mut(plane);
-        // One plane after the other: each loop reads and writes in one direction only.
+        // Plane by plane, so that each loop reads and writes sequentially.
         let (pixels, _) = rgb.as_chunks::<3>();
         red.iter_mut()
             .zip(pixels)

@@ -7,10 +7,10 @@ use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::worker_info::with_worker_rng;
 
-/// PyTorch 1.8's `BufferedShuffleDataset`: a stream in random order, as far as a buffer reaches.
+/// PyTorch 1.8's `BufferedShuffleDataset`: a stream shuffled within a buffer.
 ///
-/// The first samples fill the buffer. Each further one takes the place of a random sample of the buffer, which is yielded; at
-/// the end the rest of the buffer comes in random order. A buffer of 1 changes nothing.
+/// The first samples fill the buffer. Each further sample replaces a random sample of the buffer, which is yielded. At
+/// the end the rest of the buffer is yielded in random order. A buffer of 1 keeps the order.
 pub struct BufferedShuffleDataset<D: ?Sized> {
     dataset: Arc<D>,
     buffer_size: usize,
@@ -18,8 +18,9 @@ pub struct BufferedShuffleDataset<D: ?Sized> {
 }
 
 impl<D: IterableDataset + ?Sized> BufferedShuffleDataset<D> {
-    /// Shuffles `dataset` with a buffer of `buffer_size` samples. In a worker, the worker's own random stream is used, so
-    /// that each shuffles differently; elsewhere, `generator`.
+    /// Shuffles `dataset` with a buffer of `buffer_size` samples.
+    ///
+    /// A worker uses its own random stream, so that each worker shuffles differently. Other threads use `generator`.
     ///
     /// # Errors
     /// AssertionError if `buffer_size` is not positive.
@@ -48,7 +49,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for BufferedShuffleDataset<D> 
     fn iter(&self) -> Result<Box<dyn SampleStream<D::Sample>>, SampleError> {
         Ok(Box::new(Shuffle {
             source: Some(self.dataset.iter()?),
-            // A huge buffer size means "all of it"; memory is taken as samples come.
+            // A huge buffer size means the whole stream, so memory is allocated as samples arrive.
             buffer: Vec::new(),
             buffer_size: self.buffer_size,
             generator: Arc::clone(&self.generator),
@@ -65,7 +66,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for BufferedShuffleDataset<D> 
 }
 
 struct Shuffle<S> {
-    /// `None` once it has ended; then the buffer is in the order of its way out, last first.
+    /// `None` once it has ended. Then the buffer is in reverse order of output.
     source: Option<Box<dyn SampleStream<S>>>,
     buffer: Vec<S>,
     buffer_size: usize,
@@ -91,7 +92,7 @@ impl<S: Send> SampleStream<S> for Shuffle<S> {
                 }
                 None => {
                     self.source = None;
-                    // `random.shuffle`: from the end, each with one of those up to itself.
+                    // `random.shuffle`: from the end, each element is swapped with one up to itself.
                     for i in (1..self.buffer.len()).rev() {
                         self.buffer.swap(i, random_below(i + 1, &self.generator));
                     }
@@ -102,7 +103,7 @@ impl<S: Send> SampleStream<S> for Shuffle<S> {
     }
 }
 
-/// Python's `random.randrange(n)`: as many random bits as n has, drawn again until they are less than n.
+/// Python's `random.randrange(n)`: draws as many random bits as n has, until the result is less than n.
 fn random_below(n: usize, generator: &SharedGenerator) -> usize {
     let bits = usize::BITS - n.leading_zeros();
     if bits == 0 {
@@ -116,7 +117,7 @@ fn random_below(n: usize, generator: &SharedGenerator) -> usize {
     }
 }
 
-/// Python's `random.getrandbits(bits)` for 1 to 64 bits: words from the low end, of the last one the high bits.
+/// Python's `random.getrandbits(bits)` for 1 to 64 bits: low words first, and the high bits of the last word.
 fn random_bits(bits: u32, generator: &SharedGenerator) -> u64 {
     let word = || {
         let drawn = with_worker_rng(|rng| rng.python.getrandbits(32) as u32);
@@ -158,7 +159,7 @@ mod tests {
         #[test]
         fn every_sample_comes_once_and_none_too_early(n in 0usize..100, buffer in 1i64..120, seed: u64) {
             let order = shuffled(n, buffer, seed);
-            // Sample i can only come once it has been read, which is when i + 1 − buffer have gone.
+            // Sample i can only be yielded after it has been read, which requires i + 1 − buffer yielded samples.
             for (position, &sample) in order.iter().enumerate() {
                 prop_assert!(sample < position + buffer as usize);
             }

@@ -1,4 +1,4 @@
-//! Any dataset, slowed down or made to fail on purpose.
+//! Any dataset, with artificial delays or failures.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,18 +12,20 @@ use crate::error::LoaderError;
 use crate::limits;
 use crate::worker_info::get_worker_info;
 
-/// A dataset whose samples take longer than they would, some of them much longer, and some of which fail: to see on real
-/// samples what a slow disk or a heavy transform does to a loader.
+/// A dataset with artificial delays and failures.
+///
+/// It shows the effect of a slow disk or a heavy transform on a loader with real samples.
 pub struct Slowed<D: ?Sized> {
     inner: Arc<D>,
     extra: CostModel,
 }
 
 impl<D: Dataset + ?Sized> Slowed<D> {
-    /// `inner` with the extra cost that `text` describes, in the words of the synthetic dataset: `cost_ms=10,tail=0.01:40`.
+    /// Adds the extra cost in `text` to `inner`. The syntax is that of the synthetic dataset:
+    /// `cost_ms=10,tail=0.01:40`.
     ///
     /// # Errors
-    /// If the text is not understood, or speaks of the length or the shape, which are those of `inner`.
+    /// If the text is invalid, or sets the length or the shape, which are those of `inner`.
     pub fn new(inner: Arc<D>, text: &str) -> Result<Self, LoaderError> {
         let extra = extra_cost(text, inner.len())?;
         Ok(Self { inner, extra })
@@ -45,14 +47,14 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
     known_by_inner!(samples);
 }
 
-/// A stream whose samples take longer than they would. The n-th sample that worker k of W yields counts as sample k + n·W.
+/// A stream with artificial delays. The n-th sample that worker k of W yields counts as sample k + n·W.
 pub struct SlowedStream<D: ?Sized> {
     inner: Arc<D>,
     extra: CostModel,
 }
 
 impl<D: IterableDataset + ?Sized> SlowedStream<D> {
-    /// `inner` with the extra cost that `text` describes.
+    /// Adds the extra cost in `text` to `inner`.
     ///
     /// # Errors
     /// As [`Slowed::new`].
@@ -92,7 +94,7 @@ impl<S> SampleStream<S> for SlowStream<S> {
         let sample = self.stream.next(clock)?;
         let index = self.next;
         self.next = index.saturating_add(self.step);
-        // What the sample took by itself comes on top.
+        // The extra cost is added to the sample's own time.
         let spent = start.elapsed();
         match spend(&self.extra, index, start + spent, clock) {
             Ok(()) => Some(sample),

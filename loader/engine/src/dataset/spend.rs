@@ -1,4 +1,4 @@
-//! Spending what a [`CostModel`] says: sleeping or computing, then failing where it says so.
+//! Spending the cost of a [`CostModel`]: sleeping or computing, and failing if requested.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use loadscope_trace::Nanos;
 use super::{CostModel, SampleClock, SampleError};
 use crate::cpu::thread_cpu_time;
 
-/// How late a sleeping thread may wake up; the last bit is spent in a loop instead.
+/// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
 const SPIN: Duration = Duration::from_micros(300);
-/// How often a long sleep looks whether anybody still waits for it.
+/// Interval at which a long sleep checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Takes as long as sample `index` costs, counted from `start`, and fails if the model says so.
+/// Spends the cost of sample `index`, counted from `start`, and fails if the model requests it.
 ///
 /// # Errors
 /// ValueError for the indices in `fail`.
@@ -48,7 +48,7 @@ pub(super) fn spend(
     Ok(())
 }
 
-/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if the sample is not wanted any more.
+/// Returns `duration` after `start`, late by microseconds only. Returns earlier if the sample is cancelled.
 pub(super) fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
     loop {
         let left = duration.saturating_sub(start.elapsed());
@@ -60,8 +60,7 @@ pub(super) fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() ->
     }
 }
 
-/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy host it takes
-/// longer.
+/// Computes until this thread has used `cost` of CPU time, like decoding a picture. A busy host takes longer.
 fn burn(cost: Duration, gone: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
     let start = Instant::now();
@@ -69,7 +68,7 @@ fn burn(cost: Duration, gone: impl Fn() -> bool) {
     loop {
         let used = match (cpu_start, thread_cpu_time()) {
             (Some(then), Some(now)) => now - then,
-            // No such clock here: wall time is the next best.
+            // Wall time, because this platform has no thread CPU clock.
             _ => start.elapsed().into(),
         };
         if used >= cost || gone() {
@@ -90,7 +89,7 @@ mod tests {
     fn waiting_is_accurate() {
         let cost = Duration::from_millis(3);
         let limit = cost + Duration::from_micros(200);
-        // The best of many, since the host may be busy with something else.
+        // The best of many tries, because the host may be busy.
         let sleeps = (0..50).any(|_| {
             let start = Instant::now();
             sleep_until(start, cost, || false);

@@ -1,4 +1,4 @@
-//! Cutting a dataset into parts at random.
+//! Random splits of a dataset.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{Dataset, Subset, wrap};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// How large a part of [`random_split`] is to be: a Python `int` or a `float`.
+/// Length of a part of [`random_split`]: a Python `int` or a `float`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SplitLength {
     /// Number of samples.
@@ -36,22 +36,22 @@ impl From<f64> for SplitLength {
     }
 }
 
-/// What [`random_split`] returns.
+/// Result of [`random_split`].
 pub struct Split<D: ?Sized> {
     /// The parts, in the order of the lengths.
     pub subsets: Vec<Subset<D>>,
-    /// What PyTorch warns of (`UserWarning`): parts without samples.
+    /// PyTorch's warnings (`UserWarning`) about parts without samples.
     pub warnings: Vec<String>,
 }
 
-/// PyTorch's `random_split`: a dataset cut into parts at random, with one `randperm` of `generator`.
+/// PyTorch's `random_split`: splits a dataset at random with one `randperm` of `generator`.
 ///
-/// Lengths that add up to 1 are fractions, whatever they look like: `[1]` is all samples. Samples that are left over by
-/// rounding down go to the parts in turn. Negative lengths are not refused; as in Python, parts then overlap.
+/// Lengths that add up to 1 are fractions, even if they are ints: `[1]` is all samples. Samples left over from rounding
+/// down are distributed to the parts in turn. Negative lengths are accepted. As in Python, parts then overlap.
 ///
 /// # Errors
-/// ValueError if the lengths do not add up to the length of the dataset or a fraction is not in 0..=1, TypeError for
-/// numbers of samples that are not whole. Then nothing is drawn.
+/// ValueError if the lengths do not add up to the length of the dataset or a fraction is not in 0..=1. TypeError for
+/// numbers of samples that are not whole. Nothing is drawn in case of an error.
 pub fn random_split<D: Dataset + ?Sized>(
     dataset: Arc<D>,
     lengths: &[SplitLength],
@@ -92,8 +92,9 @@ fn wrong_sum() -> LoaderError {
     LoaderError::value_error("Sum of input lengths does not equal the length of the input dataset!")
 }
 
-/// Python's `sum`, as CPython adds up since 3.12: exact while there are only ints; once there is a float, what an addition of floats loses
-/// is added at the end. Parts like `[1/13, 6/13, 3/13, 3/13]` are 1 only so; older interpreters refuse them.
+/// Python's `sum` since CPython 3.12: exact for ints, and with compensated (Neumaier) summation for floats.
+///
+/// Parts like `[1/13, 6/13, 3/13, 3/13]` add up to 1 only with the compensation. Older interpreters refuse them.
 fn sum(lengths: &[SplitLength]) -> SplitLength {
     let (mut total, mut lost, mut compensates) = (SplitLength::Count(0), 0.0, false);
     for &length in lengths {
@@ -110,7 +111,7 @@ fn sum(lengths: &[SplitLength]) -> SplitLength {
                 };
                 SplitLength::Fraction(more)
             }
-            // The first float is added to the ints before it as any other number.
+            // The first float is added to the preceding ints without compensation.
             (sum, length) => SplitLength::Fraction(sum.number() + length.number()),
         };
         compensates |= matches!(length, SplitLength::Fraction(_));
@@ -121,12 +122,12 @@ fn sum(lengths: &[SplitLength]) -> SplitLength {
     }
 }
 
-/// `math.isclose(x, 1)`
+/// Returns `math.isclose(x, 1)`.
 fn is_close_to_one(x: f64) -> bool {
     x.is_finite() && (x - 1.0).abs() <= 1e-9 * x.abs().max(1.0)
 }
 
-/// Numbers of samples for fractions.
+/// Converts fractions to numbers of samples.
 fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, LoaderError> {
     let mut counts = Vec::with_capacity(fractions.len());
     for (i, fraction) in fractions.iter().enumerate() {
@@ -149,7 +150,7 @@ fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, LoaderErro
     Ok(counts)
 }
 
-/// The lengths as whole numbers.
+/// Returns the lengths as whole numbers.
 fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i64>, LoaderError> {
     let counts: Option<Vec<i64>> = lengths
         .iter()
@@ -160,7 +161,7 @@ fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i6
         .collect();
     match counts {
         Some(counts) => Ok(counts),
-        // The sum is compared first; then `randperm` refuses a float.
+        // PyTorch compares the sum first. Then `randperm` refuses a float.
         None if total.number() == n as f64 => Err(LoaderError::type_error(
             "randperm() received an invalid combination of arguments - got (float, generator=torch._C.Generator)",
         )),
@@ -168,7 +169,7 @@ fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i6
     }
 }
 
-/// The positions of `list[start:stop]` in a list of `len` elements.
+/// Returns the positions of `list[start:stop]` in a list of `len` elements.
 fn python_slice(start: i64, stop: i64, len: usize) -> std::ops::Range<usize> {
     let position = |index: i64| match usize::try_from(index) {
         Ok(index) => index.min(len),
@@ -235,7 +236,8 @@ mod tests {
             indices(3, &[Count(-1), Count(-1), Count(5)]),
             [vec![2, 0], vec![], vec![0, 1]]
         );
-        // The floats one after the other come to a little more than 1. From PyTorch 2.13 with Python 3.12; with 3.11 it is refused.
+        // Plain addition gives slightly more than 1. Expected values are from PyTorch 2.13 with Python 3.12. Python
+        // 3.11 refuses it.
         let thirteenths = [1.0, 6.0, 3.0, 3.0].map(|n| Fraction(n / 13.0));
         let parts = [
             vec![3],

@@ -1,4 +1,4 @@
-//! Datasets side by side.
+//! Datasets stacked side by side.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::{Dataset, SampleClock, SampleError};
 use crate::error::LoaderError;
 use crate::value::{Key, Value};
 
-/// PyTorch's `StackDataset`: sample i is made of sample i of every member, a tuple or a dict.
+/// PyTorch's `StackDataset`: sample i is a tuple or a dict of sample i of every member.
 pub struct StackDataset<S> {
     members: Vec<Arc<dyn Dataset<Sample = S>>>,
-    /// The members' names; none for tuples.
+    /// Names of the members. Empty for tuples.
     names: Vec<Key>,
     len: usize,
 }
@@ -18,7 +18,7 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
     /// `StackDataset(*args, **kwargs)`: `args` make tuples, `kwargs` make dicts.
     ///
     /// # Errors
-    /// ValueError if there are no members, both kinds of them, or members of different lengths.
+    /// ValueError if there are no members, both kinds of members, or members of different lengths.
     pub fn new(
         args: Vec<Arc<dyn Dataset<Sample = S>>>,
         kwargs: Vec<(String, Arc<dyn Dataset<Sample = S>>)>,
@@ -51,7 +51,7 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
         })
     }
 
-    /// The samples of one index as one.
+    /// Combines the members' samples of one index.
     fn stacked(&self, parts: Vec<Value>) -> Value {
         if self.names.is_empty() {
             Value::Tuple(parts)
@@ -60,7 +60,7 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
         }
     }
 
-    /// The samples of one member.
+    /// Returns the samples of one member.
     fn column(
         &self,
         member: &dyn Dataset<Sample = S>,
@@ -104,20 +104,20 @@ impl<S: Into<Value> + Send + 'static> Dataset for StackDataset<S> {
         Ok(self.stacked(parts.collect::<Result<_, _>>()?))
     }
 
-    /// PyTorch hands the index to every member as it is.
+    /// PyTorch passes the index to every member unchanged.
     fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<Value, SampleError> {
         let parts = self.members.iter();
         let parts = parts.map(|m| Ok(m.get_at(index, clock)?.into()));
         Ok(self.stacked(parts.collect::<Result<_, _>>()?))
     }
 
-    /// Member after member, each at once if it can do that.
+    /// Fetches member by member, each as a batch if it supports that.
     fn get_batch(
         &self,
         indices: &[usize],
         clock: &mut SampleClock,
     ) -> Option<Result<Vec<Value>, SampleError>> {
-        // If no member gains anything, samples are better fetched one by one, where each is timed.
+        // If no member supports batches, samples are fetched one by one, so that each is timed.
         if !self.members.iter().any(|member| member.has_get_batch()) {
             return None;
         }
@@ -148,7 +148,7 @@ mod tests {
         Arc::new(range.collect::<ListDataset<i64>>())
     }
 
-    /// Promises batches and returns too few.
+    /// A dataset whose batches are too short.
     struct Short;
 
     impl Dataset for Short {

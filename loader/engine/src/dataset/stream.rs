@@ -1,4 +1,4 @@
-//! A stream that takes a given time, to see how workers share a stream, and how they do not.
+//! A stream with a given cost per sample, which shows whether workers share a stream correctly.
 
 use super::{
     Dataset, IterableDataset, SampleClock, SampleError, SampleStream, StreamModel, Synthetic,
@@ -6,20 +6,21 @@ use super::{
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
 
-/// An iterable dataset of a [`StreamModel`]. Its samples are those of [`Synthetic`]: `(uint8 of its shape, int)`, the number
-/// being the sample's.
+/// An iterable dataset of a [`StreamModel`].
+///
+/// Its samples are those of [`Synthetic`]: `(uint8 of its shape, int)`. The int is the sample's number.
 #[derive(Clone, Debug)]
 pub struct SyntheticStream {
     model: StreamModel,
 }
 
 impl SyntheticStream {
-    /// A stream of that model.
+    /// Creates a stream of that model.
     pub fn new(model: StreamModel) -> Self {
         Self { model }
     }
 
-    /// Its model.
+    /// Returns the model.
     pub fn model(&self) -> &StreamModel {
         &self.model
     }
@@ -36,7 +37,7 @@ impl IterableDataset for SyntheticStream {
         }))
     }
 
-    /// Samples of all workers together, if each yields its part.
+    /// Returns the total number of samples, if each worker yields its part.
     fn len(&self) -> Option<usize> {
         Some(self.model.len())
     }

@@ -1,4 +1,4 @@
-//! Any dataset in slow motion: each sample takes so many times as long as it would.
+//! Any dataset in slow motion.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,20 +7,20 @@ use super::inner::known_by_inner;
 use super::spend::sleep_until;
 use super::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 
-/// A dataset of which each sample takes `factor` times as long.
+/// A dataset whose samples each take `factor` times as long.
 pub struct Stretched<D: ?Sized> {
     inner: Arc<D>,
     factor: u32,
 }
 
 impl<D: ?Sized> Stretched<D> {
-    /// `inner`, slower by `factor`.
+    /// Slows down `inner` by `factor`.
     pub fn new(inner: Arc<D>, factor: u32) -> Self {
         Self { inner, factor }
     }
 }
 
-/// Sleeps for the rest of `factor` times what has passed since `start`.
+/// Sleeps for the rest of `factor` times the time since `start`.
 fn stretch(start: Instant, factor: u32, clock: &mut SampleClock) {
     let spent = start.elapsed();
     let rest = spent.saturating_mul(factor.saturating_sub(1));

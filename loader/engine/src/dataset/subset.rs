@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Dataset, SampleClock, SampleError, wrap};
 
-/// PyTorch's `Subset`: some samples of a dataset, in some order.
+/// PyTorch's `Subset`: selected samples of a dataset, in a given order.
 pub struct Subset<D: ?Sized> {
     dataset: Arc<D>,
     indices: Arc<[i64]>,
@@ -20,8 +20,9 @@ impl<D: ?Sized> Clone for Subset<D> {
 }
 
 impl<D: Dataset + ?Sized> Subset<D> {
-    /// The samples of `dataset` at `indices`. As in PyTorch, they are looked at when they are used, and negative ones count
-    /// from the end of `dataset`.
+    /// Selects the samples of `dataset` at `indices`.
+    ///
+    /// As in PyTorch, indices are checked only when they are used. Negative ones count from the end of `dataset`.
     pub fn new(dataset: Arc<D>, indices: impl Into<Arc<[i64]>>) -> Self {
         Self {
             dataset,
@@ -29,12 +30,12 @@ impl<D: Dataset + ?Sized> Subset<D> {
         }
     }
 
-    /// Where the samples are in the whole dataset.
+    /// Returns the indices of the samples in the whole dataset.
     pub fn indices(&self) -> &[i64] {
         &self.indices
     }
 
-    /// The whole dataset.
+    /// Returns the whole dataset.
     pub fn dataset(&self) -> &Arc<D> {
         &self.dataset
     }
@@ -57,11 +58,11 @@ impl<D: Dataset + ?Sized> Dataset for Subset<D> {
     }
 
     fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<D::Sample, SampleError> {
-        // What is before the begin is as far out of range as what is behind the end.
+        // An index before the beginning is an IndexError, like one after the end.
         self.get(wrap(index, self.len()).unwrap_or(usize::MAX), clock)
     }
 
-    /// Asks the dataset for all samples at once, if it can do that.
+    /// Fetches all samples at once, if the dataset supports it.
     fn get_batch(
         &self,
         indices: &[usize],

@@ -1,4 +1,4 @@
-//! A dataset that takes a given time.
+//! A dataset with a given cost per sample.
 
 use std::time::Instant;
 
@@ -8,27 +8,28 @@ use super::spend::spend;
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::value::{Value, new_tensor};
 
-/// Samples of a [`CostModel`]: `(uint8 of its shape, int)`, the number being the sample's index. The picture differs
-/// from index to index and is the same in every run.
+/// Samples of a [`CostModel`]: `(uint8 of its shape, int)`. The int is the sample's index.
+///
+/// The picture depends on the index and is the same in every run.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     model: CostModel,
 }
 
 impl Synthetic {
-    /// A dataset of that cost.
+    /// Creates a dataset of that cost.
     pub fn new(model: CostModel) -> Self {
         Self { model }
     }
 
-    /// What it costs.
+    /// Returns the cost model.
     pub fn model(&self) -> &CostModel {
         &self.model
     }
 
     fn picture(&self, index: usize) -> Result<Tensor, tch::TchError> {
         let shape = &self.model.shape;
-        // The last two sizes are height and width, whatever comes before are channels.
+        // The last two sizes are height and width. All preceding ones are channels.
         let width = shape.last().map_or(1, |&w| w as usize);
         let height = shape
             .len()
@@ -36,7 +37,7 @@ impl Synthetic {
             .map_or(1, |at| shape[at] as usize);
         new_tensor(shape, Kind::Uint8, |bytes| {
             for (channel, plane) in bytes.chunks_mut(width * height).enumerate() {
-                // A colour of its own for every index, brighter towards one corner.
+                // Each index has its own colour, brighter towards one corner.
                 let base = self.model.uniform(index, 3 + channel as u64) * 128.0;
                 let slope = 127.0 / (width + height).max(2) as f64;
                 for (y, row) in plane.chunks_mut(width).enumerate() {
@@ -58,7 +59,7 @@ impl Dataset for Synthetic {
     }
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
-        // The cost covers everything the sample does.
+        // The cost includes all work of the sample.
         let start = Instant::now();
         if index >= self.model.len {
             return Err(SampleError::out_of_range(index, self.model.len));

@@ -1,4 +1,4 @@
-//! Datasets of tensors that lie in memory.
+//! Datasets of tensors in memory.
 
 use tch::Tensor;
 
@@ -7,29 +7,32 @@ use super::{Dataset, Gather, SampleClock, SampleError, wrap};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{DType, Value, dense_bytes, new_tensor};
 
-/// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor. Rows share the memory of the tensors: as in PyTorch, callers
-/// must not change a row in place while another thread reads.
+/// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor.
 ///
-/// With a [`GatherFetcher`](super::GatherFetcher), batches are copied out of the tensors at once; they are what
-/// `default_collate` makes of the samples.
+/// Rows share the memory of the tensors. As in PyTorch, callers must not change a row in place while another thread
+/// reads.
+///
+/// With a [`GatherFetcher`](super::GatherFetcher), batches are copied from the tensors in one step. They equal the
+/// `default_collate` of the samples.
 pub struct TensorDataset {
     tensors: Vec<Shared>,
     len: usize,
 }
 
-/// A tensor that is only read.
+/// A read-only tensor.
 struct Shared(Tensor);
 
 #[expect(
     unsafe_code,
     reason = "libtorch's tensors can be read by many threads, which tch does not say"
 )]
-// SAFETY: libtorch allows many threads to read a tensor and to create views of it at the same time. Its reference counts are atomic.
-// `Tensor` is not `Sync` because it contains a raw pointer. This module only reads, and gives no `&Tensor` to callers.
+// SAFETY: libtorch allows many threads to read a tensor and to create views at the same time. Its reference counts are
+// atomic. `Tensor` is not `Sync` because it contains a raw pointer. This module only reads, and gives no `&Tensor` to
+// callers.
 unsafe impl Sync for Shared {}
 
 impl TensorDataset {
-    /// Rows of `tensors`, each `[len, ...]`.
+    /// Creates a dataset of the rows of `tensors`, each `[len, ...]`.
     ///
     /// # Errors
     /// AssertionError if the first dimensions differ, IndexError for a tensor without dimensions or no tensors at all.
@@ -54,7 +57,7 @@ impl TensorDataset {
                 ));
             }
         }
-        // PyTorch notices at the first call of len().
+        // PyTorch raises this error at the first call of len().
         let len = len.ok_or_else(|| index_error("tuple index out of range"))?;
         Ok(Self {
             tensors: tensors.into_iter().map(Shared).collect(),
@@ -124,7 +127,7 @@ impl Gather for TensorDataset {
     }
 }
 
-/// `torch.stack([tensor[i] for i in indices])` for indices that exist.
+/// Returns `torch.stack([tensor[i] for i in indices])` for valid indices.
 fn rows(tensor: &Tensor, indices: &[usize]) -> Result<Tensor, SampleError> {
     let dtype = DType::of(tensor);
     let (Some(dtype), Some(bytes), false) = (dtype, dense_bytes(tensor), tensor.requires_grad())
@@ -140,7 +143,7 @@ fn rows(tensor: &Tensor, indices: &[usize]) -> Result<Tensor, SampleError> {
     }
     let width = bytes.len().checked_div(all).unwrap_or(0);
     let copy = |out: &mut [u8]| match width {
-        // One number per sample: a copy of known length is a load and a store.
+        // One number per sample: a copy of a constant length compiles to a load and a store.
         4 => copy_rows::<4>(bytes, indices, out),
         8 => copy_rows::<8>(bytes, indices, out),
         width => {

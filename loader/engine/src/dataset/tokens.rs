@@ -1,4 +1,4 @@
-//! Windows of a long text that has been turned into numbers.
+//! Windows of a long tokenized text.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use super::{Dataset, Gather, SampleClock, SampleError, TokenDtype};
 use crate::error::LoaderError;
 use crate::value::{DType, Value, new_tensor};
 
-/// Bytes of a token in the file.
+/// Size of a token in the file, bytes.
 const TOKEN: usize = 2;
 
-/// Windows of a file of tokens, as language models are trained on: sample i is `tokens[i·stride .. i·stride + block]`, a
-/// tensor `[block]`.
+/// Windows of a token file, for language models. Sample i is `tokens[i·stride .. i·stride + block]`, a tensor
+/// `[block]`.
 ///
-/// The file holds nothing but 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. It is mapped
-/// to memory, not read: only what is used is loaded, once for all workers. It must not be made shorter meanwhile; the
-/// operating system ends programs that read where a file no longer is.
+/// The file contains only 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. It is
+/// memory-mapped: only the used pages are loaded, once for all workers. The file must not be truncated meanwhile,
+/// because the operating system kills programs that read beyond its end.
 pub struct TokenWindows {
     map: Mmap,
     block: usize,
@@ -30,10 +30,10 @@ pub struct TokenWindows {
 }
 
 impl TokenWindows {
-    /// Windows of `block` tokens, one every `stride` tokens; `None`: side by side.
+    /// Opens windows of `block` tokens, one every `stride` tokens. `None` means adjacent windows.
     ///
     /// # Errors
-    /// If the file cannot be opened, holds half a token or not even one window.
+    /// If the file cannot be opened, contains half a token or less than one window.
     #[expect(unsafe_code, reason = "a file that is mapped to memory")]
     pub fn open(
         path: &Path,
@@ -70,8 +70,8 @@ impl TokenWindows {
                 "has {tokens} tokens, fewer than a window of {block}. Choose a smaller block."
             )));
         };
-        // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
-        // length is asked of the user.
+        // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. The documentation
+        // requires users not to truncate the file.
         let map = unsafe { Mmap::map(&file) };
         let map =
             map.map_err(|e| fail(say!("cannot be mapped to memory: {e}", e = explain(&e))))?;
@@ -90,12 +90,12 @@ impl TokenWindows {
         })
     }
 
-    /// Tokens of a window.
+    /// Returns the number of tokens per window.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// The bytes of window `index`: `2 · block`, little-endian.
+    /// Returns the bytes of window `index`: `2 · block` bytes, little-endian.
     pub fn window(&self, index: usize) -> Option<&[u8]> {
         if index >= self.len {
             return None;
@@ -104,7 +104,7 @@ impl TokenWindows {
         self.map.get(start..start + self.block * TOKEN)
     }
 
-    /// One tensor `[rows, block]`, or `[block]` for a single window.
+    /// Returns one tensor `[rows, block]`, or `[block]` for a single window.
     fn tensor(&self, size: &[i64], indices: &[usize]) -> Result<Tensor, SampleError> {
         if let Some(&index) = indices.iter().find(|&&index| index >= self.len) {
             return Err(SampleError::out_of_range(index, self.len));
@@ -127,7 +127,7 @@ impl TokenWindows {
     }
 }
 
-/// 16 bits little-endian to 64 bits as this host has them. Arrays of fixed size, so that the compiler uses vectors.
+/// Converts 16-bit little-endian to 64-bit native integers. Arrays of fixed size let the compiler vectorize.
 fn widen(tokens: &[u8], out: &mut [u8]) {
     let (tokens, _) = tokens.as_chunks::<TOKEN>();
     let (out, _) = out.as_chunks_mut::<8>();
@@ -136,7 +136,7 @@ fn widen(tokens: &[u8], out: &mut [u8]) {
     }
 }
 
-/// 16 bits little-endian to 16 bits as this host has them, which nearly everywhere is a copy.
+/// Converts 16-bit little-endian to 16-bit native integers, which is a copy on little-endian hosts.
 fn narrow(tokens: &[u8], out: &mut [u8]) {
     if cfg!(target_endian = "little") && tokens.len() == out.len() {
         out.copy_from_slice(tokens);
@@ -161,7 +161,7 @@ impl Dataset for TokenWindows {
         clock.stage("read", || self.tensor(&size, &[index]).map(Value::from))
     }
 
-    /// All windows in one piece of memory; each sample is a row of it.
+    /// Reads all windows into one tensor. Each sample is a row of this tensor.
     fn get_batch(
         &self,
         indices: &[usize],
@@ -186,7 +186,7 @@ impl Dataset for TokenWindows {
 impl Gather for TokenWindows {
     type Batch = Value;
 
-    /// A tensor `[len(indices), block]`.
+    /// Returns a tensor `[len(indices), block]`.
     fn gather(&self, indices: &[usize], _clock: &mut SampleClock) -> Result<Value, SampleError> {
         let size = [indices.len() as i64, self.block as i64];
         self.tensor(&size, indices).map(Value::from)

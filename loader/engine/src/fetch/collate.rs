@@ -1,4 +1,4 @@
-//! `collate_fn`: how samples become a batch.
+//! `collate_fn`: the function that makes a batch of samples.
 
 use loadscope_words::say;
 use tch::Tensor;
@@ -10,31 +10,33 @@ use crate::value::Value;
 
 /// PyTorch's `collate_fn`.
 pub trait Collate<S>: Send + Sync + 'static {
-    /// What it makes.
+    /// Batch type.
     type Batch: Batch;
 
-    /// Puts `samples` together.
+    /// Collates `samples`.
     ///
     /// # Errors
-    /// If they do not fit together.
+    /// If the samples cannot be collated.
     fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, LoaderError>;
 
-    /// For a function that stacks samples if they are tensors of one dtype and shape, and does nothing else to them: what makes the
-    /// batch of that stack. Then it can be copied together without samples. `None`: the samples are needed.
+    /// Returns the conversion of a stacked tensor to a batch. `None` if the function needs the samples.
+    ///
+    /// Only for a function that stacks tensors of one dtype and shape and does nothing else. The fetcher then copies
+    /// directly into the stack, without individual samples.
     fn stacking(&self) -> Option<Stacking<Self::Batch>> {
         None
     }
 
-    /// The places, increasing, of those samples that [`collate`](Self::collate) will leave out of the batch.
+    /// Returns the positions, increasing, of samples that [`collate`](Self::collate) will drop from the batch.
     fn left_out(&self, samples: &[S]) -> Vec<u32> {
         let _ = samples;
         Vec::new()
     }
 
-    /// What becomes of a single sample of a loader without batches (`batch_size=None`).
+    /// Converts a single sample in a loader without batches (`batch_size=None`).
     ///
     /// # Errors
-    /// TypeError if this function only knows lists of samples; [`Convert`] makes one that takes samples.
+    /// TypeError if this function takes only lists of samples. [`Convert`] wraps a function of single samples.
     fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, LoaderError> {
         let _ = (sample, site);
         Err(LoaderError::type_error(say!(
@@ -43,10 +45,10 @@ pub trait Collate<S>: Send + Sync + 'static {
     }
 }
 
-/// What makes a batch of the tensor that stacking its samples gives.
+/// Conversion of a stacked tensor to a batch.
 pub type Stacking<B> = fn(Tensor) -> B;
 
-/// PyTorch's `default_collate`; `default_convert` in a loader without batches.
+/// PyTorch's `default_collate`, or `default_convert` in a loader without batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultCollate;
 

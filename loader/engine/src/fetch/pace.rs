@@ -1,30 +1,32 @@
-//! Whether the samples of a dataset are so short that they are timed by the batch.
+//! Choice between timing each sample and timing whole batches.
 
 use loadscope_trace::Nanos;
 
-/// Samples of less than this, on average over a batch, are timed by the batch: the clock takes a tenth of it.
+/// Average sample time below which batches are timed as a whole, ns. Reading the clock takes a tenth of this.
 const SHORT: i64 = 200;
-/// Once the samples of a batch take this much on average, one of them was not short: they are timed one by one again.
+/// Average sample time from which each sample is timed again, ns.
 const LONG: i64 = 400;
-/// So many batches in a row have to be short. The first ones of an epoch are always timed sample by sample, and all of a small
-/// one.
+/// Number of successive short batches before whole batches are timed.
+///
+/// The first batches of an epoch, and all of a short epoch, are always timed sample by sample.
 const IN_A_ROW: u32 = 32;
 
-/// What a thread knows of how long the samples of its epoch take.
+/// Recent sample times of a thread's epoch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
-    /// Batches in a row of which the samples were short.
+    /// Number of successive batches with short samples.
     short: u32,
 }
 
 impl Pace {
-    /// The next batch is timed as a whole.
+    /// Returns true if the next batch is timed as a whole.
     #[inline]
     pub fn is_by_batch(self) -> bool {
         self.short >= IN_A_ROW
     }
 
-    /// A batch of so many samples took `wall`. True if those that follow are the first that are timed as a whole.
+    /// Records a batch of `samples` that took `wall`. Returns true if the next batch is the first that is timed as a
+    /// whole.
     #[inline]
     pub fn note(&mut self, samples: usize, wall: Nanos) -> bool {
         let samples = i64::try_from(samples).unwrap_or(i64::MAX);
@@ -38,7 +40,7 @@ impl Pace {
         self.is_by_batch() && before < IN_A_ROW
     }
 
-    /// Samples are timed one by one again.
+    /// Returns to timing each sample.
     pub fn reset(&mut self) {
         self.short = 0;
     }

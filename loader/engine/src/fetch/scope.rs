@@ -1,4 +1,4 @@
-//! What a fetch tells about itself.
+//! Observation of a fetch.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ pub struct FetchScope<'a> {
     site: CollateSite,
     /// Named stages inside the samples.
     pub stages: SampleClock,
-    /// Only if it is observed.
+    /// `None` if the fetch is not observed.
     stopwatch: Option<Stopwatch<'a>>,
-    /// The dataset index of the sample under way.
+    /// Dataset index of the current sample.
     current: Option<usize>,
     told: bool,
-    /// The clock was read when the last sample ended, and nothing was done since.
+    /// True if the clock was read at the end of the last sample, and nothing was done since.
     marked: bool,
-    /// The places of the samples that failed and are not in the batch.
+    /// Positions of failed samples that are missing in the batch.
     left_out: Vec<u32>,
 }
 
@@ -48,15 +48,15 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// Where the batch is put together.
+    /// Returns the thread that collates the batch.
     pub fn site(&self) -> CollateSite {
         self.site
     }
 
-    /// The sample with dataset index `index` is about to be fetched; `None`: the next one of a stream.
+    /// Begins fetching the sample with dataset index `index`, or the next one of a stream if `None`.
     ///
-    /// The samples of a batch are to follow each other closely: all time since the end of the one before counts as part of
-    /// this one. Nothing but the index is noted while it is not observed.
+    /// The samples of a batch must follow each other closely, because all time since the end of the previous sample
+    /// counts for this one. Without an observer, only the index is recorded.
     #[inline]
     pub fn begin_sample(&mut self, index: Option<usize>) {
         self.current = index;
@@ -66,10 +66,10 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// The sample has been fetched.
+    /// Ends the current sample.
     ///
-    /// Samples much shorter than a microsecond are measured several at a time, and each is recorded with the mean. Those
-    /// of streams, which may have to wait, and those whose time is also told by stages are always measured one by one.
+    /// Samples much shorter than a microsecond are measured several at a time, and each is recorded with the mean.
+    /// Samples of streams, which may have to wait, and samples with stages are always measured one by one.
     #[inline]
     pub fn end_sample(&mut self) {
         let streamed = self.current.take().is_none();
@@ -81,8 +81,7 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// The samples at `indices`, one after the other, each made by `get`; the first error ends it. By `pace` they are timed one by one or
-    /// together.
+    /// Fetches the samples at `indices` with `get`, up to the first error. `pace` determines whether each is timed.
     #[inline]
     pub(super) fn each<T, E>(
         &mut self,
@@ -104,7 +103,7 @@ impl<'a> FetchScope<'a> {
         mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
         let mut samples = Vec::with_capacity(indices.len());
-        // Only the index is noted, for the message in case `get` panics.
+        // Only the index is recorded, for the message if `get` panics.
         for &index in indices {
             self.current = Some(index);
             samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
@@ -113,7 +112,7 @@ impl<'a> FetchScope<'a> {
         Ok(samples)
     }
 
-    /// The batch is timed as a whole, by the events that are recorded of it anyway.
+    /// Times the batch as a whole, with the events that are recorded anyway.
     fn together<T, E>(
         &mut self,
         indices: &[usize],
@@ -127,7 +126,7 @@ impl<'a> FetchScope<'a> {
             Some(end) if !self.stages.has_stages() => {
                 pace.note(indices.len(), end - begin.unwrap_or(end));
             }
-            // Where a sample names what it does, that is to be known of each.
+            // If samples have named stages, each sample must be timed.
             _ => pace.reset(),
         }
         Ok(samples)
@@ -157,8 +156,9 @@ impl<'a> FetchScope<'a> {
         Ok(samples)
     }
 
-    /// As [`each`](Self::each), of samples that lie in memory and are only copied, each by `copy`. The copy is all of a sample's
-    /// time, so it has no stages.
+    /// Copies samples in memory with `copy`, like [`each`](Self::each).
+    ///
+    /// The copy is the whole time of a sample, so there are no stages.
     pub(super) fn stack(
         &mut self,
         indices: &[usize],
@@ -172,22 +172,22 @@ impl<'a> FetchScope<'a> {
         drop(copied);
     }
 
-    /// The dataset index of the sample under way.
+    /// Returns the dataset index of the current sample.
     pub(crate) fn current(&self) -> Option<usize> {
         self.current
     }
 
-    /// The samples at these places failed and will not be in the batch.
+    /// Records the positions of failed samples that will be missing in the batch.
     pub(super) fn leave_out(&mut self, places: Vec<u32>) {
         self.left_out = places;
     }
 
-    /// The places of the samples that are not in the batch, increasing.
+    /// Returns the positions of the missing samples, increasing.
     pub(crate) fn into_left_out(self) -> Vec<u32> {
         self.left_out
     }
 
-    /// All samples are there and are put together now.
+    /// Ends fetching and begins collating.
     pub fn collating(&mut self) {
         let told = self.tell_timings();
         match told || std::mem::take(&mut self.marked) {
@@ -196,7 +196,7 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// Reports what was measured, if something was, once; true if that was now.
+    /// Reports the measured times once. Returns true if this call reported them.
     pub(crate) fn tell_timings(&mut self) -> bool {
         let Some(stopwatch) = &mut self.stopwatch else {
             return false;
@@ -204,7 +204,7 @@ impl<'a> FetchScope<'a> {
         if std::mem::replace(&mut self.told, true) {
             return false;
         }
-        // A sample that failed is still under way.
+        // The current sample, if any, has failed.
         let samples = stopwatch.take(self.current.is_some());
         if samples.is_empty() {
             // Stages belong to samples, so there is nothing to record.
@@ -212,7 +212,7 @@ impl<'a> FetchScope<'a> {
         }
         let stages = self.stages.take_stages();
         let named = stages.into_iter().map(|(name, mut walls)| {
-            // A sample that failed, and the end of a stream, may have had stages, but are no samples.
+            // A failed sample and the end of a stream may have stages, but have no sample timing.
             walls.truncate(samples.len());
             StageTiming {
                 name: name.to_owned(),
@@ -235,8 +235,9 @@ mod tests {
     use crate::clock::Clock;
     use crate::probe::ContentPolicy;
 
-    /// Fetches so many batches of 256 samples and gives how many of them were timed sample by sample, how many were not, and the
-    /// messages.
+    /// Fetches `batches` batches of 256 samples.
+    ///
+    /// Returns the number of batches timed sample by sample, the number of others, and the messages.
     fn timed(
         batches: u32,
         mut get: impl FnMut(usize, &mut SampleClock),

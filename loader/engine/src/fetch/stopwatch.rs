@@ -1,33 +1,33 @@
-//! How long samples take, at a cost that samples of a few nanoseconds can bear.
+//! Timing of samples at a cost that is acceptable even for samples of a few nanoseconds.
 //!
-//! Where one sample ends the next one begins, so the clock is read once a sample. Reading it takes some 30 ns, several
-//! times as long as copying a number does. So samples are measured in blocks as long as they are that short: a block
-//! that took less than [`SHORT`] makes the next one four times as large. The time of a block is divided evenly: the sum is
-//! exact, a single sample has the mean of its block, which is off by no more than the block was long. A block that takes
-//! [`LONG`] brings back blocks of one sample, and every batch begins with these. A sample that measures stages of its own
-//! tells with the first of them where the others ended, so it stands alone wherever it comes: what a cache misses is not
-//! shared with what it hits.
+//! The clock is read once per sample, because the end of a sample is the start of the next. A reading takes about 30
+//! ns, several times the time of copying a number. Short samples are therefore measured in blocks. A block that took
+//! less than [`SHORT`] makes the next block four times as large. The time of a block is divided evenly: the sum is
+//! exact, and each sample has the mean of its block. A block that takes [`LONG`] returns to blocks of one sample, and
+//! every batch begins with these. The first stage of a sample with stages marks the end of the preceding samples. Such
+//! a sample is always measured alone, so the time of a cache miss is not shared with cache hits.
 
 use loadscope_trace::{Nanos, SampleTiming};
 
 use crate::clock::Clock;
 use crate::cpu::thread_cpu_time;
 
-/// A block shorter than this tells too little for what reading the clock costs.
+/// Minimum time of a block, below which the next block is larger.
 const SHORT: Nanos = Nanos(1_000);
-/// In a block longer than this some sample was not short at all.
+/// Time of a block from which blocks of one sample are used again.
 const LONG: Nanos = Nanos(4_000);
-/// Samples of a block at most: so many it may be before a slow one is noticed.
+/// Maximum number of samples per block, so that a slow sample is noticed soon.
 const MOST: usize = 16;
-/// Asking for the CPU time is a system call of a quarter of a microsecond. For samples shorter than this, the asking would be
-/// what is measured.
+/// Minimum wall time of a sample for a CPU time reading.
+///
+/// The reading is a system call of 0.25 µs, which would dominate the time of shorter samples.
 const WORTH_CPU: Nanos = Nanos(20_000);
 
-/// Where one sample ended and the next begins.
+/// End of one sample and start of the next.
 #[derive(Clone, Copy, Debug)]
 struct Boundary {
     at: Nanos,
-    /// CPU time of the thread, if it was asked for.
+    /// CPU time of the thread, if it was read.
     cpu: Option<Nanos>,
 }
 
@@ -36,11 +36,11 @@ struct Boundary {
 pub(super) struct Stopwatch<'a> {
     clock: &'a Clock,
     timings: Vec<SampleTiming>,
-    /// The last reading.
+    /// Last reading of the clock.
     boundary: Option<Boundary>,
-    /// Samples that ended since.
+    /// Number of samples that ended since the last reading.
     waiting: usize,
-    /// Samples that are measured together.
+    /// Number of samples per block.
     block: usize,
 }
 
@@ -55,12 +55,12 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// So many samples are expected.
+    /// Reserves memory for `samples` samples.
     pub fn expect(&mut self, samples: usize) {
         self.timings.reserve(samples);
     }
 
-    /// A sample begins. What the thread did since the end of the one before counts as part of it.
+    /// Begins a sample. The thread's work since the end of the previous sample counts for this one.
     #[inline]
     pub fn begin(&mut self) {
         if self.boundary.is_none() {
@@ -70,7 +70,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// A sample has ended; `alone` = it and the next one are not to be measured together with others.
+    /// Ends a sample. If `alone`, this sample and the next one are each measured alone.
     #[inline]
     pub fn end(&mut self, alone: bool) {
         self.waiting += 1;
@@ -84,7 +84,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// A sample has ended that measured stages, the first of which began at `at`: the samples before it ended there.
+    /// Ends a sample with stages. The first stage began at `at`, where the preceding samples ended.
     pub fn end_staged(&mut self, at: Nanos) {
         if self.waiting > 0
             && let Some(begin) = self.boundary
@@ -97,7 +97,7 @@ impl<'a> Stopwatch<'a> {
         self.end(true);
     }
 
-    /// How long all samples took that have ended. Ends their block.
+    /// Ends the current block and returns the total time of all samples.
     pub fn so_far(&mut self) -> Nanos {
         if self.waiting > 0 {
             self.close();
@@ -106,10 +106,10 @@ impl<'a> Stopwatch<'a> {
         Nanos(sum)
     }
 
-    /// What was measured, one entry a sample. Starts anew.
+    /// Returns the measured times, one per sample, and resets the stopwatch.
     ///
-    /// If `failed`, the last sample began and did not end. Samples that would share a block with it are left out: it is
-    /// unknown how much of the time was theirs.
+    /// If `failed`, the last sample did not end. Other samples of its block are dropped, because their share of the
+    /// time is unknown.
     pub fn take(&mut self, failed: bool) -> Vec<SampleTiming> {
         if !failed && self.waiting > 0 {
             self.close();
@@ -118,7 +118,7 @@ impl<'a> Stopwatch<'a> {
         std::mem::take(&mut self.timings)
     }
 
-    /// Ends the block, gives its samples their time and tells how long it took.
+    /// Ends the block, divides its time among its samples and returns it.
     fn close(&mut self) -> Nanos {
         let end = self.clock.now();
         let samples = std::mem::take(&mut self.waiting);
@@ -131,7 +131,7 @@ impl<'a> Stopwatch<'a> {
         if samples == 1 && wall >= WORTH_CPU {
             let now = thread_cpu_time();
             cpu = now.zip(begin.cpu).map(|(now, begin)| now - begin);
-            // What the asking took belongs to no sample.
+            // The time of this reading belongs to no sample.
             let at = self.clock.now();
             self.boundary = Some(Boundary { at, cpu: now });
         }
@@ -139,13 +139,13 @@ impl<'a> Stopwatch<'a> {
         wall
     }
 
-    /// One entry for each of `samples`, which took `wall` together.
+    /// Records `samples` entries that took `wall` together.
     fn divide(&mut self, start: Nanos, wall: Nanos, samples: usize, cpu: Option<Nanos>) {
         let count = i64::try_from(samples).unwrap_or(i64::MAX).max(1);
         let (each, mut rest) = (wall.0 / count, wall.0 % count);
         let mut start = start;
         self.timings.extend((0..samples).map(|_| {
-            // Nanoseconds that do not divide evenly go to the first samples, so that the sum is exact.
+            // The first samples get the remainder in nanoseconds, so that the sum is exact.
             let wall = Nanos(each + i64::from(rest > 0));
             rest -= 1;
             let timing = SampleTiming { start, wall, cpu };
@@ -174,7 +174,7 @@ mod tests {
         watch.end(false);
     }
 
-    /// Nanoseconds of all samples that are at least `least` long.
+    /// Returns the positions of all samples of at least `least`.
     fn longer(timings: &[SampleTiming], least: Nanos) -> Vec<usize> {
         let long = |(at, t): (usize, &SampleTiming)| (t.wall >= least).then_some(at);
         timings.iter().enumerate().filter_map(long).collect()
@@ -236,7 +236,7 @@ mod tests {
         quick(&mut watch, 500);
         slow(&mut watch);
         quick(&mut watch, 500);
-        // Fills the block that may be under way, so that it is seen to be long.
+        // Fills the current block, so that it is recognized as long.
         while watch.block > 1 {
             slow(&mut watch);
         }

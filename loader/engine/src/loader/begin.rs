@@ -1,4 +1,4 @@
-//! How an epoch begins.
+//! Start of an epoch.
 
 use loadscope_trace::EventKind;
 
@@ -13,10 +13,10 @@ use crate::rng::lock_generator;
 use crate::scheduler::{Scheduler, SchedulerOptions};
 
 impl<F: Fetch> DataLoader<F> {
-    /// `iter(loader)`: starts an epoch. With workers, their queues are filled before this returns.
+    /// Starts an epoch, like `iter(loader)`. With workers, their queues are filled before this returns.
     ///
     /// # Errors
-    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not go with the number of
+    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not fit the number of
     /// workers.
     pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, LoaderError> {
         for text in self.warned_at_iter.clone() {
@@ -49,7 +49,7 @@ impl<F: Fetch> DataLoader<F> {
         Ok(iter)
     }
 
-    /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
+    /// Draws the base seed, starts or resumes the workers and takes the samplers' iterators, in PyTorch's order.
     fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, LoaderError> {
         let known = match resume {
             Some(resume) => resume.restore(&self.generators())?,
@@ -64,7 +64,8 @@ impl<F: Fetch> DataLoader<F> {
         let fresh = || ResumeSkip::new(self.streams(), self.options.num_workers);
         let resume_skip = known.done.unwrap_or_else(fresh);
         let snapshot = Snapshot::of(&self.generators(), known.base_seed, known.iterators);
-        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one once new workers run.
+        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one after it starts new
+        // workers.
         let mut requests = self.index.iter();
         let base_seed = match known.base_seed {
             Some(seed) => seed,
@@ -105,7 +106,7 @@ impl<F: Fetch> DataLoader<F> {
         })
     }
 
-    /// What PyTorch asserts when an iterator is made, after the base seed was drawn.
+    /// Checks PyTorch's assertions of the iterator's constructor, which run after the base seed was drawn.
     fn check_start(&self) -> Result<(), LoaderError> {
         let assertion = |text: &str| LoaderError::python(ExceptionKind::ASSERTION_ERROR, text);
         if self.options.num_workers == 0 {
@@ -122,7 +123,7 @@ impl<F: Fetch> DataLoader<F> {
         Ok(())
     }
 
-    /// Makes persistent workers ready for a new epoch.
+    /// Prepares persistent workers for a new epoch.
     fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, LoaderError> {
         match pool.resume(self.interrupt.as_deref()) {
             Ok(()) => Ok(pool),
@@ -149,7 +150,7 @@ impl<F: Fetch> DataLoader<F> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// Ends the workers, persistent or not: PyTorch keeps no iterator whose constructor failed.
+    /// Ends the workers, persistent or not. PyTorch keeps no iterator whose constructor failed.
     fn forget_workers(&mut self) {
         self.end();
         self.loader.persistent = None;
@@ -157,12 +158,12 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// An epoch that has been begun.
+/// A started epoch.
 struct Begun<F: Fetch> {
     source: Source<F>,
     requests: RequestIter,
     resume_skip: ResumeSkip,
     snapshot: Snapshot,
-    /// Its workers, if it has some, were started for it.
+    /// True if its workers were started for this epoch.
     is_new: bool,
 }

@@ -1,4 +1,4 @@
-//! `DataLoader(dataset, …)`: all of PyTorch's arguments.
+//! `DataLoader(dataset, …)` with all of PyTorch's arguments.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use crate::sampler::{
 };
 use crate::worker::WorkerInitFn;
 
-/// Samples by index.
+/// Marker of map-style datasets: samples by index.
 #[derive(Debug)]
 pub struct MapStyle<D: ?Sized>(PhantomData<fn() -> Box<D>>);
 
-/// Samples as they come.
+/// Marker of iterable-style datasets: samples in the order of a stream.
 #[derive(Debug)]
 pub struct Streaming<D: ?Sized>(PhantomData<fn() -> Box<D>>);
 
-/// The arguments of `DataLoader(dataset, …)` under PyTorch's names; [`build`](LoaderBuilder::build) checks them in PyTorch's
-/// order.
+/// The arguments of `DataLoader(dataset, …)` under PyTorch's names.
+///
+/// [`build`](LoaderBuilder::build) checks them in PyTorch's order.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -62,14 +63,14 @@ pub struct LoaderBuilder<K, D: ?Sized, C> {
 }
 
 impl<D: Dataset + ?Sized> LoaderBuilder<MapStyle<D>, D, DefaultCollate> {
-    /// A loader of a map-style dataset.
+    /// Creates a builder for a map-style dataset.
     pub fn new(dataset: Arc<D>) -> Self {
         Self::with(dataset, false)
     }
 }
 
 impl<D: IterableDataset + ?Sized> LoaderBuilder<Streaming<D>, D, DefaultCollate> {
-    /// A loader of an iterable-style dataset.
+    /// Creates a builder for an iterable-style dataset.
     pub fn iterable(dataset: Arc<D>) -> Self {
         Self::with(dataset, true)
     }
@@ -97,82 +98,83 @@ impl<K, D: ?Sized> LoaderBuilder<K, D, DefaultCollate> {
 }
 
 impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
-    /// Samples in a batch; `None`: no batches, samples are yielded as they are. Default: 1.
+    /// Sets the samples per batch. `None` disables batching. Default: 1.
     #[must_use]
     pub fn batch_size(self, batch_size: impl Into<Option<usize>>) -> Self {
         let arg = batch_size.into().map_or(PyArg::None, int);
         self.argument(|a| a.batch_size = arg)
     }
 
-    /// A new random order in every epoch.
+    /// Enables a new random order in every epoch.
     #[must_use]
     pub fn shuffle(self, shuffle: bool) -> Self {
         self.argument(|a| a.shuffle = PyArg::Bool(shuffle))
     }
 
-    /// The order of the samples, instead of `shuffle`.
+    /// Sets the order of the samples, instead of `shuffle`.
     #[must_use]
     pub fn sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
         self.sampler = Some(sampler);
         self.argument(|a| a.sampler = PyArg::Other("Sampler".to_owned()))
     }
 
-    /// The batches, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
+    /// Sets the batches, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
     #[must_use]
     pub fn batch_sampler(mut self, batch_sampler: Arc<dyn BatchSource>) -> Self {
         self.batch_sampler = Some(batch_sampler);
         self.argument(|a| a.batch_sampler = PyArg::Other("BatchSampler".to_owned()))
     }
 
-    /// Worker threads; 0: the caller's thread fetches by itself.
+    /// Sets the number of worker threads. With 0 the caller's thread fetches.
     #[must_use]
     pub fn num_workers(mut self, num_workers: usize) -> Self {
         self.options.num_workers = num_workers;
         self.argument(|a| a.num_workers = int(num_workers))
     }
 
-    /// Leave out a last batch that is short; with a stream, every worker its own.
+    /// Drops a short last batch. With a stream, every worker drops its own.
     #[must_use]
     pub fn drop_last(self, drop_last: bool) -> Self {
         self.argument(|a| a.drop_last = PyArg::Bool(drop_last))
     }
 
-    /// The longest wait for a worker, seconds; 0: no limit.
+    /// Sets the maximum wait for a worker in seconds. 0 means no limit.
     #[must_use]
     pub fn timeout(mut self, seconds: f64) -> Self {
         self.options.timeout = seconds;
         self.argument(|a| a.timeout = PyArg::Float(seconds))
     }
 
-    /// How worker processes start in Python. Workers are threads here, so it has no effect; it is checked all the same.
+    /// Sets the start method of worker processes in Python. It is checked but has no effect, because workers are
+    /// threads.
     #[must_use]
     pub fn multiprocessing_context(self, method: &str) -> Self {
         let method = PyArg::Str(method.to_owned());
         self.argument(|a| a.multiprocessing_context = method)
     }
 
-    /// Batches in flight per worker. Default: 2.
+    /// Sets the batches in flight per worker. Default: 2.
     #[must_use]
     pub fn prefetch_factor(mut self, factor: usize) -> Self {
         self.options.prefetch_factor = Some(factor);
         self.argument(|a| a.prefetch_factor = int(factor))
     }
 
-    /// Keep the workers alive between epochs.
+    /// Keeps the workers alive between epochs.
     #[must_use]
     pub fn persistent_workers(mut self, persistent: bool) -> Self {
         self.options.persistent_workers = persistent;
         self.argument(|a| a.persistent_workers = PyArg::Bool(persistent))
     }
 
-    /// Hand batches out in the order of the sampler. Default: true.
+    /// Yields batches in the order of the sampler. Default: true.
     #[must_use]
     pub fn in_order(mut self, in_order: bool) -> Self {
         self.options.in_order = in_order;
         self
     }
 
-    /// Copy batches to page-locked memory.
+    /// Copies batches to page-locked memory.
     #[must_use]
     pub fn pin_memory(mut self, pin_memory: PinMemory) -> Self {
         self.options.pin_memory = pin_memory;
@@ -186,7 +188,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         self
     }
 
-    /// Called in every new worker with its id, after its random streams were seeded.
+    /// Sets a function that every new worker calls with its ID, after its random streams were seeded.
     #[must_use]
     pub fn worker_init_fn(
         mut self,
@@ -196,21 +198,21 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         self
     }
 
-    /// Where base seeds and, with `shuffle`, permutations are drawn from. Default: the default generator.
+    /// Sets the generator of base seeds and, with `shuffle`, of permutations. Default: the default generator.
     #[must_use]
     pub fn generator(mut self, generator: SharedGenerator) -> Self {
         self.generator = Some(generator);
         self
     }
 
-    /// What stands for PyTorch's default generator; default: [`default_generator`], the program's own.
+    /// Sets the replacement of PyTorch's default generator. Default: [`default_generator`], the program's own.
     #[must_use]
     pub fn default_generator(mut self, generator: SharedGenerator) -> Self {
         self.default_generator = Some(generator);
         self
     }
 
-    /// How samples become a batch. Default: [`DefaultCollate`].
+    /// Sets the function that makes a batch of samples. Default: [`DefaultCollate`].
     #[must_use]
     pub fn collate_fn<C2>(self, collate: C2) -> LoaderBuilder<K, D, C2> {
         LoaderBuilder {
@@ -245,7 +247,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     }
 }
 
-/// What is left once the arguments are known to be sound.
+/// Remaining settings after the arguments were checked.
 pub(crate) struct Rest {
     pub options: LoaderOptions,
     pub init: Option<WorkerInitFn>,
@@ -273,7 +275,7 @@ impl Rest {
             ));
         }
         if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
-            // The constructor warns, too, but it is not observed yet.
+            // The constructor warns too, but it is not observed yet.
             loader.warnings.push(text.clone());
             loader.warned_at_iter.push(text);
         }
@@ -286,10 +288,10 @@ where
     D: Dataset + ?Sized,
     C: Collate<D::Sample>,
 {
-    /// The loader.
+    /// Builds the loader.
     ///
     /// # Errors
-    /// Whatever PyTorch's constructor raises, with its messages.
+    /// The exceptions of PyTorch's constructor, with its messages.
     pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, LoaderError> {
         self.arguments.check()?;
         let default = self
@@ -344,10 +346,10 @@ where
     D: IterableDataset + ?Sized,
     C: Collate<D::Sample>,
 {
-    /// The loader.
+    /// Builds the loader.
     ///
     /// # Errors
-    /// Whatever PyTorch's constructor raises, with its messages.
+    /// The exceptions of PyTorch's constructor, with its messages.
     pub fn build(self) -> Result<DataLoader<StreamFetcher<D, C>>, LoaderError> {
         self.arguments.check()?;
         let drop_last = self.drops_last();

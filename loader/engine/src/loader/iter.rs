@@ -19,13 +19,13 @@ use told::{message_of, tell_dispatch};
 type Made<F> = Result<Produced<<F as Fetch>::Batch>, LoaderError>;
 type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
 
-/// Where batches come from.
+/// Source of batches.
 #[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
 pub(super) enum Source<F: Fetch> {
     Single {
         fetcher: Box<dyn Fetcher<Batch = F::Batch>>,
         next: usize,
-        /// The stream has ended; nothing more is asked for.
+        /// True if the stream has ended. Then no more batches are requested.
         stream_ended: bool,
         budget: PreviewBudget,
     },
@@ -34,27 +34,27 @@ pub(super) enum Source<F: Fetch> {
         scheduler: Scheduler<Made<F>>,
     },
     Ended {
-        /// What became of the workers.
+        /// Status of each worker at the end.
         workers_status: Vec<bool>,
     },
 }
 
 /// One epoch. PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 ///
-/// A batch that could not be made is an `Err`, and the next call goes on with the batch after it; so it is after a timeout. A
-/// map-style dataset that raises `StopIteration` yields `None` once, as in PyTorch, where a `for` loop ends there.
-/// Dropping the iterator ends and joins all threads, unless the workers are persistent.
+/// A failed batch or a timeout is an `Err`, and the next call continues with the next batch. A map-style dataset that
+/// raises `StopIteration` yields `None` once, as in PyTorch, where a `for` loop ends there. Dropping the iterator ends
+/// and joins all threads, unless the workers are persistent.
 pub struct LoaderIter<'a, F: Fetch> {
     pub(super) loader: &'a mut DataLoader<F>,
     pub(super) epoch: u32,
     pub(super) source: Source<F>,
     pub(super) requests: RequestIter,
-    /// The batch the caller works on.
+    /// Batch that the caller is processing.
     pub(super) training: Option<BatchId>,
     pub(super) ended: bool,
     /// `_num_yielded`
     pub(super) num_yielded: usize,
-    /// The length that a stream reported when the loader's was asked for.
+    /// Length that a stream reported when the loader's length was requested.
     pub(super) len_called: Option<usize>,
     pub(super) resume_skip: ResumeSkip,
     pub(super) progress: Progress,
@@ -62,23 +62,24 @@ pub struct LoaderIter<'a, F: Fetch> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// `state_dict()`: a loader that is given it yields exactly the batches that this iterator has not yet yielded.
+    /// `state_dict()`: a loader that loads this state yields exactly the batches that this iterator has not yet
+    /// yielded.
     pub fn state_dict(&self) -> LoaderState {
         let num_workers = self.loader.options.num_workers;
         self.snapshot.state(num_workers, self.epoch, &self.progress)
     }
 
-    /// Index of the next task to be sent, PyTorch's `_send_idx`; `None` without workers.
+    /// Returns the index of the next task, PyTorch's `_send_idx`. `None` without workers.
     pub fn send_idx(&self) -> Option<usize> {
         self.scheduler().map(Scheduler::send_idx)
     }
 
-    /// Index of the batch to be yielded next, PyTorch's `_rcvd_idx`; `None` without workers.
+    /// Returns the index of the next batch to yield, PyTorch's `_rcvd_idx`. `None` without workers.
     pub fn rcvd_idx(&self) -> Option<usize> {
         self.scheduler().map(Scheduler::rcvd_idx)
     }
 
-    /// Which workers still take tasks, PyTorch's `_workers_status`.
+    /// Returns for each worker if it still takes tasks, PyTorch's `_workers_status`.
     pub fn workers_status(&self) -> &[bool] {
         match &self.source {
             Source::Single { .. } => &[],
@@ -111,7 +112,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         Ok(())
     }
 
-    /// PyTorch's `_try_put_index`; false if there was nothing to put.
+    /// PyTorch's `_try_put_index`. Returns false if there was nothing to put.
     fn try_put(&mut self) -> Result<bool, LoaderError> {
         let epoch = self.epoch;
         let Source::Threads { pool, scheduler } = &mut self.source else {
@@ -120,7 +121,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let next = scheduler.send_idx();
         let put = match scheduler.try_put(|| self.requests.next()) {
             Ok(put) => put,
-            // It was raised before the state was saved.
+            // This error was raised before the state was saved.
             Err(_) if self.resume_skip.failed(next) => return Ok(false),
             Err(error) => {
                 self.progress.note(next, 0);
@@ -169,7 +170,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                             Ok(yielded) => yielded,
                             Err(error) => return self.raise(error),
                         },
-                        // Nothing more will come.
+                        // No more results can arrive.
                         Err(e @ (LoaderError::Interrupted | LoaderError::WorkersGone)) => {
                             self.end();
                             return Turn::Out(Err(e));
@@ -187,7 +188,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    /// Raises an error that is not the end of a batch. The trainer does not wait while it looks at it.
+    /// Raises an error that does not end a batch. The consumer is not waiting while it handles the error.
     fn raise(&self, error: LoaderError) -> Turn<F> {
         self.loader
             .probe
@@ -195,7 +196,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         Turn::Out(Err(error))
     }
 
-    /// Takes what a worker sent; returns a batch whose turn it is.
+    /// Handles a worker's message. Returns a batch if it is the next to yield.
     fn arrived(
         &mut self,
         arrival: Arrival<F::Batch>,
@@ -247,11 +248,13 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    /// PyTorch's `_process_data`: one new task for a batch that is yielded, and only then its error, if it has one. `None`: it was yielded before the state was saved.
+    /// PyTorch's `_process_data`: sends one new task per yielded batch before it raises the batch's error.
+    ///
+    /// `None` if the batch was yielded before the state was saved.
     fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, LoaderError> {
         let id = self.id(yielded.idx);
         if let Err(error) = self.try_put() {
-            // As in PyTorch the batch is lost.
+            // As in PyTorch, the batch is lost.
             self.progress.note(yielded.idx, yielded.worker);
             return Err(error);
         }
@@ -293,7 +296,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    /// PyTorch warns when more batches come than a stream said it has samples.
+    /// Warns like PyTorch if more samples were fetched than the stream's reported length.
     fn warn_of_length(&mut self) {
         let Some(reported) = self.len_called.filter(|len| self.num_yielded > *len) else {
             return;
@@ -320,7 +323,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             return;
         }
         self.catch_up();
-        // Without the gate: a loader that is dropped while paused must not hang.
+        // Bypasses the gate, because a loader that is dropped while paused must not hang.
         if let Some(batch) = self.training.take() {
             let stage = Stage::Done;
             self.loader
@@ -346,11 +349,11 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// What a call of `next` comes to.
+/// Outcome of a call of `next`.
 enum Turn<F: Fetch> {
     /// A batch or an error.
     Out(Handed<F>),
-    /// `None`, although more may follow: the dataset raised `StopIteration`.
+    /// One `None`, although more may follow, because the dataset raised `StopIteration`.
     Silence,
     /// `None` from now on.
     End,

@@ -1,4 +1,4 @@
-//! What a loader says of itself so that another one can go on.
+//! Saving and loading the state of a loader.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
 impl<F: Fetch> DataLoader<F> {
-    /// All generators that an epoch draws from, each once.
+    /// Returns all generators from which an epoch draws, each once.
     pub(super) fn generators(&self) -> Vec<SharedGenerator> {
         let mut all = vec![Arc::clone(self.generator())];
         for generator in self.index.generators() {
@@ -23,18 +23,18 @@ impl<F: Fetch> DataLoader<F> {
         all
     }
 
-    /// The base seed of workers that live on; `None`: the next epoch draws one.
+    /// Returns the base seed of persistent workers. `None` if the next epoch draws one.
     pub(super) fn kept_seed(&self) -> Option<i64> {
         self.persistent.as_ref().and(self.base_seed)
     }
 
-    /// How often the next epoch takes an iterator of its sampler: twice where it starts workers, as PyTorch does.
+    /// Returns the number of sampler iterators of the next epoch: two if it starts workers, as in PyTorch.
     pub(super) fn iterators(&self) -> u32 {
         let starts_workers = self.options.num_workers > 0 && self.persistent.is_none();
         1 + u32::from(starts_workers)
     }
 
-    /// The state between two epochs. In the middle of one ask its iterator:
+    /// Returns the state between two epochs. During an epoch, use
     /// [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
     pub fn state_dict(&self) -> LoaderState {
         match &self.resume {
@@ -51,11 +51,11 @@ impl<F: Fetch> DataLoader<F> {
         }
     }
 
-    /// Makes the next [`iter`](Self::iter) go on where `state` was saved.
+    /// Makes the next [`iter`](Self::iter) continue where `state` was saved.
     ///
     /// # Errors
-    /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
-    /// streams, another number of workers.
+    /// ValueError if the state is damaged or does not fit this loader: another version, another number of generators,
+    /// or, for streams, another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), LoaderError> {
         if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
             return Err(LoaderError::value_error(say!(
@@ -70,7 +70,7 @@ impl<F: Fetch> DataLoader<F> {
             )));
         }
         for saved in &state.generators {
-            // Now, not when the next epoch begins.
+            // Checked now, not when the next epoch begins.
             Generator::new(0).set_state(saved)?;
         }
         if state.epoch == u32::MAX {
@@ -92,7 +92,7 @@ impl<F: Fetch> DataLoader<F> {
                 state.num_workers
             )));
         }
-        // Threads that are alive have streams and seeds of their own epoch.
+        // Running threads have the streams and seeds of their own epoch.
         self.persistent = None;
         self.resume = Some(Resume(state));
         Ok(())
@@ -100,8 +100,10 @@ impl<F: Fetch> DataLoader<F> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// An epoch that goes on from a state and is left before it has come as far as the state: its sampler draws what it had drawn when the
-    /// state was saved, so that the next epoch is the one that would have followed.
+    /// Catches up if a resumed epoch is dropped before it reaches the saved position.
+    ///
+    /// Its sampler then draws what it had drawn when the state was saved, so that the next epoch is the same as without
+    /// the interruption.
     pub(super) fn catch_up(&mut self) {
         let skipped = self.resume_skip.tasks();
         let (asked, had_asked) = match &self.source {

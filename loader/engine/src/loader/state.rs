@@ -1,4 +1,4 @@
-//! Saving a loader in the middle of an epoch, and going on from there.
+//! Saving a loader during an epoch, and resuming it.
 
 use std::collections::BTreeSet;
 
@@ -7,34 +7,37 @@ use serde::{Deserialize, Serialize};
 use crate::error::LoaderError;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
-/// The version of [`LoaderState`].
+/// Version of [`LoaderState`].
 pub(super) const VERSION: u32 = 2;
-/// The version before it, which is still read: its generators are those just after the base seed was drawn, so a sampler that draws
-/// in `iter()` does not go on as it would have.
+/// Previous version, which is still read. Its generators are those after the base seed was drawn.
+///
+/// A sampler that draws in `iter()` therefore continues differently.
 pub(super) const AFTER_THE_SEED: u32 = 1;
 
-/// What `state_dict()` returns: a loader that is given it yields exactly the batches that were not yet yielded, and the same
-/// epochs afterwards. The counterpart of torchdata's `StatefulDataLoader.state_dict()`.
+/// Result of `state_dict()`, the counterpart of torchdata's `StatefulDataLoader.state_dict()`.
 ///
-/// It holds the state of the generators, not that of the dataset; a stream is gone through again up to where it was. The random
-/// streams inside the workers begin anew.
+/// A loader that loads it yields exactly the batches that were not yet yielded, and the same subsequent epochs.
+///
+/// It contains the state of the generators, not of the dataset. A stream is read again up to its saved position. The
+/// random streams inside the workers restart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoaderState {
-    /// Version of this form, 2.
+    /// Format version, 2.
     pub version: u32,
-    /// Worker threads of the loader that was saved.
+    /// Worker threads of the saved loader.
     pub num_workers: usize,
-    /// The epoch, counted from 0, that is under way or comes next.
+    /// Current or next epoch, from 0.
     pub epoch: u32,
-    /// The generators when the epoch began, before anything was drawn: the loader's (or the default one), then those of its samplers.
+    /// Generators at the start of the epoch, before any draw: the loader's (or the default one), then those of its
+    /// samplers.
     pub generators: Vec<GeneratorState>,
-    /// `_base_seed` of persistent workers; `None`: the epoch draws it.
+    /// `_base_seed` of persistent workers. `None` if the epoch draws it.
     pub base_seed: Option<i64>,
-    /// How often the epoch takes an iterator of its sampler, which may draw: twice where new workers are started, else once.
+    /// Number of sampler iterators of the epoch, each of which may draw: two if new workers are started, otherwise one.
     #[serde(default = "once")]
     pub iterators: u32,
-    /// What was yielded of the epoch; `None`: the epoch has not begun.
+    /// Yielded batches of the epoch. `None` if the epoch has not begun.
     pub progress: Option<Progress>,
 }
 
@@ -42,23 +45,24 @@ fn once() -> u32 {
     1
 }
 
-/// Which batches of an epoch were yielded.
+/// Yielded batches of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// All tasks below a number, and some beyond (only with `in_order=False`, or where the sampler failed in place of one).
+    /// All tasks below a number, and some above it (only with `in_order=False`, or if the sampler failed instead of
+    /// one).
     Tasks {
-        /// All below this.
+        /// First task that was not yielded.
         below: usize,
-        /// And these.
+        /// Yielded tasks above `below`.
         also: BTreeSet<usize>,
     },
-    /// So many batches of each worker's stream.
+    /// Number of batches of each worker's stream.
     Streams(Vec<u64>),
 }
 
 impl Progress {
-    /// Nothing was yielded.
+    /// Returns the progress of an epoch without yielded batches.
     fn nothing(streams: bool, num_workers: usize) -> Self {
         if streams {
             Self::Streams(vec![0; num_workers.max(1)])
@@ -70,7 +74,7 @@ impl Progress {
         }
     }
 
-    /// How many batches were yielded.
+    /// Returns the number of yielded batches.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Tasks { below, also } => below + also.len(),
@@ -81,7 +85,7 @@ impl Progress {
         }
     }
 
-    /// Batch `idx`, made by `worker`, was yielded.
+    /// Records that batch `idx`, made by `worker`, was yielded.
     pub(super) fn note(&mut self, idx: usize, worker: usize) {
         match self {
             Self::Tasks { below, also } => {
@@ -103,11 +107,11 @@ impl Progress {
     }
 }
 
-/// Batches that were yielded before the state was saved, which a resumed epoch skips.
+/// Batches that were yielded before the state was saved. A resumed epoch skips them.
 #[derive(Clone, Debug)]
 pub(super) struct ResumeSkip {
     done: Progress,
-    /// Tasks sent so far to each worker, as far as streams are concerned.
+    /// Number of tasks sent to each worker, for streams.
     sent: Vec<u64>,
 }
 
@@ -116,12 +120,12 @@ impl ResumeSkip {
         Self::from(Progress::nothing(streams, num_workers))
     }
 
-    /// Where the epoch stands when it begins.
+    /// Returns the progress at the start of the epoch.
     pub fn progress(&self) -> Progress {
         self.done.clone()
     }
 
-    /// How many batches of a map-style dataset were yielded before; 0 of a stream, whose requests draw nothing.
+    /// Returns the number of skipped batches of a map-style dataset. 0 for a stream, whose requests draw nothing.
     pub fn tasks(&self) -> usize {
         match &self.done {
             tasks @ Progress::Tasks { .. } => tasks.count(),
@@ -129,7 +133,7 @@ impl ResumeSkip {
         }
     }
 
-    /// Whether the sampler failed in place of task `idx` before the state was saved.
+    /// Returns true if the sampler failed instead of task `idx` before the state was saved.
     pub fn failed(&self, idx: usize) -> bool {
         match &self.done {
             Progress::Tasks { below, also } => idx < *below || also.contains(&idx),
@@ -137,7 +141,7 @@ impl ResumeSkip {
         }
     }
 
-    /// Whether the task `idx`, which goes to `worker` now, was yielded before.
+    /// Returns true if task `idx`, which is sent to `worker` now, was yielded before.
     pub fn skip(&mut self, idx: usize, worker: usize) -> bool {
         match &self.done {
             Progress::Tasks { below, also } => idx < *below || also.contains(&idx),
@@ -166,10 +170,10 @@ impl From<Progress> for ResumeSkip {
     }
 }
 
-/// How an epoch began, before anything was drawn.
+/// State at the start of an epoch, before any draw.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
-    /// Copies: most snapshots are never looked at, so they are not written out yet.
+    /// Copies of the generators. Most snapshots are never used, so they are not serialized yet.
     generators: Vec<Generator>,
     base_seed: Option<i64>,
     iterators: u32,
@@ -187,7 +191,7 @@ impl Snapshot {
         }
     }
 
-    /// The state in the middle of an epoch.
+    /// Returns the state during an epoch.
     pub fn state(&self, num_workers: usize, epoch: u32, progress: &Progress) -> LoaderState {
         LoaderState {
             version: VERSION,
@@ -201,16 +205,16 @@ impl Snapshot {
     }
 }
 
-/// A state to go on from.
+/// A state from which to resume.
 pub(super) struct Resume(pub LoaderState);
 
-/// What is known of an epoch before it begins.
+/// Known facts of an epoch before it begins.
 pub(super) struct Known {
-    /// Not to be drawn.
+    /// Known base seed, which must not be drawn.
     pub base_seed: Option<i64>,
-    /// How often it takes an iterator of the sampler.
+    /// Number of sampler iterators.
     pub iterators: u32,
-    /// What was yielded of it.
+    /// Batches that were already yielded.
     pub done: Option<ResumeSkip>,
 }
 
@@ -219,7 +223,7 @@ impl Resume {
         self.0.epoch
     }
 
-    /// Sets the generators back.
+    /// Restores the generators.
     pub fn restore(self, generators: &[SharedGenerator]) -> Result<Known, LoaderError> {
         for (generator, state) in generators.iter().zip(&self.0.generators) {
             lock_generator(generator).set_state(state)?;

@@ -1,7 +1,7 @@
-//! The buffers that events lie in until they are taken: one a thread, so that no thread waits for another one.
+//! Event buffers, one per thread, so that no thread waits for another.
 //!
-//! A buffer is a row of segments. The thread that tells stores a record behind the others and then how far it has come, which is all
-//! that the reader needs to take also what is in a segment that is not full. All buffers of a probe share one bound.
+//! A buffer is a list of segments. The writing thread appends a record and then publishes the new length, so the reader
+//! can also read a segment that is not full. All buffers of a probe share one bound.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -13,19 +13,19 @@ use loadscope_trace::{EventKind, Nanos};
 use super::record::{Payload, Record};
 use crate::clock::Stamp;
 
-/// Words of a segment: 32 KiB.
+/// Words per segment: 32 KiB.
 const SEGMENT: usize = 4 << 10;
-/// Set in [`Segment::written`] when nothing more will be written to it.
+/// Flag in [`Segment::written`] of a segment that will not be written any more.
 pub(super) const FULL: usize = 1 << (usize::BITS - 1);
 /// Words that count as one event.
 const EVENT: usize = 3;
-/// Segments that are kept to be used again.
+/// Maximum number of segments kept for reuse.
 const SPARE: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Segment {
     pub words: Box<[AtomicU64]>,
-    /// Words with records in them, and whether it is [`FULL`].
+    /// Number of words with records, and the flag [`FULL`].
     pub written: AtomicUsize,
 }
 
@@ -38,24 +38,24 @@ impl Segment {
     }
 }
 
-/// What all threads of a probe have in common.
+/// Shared state of all threads of a probe.
 #[derive(Debug)]
 pub(super) struct Outlet {
-    /// Tells it apart from all others of the process.
+    /// Process-wide unique ID.
     id: u64,
-    /// Events for which there is room in all buffers together and that no thread has been promised.
+    /// Number of events for which there is room in all buffers and that no thread has reserved.
     free: AtomicI64,
-    /// A thread is promised room for so many events at a time.
+    /// Number of events for which a thread reserves room at once.
     lump: i64,
-    /// Events lost and not yet reported.
+    /// Number of lost events that were not yet reported.
     pub lost: AtomicU64,
-    /// The last number given to an event whose time does not tell its place.
+    /// Last sequence number of an event whose time does not order it.
     number: AtomicU64,
     joined: Sender<Source>,
     spare: Mutex<Vec<Arc<Segment>>>,
 }
 
-/// The reader's end of a buffer.
+/// Reading end of a buffer.
 #[derive(Debug)]
 pub(super) struct Source {
     pub segments: Receiver<Arc<Segment>>,
@@ -63,7 +63,7 @@ pub(super) struct Source {
 }
 
 impl Outlet {
-    /// With room for `capacity` events, and where the buffers of threads that tell something appear.
+    /// Creates an outlet with room for `capacity` events. The receiver gets the buffers of writing threads.
     pub fn new(capacity: usize) -> (Arc<Self>, Receiver<Source>) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (joined, sources) = unbounded();
@@ -80,14 +80,14 @@ impl Outlet {
         (Arc::new(outlet), sources)
     }
 
-    /// Room for `wanted` events, or what is left.
+    /// Reserves room for `wanted` events, or for the rest. Returns the reserved number.
     fn promise(&self, wanted: i64) -> i64 {
         let take = |free: i64| (free > 0).then(|| free - free.min(wanted));
         let before = (self.free).fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         before.map_or(0, |free| free.min(wanted))
     }
 
-    /// There is room for so many events again.
+    /// Returns the room for `events` events.
     pub fn give_back(&self, events: i64) {
         self.free.fetch_add(events, Ordering::Relaxed);
     }
@@ -100,7 +100,7 @@ impl Outlet {
         spare.unwrap_or_else(|| Arc::new(Segment::new(words.max(SEGMENT))))
     }
 
-    /// All of it was read, and nothing more will be written to it.
+    /// Recycles a segment that was read completely and will not be written any more.
     pub fn recycle(&self, segment: Arc<Segment>) {
         if segment.words.len() == SEGMENT {
             segment.written.store(0, Ordering::Relaxed);
@@ -112,12 +112,12 @@ impl Outlet {
     }
 }
 
-/// How many events something counts as.
+/// Returns the number of events that a record of `words` words counts as.
 pub(super) fn weight(words: usize) -> i64 {
     words.div_ceil(EVENT) as i64
 }
 
-/// How many events something beside the buffers counts as, on top.
+/// Returns the additional weight of an event outside the buffers.
 pub(super) fn weight_beside(kind: &EventKind) -> i64 {
     match kind {
         EventKind::Content(content) => weight(content.nbytes() / size_of::<u64>()),
@@ -130,29 +130,29 @@ pub(super) fn weight_beside(kind: &EventKind) -> i64 {
 }
 
 thread_local! {
-    /// The buffers of this thread, the last one used first. A thread has one for each probe: rarely more than one.
+    /// Buffers of this thread, the last used one first. There is one per probe, and rarely more than one.
     static WRITERS: RefCell<Vec<Writer>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The end of a buffer that its thread has.
+/// Writing end of a thread's buffer.
 pub(super) struct Writer {
     id: u64,
     outlet: Weak<Outlet>,
     segments: Sender<Arc<Segment>>,
     beside: Sender<EventKind>,
     segment: Arc<Segment>,
-    /// Words with records in them.
+    /// Number of words with records.
     written: usize,
-    /// Events for which there is room.
+    /// Number of events for which room is reserved.
     room: i64,
-    /// Events lost since the last one that was stored.
+    /// Number of lost events since the last stored one.
     lost: u64,
-    /// The last stamp.
+    /// Last stamp.
     pub last: Stamp,
 }
 
 impl Writer {
-    /// Hands the buffer of this thread to `tell`; `None` if the thread is about to end, or in the middle of telling.
+    /// Passes this thread's buffer to `tell`. `None` if the thread is ending, or is already recording an event.
     #[inline]
     pub fn with<R>(outlet: &Arc<Outlet>, tell: impl FnOnce(&mut Self, &Outlet) -> R) -> Option<R> {
         let within = |writers: &RefCell<Vec<Self>>| {
@@ -170,7 +170,7 @@ impl Writer {
     fn bring_to_front(writers: &mut Vec<Self>, outlet: &Arc<Outlet>) {
         let place = writers.iter().position(|writer| writer.id == outlet.id);
         let place = place.unwrap_or_else(|| {
-            // Those that no one can tell to any more.
+            // Removes the buffers of dropped outlets.
             writers.retain(|writer| writer.outlet.strong_count() > 0);
             writers.push(Self::join(outlet));
             writers.len() - 1
@@ -182,7 +182,7 @@ impl Writer {
         let (segments, full) = unbounded();
         let (beside, rare) = unbounded();
         let segment = outlet.segment(SEGMENT);
-        // Who reads may be gone; so be it.
+        // The reader may be gone, which does not matter.
         let _ = segments.send(Arc::clone(&segment));
         let source = Source {
             segments: full,
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    /// True if there is room for a small event; else one more is lost.
+    /// Returns true if there is room for a small event. Otherwise counts one more lost event.
     pub fn has_room(&mut self, outlet: &Outlet) -> bool {
         let has = self.reserve(outlet, 1);
         if !has {
@@ -224,7 +224,7 @@ impl Writer {
         }
     }
 
-    /// Stores something that has no record of its own.
+    /// Stores an event outside the buffer, with a small record in the buffer.
     pub fn tell_beside(&mut self, outlet: &Outlet, stamp: Stamp, kind: EventKind) {
         let number = self.order(outlet, stamp);
         let record = Record::new(self.last.at, number, Payload::Beside);
@@ -238,7 +238,7 @@ impl Writer {
         self.put(outlet, &record);
     }
 
-    /// Takes note of the time, which is not before that of the last event.
+    /// Records the stamp. Its time is not before that of the last event.
     #[inline]
     pub fn mark(&mut self, stamp: Stamp) -> Nanos {
         self.last = Stamp {
@@ -248,14 +248,14 @@ impl Writer {
         self.last.at
     }
 
-    /// Takes note of the time of the next event, which is not before that of the last one; its number, if it needs one.
+    /// Records the stamp of the next event. Returns a sequence number if the time does not order the event.
     #[inline]
     fn order(&mut self, outlet: &Outlet, stamp: Stamp) -> Option<u64> {
         self.mark(stamp);
         (!stamp.orders).then(|| 1 + outlet.number.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// Says that events were lost, if some were; false if there is no room for that.
+    /// Reports lost events, if any. Returns false if there is no room for the report.
     #[inline]
     fn report(&mut self, outlet: &Outlet) -> bool {
         self.lost == 0 || self.report_lost(outlet)
@@ -279,7 +279,7 @@ impl Writer {
         outlet.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// False if there is no room.
+    /// Appends a record. Returns false if there is no room.
     #[inline]
     fn put(&mut self, outlet: &Outlet, record: &Record<'_>) -> bool {
         let weight = weight(record.words);
@@ -309,7 +309,7 @@ impl Writer {
     #[cold]
     fn next_segment(&mut self, outlet: &Outlet, words: usize) {
         let next = outlet.segment(words);
-        // It is there before the reader learns that it has to look for it.
+        // The next segment is sent before the flag `FULL` makes the reader look for it.
         let _ = self.segments.send(Arc::clone(&next));
         let full = std::mem::replace(&mut self.segment, next);
         let written = std::mem::take(&mut self.written);

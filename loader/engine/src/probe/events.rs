@@ -1,4 +1,4 @@
-//! Taking events: from the buffers of all threads, in order of time.
+//! Reading the events of all threads, ordered by time.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use super::buffer::{FULL, Outlet, Segment, Source, weight, weight_beside};
 use super::record::{order_of, read};
 use super::spending::Spending;
 
-/// The events that a [`Probe`](super::Probe) and its clones tell.
+/// Events of a [`Probe`](super::Probe) and its clones.
 pub struct Events {
     reader: Mutex<Reader>,
     spending: Arc<Spending>,
@@ -24,36 +24,37 @@ impl fmt::Debug for Events {
     }
 }
 
-/// After so many events taken, other threads have their turn: where no core is free, a thread that this one keeps from running keeps
-/// those from going on that wait for its batch.
+/// Number of events after which the reader yields.
+///
+/// Without a free core, the reader may otherwise block a thread whose batch other threads need.
 const YIELD_EVERY: u32 = 64;
 
 struct Reader {
     outlet: Arc<Outlet>,
-    /// Gone when no one can tell anything any more.
+    /// Dropped when no probe is left.
     probes: Weak<()>,
     joined: Receiver<Source>,
     streams: Vec<Stream>,
     /// Time of the last event taken.
     last: Nanos,
     late: u64,
-    /// Events taken since other threads had their turn.
+    /// Number of events taken since the last yield.
     since_yield: u32,
 }
 
-/// What one thread tells.
+/// Events of one thread.
 struct Stream {
     source: Source,
     segment: Option<Arc<Segment>>,
-    /// The one after it, if it is known already.
+    /// Next segment, if already known.
     following: Option<Arc<Segment>>,
-    /// Words of it that were read.
+    /// Number of words read from the segment.
     read: usize,
-    /// Words of it that are known to have records in them.
+    /// Number of words in the segment known to contain records.
     written: usize,
-    /// Nothing more will be written to it.
+    /// True if the segment will not be written any more.
     is_full: bool,
-    /// When the next event was recorded, and its number among others of the same time.
+    /// Time and sequence number of the next event.
     next: Option<(Nanos, u64)>,
     is_over: bool,
 }
@@ -80,33 +81,38 @@ impl Events {
         }
     }
 
-    /// The contents of a batch, an event of the time `at`, took so long to write. It counts as if the batch had been looked into for longer, so
-    /// that the [policy](super::ContentPolicy) holds for all that contents cost. Those of the beginning of a run are free.
+    /// Charges the time that writing an event's contents took. `at` is the time of the event.
+    ///
+    /// It counts like summarizing the batch, so the [policy](super::ContentPolicy) covers all costs of contents.
+    /// Contents of the grace period are free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         self.spending.charge(at, took);
     }
 
-    /// Takes the events that are there, up to and with those of the time `until` (`None`: all), and hands them to `hear` in order of
-    /// time. What a thread has stamped and not yet stored is not there; so `until` should be some milliseconds ago.
+    /// Takes the available events up to the time `until` (`None`: all) and passes them to `hear`, ordered by time.
     ///
-    /// An event that comes after later ones were taken counts as happening with the last of them, and as [late](Self::late).
+    /// An event that a thread has stamped but not yet stored is not available. `until` should therefore be some
+    /// milliseconds ago.
+    ///
+    /// An event that arrives after later ones were taken gets the time of the last of them, and counts as
+    /// [late](Self::late).
     pub fn take(&self, until: Option<Nanos>, hear: impl FnMut(Event)) {
         self.reader().take(until.unwrap_or(Nanos(i64::MAX)), hear);
     }
 
-    /// Takes all events that are there.
+    /// Takes all available events.
     pub fn try_iter(&self) -> std::vec::IntoIter<Event> {
         let mut events = Vec::new();
         self.take(None, |event| events.push(event));
         events.into_iter()
     }
 
-    /// True if no one can tell anything any more. What was recorded before may not have been taken yet.
+    /// Returns true if no probe is left. Recorded events may not have been taken yet.
     pub fn is_over(&self) -> bool {
         self.reader().probes.strong_count() == 0
     }
 
-    /// Number of events that came too late to be put in their place.
+    /// Returns the number of events that arrived too late for their place.
     pub fn late(&self) -> u64 {
         self.reader().late
     }
@@ -154,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// Where the earliest event is, and up to which one that stream comes before all others.
+    /// Returns the stream of the earliest event, and the order up to which this stream precedes all others.
     fn earliest(&self) -> Option<(usize, (Nanos, u64))> {
         let mut first: Option<(usize, (Nanos, u64))> = None;
         let mut end = (Nanos(i64::MAX), u64::MAX);
@@ -186,7 +192,7 @@ impl Stream {
         }
     }
 
-    /// Looks how far the thread has come.
+    /// Reads the thread's progress.
     fn look(&mut self, outlet: &Outlet) {
         self.next = None;
         loop {
@@ -206,7 +212,7 @@ impl Stream {
                 if self.following.is_none() {
                     match self.source.segments.try_recv() {
                         Ok(next) => self.following = Some(next),
-                        // The thread has ended; what it wrote last before may be there only now.
+                        // The thread has ended. Its last write may be visible only now.
                         Err(TryRecvError::Disconnected) => {
                             self.is_over = segment.written.load(Ordering::Acquire) == written;
                         }
@@ -221,7 +227,7 @@ impl Stream {
         }
     }
 
-    /// Goes on with the next segment; false if there is none.
+    /// Advances to the next segment. Returns false if there is none.
     fn follow(&mut self, outlet: &Outlet) -> bool {
         let next = match self.following.take() {
             Some(next) => Ok(next),
@@ -241,7 +247,7 @@ impl Stream {
         true
     }
 
-    /// The next event, and how many it counts as.
+    /// Returns the next event and its weight.
     fn pop(&mut self, outlet: &Outlet) -> Option<(Event, i64)> {
         let segment = self.segment.as_ref()?;
         let words = segment.words.get(self.read..self.written)?;
@@ -252,7 +258,7 @@ impl Stream {
             Some(kind)
         };
         let Some((event, length)) = read(words, beside) else {
-            // It cannot be: what is written is whole.
+            // Unreachable: records are always complete.
             self.next = None;
             self.read = self.written;
             return None;

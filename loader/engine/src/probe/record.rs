@@ -1,4 +1,4 @@
-//! How an event lies in a thread's buffer: as a few words, so that to tell it is to store them.
+//! Format of an event in a thread's buffer: a few words, so that recording is only storing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,38 +15,38 @@ pub(super) enum Payload<'a> {
     },
     Dropped(u64),
     Dispatched(BatchId, Option<WorkerId>, &'a [usize]),
-    /// The samples of a batch, without stages.
+    /// Samples of a batch, without stages.
     Fetched(BatchId, &'a [SampleTiming]),
-    /// It lies in the queue beside the buffer.
+    /// Event in the queue outside the buffer.
     Beside,
 }
 
-/// The kinds of records, in the lowest byte of their second word. The first word is the time.
+/// Kinds of records, in the lowest byte of their second word. The first word is the time.
 mod tag {
     pub const ENTERED: u64 = 0;
     pub const CONSUMER: u64 = 1;
     pub const DROPPED: u64 = 2;
-    /// Indices that differ by the same number each.
+    /// Indices with a constant step.
     pub const IN_STEP: u64 = 3;
-    /// Indices below 2^32, two a word.
+    /// Indices below 2^32, two per word.
     pub const SMALL: u64 = 4;
     /// Any indices.
     pub const LARGE: u64 = 5;
     /// Samples with start and wall time.
     pub const SAMPLES: u64 = 6;
-    /// Samples with processor time as well.
+    /// Samples with CPU time as well.
     pub const WITH_CPU: u64 = 7;
     pub const BESIDE: u64 = 8;
 }
 
-/// A third word follows the first two: a number that tells which of several events of the same time was first.
+/// Flag of a third word: a sequence number that orders events of the same time.
 const NUMBERED: u64 = 0x80;
-/// The batch has a worker.
+/// Flag of a batch with a worker.
 const HAS_WORKER: u64 = 1 << 8;
-/// No processor time.
+/// Marker of a missing CPU time.
 const NONE: u64 = i64::MIN as u64;
 
-/// How the indices of a batch are kept.
+/// Encoding of a batch's indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Indices {
     InStep(u64),
@@ -60,7 +60,8 @@ impl Indices {
             return Self::InStep(0);
         };
         let step = second.wrapping_sub(*first);
-        // Written so that several are compared at a time; most shuffled batches show within the first few that they are.
+        // Without branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually
+        // differ.
         let differ = |from: &[usize], to: &[usize]| {
             let steps = from.iter().zip(to);
             steps.fold(0, |all, (one, next)| all | (next.wrapping_sub(*one) ^ step))
@@ -77,12 +78,12 @@ impl Indices {
     }
 }
 
-/// A record that is about to be stored.
+/// A record before it is stored.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     payload: Payload<'a>,
     indices: Indices,
-    /// All of its words.
+    /// Total number of words.
     pub words: usize,
     at: Nanos,
     number: Option<u64>,
@@ -114,7 +115,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Stores it at `place`, which is as long as it is.
+    /// Stores the record in `place`, which has its length.
     #[inline]
     pub fn store(&self, place: &[AtomicU64]) {
         let mut place = place.iter();
@@ -204,7 +205,7 @@ fn unpack(word: u64) -> BatchId {
     }
 }
 
-/// When the record at the beginning of `words` was recorded, and its number if it has one.
+/// Returns the time and sequence number of the record at the beginning of `words`.
 pub(super) fn order_of(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
     let at = Nanos(load(words, 0)? as i64);
     let number = match load(words, 1)? & NUMBERED {
@@ -214,7 +215,8 @@ pub(super) fn order_of(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
     Some((at, number))
 }
 
-/// The event at the beginning of `words`, and how many words it takes. `beside` = the next one from beside the buffer.
+/// Reads the event at the beginning of `words`, and its length in words. `beside` takes the next event outside the
+/// buffer.
 pub(super) fn read(
     words: &[AtomicU64],
     beside: impl FnOnce() -> Option<EventKind>,

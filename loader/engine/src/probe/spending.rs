@@ -1,30 +1,30 @@
-//! What may still be spent on the contents of batches.
+//! Budget for the contents of batches.
 //!
-//! What was spent beyond the time of grace is a debt of the run. All threads that look pay it, with the share of their time that they
-//! may look for; while there is a debt, none looks. So the share holds however short epochs are, and however many threads there are.
+//! Time spent after the grace period is a debt of the run. All summarizing threads pay it with their share of time, and
+//! none summarizes while there is a debt. The share therefore holds for any length of epochs and any number of threads.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use loadscope_trace::Nanos;
 
-/// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
+/// Grace budget of all threads together, ns, before their share counts. Short runs are summarized completely.
 const GRACE: i64 = 300_000_000;
 
-/// A thread pays at least so much at a time, nanoseconds, unless it is the rest: batches may take a microsecond.
+/// Minimum payment of a thread, ns, unless less is owed. Batches may take only a microsecond.
 const LUMP: u64 = 100_000;
 
-/// What is charged at once, at most: a disk that does not answer for seconds takes nothing from the threads that look.
+/// Maximum single charge. A disk that hangs for seconds does not use up the budget.
 const MOST: Duration = Duration::from_millis(50);
 
-/// What a run has spent on contents.
+/// Time that a run has spent on contents.
 #[derive(Debug)]
 pub(super) struct Spending {
-    /// Nanoseconds for which contents may be looked at whatever the policy's share.
+    /// Rest of the grace budget, ns.
     grace: AtomicI64,
-    /// When that was used up, on the run's clock; the largest number before.
+    /// End of the grace period on the run's clock. `i64::MAX` before.
     grace_end: AtomicI64,
-    /// Nanoseconds that were spent and not yet paid.
+    /// Unpaid time, ns.
     debt: AtomicU64,
 }
 
@@ -43,7 +43,7 @@ impl Spending {
         self.grace.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes what a look until `now` took from the time of grace; false if that was used up before.
+    /// Subtracts `took` from the grace budget. Returns false if the budget was already spent.
     pub fn spend_grace(&self, took: Duration, now: impl FnOnce() -> Nanos) -> bool {
         let took = i64::try_from(took.as_nanos()).unwrap_or(i64::MAX);
         let spend = |left: i64| (left > 0).then(|| left.saturating_sub(took));
@@ -54,23 +54,23 @@ impl Spending {
         before.is_ok()
     }
 
-    /// What was recorded at `at` cost so much more afterwards. What was recorded in the time of grace is free.
+    /// Charges `took` for an event of the time `at`. Events of the grace period are free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         if at.0 > self.grace_end.load(Ordering::Relaxed) {
             self.owe(took.min(MOST));
         }
     }
 
-    /// So much was spent.
+    /// Adds to the debt.
     pub fn owe(&self, debt: Duration) {
         let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
         self.debt.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// Pays the debt as far as `credit` goes: how much of that was paid, and whether there is no debt any more.
+    /// Pays the debt up to `credit`. Returns the paid time, and true if no debt is left.
     pub fn pay(&self, credit: Duration) -> (Duration, bool) {
         let credit = u64::try_from(credit.as_nanos()).unwrap_or(u64::MAX);
-        // Looking is cheaper than paying.
+        // A load is cheaper than an update.
         let debt = self.debt.load(Ordering::Relaxed);
         if debt == 0 || credit < debt.min(LUMP) {
             return (Duration::ZERO, debt == 0);

@@ -44,7 +44,7 @@ fn the_end_is_known_when_all_probes_are_gone() {
     assert_eq!(events.try_iter().count(), 0);
 }
 
-/// A number that a thread tells: as a batch, as a batch with indices, or beside.
+/// Records a number of a thread: as a batch, as a batch with indices, or outside the buffer.
 fn tell(probe: &Probe, thread: u16, number: u32) {
     let batch = BatchId {
         epoch: u32::from(thread),
@@ -62,7 +62,7 @@ fn tell(probe: &Probe, thread: u16, number: u32) {
     }
 }
 
-/// What [`tell`] told.
+/// Returns the number that [`tell`] recorded.
 fn told(event: &Event) -> Option<(u32, u32)> {
     let batch = match &event.kind {
         EventKind::Entered { batch, .. } => *batch,
@@ -82,7 +82,7 @@ fn told(event: &Event) -> Option<(u32, u32)> {
     Some((batch.epoch, batch.idx))
 }
 
-/// Several threads tell as fast as they can while another one takes.
+/// Records events in several threads as fast as possible while another one reads.
 fn storm(threads: u16, each: u32, capacity: usize) -> (Vec<Event>, u64) {
     let clock = Clock::start();
     let (probe, events) = Probe::new(clock.clone(), ContentPolicy::Off, capacity);
@@ -133,7 +133,7 @@ fn what_there_is_no_room_for_is_counted_to_the_last_event() {
             heard + reported + unreported,
             u64::from(threads) * u64::from(each)
         );
-        // Where a thread's numbers jump, the loss was reported before.
+        // A gap in a thread's numbers was reported before as a loss.
         let mut next = BTreeMap::new();
         for (thread, number) in all.iter().filter_map(told) {
             let expected = next.insert(thread, number + 1).unwrap_or(0);

@@ -11,10 +11,10 @@ use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Collate, Stacking};
 use crate::value::Value;
 
-/// What puts samples together, as the options say.
+/// Collate function chosen by the options.
 pub(crate) struct ValueCollate {
     chosen: Chosen,
-    /// Whether samples that failed are among those that come.
+    /// True if the samples may include placeholders of failed ones.
     is_lenient: bool,
 }
 
@@ -75,7 +75,7 @@ impl Collate<Value> for ValueCollate {
 }
 
 impl ValueCollate {
-    /// PyTorch's sentence about samples that do not fit together, and what can be done about it.
+    /// Adds a remedy to PyTorch's error about samples that do not stack.
     fn with_remedy(&self, error: LoaderError) -> LoaderError {
         const UNEQUAL: [&str; 3] = [
             "stack expects each tensor to be equal size",

@@ -1,4 +1,4 @@
-//! Samples that fail are left out of their batches, and counted.
+//! Skipping and counting failed samples.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,14 +12,14 @@ use crate::probe::Probe;
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
 
-/// The type of what stands for a sample that failed. No dataset yields it.
+/// Type name of the placeholder of a failed sample. No dataset yields it.
 const LEFT_OUT: &str = "loadscope.LeftOut";
-/// A stream that fails so often in a row will not recover.
+/// Number of successive failures after which a stream's error is returned.
 const MOST_IN_A_ROW: u64 = 10_000;
-/// So many are named one by one; a log of millions helps no one.
+/// Maximum number of failed samples with individual messages.
 const MOST_NAMED: u64 = 1_000;
 
-/// Whether samples that fail are left out.
+/// Returns true if failed samples are skipped.
 pub(super) fn is_lenient(on_error: OnError) -> bool {
     match on_error {
         OnError::Skip | OnError::Log => true,
@@ -27,22 +27,22 @@ pub(super) fn is_lenient(on_error: OnError) -> bool {
     }
 }
 
-/// Whether this stands for a sample that failed.
+/// Returns true if this is the placeholder of a failed sample.
 pub(super) fn is_left_out(sample: &Value) -> bool {
     matches!(sample, Value::Other(name) if &**name == LEFT_OUT)
 }
 
-/// Counts the samples that were left out.
+/// Counts skipped samples.
 pub(crate) struct LeftOut {
     count: AtomicU64,
-    /// The first one, unless each is reported.
+    /// First skipped sample, unless each is reported.
     first: OnceLock<String>,
     says_each: bool,
     probe: Probe,
 }
 
 impl LeftOut {
-    /// `None`: the options do not leave samples out.
+    /// Returns `None` if the options do not skip failed samples.
     pub fn of(options: &RunOptions, probe: &Probe) -> Option<Arc<Self>> {
         is_lenient(options.on_error).then(|| {
             Arc::new(Self {
@@ -54,7 +54,7 @@ impl LeftOut {
         })
     }
 
-    /// What stands for a sample.
+    /// Counts a failed sample and returns its placeholder.
     fn instead(&self, which: Option<usize>, of: Option<BatchId>, error: &SampleError) -> Value {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         if !self.says_each {
@@ -73,7 +73,7 @@ impl LeftOut {
                 EventKind::Message(Box::new(Message {
                     level: match self.says_each {
                         true => Level::Warning,
-                        // It can be jumped to, and only the sum of all is a warning.
+                        // An info message marks the position. Only the final total is a warning.
                         false => Level::Info,
                     },
                     text,
@@ -86,7 +86,7 @@ impl LeftOut {
         Value::Other(LEFT_OUT.into())
     }
 
-    /// Says how many there were, and names one unless each was named.
+    /// Reports the number of skipped samples, and the first one unless each was reported.
     pub fn report(&self) {
         let count = self.count.load(Ordering::Relaxed);
         if count > 0 {
@@ -104,7 +104,7 @@ impl LeftOut {
     }
 }
 
-/// A dataset whose failures are left out later.
+/// A dataset that replaces failed samples by placeholders.
 pub(super) struct Lenient<D: ?Sized> {
     inner: Arc<D>,
     left_out: Arc<LeftOut>,
@@ -134,7 +134,7 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
         )
     }
 
-    /// What fails together is tried one by one.
+    /// Retries the samples of a failed batch one by one.
     fn get_batch(
         &self,
         indices: &[usize],
@@ -155,7 +155,7 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
         self.inner.has_get_batch()
     }
 
-    /// What lies in memory does not fail.
+    /// Returns the samples in memory, which cannot fail.
     fn in_memory(&self) -> Option<InMemory<'_>> {
         self.inner.in_memory()
     }

@@ -1,4 +1,4 @@
-//! The dataset of a run and the loader that reads it.
+//! Dataset and loader of a run.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Needed, Plan, loader_options};
 use crate::value::Value;
 
-/// Batches of values, from a dataset of either style.
+/// Fetching batches of values from a dataset of either style.
 pub(super) enum ValueFetch {
     Map(MapFetcher<dyn Dataset<Sample = Value>, ValueCollate>),
     Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, ValueCollate>),
@@ -36,7 +36,7 @@ impl Fetch for ValueFetch {
     }
 }
 
-/// Opens the dataset, with the costs that were asked for.
+/// Opens the dataset, with the requested extra cost.
 pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, LoaderError> {
     let place = StreamPlace {
         rank: options.rank,
@@ -54,7 +54,7 @@ pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDatase
     }
 }
 
-/// The same in slow motion: each sample takes `factor` times as long.
+/// Returns the dataset in slow motion: each sample takes `factor` times as long.
 pub(crate) fn stretched(dataset: AnyDataset, factor: u32) -> AnyDataset {
     match dataset {
         dataset if factor <= 1 => dataset,
@@ -73,11 +73,11 @@ pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, L
     }
 }
 
-/// What happens in an epoch.
+/// Returns the batches and samples of an epoch.
 pub(super) fn epoch(options: &RunOptions, plan: &Plan, spec: &DatasetSpec) -> Epoch {
     match spec {
         DatasetSpec::Stream(model) => epoch_of_streams(options, Streams::Made(model.clone())),
-        // How many a worker will yield is not known.
+        // The number of samples per worker is unknown.
         spec if spec.is_stream() => Epoch::default(),
         _ => Epoch {
             batches: plan.index.len() as u64,

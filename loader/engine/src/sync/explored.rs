@@ -1,4 +1,4 @@
-//! Shuttle's counterparts, under the names that crossbeam and the standard library have for them.
+//! Shuttle's counterparts, under the names of crossbeam and the standard library.
 
 use std::sync::mpsc::{RecvError, TryRecvError};
 use std::time::Duration;
@@ -9,24 +9,24 @@ pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use shuttle::thread::{Builder, JoinHandle};
 pub(crate) use shuttle::thread_local;
 
-/// The end of a channel where messages come out.
+/// Receiving end of a channel.
 #[derive(Debug)]
 pub(crate) struct Receiver<T>(shuttle::sync::mpsc::Receiver<T>);
 
-/// A channel without a limit.
+/// Creates a channel without a bound.
 pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = shuttle::sync::mpsc::channel();
     (sender, Receiver(receiver))
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a message.
     pub fn recv(&self) -> Result<T, RecvError> {
         self.0.recv()
     }
 
-    /// Waits for a message or not long enough. Shuttle's own channels have all the time in the world, and a timeout is what is to
-    /// be explored, so it comes by chance.
+    /// Waits for a message, with a random timeout.
+    ///
+    /// Shuttle's own channels never time out, but timeouts must be explored as well.
     pub fn recv_timeout(&self, _: Duration) -> Result<T, RecvTimeoutError> {
         use shuttle::rand::Rng as _;
         loop {
@@ -42,12 +42,12 @@ impl<T> Receiver<T> {
     }
 }
 
-/// No thread looks before it goes to sleep: for the order of things it makes no difference.
+/// Waiting without spinning, which makes no difference for interleavings.
 #[derive(Debug, Default)]
 pub(crate) struct Patience;
 
 impl Patience {
-    /// Nothing.
+    /// Returns `None`.
     pub fn awake<T>(&mut self, _: &Receiver<T>) -> Option<T> {
         None
     }

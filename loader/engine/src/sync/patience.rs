@@ -1,30 +1,31 @@
-//! Waiting for the other end of a channel: first awake, then asleep.
+//! Waiting at a channel: first spinning, then blocked.
 //!
-//! To put a thread to sleep and to wake it takes longer than to make a small batch. So a thread that is likely to get
-//! something at once looks for it for as long as waking would take, and gives its core to others meanwhile. Where that
-//! was in vain the next waits go to sleep right away: slow batches cost nothing but a look now and then.
+//! Blocking and waking a thread takes longer than making a small batch. A thread that is likely to get a message soon
+//! therefore polls for about the time of a wake-up, and yields its core meanwhile. After a failed attempt, the next
+//! waits block at once. With slow batches, only an occasional poll is wasted.
 
 use std::time::{Duration, Instant};
 
 use super::Receiver;
 
-/// About what it costs to sleep and to be woken.
+/// Approximate time of blocking and waking a thread.
 const AWAKE: Duration = Duration::from_micros(30);
-/// After so many waits that were in vain one after the other, the next attempt is 2^most waits away.
+/// Maximum number of counted failures. After this many, the next attempt is 2^`MOST` waits away.
 const MOST: u32 = 6;
 
-/// How one thread waits at one channel.
+/// State of a thread's waits at a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
-    /// Attempts in vain since the last one that paid.
+    /// Number of failed attempts since the last success.
     vain: u32,
-    /// Waits to come that go to sleep right away.
+    /// Number of further waits that block at once.
     rest: u32,
 }
 
 impl Patience {
-    /// The next message if it is there or comes within moments; `None`: go to sleep. Also if the channel is closed, which
-    /// a thread that goes to sleep there learns.
+    /// Returns the next message if it is there or arrives soon. `None` means that the thread should block.
+    ///
+    /// Also `None` if the channel is closed, which the blocking call detects.
     pub fn awake<T>(&mut self, channel: &Receiver<T>) -> Option<T> {
         if let Ok(message) = channel.try_recv() {
             return Some(message);
@@ -46,8 +47,8 @@ impl Patience {
 fn look<T>(channel: &Receiver<T>) -> Option<T> {
     let start = Instant::now();
     while start.elapsed() < AWAKE {
-        // Nothing is gained by staying on the core for some moments first: where the other end has no core of its own it needs this one, and
-        // where it has one the call returns at once.
+        // Yields at once. If the other end has no core of its own, it needs this one. If it has one, the call returns
+        // at once.
         std::thread::yield_now();
         if let Ok(message) = channel.try_recv() {
             return Some(message);
@@ -80,7 +81,7 @@ mod tests {
             (before.elapsed(), patience.vain, patience.rest)
         };
         assert_eq!(waits(1).2, 1);
-        // 1 rest, then 3, then 7, and so on; never more than 63.
+        // 1 wait without an attempt, then 3, then 7, and so on, up to 63.
         waits(1 + 1 + 3 + 1 + 7 + 1 + 15 + 1 + 31 + 1);
         let (_, vain, rest) = waits(0);
         assert_eq!((vain, rest), (MOST, 63));

@@ -1,14 +1,14 @@
-//! PyTorch's dtypes, including those that `tch` has no name for.
+//! PyTorch's dtypes, including those without a name in `tch`.
 
 use tch::{Kind, TchError, Tensor};
 
-/// The type of a tensor's elements, `torch.dtype`.
+/// Type of a tensor's elements, `torch.dtype`.
 ///
-/// libtorch knows unsigned integers of 16, 32 and 64 bits; [`Kind`] does not. A tensor of such a dtype is an ordinary
-/// [`Tensor`], but [`Tensor::f_kind`] refuses to name it (and [`Tensor::kind`] panics), so ask here.
+/// libtorch has unsigned integers of 16, 32 and 64 bits, but [`Kind`] does not. A tensor of such a dtype is an ordinary
+/// [`Tensor`], but [`Tensor::f_kind`] fails (and [`Tensor::kind`] panics). Use [`DType::of`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DType {
-    /// One that `tch` knows.
+    /// A dtype of `tch`.
     Kind(Kind),
     /// `torch.uint16`
     UInt16,
@@ -18,7 +18,7 @@ pub enum DType {
     UInt64,
 }
 
-/// Their numbers inside libtorch.
+/// Codes in libtorch.
 const UNSIGNED: [(i32, DType); 3] = [
     (27, DType::UInt16),
     (28, DType::UInt32),
@@ -26,7 +26,8 @@ const UNSIGNED: [(i32, DType); 3] = [
 ];
 
 impl DType {
-    /// The dtype of a tensor; `None` for an undefined one and for dtypes that are not used for data (quantised to 4 bits …).
+    /// Returns the dtype of a tensor. `None` for an undefined one and for dtypes not used for data (quantised to 4 bits
+    /// …).
     pub fn of(tensor: &Tensor) -> Option<Self> {
         match tensor.f_kind() {
             Ok(kind) => Some(Self::Kind(kind)),
@@ -38,7 +39,7 @@ impl DType {
         }
     }
 
-    /// Bytes of an element.
+    /// Returns the bytes per element.
     pub fn width(self) -> usize {
         match self {
             Self::Kind(kind) => kind.elt_size_in_bytes(),
@@ -48,7 +49,7 @@ impl DType {
         }
     }
 
-    /// PyTorch's name: `torch.uint8`.
+    /// Returns PyTorch's name: `torch.uint8`.
     pub fn name(self) -> &'static str {
         match self {
             Self::UInt16 => "torch.uint16",
@@ -79,13 +80,13 @@ impl DType {
         }
     }
 
-    /// The same dtype in NumPy, where it has one: `uint8`.
+    /// Returns NumPy's name, if it has the dtype: `uint8`.
     pub fn numpy_name(self) -> &'static str {
         let name = self.name();
         name.strip_prefix("torch.").unwrap_or(name)
     }
 
-    /// The dtype of that PyTorch or NumPy name.
+    /// Returns the dtype with this PyTorch or NumPy name.
     pub fn from_name(name: &str) -> Option<Self> {
         const KINDS: [Kind; 20] = [
             Kind::Uint8,
@@ -117,7 +118,7 @@ impl DType {
             .find(|dtype| dtype.numpy_name() == name)
     }
 
-    /// The name inside libtorch, which its errors use: `Long`.
+    /// Returns libtorch's internal name, which its errors use: `Long`.
     pub(crate) fn cpp_name(self) -> String {
         match self {
             Self::Kind(Kind::Uint8) => "Byte".to_owned(),
@@ -129,7 +130,7 @@ impl DType {
         }
     }
 
-    /// The number of one of the wide unsigned dtypes inside libtorch; −1 for any other.
+    /// Returns libtorch's code of a wide unsigned dtype, or −1 for any other.
     pub(super) fn code(self) -> i32 {
         UNSIGNED
             .iter()

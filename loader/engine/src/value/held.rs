@@ -1,4 +1,4 @@
-//! The values that hold other values.
+//! Values and containers of values.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ pub enum Value {
     None,
     /// `bool`
     Bool(bool),
-    /// `int`, as far as it fits 64 bits.
+    /// `int` that fits 64 bits.
     Int(i64),
-    /// `int` beyond 64 bits, as far as it fits 128: too large for a tensor of integers.
+    /// `int` that fits 128 bits but not 64: too large for a tensor of integers.
     BigInt(i128),
     /// `float`
     Float(f64),
@@ -41,7 +41,7 @@ pub enum Value {
     Map(Mapping),
     /// An instance of a `collections.namedtuple` type.
     NamedTuple(NamedTuple),
-    /// Any other object. Nothing is known of it but the name of its type, as Python prints it: `set`, `datetime.date`.
+    /// Any other object, represented by the name of its type as Python prints it: `set`, `datetime.date`.
     Other(Arc<str>),
 }
 
@@ -61,7 +61,8 @@ pub struct NamedTuple {
 pub struct Sequence {
     /// Name of the type: `range`, `deque`.
     pub name: Arc<str>,
-    /// Whether a sequence of this type can hold tensors. A `deque` stays one when it is collated; a `range` becomes a list.
+    /// True if a sequence of this type can hold tensors. A collated `deque` stays a `deque`, but a `range` becomes a
+    /// list.
     pub keeps_type: bool,
     /// The elements.
     pub items: Vec<Value>,
@@ -72,17 +73,18 @@ pub struct Sequence {
 pub struct Mapping {
     /// Name of the type: `dict`, `OrderedDict`. Collating keeps it.
     pub name: Arc<str>,
-    /// Keys and values. Keys differ from each other.
+    /// Keys and values. Keys are unique.
     pub entries: Vec<(Key, Value)>,
 }
 
 /// `numpy.ndarray`
 #[derive(Debug)]
 pub enum NdArray {
-    /// An array of numbers or truth values, held as the tensor that `torch.as_tensor` makes of it without a copy. Its
-    /// dtype is one that NumPy has, too.
+    /// An array of numbers or truth values, as the tensor that `torch.as_tensor` returns without a copy.
+    ///
+    /// NumPy also has its dtype.
     Numbers(Tensor),
-    /// An array of texts, objects, dates: nothing a tensor could hold.
+    /// An array that no tensor can represent: texts, objects, dates.
     Other {
         /// `str(array.dtype)`: `<U1`, `object`, `datetime64[D]`.
         dtype: Arc<str>,
@@ -96,7 +98,7 @@ pub enum NdArray {
 /// A NumPy scalar, `numpy.generic`.
 #[derive(Debug)]
 pub enum NumpyScalar {
-    /// `numpy.float32(1.5)`, held as the 0-d tensor that `torch.as_tensor` makes of it.
+    /// `numpy.float32(1.5)`, as the 0-d tensor that `torch.as_tensor` returns.
     Number(Tensor),
     /// `numpy.str_`
     Str(String),

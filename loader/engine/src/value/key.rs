@@ -41,7 +41,7 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-/// As Python's `repr` writes it, which is what a KeyError says.
+/// Formats like Python's `repr`, which is the message of a KeyError.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -62,7 +62,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Single quotes, unless the text has some and no double ones.
+/// Uses single quotes, unless the text contains single but no double quotes.
 fn write_repr(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

@@ -1,11 +1,11 @@
-//! Python's mappings: `dict`, `OrderedDict` and their like.
+//! Python's mappings, such as `dict` and `OrderedDict`.
 
 use std::sync::Arc;
 
 use super::{Key, Mapping, Value};
 
 impl Mapping {
-    /// A mapping of the type `name`.
+    /// Creates a mapping of the type `name`.
     pub fn new(name: impl Into<Arc<str>>, entries: Vec<(Key, Value)>) -> Self {
         Self {
             name: name.into(),
@@ -13,7 +13,7 @@ impl Mapping {
         }
     }
 
-    /// `mapping[key]`
+    /// Returns `mapping[key]`, or `None` if the key is missing.
     pub fn get(&self, key: &Key) -> Option<&Value> {
         self.entries
             .iter()
@@ -21,7 +21,7 @@ impl Mapping {
             .map(|(_, value)| value)
     }
 
-    /// The same mapping with other values.
+    /// Returns the mapping with other values.
     pub(crate) fn map<E>(self, mut f: impl FnMut(Value) -> Result<Value, E>) -> Result<Self, E> {
         let entries = self.entries.into_iter();
         Ok(Self {
@@ -33,7 +33,7 @@ impl Mapping {
     }
 }
 
-/// What iterating over a mapping gives.
+/// Element of an iteration over a mapping.
 impl From<Key> for Value {
     fn from(key: Key) -> Self {
         match key {

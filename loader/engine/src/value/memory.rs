@@ -1,4 +1,4 @@
-//! The memory of tensors, byte by byte.
+//! Access to the bytes of tensors.
 
 use std::ffi::CStr;
 
@@ -6,15 +6,15 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use super::DType;
 
-/// True for a tensor whose elements this process can read: defined, in main memory, neither sparse nor opaque.
+/// Returns true for a tensor whose elements this process can read: defined, in main memory, neither sparse nor opaque.
 pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     tensor.defined() && tensor.device() == Device::Cpu && !tensor.is_sparse() && !tensor.is_mkldnn()
 }
 
-/// libtorch's name for what is done to the elements when they are read, if they are not those in memory.
+/// Returns libtorch's dispatch key of a lazy conjugation or negation, if the tensor has one.
 pub(crate) fn lazy(tensor: &Tensor, dtype: DType) -> Option<&'static str> {
     let negative = || tensor.is_neg().then_some("Negative");
-    // Whatever is negative so is a part of conjugates, so it is a float.
+    // A lazily negated tensor is the imaginary part of a lazy conjugate, so it is a float.
     match dtype {
         DType::Kind(Kind::ComplexHalf | Kind::ComplexFloat | Kind::ComplexDouble) => {
             let conjugate = tensor.is_conj().then_some("Conjugate");
@@ -25,7 +25,7 @@ pub(crate) fn lazy(tensor: &Tensor, dtype: DType) -> Option<&'static str> {
     }
 }
 
-/// The bytes of a plain, contiguous tensor without lazy conjugates, row-major; `None` for any other.
+/// Returns the bytes of a plain, contiguous tensor without lazy conjugation, row-major. `None` for any other.
 pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
     if !is_plain(tensor) || !tensor.is_contiguous() {
         return None;
@@ -42,14 +42,14 @@ pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
     if data.is_null() {
         return None;
     }
-    // SAFETY: a contiguous CPU tensor holds `numel` elements from `data_ptr` on and owns them as long as it lives.
+    // SAFETY: a contiguous CPU tensor holds `numel` elements from `data_ptr` on and owns them during its lifetime.
     Some(unsafe { std::slice::from_raw_parts(data, len) })
 }
 
-/// A new contiguous CPU tensor, filled by `fill`, which gets its bytes (row-major, at first of arbitrary content).
+/// Returns a new contiguous CPU tensor. `fill` receives its bytes (row-major, with arbitrary initial content).
 ///
 /// # Errors
-/// libtorch's, if the size is refused (negative or too large).
+/// libtorch's error if the size is invalid (negative or too large).
 pub(crate) fn new_tensor(
     size: &[i64],
     dtype: impl Into<DType>,
@@ -60,7 +60,7 @@ pub(crate) fn new_tensor(
         DType::Kind(kind) => Tensor::f_empty(size, (kind, Device::Cpu))?,
         wide => empty(size, wide)?,
     };
-    // Where it can be told without asking libtorch.
+    // Computed without a call to libtorch, if possible.
     let elements = size
         .iter()
         .try_fold(1i64, |product, n| product.checked_mul(*n));
@@ -72,17 +72,18 @@ pub(crate) fn new_tensor(
         return Ok(tensor);
     }
     on_large_pages(data, len);
-    // SAFETY: the tensor was made here, so nothing else refers to its `len` bytes. They come from libtorch's allocator,
-    // whose inside the compiler does not see, and every bit pattern is a valid u8.
+    // SAFETY: the tensor is new, so nothing else refers to its `len` bytes. They come from libtorch's allocator, which
+    // is opaque to the compiler, and every bit pattern is a valid u8.
     fill(unsafe { std::slice::from_raw_parts_mut(data, len) });
     Ok(tensor)
 }
 
-/// Tensors of this many bytes and more are put on large pages.
+/// Minimum size of tensors on huge pages, bytes.
 const LARGE: usize = 4 << 20;
 
-/// Asks the system to back memory, which is about to be written for the first time, by pages of 2 MiB: one fault instead of 512. Of
-/// memory that was written before, it changes nothing that is seen.
+/// Requests pages of 2 MiB for memory before its first write: one page fault instead of 512.
+///
+/// For memory that was written before, it has no visible effect.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a system call")]
 fn on_large_pages(data: *mut u8, len: usize) {
@@ -90,13 +91,13 @@ fn on_large_pages(data: *mut u8, len: usize) {
     if len < LARGE {
         return;
     }
-    // Only the pages that lie in it as a whole: what is beside it belongs to others.
+    // Only whole pages inside the range. The rest of a partial page belongs to other allocations.
     let skip = data.align_offset(PAGE);
     let Some(whole) = len.checked_sub(skip).map(|rest| rest / PAGE * PAGE) else {
         return;
     };
-    // SAFETY: the range is part of the tensor's memory; the advice changes how it is backed and not what it holds. Where it is refused,
-    // nothing happens.
+    // SAFETY: the range is part of the tensor's memory. The advice changes its backing, not its content. If it is
+    // refused, nothing happens.
     unsafe {
         libc::madvise(data.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE);
     }
@@ -105,50 +106,50 @@ fn on_large_pages(data: *mut u8, len: usize) {
 #[cfg(not(target_os = "linux"))]
 fn on_large_pages(_: *mut u8, _: usize) {}
 
-/// `torch.empty(size, dtype=…)` for a dtype that tch has no name for.
+/// Returns `torch.empty(size, dtype=…)` for a dtype without a name in tch.
 fn empty(size: &[i64], dtype: DType) -> Result<Tensor, TchError> {
-    /// libtorch's number for main memory, as tch passes it on.
+    /// libtorch's code of the CPU, as tch passes it.
     const CPU: i32 = -1;
     let mut made = std::ptr::null_mut();
     let len = i32::try_from(size.len()).unwrap_or(i32::MAX);
-    // SAFETY: `size` holds `len` numbers and is only read; libtorch writes one owned tensor to `made`, or leaves it alone
-    // and keeps an error.
+    // SAFETY: `size` holds `len` numbers and is only read. libtorch either writes one owned tensor to `made`, or leaves
+    // it null and stores an error.
     unsafe {
         torch_sys::c_generated::atg_empty(&mut made, size.as_ptr(), len, dtype.code(), CPU);
     }
     owned(made, dtype)
 }
 
-/// `tensor.view(dtype)`: the same bytes as elements of another dtype.
+/// Returns `tensor.view(dtype)`: the same bytes as elements of another dtype.
 ///
 /// # Errors
-/// libtorch's, if the last dimension does not fit.
+/// libtorch's error if the last dimension does not fit.
 pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchError> {
     let code = match dtype {
         DType::Kind(kind) => return tensor.f_view_dtype(kind),
         wide => wide.code(),
     };
     let mut made = std::ptr::null_mut();
-    // SAFETY: the tensor is alive and only read; libtorch writes one owned tensor to `made`, or leaves it alone and keeps
-    // an error.
+    // SAFETY: the tensor is alive and only read. libtorch either writes one owned tensor to `made`, or leaves it null
+    // and stores an error.
     unsafe {
         torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
     }
     owned(made, dtype)
 }
 
-/// What libtorch made, or why it did not. `made` is null, or a tensor without an owner yet.
+/// Returns libtorch's tensor or error. `made` is null, or a tensor without an owner yet.
 fn owned(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchError> {
     if !made.is_null() {
-        // SAFETY: the pointer is a tensor of its own without another owner.
+        // SAFETY: the pointer is a tensor without another owner.
         return Ok(unsafe { Tensor::from_ptr(made) });
     }
-    // SAFETY: takes nothing; what comes back is null or a C string that is ours to free.
+    // SAFETY: it has no arguments. The result is null or a C string that the caller must free.
     let error = unsafe { torch_sys::get_and_reset_last_err() };
     if error.is_null() {
         return Err(TchError::UnknownKind(dtype.code()));
     }
-    // SAFETY: not null, so it is a C string, allocated by malloc and used nowhere else.
+    // SAFETY: not null, so it is a C string, allocated by malloc and not used elsewhere.
     let text = unsafe {
         let text = CStr::from_ptr(error).to_string_lossy().into_owned();
         libc::free(error.cast());
@@ -157,7 +158,7 @@ fn owned(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchErro
     Err(TchError::Torch(text))
 }
 
-/// Equality of dtype, shape and bits; false for what is not a plain tensor.
+/// Compares dtype, shape and bits. False for a tensor that is not plain.
 pub(super) fn same_tensors(a: &Tensor, b: &Tensor) -> bool {
     if !(is_plain(a) && is_plain(b)) || a.size() != b.size() {
         return false;
@@ -175,7 +176,7 @@ pub(super) fn same_tensors(a: &Tensor, b: &Tensor) -> bool {
     matches!((dense_bytes(&a), dense_bytes(&b)), (Some(a), Some(b)) if a == b)
 }
 
-/// Bytes of the elements of a tensor; 0 for an undefined one.
+/// Returns the size of a tensor's elements in bytes, or 0 for an undefined one.
 pub(super) fn tensor_bytes(tensor: &Tensor) -> u64 {
     match DType::of(tensor) {
         Some(dtype) if tensor.defined() => (tensor.numel() * dtype.width()) as u64,
@@ -184,10 +185,10 @@ pub(super) fn tensor_bytes(tensor: &Tensor) -> u64 {
 }
 
 impl DType {
-    /// `tensor.to(dtype)`: a copy of that dtype, or another reference to the same tensor if it has it.
+    /// Returns `tensor.to(dtype)`: a converted copy, or a reference to the same tensor if it already has the dtype.
     ///
     /// # Errors
-    /// libtorch's, if there is no such conversion.
+    /// libtorch's error if there is no such conversion.
     pub fn convert(self, tensor: &Tensor) -> Result<Tensor, TchError> {
         match self {
             Self::Kind(kind) => tensor.f_to_kind(kind),

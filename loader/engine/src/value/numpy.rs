@@ -1,10 +1,10 @@
-//! Values of NumPy, as datasets that cross over from Python yield them.
+//! NumPy values, for datasets that come from Python.
 
 use super::memory::{same_tensors, tensor_bytes};
 use super::{DType, NdArray, NumpyScalar, Value};
 
 impl NdArray {
-    /// `str(array.dtype)`
+    /// Returns `str(array.dtype)`.
     pub fn dtype(&self) -> &str {
         match self {
             Self::Numbers(tensor) => DType::of(tensor).map_or("undefined", DType::numpy_name),
@@ -12,7 +12,7 @@ impl NdArray {
         }
     }
 
-    /// Sizes.
+    /// Returns the sizes.
     pub fn shape(&self) -> Vec<i64> {
         match self {
             Self::Numbers(tensor) if tensor.defined() => tensor.size(),
@@ -21,7 +21,7 @@ impl NdArray {
         }
     }
 
-    /// True for texts, byte strings and objects, which PyTorch passes through where it can.
+    /// Returns true for texts, byte strings and objects, which PyTorch passes through where it can.
     pub(crate) fn is_text_or_object(&self) -> bool {
         match self {
             Self::Numbers(_) => false,
@@ -75,7 +75,7 @@ impl NdArray {
 }
 
 impl NumpyScalar {
-    /// `str(scalar.dtype)`
+    /// Returns `str(scalar.dtype)`.
     pub fn dtype(&self) -> String {
         match self {
             Self::Number(tensor) => DType::of(tensor)
@@ -87,7 +87,7 @@ impl NumpyScalar {
         }
     }
 
-    /// `numpy.float32`
+    /// Returns the type's name, such as `numpy.float32`.
     pub fn type_name(&self) -> &str {
         match self {
             Self::Number(tensor) => match DType::of(tensor).map(DType::numpy_name) {
@@ -124,7 +124,7 @@ impl NumpyScalar {
         }
     }
 
-    /// Opaque scalars are never the same: nothing is known about their contents.
+    /// Compares scalars. Opaque ones are never equal, because their contents are unknown.
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => same_tensors(a, b),

@@ -1,4 +1,4 @@
-//! Datasets with troubles of all kinds, in places that depend on nothing but a seed.
+//! Datasets with faults at places that depend only on a seed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use loadscope_engine::pin::{Lease, Pinner};
 use loadscope_engine::{Batch, Collate, LoaderError, get_worker_info};
 use tch::Tensor;
 
-/// Who holds the dataset; when all threads are gone, only the test does.
+/// Token of the dataset's holders. Once all threads have ended, only the test holds it.
 pub type Alive = Arc<()>;
 
-/// What goes wrong, one in how many samples; 0: never.
+/// Frequencies of faults: one in this many samples. 0 means never.
 #[derive(Clone, Copy, Debug)]
 pub struct Troubles {
     pub seed: u64,
     pub errors: u64,
     pub panics: u64,
-    /// Samples that give the processor away or sleep a little.
+    /// Samples that yield the CPU or sleep briefly.
     pub pauses: u64,
 }
 
 impl Troubles {
     fn strikes(self, what: u64, index: usize, one_in: u64) -> bool {
-        // SplitMix64: neighbours have nothing to do with each other.
+        // SplitMix64: neighbouring indices are unrelated.
         let mut x = self.seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ what;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         one_in > 0 && (x ^ (x >> 31)).is_multiple_of(one_in)
     }
 
-    /// What is wrong with a sample, as its error says it.
+    /// Returns the error message of a sample, if it has a fault.
     pub fn of(self, index: usize) -> Option<String> {
         if self.strikes(1, index, self.errors) {
             Some(format!("ValueError: no {index}"))
@@ -58,10 +58,10 @@ impl Troubles {
     }
 }
 
-/// How a panic that belongs to the test begins.
+/// Prefix of a deliberate panic's message.
 const WANTED: &str = "as wanted at ";
 
-/// Keeps the panics that belong to the test from being printed.
+/// Suppresses the output of deliberate panics.
 pub fn silence_wanted_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -77,11 +77,11 @@ pub fn silence_wanted_panics() {
     });
 }
 
-/// Map-style: samples are their own index.
+/// Map-style dataset. Samples are their own index.
 pub struct Numbers {
     pub len: usize,
     pub troubles: Troubles,
-    /// Held as long as the dataset is.
+    /// Token held during the dataset's lifetime.
     pub alive: Alive,
 }
 
@@ -97,19 +97,19 @@ impl Dataset for Numbers {
     }
 }
 
-/// How a stream is shared among the workers.
+/// Distribution of a stream among the workers.
 #[derive(Clone, Debug)]
 pub enum Shards {
-    /// Everyone gets all of it.
+    /// Every worker gets the whole stream of this length.
     Whole(usize),
-    /// Everyone takes every so-manieth sample.
+    /// Each of n workers gets every n-th sample.
     Strided(usize),
-    /// Everyone has a piece of their own, of this length; nothing for those beyond the list.
+    /// Each worker gets its own stream of this length. Workers beyond the list get nothing.
     Own(Vec<usize>),
 }
 
 impl Shards {
-    /// The samples of a worker.
+    /// Returns the samples of a worker.
     pub fn of(&self, worker: usize, num_workers: usize) -> Vec<usize> {
         match self {
             Self::Whole(len) => (0..*len).collect(),
@@ -122,7 +122,7 @@ impl Shards {
     }
 }
 
-/// Iterable-style.
+/// Iterable-style dataset.
 pub struct Stream {
     pub shards: Shards,
     pub troubles: Troubles,
@@ -135,7 +135,7 @@ impl IterableDataset for Stream {
     fn iter(&self) -> Result<Box<dyn SampleStream<usize>>, SampleError> {
         let (id, num_workers) = get_worker_info().map_or((0, 1), |i| (i.id, i.num_workers));
         let troubles = self.troubles;
-        // A stream reads from its dataset, so it holds it.
+        // A stream reads from its dataset, so it holds the token.
         let alive = Alive::clone(&self.alive);
         let samples = self.shards.of(id, num_workers).into_iter();
         Ok(Box::new(samples.map(move |index| {
@@ -145,7 +145,7 @@ impl IterableDataset for Stream {
     }
 }
 
-/// A batch of numbers, which lies in a tensor so that it can be pinned.
+/// A batch of numbers in a tensor, so that it can be pinned.
 #[derive(Debug)]
 pub struct Picked(Tensor);
 
@@ -164,7 +164,7 @@ impl Batch for Picked {
     }
 }
 
-/// Puts [`Picked`] together.
+/// Collates samples to [`Picked`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pick;
 

@@ -1,20 +1,20 @@
-//! What came out of a loader.
+//! Output of a loader.
 
 use loadscope_engine::{Loaded, LoaderError};
 
 use super::data::Picked;
 
-/// The samples of a batch, or what went wrong with it.
+/// Samples of a batch, or its error.
 pub type Outcome = Result<Vec<usize>, String>;
 
-/// What came out of a loader.
+/// A batch from a loader, or its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Got {
-    /// Its task index.
+    /// Task index.
     pub idx: usize,
-    /// Who made it; `None`: the main thread.
+    /// Worker that made it. `None` means the main thread.
     pub worker: Option<usize>,
-    /// The samples, or what went wrong.
+    /// Samples, or the error.
     pub outcome: Outcome,
 }
 

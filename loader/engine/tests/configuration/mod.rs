@@ -3,7 +3,7 @@
     unused_imports,
     reason = "each test is a program of its own and uses a part of this"
 )]
-//! A random loader: what it loads, how, and what the algorithm says must come out. Shared by several tests.
+//! A random loader: its data, its options and the output that the algorithm requires. Shared by several tests.
 
 mod data;
 mod got;
@@ -24,7 +24,7 @@ pub use got::{Got, Outcome};
 pub use model::Expected;
 pub use strategy::{maps, streams};
 
-/// In which order a map-style dataset is gone through.
+/// Order of a map-style dataset.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// `shuffle=False`
@@ -42,7 +42,7 @@ pub enum Order {
     Batches(Vec<Vec<usize>>),
 }
 
-/// What is loaded.
+/// Dataset of a loader.
 #[derive(Clone, Debug)]
 pub enum What {
     Map { len: usize, order: Order },
@@ -60,7 +60,7 @@ pub struct Config {
     pub persistent: bool,
     pub in_order: bool,
     pub pinned: bool,
-    /// `generator=` is given; otherwise everything comes from the default generator.
+    /// True if `generator=` is given. Otherwise everything is drawn from the default generator.
     pub own_generator: bool,
     pub troubles: Troubles,
 }
@@ -70,7 +70,7 @@ impl Config {
         matches!(self.what, What::Stream(_))
     }
 
-    /// The same configuration with other workers. Without workers nothing can be persistent.
+    /// Returns this configuration with another number of workers. Without workers nothing can be persistent.
     pub fn with_workers(&self, num_workers: usize) -> Self {
         Self {
             num_workers,
@@ -80,7 +80,7 @@ impl Config {
         }
     }
 
-    /// Tasks that are in flight at most; 0 without workers.
+    /// Returns the maximum number of tasks in flight, or 0 without workers.
     pub fn window(&self) -> usize {
         self.num_workers * self.prefetch_factor
     }
@@ -110,7 +110,7 @@ impl Config {
         }
     }
 
-    /// The indices of the tasks of one epoch, drawn from `generator`. Nothing for streams.
+    /// Returns the indices of the tasks of one epoch, drawn from `generator`. Empty for streams.
     pub fn tasks(&self, generator: &SharedGenerator) -> BatchIter {
         let What::Map { len, order } = &self.what else {
             return Box::new(std::iter::empty());
@@ -140,13 +140,13 @@ impl Sampler for List {
     }
 }
 
-/// What is done with a loader of any type.
+/// Action on a loader of any type.
 pub trait Use {
     type Result;
     fn of<F: Fetch<Batch = Picked>>(self, loader: DataLoader<F>) -> Self::Result;
 }
 
-/// Makes the loader and passes it on. `alive` counts who still holds the dataset.
+/// Makes the loader and passes it to `then`. `alive` counts the holders of the dataset.
 pub fn with_loader<U: Use>(
     config: &Config,
     generator: &SharedGenerator,
@@ -224,13 +224,13 @@ fn configure<K, D>(
     }
 }
 
-/// So many cases, unless the environment asks for another number.
+/// Returns a configuration with `cases` cases, unless the environment sets another number.
 pub fn many(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let asked = std::env::var_os("PROPTEST_CASES").map(|_| default.cases);
     ProptestConfig {
         cases: asked.unwrap_or(cases),
-        // A loader that hangs takes its whole deadline at every attempt to make it smaller.
+        // A loader that hangs takes the whole timeout at every shrinking attempt.
         max_shrink_iters: 500,
         ..default
     }

@@ -1,19 +1,19 @@
-//! What must come out of a loader, worked out without threads.
+//! Expected output of a loader, computed without threads.
 
 use loadscope_engine::rng::{SharedGenerator, lock_generator};
 
 use super::{Config, Got, Outcome, What};
 
-/// Everything that an epoch yields if it is not stopped early.
+/// Output of a complete epoch.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// Map-style: by task. Streams: in the order in which they are yielded with `in_order`.
+    /// Map-style: by task. Streams: in order of output with `in_order`.
     pub all: Vec<(Option<usize>, Outcome)>,
-    /// Streams: what each worker makes.
+    /// Streams: batches of each worker.
     pub streams: Vec<Vec<Outcome>>,
 }
 
-/// How often the sampler of an epoch of `total` tasks is asked if the consumer stops after `taken` batches.
+/// Returns the number of sampler calls in an epoch of `total` tasks if the consumer stops after `taken` batches.
 pub fn pulls(config: &Config, total: usize, taken: Option<usize>) -> usize {
     match taken.filter(|taken| *taken <= total) {
         Some(taken) => (config.window() + taken).min(total + 1),
@@ -22,8 +22,9 @@ pub fn pulls(config: &Config, total: usize, taken: Option<usize>) -> usize {
 }
 
 impl Expected {
-    /// Goes through an epoch from which the consumer takes at most `taken` batches, and draws from `generator` what the loader
-    /// draws. `fresh`: the epoch has a base seed of its own.
+    /// Computes an epoch of which the consumer takes at most `taken` batches.
+    ///
+    /// Draws from `generator` like the loader. `fresh` means that the epoch draws its own base seed.
     pub fn of(
         config: &Config,
         generator: &SharedGenerator,
@@ -40,7 +41,7 @@ impl Expected {
                 .collect();
             return Self::round_robin(streams, config.num_workers > 0);
         }
-        // How often the sampler is asked depends on how many tasks there are, so a copy is asked first.
+        // The number of sampler calls depends on the number of tasks, which a copy of the generator determines first.
         let copy = std::sync::Arc::new(std::sync::Mutex::new(lock_generator(generator).clone()));
         let whole: Result<Vec<Vec<usize>>, _> = config.tasks(&copy).collect();
         let tasks = whole.expect("no sampler fails");
@@ -58,7 +59,7 @@ impl Expected {
         }
     }
 
-    /// The batches of all streams in turn; one that has ended is left out.
+    /// Returns the batches of all streams in turn. Ended streams are skipped.
     fn round_robin(streams: Vec<Vec<Outcome>>, workers: bool) -> Self {
         let rounds = streams.iter().map(Vec::len).max().unwrap_or(0);
         let mut all = Vec::new();
@@ -72,7 +73,7 @@ impl Expected {
         Self { all, streams }
     }
 
-    /// Whether `got` is what may come when the consumer takes at most `taken` batches of this epoch.
+    /// Checks that `got` is a valid output if the consumer takes at most `taken` batches of this epoch.
     pub fn check(&self, config: &Config, got: &[Got], taken: Option<usize>) -> Result<(), String> {
         let wanted = taken.map_or(self.all.len(), |taken| taken.min(self.all.len()));
         if got.len() != wanted {
@@ -89,7 +90,7 @@ impl Expected {
         self.check_any_order(config, got)
     }
 
-    /// Batches may overtake each other, but those of one worker do not.
+    /// Checks output without order. Batches of one worker must still be in order.
     fn check_any_order(&self, config: &Config, got: &[Got]) -> Result<(), String> {
         for worker in 0..config.num_workers {
             let own: Vec<&Got> = got.iter().filter(|g| g.worker == Some(worker)).collect();
@@ -118,13 +119,13 @@ impl Expected {
     }
 }
 
-/// Who makes a task of a map-style dataset, if that is known beforehand.
+/// Returns the worker of a map-style task, if it is known in advance.
 fn idx_worker(config: &Config, idx: usize) -> Option<usize> {
     idx.checked_rem(config.num_workers)
 }
 
 impl Config {
-    /// What becomes of a task.
+    /// Returns the expected result of a task.
     fn outcome(&self, samples: Vec<usize>) -> Outcome {
         match samples.iter().find_map(|s| self.troubles.of(*s)) {
             Some(trouble) => Err(trouble),
@@ -132,7 +133,7 @@ impl Config {
         }
     }
 
-    /// Cuts a stream into batches. After an error nothing comes any more, as of a Python generator that raised.
+    /// Cuts a stream into batches. An error ends the stream, as in a Python generator.
     fn cut(&self, stream: Vec<usize>) -> Vec<Outcome> {
         let size = self.batch_size.unwrap_or(1);
         let mut batches = Vec::new();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Config, Order, Shards, Troubles, What};
 
 fn orders(len: usize) -> BoxedStrategy<Order> {
-    // Nothing can be drawn from an empty dataset.
+    // An empty dataset allows no random draws.
     if len == 0 {
         return prop_oneof![
             Just(Order::Sequential),
@@ -42,7 +42,7 @@ fn iterable_style() -> impl Strategy<Value = What> {
 }
 
 fn troubles() -> impl Strategy<Value = Troubles> {
-    // Most loaders have none: what follows the first trouble of a stream is never seen.
+    // Most loaders have no faults, because samples after a stream's first fault are never seen.
     let one_in = || prop_oneof![3 => Just(0u64), 2 => 5..40u64];
     (
         any::<u64>(),
@@ -58,12 +58,12 @@ fn troubles() -> impl Strategy<Value = Troubles> {
         })
 }
 
-/// Any loader of a map-style dataset.
+/// Generates any loader of a map-style dataset.
 pub fn maps() -> impl Strategy<Value = Config> {
     configs(map_style())
 }
 
-/// Any loader of streams.
+/// Generates any loader of streams.
 pub fn streams() -> impl Strategy<Value = Config> {
     configs(iterable_style())
 }

@@ -1,8 +1,8 @@
-//! The verdict names the cause. `cargo xtask diagnosis` does the same with more seeds and writes the table.
+//! Tests that the verdict names the cause. `cargo xtask diagnosis` does the same with more seeds and writes the table.
 
 use super::experiment::{Score, Set, pairs, table};
 
-/// A set of seeds that nothing was made to fit.
+/// A set of seeds to which no threshold was fitted.
 const SET: u64 = 7;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which cause was put into a run, and which one the verdict names.
+//! Experiment: compares the causes added to a run with the verdict.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -8,27 +8,27 @@ use loadscope_trace::Nanos;
 
 use super::scenario::{Cause, Scenario};
 
-/// Runs of each cause alone, in one set of seeds.
+/// Number of runs of each single cause per set of seeds.
 const ALONE: u64 = 4;
-/// Runs of each pair.
+/// Number of runs of each pair.
 const PAIRED: u64 = 1;
-/// Runs without any, and as many of several epochs.
+/// Number of runs without causes, with one epoch and again with several.
 const HEALTHY: u64 = 12;
-/// A set has so many seeds at most.
+/// Maximum number of seeds per set.
 const SET: u64 = 10_000;
 
-/// What a cause changes: two that change the same thing cannot be told apart, nor even put in both.
+/// Aspect of a run that a cause changes. Two causes of one aspect are indistinguishable and cannot be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// How fast batches are made or handed over.
+    /// Speed of making or transferring batches.
     Supply,
     /// Single samples.
     Samples,
-    /// How a run or an epoch begins.
+    /// Start of a run or an epoch.
     Beginning,
-    /// What runs out.
+    /// Exhausted resource.
     Resource,
-    /// How the run ends.
+    /// End of the run.
     Ending,
 }
 
@@ -42,12 +42,12 @@ fn part(cause: Cause) -> Part {
     }
 }
 
-/// True if both causes have their effects in one run.
+/// Returns true if both causes have their effects in one run.
 fn go_together(a: Cause, b: Cause) -> bool {
     let needs_workers =
         |c| matches!(part(c), Part::Samples | Part::Ending) || c == Cause::EpochRefill;
     let has_none = |c| matches!(c, Cause::NoWorkers | Cause::Sampler);
-    // What is limited by something else lets single samples pass unnoticed; where there is one worker nothing overtakes.
+    // In a run limited elsewhere, single slow samples have no effect. With one worker, no batch overtakes another.
     let hides_samples = |c| {
         matches!(
             c,
@@ -57,22 +57,22 @@ fn go_together(a: Cause, b: Cause) -> bool {
     let excluded = |a, b| {
         has_none(a) && needs_workers(b)
             || hides_samples(a) && part(b) == Part::Samples
-            // A tail needs workers with time to spare.
+            // A heavy tail needs workers with spare time.
             || part(a) == Part::Supply && b == Cause::HeavyTail
-            // Which of the workers is the only one.
+            // `SlowerThanNone` has a single worker, so no other workers continue.
             || a == Cause::SlowerThanNone && part(b) == Part::Ending
     };
     part(a) != part(b) && !excluded(a, b) && !excluded(b, a)
 }
 
-/// All pairs, each once.
+/// Returns all pairs, each once.
 pub fn pairs() -> Vec<(Cause, Cause)> {
     let all = Cause::ALL.into_iter().enumerate();
     let each = all.flat_map(|(k, a)| Cause::ALL[k + 1..].iter().map(move |b| (a, *b)));
     each.filter(|(a, b)| go_together(*a, *b)).collect()
 }
 
-/// Workers that are too few, seen from two sides.
+/// Returns true if `id` is a finding of the cause. `Starved` and `Sawtooth` are both a lack of workers.
 fn is_named(cause: Cause, id: &str) -> bool {
     match cause {
         Cause::Starved | Cause::Sawtooth => ["starved_workers", "sawtooth"].contains(&id),
@@ -85,16 +85,17 @@ fn weighty(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {
     findings.filter(|f| f.severity > Severity::Note)
 }
 
-/// What came of one run.
+/// Result of one run.
 pub struct Trial {
-    /// The causes that were put in; none for a healthy one.
+    /// Added causes. Empty for a healthy run.
     pub put: Vec<Cause>,
-    /// What the verdict says.
+    /// Verdict.
     pub verdict: &'static str,
-    /// The verdict names a cause that was put in, or finds nothing in a healthy run, and every cause that was put in is among
-    /// the findings.
+    /// True if the verdict names an added cause and the findings include all of them.
+    ///
+    /// For a healthy run, true if nothing is found.
     pub is_right: bool,
-    /// What was found, if that is not right.
+    /// Findings, if these are not right.
     pub remark: String,
 }
 
@@ -107,7 +108,7 @@ impl Trial {
         assert_eq!((sum, blame.waited), (run.waited(), run.waited()));
         let d = Diagnosis::of(&run, None, Vec::new());
         let finds = |cause: Cause| weighty(&d).any(|f| is_named(cause, f.id.as_str()));
-        // A worker that is silent for minutes makes everything before it small.
+        // A worker that is silent for minutes makes all preceding effects small.
         let counts = |cause: &Cause| {
             let silent = put.contains(&Cause::SilentWorker);
             !silent || matches!(part(*cause), Part::Ending | Part::Resource)
@@ -146,16 +147,16 @@ impl Trial {
 
 /// The runs of one set of seeds.
 pub struct Set {
-    /// Of a cause alone.
+    /// Runs of single causes.
     pub alone: Vec<Trial>,
-    /// Of two causes.
+    /// Runs of two causes.
     pub paired: Vec<Trial>,
-    /// Of none.
+    /// Runs without causes.
     pub healthy: Vec<Trial>,
 }
 
 impl Set {
-    /// Runs set number `set`; no two have a seed in common.
+    /// Runs set number `set`. Sets have no seeds in common.
     pub fn run(set: u64) -> Self {
         let base = set * SET;
         let alone = Cause::ALL.into_iter().flat_map(|cause| {
@@ -167,7 +168,7 @@ impl Set {
         let paired = pairs().into_iter().flat_map(|(a, b)| {
             (0..PAIRED).map(move |k| {
                 let healthy = Scenario::healthy(base + 2_000 + k);
-                // Where single samples lie depends on how long the epochs are.
+                // The places of single samples depend on the length of the epochs.
                 let (first, then) = match part(b) {
                     Part::Beginning => (b, a),
                     _ => (a, b),
@@ -188,17 +189,17 @@ impl Set {
     }
 }
 
-/// How many of some trials are right.
+/// Number of right trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// So many are.
+    /// Number of right trials.
     pub right: usize,
-    /// Of so many.
+    /// Number of trials.
     pub of: usize,
 }
 
 impl Score {
-    /// Counts.
+    /// Counts the trials.
     pub fn of<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Self {
         let mut score = Self::default();
         for trial in trials {
@@ -208,7 +209,7 @@ impl Score {
         score
     }
 
-    /// 0 to 1.
+    /// Returns the share of right trials, 0 to 1.
     pub fn share(self) -> f64 {
         self.right as f64 / self.of.max(1) as f64
     }
@@ -221,7 +222,7 @@ impl fmt::Display for Score {
     }
 }
 
-/// What was put in, what the verdict said, and how often, as the rows of a table.
+/// Returns a table of added causes, verdicts and their numbers.
 pub fn table<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> String {
     let mut rows: BTreeMap<(String, &str, bool), u32> = BTreeMap::new();
     for trial in trials {

@@ -1,10 +1,10 @@
-//! What is worth knowing and costs no time.
+//! Findings that cost no time.
 
 use loadscope_diagnose::{Diagnosis, Severity};
 
 use super::scenario::Scenario;
 
-/// A healthy run whose window is many times what it needs.
+/// Tests a healthy run whose window is many times larger than needed.
 #[test]
 fn oversized_prefetch_window_suggests_smaller_equivalent() {
     for seed in 0..20 {
@@ -20,7 +20,7 @@ fn oversized_prefetch_window_suggests_smaller_equivalent() {
         let factor = factor.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
         let factor = factor.expect("it names one");
         assert!((2..8).contains(&factor), "{factor}");
-        // What is advised is no worse, and is not called too large in turn.
+        // The advised window is no worse, and is not called too large in turn.
         let smaller = Scenario::healthy(seed).of_prefetch(factor).run();
         assert!(smaller.waited().0 - run.waited().0 <= run.end().0 / 100);
         let d = Diagnosis::of(&smaller, None, Vec::new());

@@ -1,4 +1,4 @@
-//! One slow sample: 24 samples of 50 ms, sample 4 takes 1 s, a training step 20 ms.
+//! One slow sample: 24 samples of 50 ms, with 1 s for sample 4, and training steps of 20 ms.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn the_sentence_comes_out_by_itself() {
     assert_eq!(Survey::of(&run).needed_workers(), Some(3));
 }
 
-/// How long the finished batches lay behind batch 4: those that came while it was waited for.
+/// Tests the total time that finished batches were held while batch 4 was awaited.
 #[test]
 fn finished_batches_behind_the_missing_one_are_counted() {
     let run = simulated(2, true);
@@ -94,7 +94,7 @@ fn one_range_has_the_blame_of_its_part() {
     assert_eq!(fetching.samples[0].wall, Nanos::from_millis(1_000));
 }
 
-/// The run as the engine really does it.
+/// Runs the options in the real engine.
 fn executed(options: &RunOptions) -> Result<Run, LoaderError> {
     let mut handle = start(options, ContentPolicy::Off, RunControl::default())?;
     let ended = |e: &Event| matches!(e.kind, EventKind::RunEnded);
@@ -111,7 +111,7 @@ fn executed(options: &RunOptions) -> Result<Run, LoaderError> {
     Ok(run)
 }
 
-/// On a host that does something else as well, one of a few runs has to come near.
+/// Only one of several runs must be near the expected times, because the host may be busy.
 #[test]
 fn the_engine_needs_what_the_algorithm_says() {
     const NEAR: f64 = 0.03;
@@ -142,8 +142,10 @@ fn the_engine_needs_what_the_algorithm_says() {
     panic!("none of {TRIES} runs came near: {seen:?}");
 }
 
-/// One recording predicts what the run itself, the one without order and the one with three workers will take; then they are
-/// really run. Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
+/// One recording predicts the times of the same run, of one without order and of one with three workers. Then all are
+/// run.
+///
+/// Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
 #[test]
 fn forecasts_from_a_real_run_come_true() {
     const NEAR: f64 = 0.03;
@@ -178,7 +180,7 @@ fn forecasts_from_a_real_run_come_true() {
     panic!("not all of {SETTINGS:?} came near in {TRIES} tries: {seen:?}");
 }
 
-/// The task indices in the order in which the trainer got their batches.
+/// Returns the task indices in the order in which the consumer received their batches.
 fn order_of(run: &Run) -> Vec<u32> {
     let rows = 0..run.batches().len();
     let got = rows.filter_map(|row| Some((run.entered(row, Stage::Training)?, row)));

@@ -1,5 +1,4 @@
-//! Runs with causes put into them on purpose: the simulator, and stretches of time without work let in where a cause
-//! would have its effect.
+//! Simulated runs with added causes. Idle time is inserted where a cause would have its effect.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use loadscope_trace::{
     WorkerInfo,
 };
 
-/// A cause that is put into a run.
+/// A cause that is added to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     HeadOfLine,
@@ -51,7 +50,7 @@ impl Cause {
         Self::SilentWorker,
     ];
 
-    /// The id of its finding.
+    /// Returns the ID of its finding.
     pub fn id(self) -> &'static str {
         match self {
             Self::HeadOfLine => "head_of_line",
@@ -74,7 +73,7 @@ impl Cause {
     }
 }
 
-/// A run to be made. Times in ms.
+/// Parameters of a run. Times in ms.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     workers: usize,
@@ -94,7 +93,7 @@ pub struct Scenario {
     drawing: f64,
     handover: f64,
     cores: u32,
-    /// Processor time per wall time.
+    /// CPU time per wall time.
     cpu: Option<f64>,
     pub(super) ends_badly: Option<Cause>,
     pub(super) complaint: Option<Cause>,
@@ -102,7 +101,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A run in which the workers use 40 to 65 % of what they can do, so that the trainer is hardly kept waiting.
+    /// Returns a run in which the workers use 40 to 65 % of their capacity, so that the consumer hardly waits.
     pub fn healthy(seed: u64) -> Self {
         let mut draw = Generator::new(seed);
         let mut between = |low: f64, high: f64| low + (high - low) * draw.rand_f64();
@@ -134,22 +133,22 @@ impl Scenario {
         }
     }
 
-    /// The same, so often.
+    /// Sets the number of epochs.
     pub fn of_epochs(self, epochs: u32) -> Self {
         Self { epochs, ..self }
     }
 
-    /// The same with another prefetch factor.
+    /// Sets the prefetch factor.
     #[allow(dead_code, reason = "only the tests need it, not the experiment")]
     pub fn of_prefetch(self, prefetch: usize) -> Self {
         Self { prefetch, ..self }
     }
 
-    /// Puts a cause in.
+    /// Adds a cause.
     pub fn with(mut self, cause: Cause) -> Self {
         let mut draw = Generator::new(self.seed ^ ((cause as u64 + 1) << 8));
         let mut between = |low: f64, high: f64| low + (high - low) * draw.rand_f64();
-        // What limits the run so far: the trainer or the workers.
+        // The current limit of the run: the consumer or the workers.
         let supply = self.sample * self.batch_size as f64 / self.workers.max(1) as f64;
         let total = self.step.max(supply) * self.batches as f64;
         let keeps_up = self.step * self.workers.max(1) as f64 / self.batch_size as f64;
@@ -164,11 +163,11 @@ impl Scenario {
                 }
             }
             Cause::HeavyTail => {
-                // Such samples take longer than the window lasts: shorter ones cost nothing.
+                // Such samples take longer than the window lasts, because shorter ones cost nothing.
                 let window = self.step * (self.workers * self.prefetch) as f64;
                 self.tail = between(0.03, 0.08) / self.batch_size as f64;
                 self.tail_factor = window * between(1.5, 3.0) / (0.7 * self.sample);
-                // The many that are not slow leave the workers room.
+                // The other samples are faster, so that the workers have spare time.
                 self.sample *= 0.7;
             }
             Cause::Starved => {
@@ -200,7 +199,7 @@ impl Scenario {
                 self.cores = 2;
                 self.workers = between(4.0, 8.99) as usize;
                 self.cpu = Some(2.0 / self.workers as f64);
-                // Two cores' worth of work for each step, and more.
+                // More work per step than two cores can do.
                 let keeps_up = self.step * self.workers as f64 / self.batch_size as f64;
                 self.sample = keeps_up * between(1.3, 2.5);
                 self.jitter = 0.1;
@@ -251,7 +250,7 @@ impl Scenario {
         }
     }
 
-    /// The run.
+    /// Simulates the run.
     pub fn run(&self) -> Run {
         let mut run = Run::default();
         let mut start = Nanos::ZERO;
@@ -277,7 +276,7 @@ impl Scenario {
         run
     }
 
-    /// The events of one epoch, from time zero on.
+    /// Returns the events of one epoch, from time zero on.
     fn epoch(&self) -> Vec<Event> {
         let size = self.batch_size as u64;
         let batches = (0..self.batches as u64).map(|b| (b * size..(b + 1) * size).collect());
@@ -293,7 +292,7 @@ impl Scenario {
         let mut out = Vec::new();
         let mut begun = false;
         let mut events = simulation.run(|i| self.cost(i));
-        // At time zero the window is filled first, then the trainer asks, then workers begin.
+        // At time zero the window is filled first, then the consumer asks, then workers begin.
         events.sort_by_key(|e| {
             (
                 e.at,
@@ -323,7 +322,7 @@ impl Scenario {
                     }))
                 }));
             }
-            // What is let in goes before the event, so that it is part of what goes on until then.
+            // The time is inserted before the event, so that it counts for the activity that the event ends.
             late += match &event.kind {
                 EventKind::Dispatched(_) => ms(self.drawing),
                 EventKind::Entered {
@@ -353,7 +352,7 @@ impl Scenario {
         out
     }
 
-    /// The same event of every worker.
+    /// Returns the same event for every worker.
     fn crew(&self, at: Nanos, kind: impl Fn(WorkerId) -> EventKind) -> Vec<Event> {
         let workers = 0..self.workers as WorkerId;
         let event = |worker| Event {
@@ -365,7 +364,7 @@ impl Scenario {
     }
 }
 
-/// The same event in a later epoch.
+/// Moves an event to a later epoch.
 fn rename(event: &mut Event, number: u32, start: Nanos) {
     match &mut event.kind {
         EventKind::EpochStarted { epoch } | EventKind::EpochEnded { epoch } => *epoch = number,
@@ -379,7 +378,7 @@ fn rename(event: &mut Event, number: u32, start: Nanos) {
     }
 }
 
-/// Which of the things that happen at the beginning comes first.
+/// Returns the rank of an event among those at time zero.
 fn rank(kind: &EventKind) -> u8 {
     match kind {
         EventKind::RunStarted(_) => 0,

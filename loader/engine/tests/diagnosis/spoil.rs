@@ -1,4 +1,4 @@
-//! Causes that are put into the events of a run that was simulated already.
+//! Causes that are added to the events of a simulated run.
 
 use loadscope_trace::{
     EndReason, Event, EventKind, Gauge, GaugeKind, Level, Message, Nanos, RunId, Stage,
@@ -7,7 +7,7 @@ use loadscope_trace::{
 use super::scenario::{Cause, Scenario};
 
 impl Scenario {
-    /// Lets the run end badly, or say what ran out.
+    /// Adds a bad end, or a message about an exhausted resource.
     pub(super) fn spoil(&self, events: &mut Vec<Event>) {
         let half = events.len() / 2;
         let at = events[half].at;
@@ -55,7 +55,7 @@ impl Scenario {
                 events.extend(end);
             }
             Some(Cause::SilentWorker) => {
-                // A lock that is never let go: everyone waits, and the recording goes on.
+                // A lock that is never released: every thread waits, and the recording continues.
                 let fetching = |e: &Event| {
                     matches!(
                         e.kind,

@@ -1,4 +1,4 @@
-//! What the explored scenarios are made of: the explorer, datasets without surprises, loaders with two workers.
+//! Parts of the explored scenarios: the explorer, simple datasets, and loaders with two workers.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use shuttle::rand::Rng as _;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// Runs `scenario` in many orders.
+/// Runs `scenario` in many interleavings.
 pub fn explore(scenario: impl Fn() + Send + Sync + 'static) {
     let scenario = Arc::new(scenario);
     let run = |scheduler: Box<dyn Scheduler + Send>| {
         let scenario = Arc::clone(&scenario);
         let mut config = Config::new();
-        // libtorch is called on these stacks.
+        // libtorch runs on these stacks.
         config.stack_size = 1 << 18;
         Runner::new(scheduler, config).run(move || scenario());
     };
@@ -27,7 +27,7 @@ pub fn explore(scenario: impl Fn() + Send + Sync + 'static) {
     run(Box::new(PctScheduler::new(8, 4000)));
 }
 
-/// A number below `n`, chosen by the explorer.
+/// Returns a number below `n`, chosen by the explorer.
 pub fn any_below(n: usize) -> usize {
     shuttle::rand::thread_rng().gen_range(0..n)
 }
@@ -36,13 +36,13 @@ pub fn any() -> bool {
     any_below(2) == 1
 }
 
-/// Samples are their own index; one fails, one ends its worker.
+/// A dataset whose samples are their own index. One fails, and one ends its worker.
 #[derive(Clone, Default)]
 pub struct Numbers {
     pub len: usize,
     pub bad: Option<usize>,
     pub deadly: Option<usize>,
-    /// Held as long as a thread is there.
+    /// Token held by every thread.
     pub alive: Arc<()>,
 }
 
@@ -73,7 +73,7 @@ impl Dataset for Numbers {
     }
 }
 
-/// Streams of these lengths, one a worker: 0, 1, … and 100, 101, …
+/// Streams of these lengths, one per worker: 0, 1, … and 100, 101, …
 pub struct Streams(pub &'static [usize]);
 
 impl IterableDataset for Streams {
@@ -93,7 +93,7 @@ fn list(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
 pub type ListLoader = DataLoader<loadscope_engine::MapFetcher<Numbers, ListOf>>;
 pub type ListOf = fn(Vec<usize>) -> Result<Vec<usize>, LoaderError>;
 
-/// How a loader of the tests differs from the plainest one with two workers.
+/// Options of a test loader with two workers.
 pub struct How {
     pub persistent: bool,
     pub in_order: bool,
@@ -138,7 +138,7 @@ impl How {
     }
 }
 
-/// What an epoch yields: samples of batches of one, and errors.
+/// Returns the output of an epoch: samples of batches of one, and errors.
 pub fn epoch<F: Fetch<Batch = Vec<usize>>>(
     loader: &mut DataLoader<F>,
 ) -> Vec<Result<usize, String>> {
@@ -151,12 +151,12 @@ pub fn all(len: usize) -> Vec<Result<usize, String>> {
     (0..len).map(Ok).collect()
 }
 
-/// Once the loader is dropped, no thread holds its dataset.
+/// Checks that no thread holds the dataset once the loader is dropped.
 pub fn is_gone(data: &Numbers) {
     assert_eq!(Arc::strong_count(&data.alive), 1, "a thread is left");
 }
 
-/// No event contradicts those before it, and every batch ended somewhere.
+/// Checks that no event contradicts those before it, and that every batch reached a final stage.
 pub fn check_events(events: impl IntoIterator<Item = Event>) {
     let mut sorter = Sorter::new(Nanos::MAX);
     events.into_iter().for_each(|e| sorter.push(e));

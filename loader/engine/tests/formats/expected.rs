@@ -1,4 +1,4 @@
-//! What Python's datasets yield, as `tests/formats/expected.py` writes it.
+//! Output of Python's datasets, as written by `tests/formats/expected.py`.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ pub fn run(python: &Path, script: &str, folder: &Path) {
     let said = Command::new(python)
         .arg(scripts.join(script))
         .arg(folder)
-        // Our own libtorch must not become that of PyTorch.
+        // PyTorch must not load this build's libtorch.
         .env_remove("LD_LIBRARY_PATH")
         .output()
         .expect("Python starts");
@@ -21,7 +21,7 @@ pub fn run(python: &Path, script: &str, folder: &Path) {
     assert!(said.status.success(), "{text}");
 }
 
-/// The samples of one dataset.
+/// Returns the samples of one dataset.
 pub fn samples(folder: &Path, name: &str) -> Vec<Value> {
     let read = |ending: &str| {
         std::fs::read(folder.join(format!("{name}.{ending}"))).expect("it was written")
@@ -89,7 +89,7 @@ fn tensor(json: &Json, dtype: &Json, bytes: &[u8]) -> Tensor {
     let data = &bytes[number("at")..number("at") + number("len")];
     let dtype = DType::from_name(dtype.as_str().expect("a name")).expect("a dtype");
     let DType::Kind(kind) = dtype else {
-        // tch has no name for it: from the bytes of a dtype of the same width.
+        // tch has no name for these dtypes, and no test needs them.
         panic!("{} is not compared here", dtype.name());
     };
     if data.is_empty() {
@@ -98,7 +98,7 @@ fn tensor(json: &Json, dtype: &Json, bytes: &[u8]) -> Tensor {
     Tensor::from_data_size(data, &size, kind)
 }
 
-/// `0x1.8p+1`, as Python's `float.hex` writes it.
+/// Parses the output of Python's `float.hex`, such as `0x1.8p+1`.
 fn float(text: &str) -> f64 {
     match text {
         "nan" => return f64::NAN,
@@ -120,7 +120,7 @@ fn float(text: &str) -> f64 {
     if negative { -size } else { size }
 }
 
-/// The largest difference between the pixels of two pictures, and its mean.
+/// Returns the largest and the mean difference between the pixels of two pictures.
 pub fn difference(ours: &Tensor, theirs: &Tensor) -> (i64, f64) {
     assert_eq!(ours.size(), theirs.size());
     let apart = (ours.to_kind(Kind::Int64) - theirs.to_kind(Kind::Int64)).abs();
@@ -133,7 +133,7 @@ pub fn difference(ours: &Tensor, theirs: &Tensor) -> (i64, f64) {
     )
 }
 
-/// What each sample is made of: the picture, and the rest.
+/// Returns the parts of a sample: the picture, and the rest.
 pub fn parts(sample: &Value) -> (&Tensor, &Value) {
     match sample {
         Value::Tuple(parts) => match parts.as_slice() {

@@ -1,9 +1,9 @@
-//! Samples that cannot be loaded, and samples that do not fit together.
+//! Samples that cannot be loaded, and samples that do not stack.
 
 use loadscope_engine::{ContentPolicy, RunControl, start};
 use loadscope_trace::{Collate, EventKind, OnError, RunOptions};
 
-/// A folder of PASCAL VOC with so many pictures of different sizes, of which one is missing and one is broken.
+/// Creates a PASCAL VOC folder with pictures of different sizes. One is missing and one is broken.
 fn damaged_voc() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = |name: &str| dir.path().join(name);
@@ -31,7 +31,7 @@ fn damaged_voc() -> tempfile::TempDir {
     dir
 }
 
-/// Runs it, and tells how the run ended, the samples of each batch, and the messages.
+/// Runs the folder. Returns true if the run ended well, with the batch sizes and the messages.
 fn run_of(
     dir: &std::path::Path,
     on_error: OnError,
@@ -79,7 +79,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
 
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
         assert!(ended_well, "{messages:?}");
-        // One note for each, so that it can be jumped to, and one warning for all.
+        // One note per sample as a position to jump to, and one warning for all.
         let [.., said] = messages.as_slice() else {
             panic!("{messages:?}");
         };
@@ -138,7 +138,7 @@ fn a_batch_that_lacks_samples_says_which() {
     }
 }
 
-/// How a run of lines of JSON ends, and its messages.
+/// Runs a JSON Lines dataset and returns its result and messages.
 fn lines_run(lines: &str) -> (Result<(), String>, Vec<String>) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("rows.jsonl");

@@ -1,4 +1,4 @@
-//! Folders of classes compared with torchvision's ImageFolder.
+//! Class folders, compared with torchvision's ImageFolder.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use loadscope_engine::value::Value;
 use super::expected::{difference, parts, run, samples};
 use super::interpreter::python;
 
-/// Decoders of lossy formats round differently: largest and mean difference.
+/// Maximum and mean difference of pixels, because decoders of lossy formats round differently.
 const ROUNDING: (i64, f64) = (12, 1.0);
 const SIDE: u32 = 24;
 

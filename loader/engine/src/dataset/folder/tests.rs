@@ -1,7 +1,7 @@
 use super::*;
 use tempfile::TempDir;
 
-/// A folder with the given files; pictures get one of the smallest real PNGs.
+/// Creates a folder with the given files. Each picture is one of the smallest real PNGs.
 fn tree(files: &[&str]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for file in files {
@@ -154,7 +154,7 @@ fn a_search_has_an_end() {
         error.contains("first 1,000,000 files and folders in all contain no image."),
         "{error}"
     );
-    // One picture is a reason to go on, for a while.
+    // After one picture, the higher limit applies.
     scan.pictures = 1;
     assert_eq!(scan.meet(true, 8), Ok(()));
     scan.entries = MOST_ENTRIES;

@@ -1,4 +1,4 @@
-//! Datasets of data as people have them: what `loadscope_formats` reads, as samples.
+//! Datasets of user data: samples from the readers of `loadscope_formats`.
 
 mod open;
 mod rows;

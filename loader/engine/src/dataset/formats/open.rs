@@ -1,4 +1,4 @@
-//! Opens data as people have them.
+//! Opening user data.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use super::stream::{StreamDataset, StreamPlace};
 use crate::dataset::AnyDataset;
 use crate::error::LoaderError;
 
-/// What the options of a table choose.
+/// Builds the selection of columns from the options of a table.
 macro_rules! selection {
     ($spec:ident) => {
         Selection {
@@ -31,10 +31,10 @@ macro_rules! selection {
     };
 }
 
-/// Opens `data`; `image_size` is the side of squares that pictures are resized to, where that is asked for.
+/// Opens `data`. `image_size` is the side of the square to which pictures are resized, if requested.
 ///
 /// # Errors
-/// What is wrong with the data, with the place and the remedy.
+/// The problem in the data, with its place and the remedy.
 pub(in crate::dataset) fn open(
     data: &DataSpec,
     image_size: u32,
@@ -104,7 +104,7 @@ fn opening(error: FormatError) -> LoaderError {
     LoaderError::Dataset(error.to_string())
 }
 
-/// A table, unless it has no rows.
+/// Returns the table, or an error if it has no rows.
 fn filled<R: Rows>(rows: R, path: &Path, reason: &'static str) -> Result<R, FormatError> {
     if !rows.is_empty() {
         return Ok(rows);
@@ -144,7 +144,7 @@ impl Opener {
 }
 
 impl Opener {
-    /// Some columns of a table.
+    /// Opens selected columns of a table.
     fn table<R: Rows + 'static>(
         &self,
         rows: Result<R, FormatError>,
@@ -200,7 +200,7 @@ fn open_coco(spec: &CocoSpec) -> Result<coco::Coco, FormatError> {
 
 fn open_shards(spec: &WebdatasetSpec) -> Result<webdataset::WebDataset, FormatError> {
     webdataset::WebDataset::open(webdataset::Options {
-        // As the package: of a hundred shards at a time.
+        // Window of 100 shards, like the webdataset package.
         shardshuffle: spec.shuffle_shards.then(|| Shuffling::of(100)),
         shuffle: (spec.shuffle > 0).then(|| Shuffling::of(spec.shuffle)),
         fields: spec.fields.clone(),

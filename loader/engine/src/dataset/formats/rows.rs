@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, SampleClock, SampleError};
 use crate::plan::Needed;
 use crate::value::Value;
 
-/// Rows, whose pictures are decoded and whose arrays become tensors.
+/// Rows with decoded pictures, and with arrays as tensors.
 pub(super) struct RowsDataset<R> {
     rows: R,
     shaping: Shaping,
@@ -39,7 +39,7 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
             .sample(row.map_err(|e| sample_error(&e))?, clock)
     }
 
-    /// The time of what is read for all of them at once is that of the last one.
+    /// Reads several rows. The time of a shared read counts for the last row.
     fn get_batch(
         &self,
         indices: &[usize],
@@ -104,7 +104,7 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
     }
 }
 
-/// Numbers that are the same where the values are.
+/// Numbers the values. Equal values have equal numbers.
 fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
     let mut numbers = HashMap::new();
     let mut number = |value: &Cell| {
@@ -121,7 +121,7 @@ fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
     })
 }
 
-/// A text that two values share if they are the same.
+/// Returns a text that is equal for equal values. `None` for an unsupported type.
 fn compared(value: &Cell) -> Option<String> {
     Some(match value {
         Cell::Null => "null".to_owned(),

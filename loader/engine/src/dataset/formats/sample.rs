@@ -1,4 +1,4 @@
-//! What was read, as the value that the counterpart in Python has.
+//! Conversion of read data to the value of the Python counterpart.
 
 use loadscope_formats::{Array, Cell, Dtype, FormatError, Picture, PictureMode, Scalar};
 use loadscope_words::say;
@@ -8,22 +8,22 @@ use super::scale::Frame;
 use crate::dataset::{SampleClock, SampleError, picture};
 use crate::value::{DType, Key, NumpyScalar, Value, new_tensor};
 
-/// How samples are made.
+/// Options for making samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shaping {
-    /// The side of the square that pictures are resized to; `None`: they stay as they are.
+    /// Side of the square to which pictures are resized. `None` keeps their size.
     pub side: Option<u32>,
-    /// Whether boxes, masks and keypoints are those of the picture before them, and follow its size.
+    /// True if boxes, masks and keypoints belong to the preceding picture and are scaled with it.
     pub is_annotated: bool,
 }
 
 impl Shaping {
-    /// A sample.
+    /// Converts a cell to a sample.
     pub fn sample(&self, cell: Cell, clock: &mut SampleClock) -> Result<Value, SampleError> {
         self.value(cell, None, &mut None, clock)
     }
 
-    /// `name`: the field that it stands in; `frame`: the picture that was met before.
+    /// Converts a cell. `name` is its field, and `frame` is the preceding picture.
     fn value(
         &self,
         cell: Cell,
@@ -107,7 +107,7 @@ fn tensor(array: &Array) -> Result<Tensor, SampleError> {
     .map_err(|e| SampleError::new("RuntimeError", e.to_string()))
 }
 
-/// A number of NumPy; what NumPy has no dtype for is a tensor without an axis.
+/// Makes a NumPy scalar, or a 0-d tensor for a dtype that NumPy does not have.
 fn number(scalar: &Scalar) -> Result<Value, SampleError> {
     let bytes = scalar.bytes();
     let tensor = new_tensor(&[], dtype(scalar.dtype()), |out| out.copy_from_slice(bytes))
@@ -118,7 +118,6 @@ fn number(scalar: &Scalar) -> Result<Value, SampleError> {
     })
 }
 
-/// The dtype of a tensor of such elements.
 pub(crate) fn dtype(dtype: Dtype) -> DType {
     DType::Kind(match dtype {
         Dtype::Bool => Kind::Bool,
@@ -141,7 +140,7 @@ pub(crate) fn dtype(dtype: Dtype) -> DType {
     })
 }
 
-/// What is wrong with a sample.
+/// Converts a format error to the error of a sample.
 pub(super) fn sample_error(error: &FormatError) -> SampleError {
     SampleError::new(error.fault.exception(), error.to_string())
 }

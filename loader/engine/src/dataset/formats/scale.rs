@@ -1,4 +1,4 @@
-//! Boxes, masks and keypoints of a picture that was resized, as torchvision's `v2.Resize` has them.
+//! Boxes, masks and keypoints of a resized picture, like torchvision's `v2.Resize`.
 
 use tch::{Kind, Tensor};
 
@@ -8,14 +8,14 @@ use crate::value::{dense_bytes, new_tensor};
 /// A picture that was resized to a square.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// Its width and height in the file.
+    /// Width and height in the file.
     pub size: (u32, u32),
-    /// The side of the square.
+    /// Side of the square.
     pub side: u32,
 }
 
 impl Frame {
-    /// The field `name` of its annotations, at its new size.
+    /// Scales the annotation field `name` to the new size.
     pub fn scaled(&self, name: &str, tensor: Tensor) -> Result<Tensor, SampleError> {
         match name {
             "boxes" => self.points(&tensor, 2),
@@ -25,7 +25,7 @@ impl Frame {
         }
     }
 
-    /// Numbers of which each `stride` begin with x and y.
+    /// Scales groups of `stride` numbers that begin with x and y.
     fn points(&self, tensor: &Tensor, stride: usize) -> Result<Tensor, SampleError> {
         let side = f64::from(self.side);
         let (width, height) = self.size;
@@ -44,7 +44,7 @@ impl Frame {
         .map_err(|e| SampleError::new("RuntimeError", e.to_string()))
     }
 
-    /// The nearest pixel, as `torch.nn.functional.interpolate(mode="nearest")` finds it.
+    /// Resizes a mask to the nearest pixel, like `torch.nn.functional.interpolate(mode="nearest")`.
     fn mask(&self, tensor: &Tensor) -> Result<Tensor, SampleError> {
         let mut size = tensor.size();
         let count = size.len();

@@ -9,23 +9,23 @@ use crate::dataset::{IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
 
-/// Which part of a stream a process loads.
+/// Part of a stream that a process loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamPlace {
-    /// Which process of a distributed training, from 0.
+    /// Rank of the process in a distributed training, from 0.
     pub rank: u32,
-    /// How many there are; 0 counts as 1.
+    /// Number of processes. 0 counts as 1.
     pub world_size: u32,
-    /// What the main thread's streams are shuffled with; workers have their own seeds.
+    /// Shuffle seed of the main thread's streams. Workers have their own seeds.
     pub seed: u64,
 }
 
-/// A stream, whose pictures are decoded and whose arrays become tensors.
+/// A stream with decoded pictures, and with arrays as tensors.
 pub(super) struct StreamDataset<S> {
     source: S,
     shaping: Shaping,
     place: StreamPlace,
-    /// Epochs that the main thread began: workers get another seed in each, it does not.
+    /// Epochs that the main thread began. It counts them for its seed, since only workers get a new seed per epoch.
     begun: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl<S: StreamSource> StreamDataset<S> {
         }
     }
 
-    /// Whose part the calling thread loads.
+    /// Returns the part of the stream that the calling thread loads.
     fn share(&self) -> Share {
         let all = Share {
             rank: self.place.rank as usize,

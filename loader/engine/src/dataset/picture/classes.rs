@@ -1,4 +1,4 @@
-//! Masks: pictures whose pixels are numbers of classes.
+//! Masks: pictures whose pixels are class numbers.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +11,11 @@ use super::{Fault, MAX_BYTES, MAX_PIXELS};
 use crate::dataset::SampleClock;
 use crate::value::new_tensor;
 
-/// The mask in the bytes of a PNG: uint8 `[height, width]`, the indices of its palette or its grey values, as `numpy.array` of
-/// Pillow's picture.
+/// Decodes a PNG mask as uint8 `[height, width]`: palette indices or grey values, like `numpy.array` of Pillow's
+/// picture.
 ///
 /// # Errors
-/// If it is none, or has colours without a palette.
+/// If it is not a PNG, or has colours without a palette.
 pub(in crate::dataset) fn classes(bytes: &[u8], clock: &mut SampleClock) -> Result<Tensor, Fault> {
     let (pixels, width, height) = clock.stage("decode", || {
         catch_unwind(AssertUnwindSafe(|| decode(bytes)))
@@ -37,7 +37,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
         bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
     };
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
-    // The palette is what the numbers mean, not what they are.
+    // A mask consists of the palette's indices, not of its colours.
     decoder.set_transformations(Transformations::IDENTITY);
     let mut reader = decoder.read_info()?;
     let (width, height) = (reader.info().width, reader.info().height);
@@ -58,7 +58,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
         return Ok((packed, width, height));
     }
     let bits = depth as u8;
-    // Pillow shows a bit of grey as 0 or 255, two and four bits spread over 0 to 255; indices are what they are.
+    // Pillow scales grey values of 1, 2 and 4 bits to 0..=255, but not indices.
     let scale = match colour {
         ColorType::Grayscale => 255 / ((1u16 << bits) - 1) as u8,
         _ => 1,

@@ -1,4 +1,4 @@
-//! What can be wrong with a picture.
+//! Errors of pictures.
 
 use std::{fmt, io};
 
@@ -7,11 +7,10 @@ use loadscope_words::say;
 
 use crate::dataset::SampleError;
 
-/// Pictures with more pixels are refused, as by Pillow (twice its `MAX_IMAGE_PIXELS`): a few bytes can unpack to
-/// gigabytes.
+/// Maximum number of pixels, as in Pillow (twice its `MAX_IMAGE_PIXELS`). A few bytes can unpack to gigabytes.
 pub(super) const MAX_PIXELS: u64 = 2 * 89_478_485;
 
-/// What is wrong with a picture.
+/// Error of a picture.
 #[derive(Debug, PartialEq)]
 pub(in crate::dataset) enum Fault {
     Empty,
@@ -25,7 +24,7 @@ pub(in crate::dataset) enum Fault {
 }
 
 impl Fault {
-    /// As the error of a sample; `path` says which picture it is.
+    /// Converts to the error of a sample. `path` names the picture.
     pub(in crate::dataset) fn about(self, path: impl fmt::Display) -> SampleError {
         let (kind, message) = match self {
             Self::Empty => (

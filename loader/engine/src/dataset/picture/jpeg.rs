@@ -1,14 +1,14 @@
-//! The end of a JPEG file.
+//! Check for the end of a JPEG file.
 
-/// True if the end marker follows the picture data. Earlier markers do not count: a preview inside the header has an
-/// end marker of its own.
+/// Returns true if the end marker follows the picture data.
+///
+/// Earlier markers do not count, because a preview in the header has its own end marker.
 pub(super) fn is_complete(bytes: &[u8]) -> bool {
     let mut at = 2;
     while let Some(&[0xff, marker]) = bytes.get(at..at + 2) {
         match marker {
-            // Fill byte.
             0xff => at += 1,
-            // Start of scan: no other marker of this kind can occur in the data that follows.
+            // Start of scan: the data after it cannot contain another marker of this kind.
             0xda => {
                 let data = bytes.get(at..).unwrap_or_default();
                 return data.windows(2).rev().any(|pair| pair == [0xff, 0xd9]);
@@ -20,6 +20,6 @@ pub(super) fn is_complete(bytes: &[u8]) -> bool {
             },
         }
     }
-    // The decoder coped with headers that this walk does not understand.
+    // The decoder accepted headers that this loop does not understand.
     bytes.windows(2).rev().any(|pair| pair == [0xff, 0xd9])
 }

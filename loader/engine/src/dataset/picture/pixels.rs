@@ -1,20 +1,20 @@
-//! Pixels as Pillow's `convert("RGB")` has them.
+//! Pixels as Pillow's `convert("RGB")` produces them.
 
 use image::DynamicImage;
 
 use super::Fault;
 
-/// The high byte of a colour, as Pillow's decoders for PNG and TIFF.
+/// Returns the high byte of a colour, like Pillow's decoders for PNG and TIFF.
 pub(super) fn high_byte(sample: u16) -> u8 {
     (sample >> 8) as u8
 }
 
-/// The nearest colour of 8 bits, as Pillow's decoder for PNM.
+/// Returns the nearest 8-bit colour, like Pillow's decoder for PNM.
 pub(super) fn rounded(sample: u16) -> u8 {
     ((u32::from(sample) + 128) / 257) as u8
 }
 
-/// Rounds values that the decoder stretched from 0 to `most`: halves become even, as in Python.
+/// Rounds values that the decoder stretched from 0..=`most`. Halves are rounded to even, as in Python.
 pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
     let most = f64::from(most.max(1));
     let even = |value: &mut u8| {
@@ -28,7 +28,7 @@ pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
     }
 }
 
-/// The pixels row by row, 3 bytes each. Grey values of 16 bits are clipped at 255, colours are narrowed.
+/// Returns row-major pixels of 3 bytes. 16-bit grey values are clipped at 255, and 16-bit colours are narrowed.
 ///
 /// # Errors
 /// If they are floats, which Pillow does not open either.
@@ -60,7 +60,7 @@ pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>,
     })
 }
 
-/// First bytes of other formats.
+/// Signatures of other formats: offset, bytes, name.
 const KINDS: [(usize, &[u8], &str); 7] = [
     (4, b"ftypheic", "HEIC"),
     (4, b"ftypmif1", "HEIF"),
@@ -71,7 +71,7 @@ const KINDS: [(usize, &[u8], &str); 7] = [
     (0, b"<svg", "SVG"),
 ];
 
-/// The name of a format that is not decoded.
+/// Returns the name of a format that cannot be decoded.
 pub(super) fn name(bytes: &[u8]) -> Option<&'static str> {
     let is = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|rest| rest.starts_with(magic));
     let found = KINDS.iter().find(|(at, magic, _)| is(*at, magic));

@@ -48,7 +48,7 @@ fn low_values_of_pnm_are_stretched_as_in_python() {
     assert_eq!(rgb(b"P4\n4 1\n\xC0")[6..], [255; 6]);
 }
 
-/// As Pillow writes it: two samples, the second one alpha.
+/// A TIFF as Pillow writes it: two samples per pixel, the second one alpha.
 #[test]
 fn tiff_of_grey_and_alpha_is_grey() {
     let entry = |tag: u16, kind: u16, count: u32, value: u32| {
@@ -103,7 +103,7 @@ fn every_colour_type_becomes_rgb() {
     assert_eq!(png(la.into()), rgb(50, 50, 50));
     let deep: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Rgb([257, 514, 65535]));
     assert_eq!(png(deep.into()), rgb(1, 2, 255));
-    // Pillow clips grey values of 16 bits.
+    // Pillow clips 16-bit grey values.
     for (value, clipped) in [(77, 77), (255, 255), (514, 255)] {
         let grey: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Luma([value]));
         assert_eq!(png(grey.into()), rgb(clipped, clipped, clipped));
@@ -125,7 +125,7 @@ fn pictures_of_the_right_size_are_only_rearranged() {
 
 #[test]
 fn shrinking_averages() {
-    // Black and white columns: without antialiasing the result would be black or white.
+    // Black and white columns. Without antialiasing the result would be black or white.
     let stripes = RgbImage::from_fn(64, 64, |x, _| Rgb([if x % 2 == 0 { 0 } else { 255 }; 3]));
     let small = pixels(&encode(stripes, ImageFormat::Png), 8);
     assert!(small.iter().all(|v| (120..=136).contains(v)), "{small:?}");
@@ -155,7 +155,7 @@ fn bad_files_have_different_errors() {
 
 #[test]
 fn bombs_are_refused() {
-    // A PNG header that promises 60000×60000 pixels.
+    // A PNG header that claims 60000×60000 pixels.
     let mut png = encode(gradient(4, 4), ImageFormat::Png);
     let mut header = b"IHDR".to_vec();
     header.extend(60_000u32.to_be_bytes());
@@ -187,7 +187,7 @@ fn what_is_compressed_beside_the_pixels_is_limited() {
     chunk.extend(crc.sum().to_be_bytes());
     let mut png = encode(gradient(4, 4), ImageFormat::Png);
     png.splice(33..33, chunk);
-    // The image is refused with and without its profile, before its memory is allocated.
+    // The result does not matter, only that the profile's memory is never allocated.
     let _ = decode(&png, 8, &mut SampleClock::off());
     #[cfg(target_os = "linux")]
     {
@@ -205,7 +205,7 @@ fn only_regular_files_are_pictures() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     let pipe = std::ffi::CString::new(at("pipe.jpg").to_str().unwrap()).unwrap();
-    // SAFETY: mkfifo reads the name, which lives through the call.
+    // SAFETY: mkfifo reads the name, which is alive during the call.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
     std::os::unix::fs::symlink("/dev/zero", at("zero.jpg")).unwrap();
     std::fs::create_dir(at("folder.jpg")).unwrap();
@@ -247,7 +247,7 @@ proptest! {
         }
         bytes.truncate((cut * bytes.len() as f64) as usize);
         match decode_rgb(&bytes, &mut Vec::new()) {
-            // Inside the safety net of `decode`, so that a panic would show.
+            // `decode_rgb` is called directly, because `decode` would catch a panic.
             Ok((width, height)) => prop_assert!(width > 0 && height > 0),
             Err(fault) => prop_assert!(!fault.about("x").message.is_empty()),
         }

@@ -1,4 +1,4 @@
-//! An epoch without workers: the caller's thread does everything.
+//! An epoch without workers, in the caller's thread.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
-                // It was raised before the state was saved.
+                // This error was raised before the state was saved.
                 Some(Err(_)) if self.resume_skip.failed(*next) => continue,
                 Some(Err(e)) => {
                     self.progress.note(*next, 0);
@@ -76,7 +76,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// What was fetched and pinned, and the places of the samples that failed and are not in it.
+/// Fetched and pinned batch, and the positions of failed samples that are missing in it.
 type Made<F> = (Produced<<F as Fetch>::Batch>, Vec<u32>);
 
 /// Fetches and pins in the caller's thread.

@@ -1,4 +1,4 @@
-//! What an epoch tells of its tasks.
+//! Events and messages of an epoch's tasks.
 
 use loadscope_trace::{BatchId, Level, Message, WorkerId};
 
