@@ -1,4 +1,4 @@
-//! How fast other settings are forecast: `cargo bench -p loadscope-engine --bench forecast`.
+//! Speed of forecasts for other settings: `cargo bench -p loadscope-engine --bench forecast`.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 
@@ -13,7 +13,7 @@ use loadscope_trace::{EventKind, Nanos, Origin, Run, RunInfo, RunOptions};
 const BATCHES: u64 = 5_000;
 const BATCH: u64 = 32;
 
-/// Two workers on two cores: samples wait for 1 ms at most, then compute for 1 ms at most.
+/// Simulates two workers on two cores. Samples wait for at most 1 ms, then compute for at most 1 ms.
 fn run(batches: u64, size: u64) -> Run {
     let options = RunOptions {
         num_workers: 2,
@@ -79,7 +79,7 @@ fn forecast(criterion: &mut Criterion) {
         b.iter(|| black_box(explore(&recorded, &settings, &|_| true)));
     });
     group.finish();
-    // What a verdict needs, from the longest recording.
+    // The forecasts that a verdict needs, for the longest recording.
     let long = run(1_000_000, 4);
     let mut group = criterion.benchmark_group("a million batches");
     group

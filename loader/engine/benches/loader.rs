@@ -1,5 +1,6 @@
-//! The loader's throughput on small versions of the work that `cargo xtask bench --peers` compares, its latency, and what
-//! telling costs.
+//! Throughput and latency of the loader, and the cost of recording.
+//!
+//! The work is a small version of that in `cargo xtask bench --peers`.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 
@@ -31,7 +32,7 @@ fn setup(batch_size: usize, shuffle: bool, num_workers: usize) -> Setup {
     }
 }
 
-/// Whole epochs of what `make` gives for a number of workers, recorded and not.
+/// Measures whole epochs of the loader that `make` returns, recorded and not.
 fn epochs<F: Fetch>(
     criterion: &mut Criterion,
     name: &str,

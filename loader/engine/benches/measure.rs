@@ -1,10 +1,11 @@
-//! One figure of one piece of work, as a line of JSON, for comparisons with other programs in the same run.
+//! Measures one piece of work and prints a line of JSON, for comparisons with other programs.
 //!
 //! `measure work=w1 workers=2 recording=off seconds=1 data=FOLDER share=1`
 //!
-//! The answer is `{"value", "unit", "sum", "order"}`: `sum` is that of all labels (or tokens, or indices) of an epoch, and
-//! `order` that of each times its position from 1 on, both modulo 2^64; so a reader sees whether the programs did the
-//! same. With `recording` there are also `events`, `lost` and `log_bytes`, and what [`work::cost`] measures. `share` makes the work smaller.
+//! The answer is `{"value", "unit", "sum", "order"}`. `sum` is the sum of all labels (or tokens, or indices) of an
+//! epoch. `order` is the sum of each times its position, from 1. Both are modulo 2^64, and show that two programs did
+//! the same work. With `recording` there are also `events`, `lost` and `log_bytes`, and the results of [`work::cost`].
+//! `share` makes the work smaller.
 
 #![allow(
     clippy::print_stdout,
@@ -37,27 +38,27 @@ use work::formats::{self, Loader};
 use work::recording::{Observer, Recording};
 use work::samplers;
 
-/// As in the program: see there for why.
+/// Same allocator as in the program, which explains the reason.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is asked for.
+/// Arguments.
 struct Job {
     work: String,
     workers: usize,
     recording: Recording,
-    /// Least time to measure for.
+    /// Minimum measuring time, seconds.
     seconds: f64,
     data: PathBuf,
-    /// Part of the work that is done, 1 for all.
+    /// Share of the work to do, 1 for all.
     share: f64,
 }
 
 impl Job {
-    /// From `name=value`; `None` if no work is named, as when cargo runs all benchmarks.
+    /// Parses `name=value` arguments. `None` if no work is named, as when cargo runs all benchmarks.
     fn from_arguments() -> Result<Option<Self>, Failure> {
         let given: HashMap<String, String> = std::env::args()
             .skip(1)
@@ -178,7 +179,7 @@ fn measure(job: &Job) -> Result<Json, Failure> {
     }
 }
 
-/// Work whose dataset makes whole batches, of which `seen` is checked.
+/// Measures a dataset that makes whole batches. `seen` extracts the checked numbers.
 fn gathered<D: Gather>(
     job: &Job,
     dataset: D,
@@ -194,7 +195,7 @@ fn gathered<D: Gather>(
     )
 }
 
-/// Work sample by sample, collated as PyTorch does it.
+/// Measures a dataset sample by sample, collated as in PyTorch.
 fn collated<D: Dataset<Sample = Value>>(
     job: &Job,
     dataset: D,
@@ -208,11 +209,11 @@ fn collated<D: Dataset<Sample = Value>>(
     )
 }
 
-/// Data as people have them. A stream begins anew in each epoch.
+/// Measures a dataset of user data. A stream restarts in each epoch.
 fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
     let work = formats::work(name).ok_or_else(|| format!("there is no work called {name}"))?;
     let loader = work.loader(&job.data.join("formats"), job.workers, Probe::off())?;
-    // All that runs here does so in one thread, as in the counterpart.
+    // A single libtorch thread, as in the Python counterpart.
     tch::set_num_threads(1);
     let see = |batch: &Value, check: &mut Check| check.all(work.seen(batch));
     match loader {
@@ -221,7 +222,9 @@ fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
     }
 }
 
-/// Items a second over whole epochs. Recorded, with what that costs: the same loader without takes its turns in between.
+/// Measures items per second over whole epochs.
+///
+/// With recording, also measures its cost: turns alternate with an unrecorded loader.
 fn throughput<F: Fetch>(
     job: &Job,
     make: impl Fn(Probe) -> Result<DataLoader<F>, LoaderError>,
@@ -252,7 +255,7 @@ fn throughput<F: Fetch>(
     Ok(answer)
 }
 
-/// Items a second of a loader that is not recorded, after an epoch that fills caches and is checked.
+/// Measures items per second of an unrecorded loader, after a checked epoch that fills caches.
 fn alone<F: Fetch>(
     job: &Job,
     mut loader: DataLoader<F>,
@@ -280,7 +283,7 @@ fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f
     }
 }
 
-/// Indices a second, with what happens before the first one.
+/// Measures indices per second, including the time before the first one.
 fn indices<I>(
     job: &Job,
     n: usize,
@@ -304,7 +307,7 @@ where
     Ok(json!({"value": rate, "unit": "items/s", "sum": check.sum, "order": check.order}))
 }
 
-/// w2, sample by sample.
+/// Measures w2, sample by sample.
 fn pairs(job: &Job, count: usize, setup: Setup) -> Result<Json, Failure> {
     let dataset = Arc::new(Pairs::new(count));
     let see = |batch: &(Tensor, Tensor), check: &mut Check| check.all(data::numbers(&batch.1));
@@ -322,7 +325,7 @@ fn weighted(job: &Job, replacement: bool) -> Result<Json, Failure> {
     })
 }
 
-/// How much the memory of this process grows at most while an epoch of a RandomSampler is drawn.
+/// Measures the maximum memory growth of this process during an epoch of a RandomSampler.
 fn memory(n: usize) -> Result<Json, Failure> {
     let before = peak_bytes()?;
     for index in samplers::random(n)? {
@@ -332,7 +335,7 @@ fn memory(n: usize) -> Result<Json, Failure> {
     Ok(json!({"value": grown / 1e6, "unit": "MB"}))
 }
 
-/// The largest size this process had so far.
+/// Returns the peak size of this process, bytes.
 fn peak_bytes() -> Result<f64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -343,7 +346,7 @@ fn peak_bytes() -> Result<f64, Failure> {
     Ok(kilobytes * 1024.0)
 }
 
-/// From `iter(loader)` to the first batch with 2 workers: the median of many epochs.
+/// Measures the time from `iter(loader)` to the first batch with 2 workers: the median of many epochs.
 fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
     let setup = Setup {
         batch_size: 1,
@@ -368,12 +371,12 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
     Ok(json!({"value": median * 1e3, "unit": "ms"}))
 }
 
-/// Batches of one sample through the queues of 2 workers, a second.
+/// Measures batches of one sample per second through the queues of 2 workers.
 fn round_trips(job: &Job) -> Result<Json, Failure> {
     pairs(job, job.part(20_000), job.setup(1, false))
 }
 
-/// What telling one event costs the thread that tells it. The channel is emptied between the bursts.
+/// Measures the cost of recording one event for its thread. The events are read between the bursts.
 fn event_cost() -> Result<Json, Failure> {
     const BURST: u32 = 10_000;
     let (probe, events) = Probe::new(

@@ -1,4 +1,4 @@
-//! The pieces that a worker's time is made of: gathering rows and windows, decoding, collating, describing a batch.
+//! Parts of a worker's time: gathering rows and windows, decoding, collating, describing a batch.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 
@@ -18,11 +18,11 @@ use loadscope_engine::value::Value;
 use loadscope_trace::BatchId;
 use tch::{Device, Kind, Tensor};
 
-/// Samples in a batch of small ones.
+/// Samples per batch of small ones.
 const SMALL: usize = 256;
-/// Pictures in a batch.
+/// Pictures per batch.
 const PICTURES: usize = 64;
-/// Tokens in a window.
+/// Tokens per window.
 const WINDOW: usize = 1024;
 
 fn collating(criterion: &mut Criterion) {

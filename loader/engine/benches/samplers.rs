@@ -1,4 +1,4 @@
-//! How fast samplers yield their indices: `cargo bench -p loadscope-engine --bench samplers`.
+//! Speed of samplers: `cargo bench -p loadscope-engine --bench samplers`.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 

@@ -1,6 +1,7 @@
-//! Causes that were put into runs against what the verdict names: `cargo xtask diagnosis`.
+//! Compares causes added to runs with the verdicts: `cargo xtask diagnosis`.
 //!
-//! Takes the file to be written and the sets of seeds, as in `1..5` (with its end). Fails if fewer are right than is promised.
+//! Arguments: the output file and the sets of seeds, such as `1..5` (inclusive). Fails if fewer verdicts are right than
+//! promised.
 #![allow(
     clippy::disallowed_methods,
     reason = "it writes a page of the documentation, for developers"
@@ -26,9 +27,9 @@ mod spoil;
 
 use experiment::{Score, Set, Trial, table};
 
-/// Of the runs with causes so many are to be right at least.
+/// Minimum share of runs with causes whose verdict is right.
 const PROMISED: f64 = 0.95;
-/// The sets that are run by default.
+/// Default sets of seeds, inclusive.
 const SETS: (u64, u64) = (201, 205);
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -54,7 +55,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// `101..105`
+/// Parses an inclusive range like `101..105`.
 fn range(text: &str) -> Result<(u64, u64), Box<dyn Error>> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let (first, last) = (first.parse()?, last.parse()?);

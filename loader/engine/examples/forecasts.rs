@@ -1,7 +1,7 @@
-//! Forecasts against outcomes: `cargo xtask forecasts`.
+//! Compares forecasts with outcomes: `cargo xtask forecasts`.
 //!
-//! Of each workload one run is recorded. From this recording alone the time of other settings is forecast; then they are
-//! really run. Writes a table to the file that is named, and fails if the forecasts are worse than promised.
+//! One run of each workload is recorded. The times of other settings are forecast from this recording alone. Then these
+//! settings are run. Writes a table to the given file, and fails if the forecasts are worse than promised.
 #![allow(
     clippy::disallowed_methods,
     reason = "it writes a page of the documentation, for developers"
@@ -21,8 +21,7 @@ use loadscope_engine::forecast::{Recorded, Setting};
 use loadscope_engine::{ContentPolicy, RunControl, start};
 use loadscope_trace::{Event, Nanos, Run, RunOptions, Summary};
 
-/// What is promised: half of the forecasts are off by no more than this share of the time, and nine in ten by no more than
-/// that.
+/// Promised maximum errors of the forecasts, as shares of the time: for half of them, and for nine in ten.
 const PROMISED: (f64, f64) = (0.05, 0.15);
 
 /// One kind of loading.
@@ -87,7 +86,7 @@ const WORKLOADS: [Workload; 6] = [
     },
 ];
 
-/// Every workload is run with these.
+/// Settings with which every workload is run.
 const SETTINGS: [&[&str]; 11] = [
     &["num_workers=0"],
     &["num_workers=1"],
@@ -125,7 +124,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// A forecast and what came.
+/// A forecast and its outcome.
 struct Row {
     workload: &'static str,
     recorded: usize,
@@ -162,7 +161,7 @@ impl Workload {
     }
 }
 
-/// The scenario that everything is shown with.
+/// Compares forecasts for the example scenario of the documentation.
 fn one_slow_sample() -> Result<Vec<Row>, Box<dyn Error>> {
     let options = RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
@@ -225,7 +224,7 @@ fn as_options(options: &RunOptions, setting: &Setting) -> RunOptions {
     }
 }
 
-/// Really runs it; again, if other programs had a part of the cores meanwhile.
+/// Runs the options. Repeats the run if other programs used the cores meanwhile.
 fn record(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
     let mut best: Option<(f64, Run)> = None;
     for _ in 0..ATTEMPTS {
@@ -234,7 +233,7 @@ fn record(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
         let seconds = Summary::of(&run).seconds.max(0.01);
         let share = match (before, taken_by_others()) {
             (Some(before), Some(after)) => (after - before) / seconds,
-            // Not known here.
+            // Unknown on this system.
             _ => 0.0,
         };
         if best.as_ref().is_none_or(|(least, _)| share < *least) {
@@ -248,12 +247,12 @@ fn record(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
         .ok_or_else(|| "it was not run".into())
 }
 
-/// How often a run is tried.
+/// Maximum number of attempts for a run.
 const ATTEMPTS: usize = 4;
-/// Others may have so much of a core.
+/// Maximum share of a core that other programs may use.
 const QUIET: f64 = 0.1;
 
-/// Processor time that all others have had so far on the cores that this program may use, s.
+/// Returns the CPU time of all other processes on the cores that this program may use, s.
 fn taken_by_others() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let allowed = status
@@ -295,7 +294,7 @@ fn taken_by_others() -> Option<f64> {
     Some((busy - own.sum::<f64>()) / 100.0)
 }
 
-/// Really runs it, once.
+/// Runs the options once.
 fn record_once(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
     let mut handle = start(options, ContentPolicy::Share(0.01), RunControl::default())?;
     let mut events: Vec<Event> = Vec::new();

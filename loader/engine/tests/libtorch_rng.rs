@@ -1,4 +1,4 @@
-//! The generator against libtorch itself, as a second witness besides the recorded cases.
+//! The generator compared with libtorch itself, in addition to the recorded cases.
 
 #![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
 #![allow(
@@ -13,7 +13,7 @@ use loadscope_engine::rng::{Generator, RANDPERM_WIDE};
 use proptest::prelude::*;
 use tch::{Device, Kind, Tensor};
 
-/// libtorch's seed is global to the process.
+/// Lock for libtorch's seed, which is global to the process.
 static LIBTORCH: Mutex<()> = Mutex::new(());
 
 const INT64: (Kind, Device) = (Kind::Int64, Device::Cpu);
@@ -67,8 +67,10 @@ proptest! {
     }
 }
 
-/// Whether libtorch draws without replacement as it does on most processors. Its builds for Intel take the numbers from a
-/// library of Intel's there, and those for other systems sort equal scores in other ways than those for Linux.
+/// Returns true if libtorch's draws without replacement can be compared on this host.
+///
+/// On Intel processors its builds take the numbers from an Intel library. On systems other than Linux they sort equal
+/// scores differently.
 fn draws_without_replacement_compare() -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let why = if info.contains("GenuineIntel") {
@@ -82,13 +84,13 @@ fn draws_without_replacement_compare() -> bool {
     false
 }
 
-/// Weights as people have them, with some that are 0 and some that are equal.
+/// Generates typical weights, some of them 0 and some equal.
 fn weights() -> impl Strategy<Value = Vec<f64>> {
     let weight = prop_oneof![3 => 0.001..5.0, 1 => Just(0.0), 1 => Just(1.0), 1 => 1e-300..1e300];
     prop::collection::vec(weight, 1..400)
 }
 
-/// What libtorch draws, and the next number of its generator.
+/// Returns libtorch's draws, and the next number of its generator.
 fn multinomial_of_libtorch(
     seed: i64,
     weights: &[f64],
@@ -135,8 +137,8 @@ proptest! {
         );
     }
 
-    /// Weights that are all 0 but for a few, so that the order of equal scores shows, for counts that take each of the ways
-    /// to sort.
+    /// Compares ties: nearly all weights are 0, so the order of equal scores shows. The counts cover every sorting
+    /// algorithm.
     #[test]
     fn ties_agree(
         seed: i64,
@@ -183,7 +185,7 @@ proptest! {
     }
 }
 
-/// Beyond the number of categories that `torch.multinomial` allows the draws go on alike.
+/// Draws with more categories than `torch.multinomial` allows continue the same way.
 #[test]
 fn more_categories_than_pytorch_allows() {
     let most = 1 << 24;
@@ -217,7 +219,7 @@ fn more_categories_than_pytorch_allows() {
     assert_eq!(generator.multinomial(&weights, 1, true).unwrap().len(), 1);
 }
 
-/// Lists that are long enough for the faster ways to search and to sort.
+/// Compares lists that are long enough for the faster search and sorting algorithms.
 #[test]
 fn many_weights_agree() {
     let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +242,7 @@ fn many_weights_agree() {
     }
 }
 
-/// Both sides of the length from which permutations take 64 bits a step. Needs 3 GB and a minute.
+/// Compares both sides of the length from which permutations use 64 bits per step. Needs 3 GB and a minute.
 #[test]
 #[ignore = "slow"]
 fn long_permutations_agree() {

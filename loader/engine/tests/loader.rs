@@ -20,7 +20,7 @@ use loadscope_trace::{Event, EventKind, Nanos, Stage, Track};
 use proptest::prelude::*;
 use support::{fold, within};
 
-/// Samples are their own index; sample `slow` takes a while, `bad` fails, `panics` panics.
+/// A dataset whose samples are their own index. Sample `slow` takes a while, `bad` fails, `panics` panics.
 struct Numbers {
     len: usize,
     slow: Option<(usize, Duration)>,
@@ -167,7 +167,7 @@ fn dropping_the_iterator_anywhere_joins_all_threads() {
                 // A second epoch after one that was stopped early is complete.
                 assert_eq!(epoch(&mut loader).len(), 20);
                 drop(loader);
-                // The threads held the dataset; only when all are gone is it dropped.
+                // The threads hold the dataset, so it is dropped only when all have ended.
                 assert_eq!(alive.strong_count(), 0);
             }
         }
@@ -230,8 +230,10 @@ fn stepping_lets_one_transition_through_at_a_time_and_loses_nothing() {
     });
 }
 
-/// The control sequence of the real loader: 12 samples of 0.1 s of which sample 3 takes 0.6 s, batch size 1, 3 workers,
-/// prefetch 2. Scaled down by ten, and the arrivals that race are not compared.
+/// Compares the control sequence of the real loader.
+///
+/// 12 samples of 0.1 s, with 0.6 s for sample 3, batch size 1, 3 workers, prefetch 2. Times are scaled down, and racing
+/// arrivals are not compared.
 #[test]
 fn the_control_sequence_is_pytorchs() {
     within(60, || {
@@ -379,7 +381,7 @@ proptest! {
         let run = fold(events.try_iter());
         prop_assert_eq!(run.anomalies(), (0, 0));
         prop_assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
-        // The prefetch window is kept.
+        // The prefetch window is not exceeded.
         for step in 0..run.transitions().len() {
             prop_assert!(run.pipeline_after(step).tasks_outstanding as usize <= prefetch * num_workers);
         }

@@ -1,4 +1,4 @@
-//! The predicted order is the order that comes.
+//! The predicted order compared with the real one.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -11,7 +11,7 @@ use loadscope_engine::{Convert, DataLoader, Fetch, LoaderBuilder, LoaderError, g
 use loadscope_trace::RunOptions;
 use proptest::prelude::*;
 
-/// An index, and the seed of the worker that fetched it.
+/// An index, and the ID and seed of the worker that fetched it.
 type Sample = (u64, i64, u64);
 
 fn here(index: u64) -> Sample {
@@ -55,7 +55,7 @@ fn alone(sample: Sample) -> Result<Vec<Sample>, LoaderError> {
     Ok(vec![sample])
 }
 
-/// What really comes, in the form of an order.
+/// Returns the real order of a loader.
 fn loaded<F: Fetch<Batch = Vec<Sample>>>(mut loader: DataLoader<F>, options: &RunOptions) -> Order {
     let mut seen = Order {
         len: loader.len().ok(),
@@ -77,7 +77,7 @@ fn loaded<F: Fetch<Batch = Vec<Sample>>>(mut loader: DataLoader<F>, options: &Ru
         }
         seen.epochs.push(batches);
         seen.workers.push(workers);
-        // A worker without batches tells no seed; it is the first one's and its number.
+        // The seed of a worker without batches is unknown. It is computed from another worker's seed.
         let base = seeds
             .iter()
             .enumerate()
@@ -109,7 +109,7 @@ fn options() -> impl Strategy<Value = RunOptions> {
     )
 }
 
-/// A builder with the options' arguments.
+/// Applies the options' arguments to a builder.
 macro_rules! configured {
     ($builder:expr, $o:expr) => {{
         let mut builder = $builder
@@ -142,7 +142,7 @@ proptest! {
         prop_assert_eq!(predicted, seen);
     }
 
-    /// What is predicted of an epoch is what comes, and leaving an epoch early changes nothing of the next.
+    /// Compares predicted epochs with real ones. Leaving an epoch early must not change the next one.
     #[test]
     fn epochs_are_what_is_predicted_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
         let o = match lens {

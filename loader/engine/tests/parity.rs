@@ -1,8 +1,8 @@
-//! Compares the engine with what the real PyTorch did, case by case.
+//! Compares the engine with the real PyTorch, case by case.
 //!
-//! The cases lie in `tests/reference/golden`; `LOADSCOPE_REFERENCE` names another folder of the same form, made by
-//! `tests/reference/make_cases.py`. `LOADSCOPE_PARITY=weighted,datasets` looks at these files only.
-//! `LOADSCOPE_DIFFERENCES` names a file that gets a line of JSON for each case that is answered differently.
+//! The cases are in `tests/reference/golden`. `LOADSCOPE_REFERENCE` names another folder of the same form, made by
+//! `tests/reference/make_cases.py`. `LOADSCOPE_PARITY=weighted,datasets` selects files. `LOADSCOPE_DIFFERENCES` names
+//! an output file with a line of JSON for each failed case.
 
 #![allow(
     clippy::expect_used,
@@ -57,7 +57,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 use verdict::{Case, Verdict};
 
-/// Most cases that may be left out, each with its reason.
+/// Maximum number of cases that may be skipped, each with its reason.
 const MOST_LEFT_OUT: usize = 12;
 
 fn check(area: &str, case: &Case<'_>) -> Verdict {
@@ -77,7 +77,7 @@ fn check(area: &str, case: &Case<'_>) -> Verdict {
     }
 }
 
-/// The files with cases, in alphabetical order.
+/// Returns the files with cases, in alphabetical order.
 fn files() -> Vec<PathBuf> {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/golden");
     let folder = std::env::var_os("LOADSCOPE_REFERENCE").map_or(bundled, PathBuf::from);
@@ -95,7 +95,7 @@ struct Score {
     cases: usize,
     passed: usize,
     failures: Vec<String>,
-    /// The same, a JSON object each.
+    /// The failures as JSON objects.
     lines: Vec<String>,
     left_out: BTreeMap<&'static str, Vec<String>>,
 }
@@ -167,7 +167,7 @@ fn parity_with_pytorch() {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         only.is_empty() || only.split(',').any(|name| name == stem)
     };
-    // Straight to the terminal: the score is worth seeing when all is well, too.
+    // Written straight to the terminal, so that the score is also visible on success.
     let mut out = std::io::stdout().lock();
     let mut say = |line: &str| {
         let _ = writeln!(out, "{line}");

@@ -1,4 +1,4 @@
-//! How a new epoch of persistent workers begins.
+//! Start of a new epoch with persistent workers.
 
 #![cfg(not(feature = "explore"))]
 #![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
@@ -13,14 +13,14 @@ use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{BatchSampler, SequentialSampler};
 use loadscope_engine::{DataLoader, LoaderError, LoaderOptions, get_worker_info};
 
-/// A limit for what takes moments.
+/// Timeout for operations that are usually short.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Batches of indices. Worker 1 begins no epoch while it is held up.
+/// Fetcher of indices. Worker 1 begins no epoch while it is held.
 #[derive(Clone, Default)]
 struct Held {
     holds: Arc<AtomicBool>,
-    /// Epochs that workers have begun.
+    /// Number of epochs that workers have begun.
     begun: Arc<AtomicUsize>,
 }
 
@@ -58,7 +58,7 @@ impl Fetcher for Indices {
     }
 }
 
-/// One batch an epoch, which worker 0 makes.
+/// Returns a loader with one batch per epoch, made by worker 0.
 fn loader(held: &Held) -> DataLoader<Held> {
     let batches = BatchSampler::new(Arc::new(SequentialSampler::new(2)), 2, false).unwrap();
     let options = LoaderOptions {
@@ -94,11 +94,11 @@ fn the_first_batch_does_not_wait_for_a_worker_without_work_but_the_next_epoch_do
             thread::sleep(Duration::from_millis(1));
         }
         watched.holds.store(true, Ordering::Release);
-        // Worker 1 answers the first of these two, and is then held up.
+        // Worker 1 answers the first of these two, and is then held.
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         done.send("two epochs").unwrap();
-        // Otherwise a program that begins one epoch after the other would send a worker that hangs more and more.
+        // Without waiting, a program that only starts epochs would send more and more orders to a hanging worker.
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         done.send("the next").unwrap();
     };

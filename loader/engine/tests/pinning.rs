@@ -41,8 +41,9 @@ fn a_panic_while_pinning_is_the_error_of_its_batch() {
     });
 }
 
-/// As in `_pin_memory_loop` of torch/utils/data/_utils/pin_memory.py: the pin thread wraps the error, and the main thread, which pins
-/// where there are no workers, does not.
+/// As in `_pin_memory_loop` of torch/utils/data/_utils/pin_memory.py, the pin thread wraps the error.
+///
+/// The main thread, which pins if there are no workers, does not.
 #[test]
 fn an_error_while_pinning_has_pytorchs_text() {
     struct Stiff(usize);

@@ -1,4 +1,4 @@
-//! A loader that is stopped anywhere, saved as text and loaded into a fresh one goes on as if nothing had happened.
+//! A loader that is stopped anywhere and saved as text. A new loader must continue as if nothing had happened.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -20,7 +20,7 @@ use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderStat
 use proptest::prelude::*;
 use support::within;
 
-/// Number of epochs that are compared.
+/// Number of compared epochs.
 const EPOCHS: usize = 3;
 
 fn epoch<F: Fetch<Batch = Picked>>(loader: &mut DataLoader<F>, taken: usize) -> Vec<Got> {
@@ -28,7 +28,7 @@ fn epoch<F: Fetch<Batch = Picked>>(loader: &mut DataLoader<F>, taken: usize) -> 
     iter.take(taken).map(Got::of).collect()
 }
 
-/// Goes through whole epochs.
+/// Runs whole epochs.
 struct Whole(usize);
 
 impl Use for Whole {
@@ -41,9 +41,9 @@ impl Use for Whole {
     }
 }
 
-/// Goes through whole epochs, then takes some batches of the next one and saves the state.
+/// Runs whole epochs, then takes some batches of the next one and saves the state.
 struct Stopped {
-    /// Where to go on, if not at the beginning.
+    /// State from which to continue. `None` means the beginning.
     from: Option<String>,
     whole: usize,
     taken: usize,
@@ -63,7 +63,7 @@ impl Use for Stopped {
     }
 }
 
-/// Goes on with a saved epoch, and through more of them.
+/// Resumes a saved epoch, and runs more of them.
 struct Resumed {
     from: String,
     epochs: usize,
@@ -78,7 +78,7 @@ impl Use for Resumed {
     }
 }
 
-/// Breaks an epoch off and saves what the loader itself says between two epochs; then goes on.
+/// Stops an epoch early, saves the loader's state between two epochs, and continues.
 struct Between(usize);
 
 impl Use for Between {
@@ -106,7 +106,7 @@ fn load<F: Fetch>(loader: &mut DataLoader<F>, from: Option<String>) {
     }
 }
 
-/// Uses a fresh loader, and makes sure that its threads are gone afterwards.
+/// Uses a new loader, and checks that its threads have ended.
 fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Result {
     let alive = Alive::default();
     let result = with_loader(config, generator, Probe::off(), &alive, then);
@@ -114,10 +114,10 @@ fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Re
     result
 }
 
-/// What can be compared: without order only which batches came, and of each stream in which order.
+/// Returns the comparable part: without order, only the batches, and the order within each stream.
 fn comparable(config: &Config, mut got: Vec<Got>) -> Vec<Got> {
     if config.is_stream() {
-        // Numbers of tasks depend on when a worker ended.
+        // The task numbers depend on the time at which a worker ended.
         got.iter_mut().for_each(|g| g.idx = 0);
         if !config.in_order {
             got.sort_by_key(|g| g.worker);
@@ -134,7 +134,7 @@ fn all_comparable(config: &Config, epochs: Vec<Vec<Got>>) -> Vec<Vec<Got>> {
     epochs.into_iter().map(of).collect()
 }
 
-/// Stops an epoch twice, each time in a loader of its own, and goes on to the end.
+/// Stops an epoch twice, each time in a new loader, and continues to the end.
 fn stopped_twice(config: &Config, seed: u64, whole: usize, taken: [usize; 2]) {
     let generator = shared_generator(seed);
     let expected = all_comparable(config, fresh(config, &generator, Whole(EPOCHS)));
@@ -166,7 +166,7 @@ fn stopped_twice(config: &Config, seed: u64, whole: usize, taken: [usize; 2]) {
     with_other_workers(config, &before, from, taken);
 }
 
-/// Which tasks are left does not depend on who makes them.
+/// Checks that the remaining tasks do not depend on the number of workers.
 fn with_other_workers(config: &Config, whole: &[Got], from: String, taken: [usize; 2]) {
     if config.is_stream() || !config.in_order {
         return;
@@ -219,8 +219,9 @@ proptest! {
     }
 }
 
-/// Draws when its iterator is taken, as a Python sampler whose `__iter__` is no generator function: which batches come depends on how
-/// often, and when, the loader takes one.
+/// A sampler that draws when its iterator is taken, like a Python sampler whose `__iter__` is not a generator function.
+///
+/// Its batches depend on the number and times of the loader's `iter` calls.
 struct Eager(SharedGenerator);
 
 impl Eager {
@@ -264,12 +265,12 @@ struct Eagerly {
     num_workers: usize,
     persistent: bool,
     in_batches: bool,
-    /// The sampler draws from the loader's own generator.
+    /// True if the sampler draws from the loader's own generator.
     shares: bool,
 }
 
 impl Eagerly {
-    /// Goes through epochs of a fresh loader; of the last one `taken` batches. Then its state.
+    /// Runs epochs of a new loader, with only `taken` batches of the last one. Also returns its state.
     fn go(self, seed: u64, from: Option<String>, whole: usize, taken: usize) -> (Epochs, String) {
         let generator = shared_generator(seed);
         let sampler = match self.shares {
@@ -327,7 +328,7 @@ fn a_sampler_that_draws_in_iter_goes_on_as_it_would_have() {
             let (expected, _) = way.go(7, None, EPOCHS, 0);
             for (whole, taken) in [(0, 0), (0, 2), (1, 0), (1, 1), (2, 5)] {
                 let (mut got, state) = way.go(7, None, whole, taken);
-                // Stopped a second time at once: a state of a loader that went on is as good.
+                // Stopped a second time at once: the state of a resumed loader must be as good.
                 let (more, state) = way.go(99, Some(state), 0, usize::from(taken > 0));
                 let (rest, _) = way.go(1234, Some(state), EPOCHS - whole, 0);
                 if taken > 0 {
@@ -348,7 +349,7 @@ fn a_sampler_that_draws_in_iter_goes_on_as_it_would_have() {
     });
 }
 
-/// States of the version before hold the generators just after the base seed was drawn.
+/// States of the previous version contain the generators after the base seed was drawn.
 #[test]
 fn a_state_of_version_1_is_still_read() {
     let generator = shared_generator(3);
@@ -360,7 +361,7 @@ fn a_state_of_version_1_is_still_read() {
         .build()
         .expect("it is well formed");
     let mut state = serde_json::to_value(loader.state_dict()).expect("plain data");
-    // What the version before wrote in the middle of the epoch that begins now.
+    // State that the previous version would write in the middle of the next epoch.
     let base_seed = lock_generator(&generator).random_i64();
     let after = serde_json::to_value(lock_generator(&generator).state()).expect("plain data");
     let fields = state.as_object_mut().expect("an object");

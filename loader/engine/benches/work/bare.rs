@@ -1,5 +1,6 @@
-//! What a loader of these data cannot be without, and nothing else: copying rows, decoding pictures. With no loader, by so
-//! many threads that do not wait for each other; so it shows what the host gives.
+//! Minimum work of any loader of these data: copying rows, decoding pictures.
+//!
+//! It runs without a loader, in threads that do not wait for each other, and so shows the limit of the host.
 
 use std::hint::black_box;
 use std::io::Cursor;
@@ -15,13 +16,14 @@ use super::samplers;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Batches that a thread has under way.
+/// Batches in flight per thread.
 const UNDER_WAY: usize = 2;
 
-/// What can be asked for.
+/// Names of the work.
 pub const NAMES: [&str; 3] = ["w1-copy", "w3-decode", "w6-copy"];
 
-/// Items a second of one of [`NAMES`], of which `part` is done, in the order of a shuffled epoch.
+/// Returns the items per second of one of [`NAMES`], in the order of a shuffled epoch. `part` reduces the number of
+/// items.
 pub fn rate(
     name: &str,
     folder: &Path,
@@ -45,7 +47,7 @@ pub fn rate(
     }
 }
 
-/// Rows of so many bytes a second, copied side by side into batches of so many.
+/// Measures rows of `width` bytes per second, copied into batches of `batch_size`.
 fn copied<'a>(
     count: usize,
     [width, batch_size]: [usize; 2],
@@ -73,7 +75,7 @@ fn copied<'a>(
     })
 }
 
-/// Pictures of w3 a second, decoded and thrown away.
+/// Measures decoded pictures of w3 per second. The results are dropped.
 fn decoded(root: &Path, threads: usize, seconds: f64) -> Result<f64, Failure> {
     let mut files = Vec::new();
     for class in std::fs::read_dir(root)? {
@@ -96,7 +98,7 @@ fn decoded(root: &Path, threads: usize, seconds: f64) -> Result<f64, Failure> {
     })
 }
 
-/// Items a second of all threads together. Each does its share again and again; the first time does not count.
+/// Returns the items per second of all threads together. Each repeats its share, and the first time does not count.
 fn together<'a, T: 'a + ?Sized + Sync, W>(
     shares: impl Iterator<Item = &'a T>,
     seconds: f64,

@@ -1,7 +1,7 @@
-//! What recording costs: two loaders of the same data in one process take turns, one is recorded and one is not.
+//! Cost of recording: two loaders of the same data in one process alternate, and one of them is recorded.
 //!
-//! Speeds move from second to second, and from process to process by more than recording costs. What counts are ratios of turns
-//! that follow each other.
+//! Speeds vary over time and between processes by more than the cost of recording. The result is therefore the ratio of
+//! successive turns.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -14,21 +14,21 @@ use super::engine::epoch;
 use super::processor::Processor;
 use super::recording::{LOOK_EVERY, Observer, STRAGGLERS};
 
-/// Least length of a turn, seconds.
+/// Minimum length of a turn, seconds.
 const TURN: f64 = 0.1;
 
-/// The first looks into a run's batches take no longer than this.
+/// Maximum time of the initial period in which all batches are summarized.
 const BEGINNING: Duration = Duration::from_secs(10);
 
-/// How long events lie before they are taken, at most.
+/// Maximum time before events are read, seconds.
 const LIE: f64 = STRAGGLERS.0 as f64 / 1e9 + LOOK_EVERY.as_secs_f64();
 
-/// What the turns of a loader came to.
+/// Totals of a loader's turns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     seconds: f64,
     batches: f64,
-    /// Seconds of the processor: of the thread that listens, and of all others.
+    /// CPU seconds of the listening thread, and of all others.
     listening: f64,
     loading: f64,
 }
@@ -41,13 +41,13 @@ impl Side {
         self.loading += turn.loading;
     }
 
-    /// Microseconds a batch.
+    /// Converts seconds to microseconds per batch.
     fn micros(&self, seconds: f64) -> f64 {
         seconds * 1e6 / self.batches.max(1.0)
     }
 }
 
-/// Goes through whole epochs, at least [`TURN`].
+/// Runs whole epochs for at least [`TURN`].
 fn turn<F: Fetch>(
     loader: &mut DataLoader<F>,
     observer: Option<&Observer>,
@@ -66,7 +66,7 @@ fn turn<F: Fetch>(
     if let Some(observer) = observer {
         observer.catch_up();
         let all = Processor::now().since(&before, thread).0 as f64 / 1e9;
-        // Some events always lie there. What is more is work put off: as if all had waited for it.
+        // Some events are always unread. Any more is postponed work, and counts as if all threads had waited for it.
         let usual = all * (LIE / seconds).min(1.0);
         seconds += (all - listening - usual).max(0.0);
         listening = all;
@@ -79,15 +79,16 @@ fn turn<F: Fetch>(
     })
 }
 
-/// By which share `recorded` is slower than `alone`, in turns of `seconds` for each; with what both needed of the processor,
-/// microseconds a batch, and how many events a batch there were.
+/// Measures the share by which `recorded` is slower than `alone`, in turns of `seconds` for each.
+///
+/// Also returns the CPU time of both in microseconds per batch, and the number of events per batch.
 pub fn cost<F: Fetch>(
     alone: &mut DataLoader<F>,
     recorded: &mut DataLoader<F>,
     observer: &Observer,
     at_least: f64,
 ) -> Result<Json, LoaderError> {
-    // Of the beginning of a run each batch is looked at. What comes after is what a long run pays.
+    // At the beginning of a run each batch is summarized. A long run pays only the cost after that.
     let begin = Instant::now();
     while observer.probe.looks_at_all() && begin.elapsed() < BEGINNING {
         turn(recorded, Some(observer))?;
@@ -119,7 +120,7 @@ pub fn cost<F: Fetch>(
     }))
 }
 
-/// The middle one; 0 of none.
+/// Returns the median, or 0 if there are no values.
 pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()

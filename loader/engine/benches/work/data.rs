@@ -1,4 +1,4 @@
-//! The datasets of the benchmarks. The values are the same in every program that is compared.
+//! Datasets of the benchmarks. The values are the same in every compared program.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use tch::{Device, Kind, Tensor};
 
 /// Bytes of a picture of w1 and w3, `[3, 224, 224]`.
 pub const PICTURE: usize = 3 * 224 * 224;
-/// Tokens in a window of w6.
+/// Tokens per window of w6.
 pub const WINDOW: usize = 1024;
 
-/// w1 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
+/// w1 as PyTorch users write it: two tensors, from which batches are gathered at once.
 pub fn pictures(count: usize) -> Result<TensorDataset, LoaderError> {
     let mut pixels = Vec::with_capacity(count * PICTURE);
     for picture in 0..count {
@@ -25,13 +25,13 @@ pub fn pictures(count: usize) -> Result<TensorDataset, LoaderError> {
     TensorDataset::new(vec![pixels, Tensor::from_slice(&labels)])
 }
 
-/// w1 as a dataset of one's own: pictures in memory. A sample is `(uint8 [3, 224, 224], int)`.
+/// w1 as a custom dataset: pictures in memory. A sample is `(uint8 [3, 224, 224], int)`.
 pub struct Pictures {
     bytes: &'static [u8],
 }
 
 impl Pictures {
-    /// Made once and kept for good, so that samples can be views of it.
+    /// Creates the pictures and leaks them, so that samples can be views.
     pub fn new(count: usize) -> Self {
         let mut bytes = Vec::with_capacity(count * PICTURE);
         for picture in 0..count {
@@ -42,7 +42,7 @@ impl Pictures {
         }
     }
 
-    /// The bytes of a picture.
+    /// Returns the bytes of a picture.
     pub fn row(&self, index: usize) -> Option<&'static [u8]> {
         let begin = index * PICTURE;
         self.bytes.get(begin..begin + PICTURE)
@@ -68,18 +68,18 @@ impl Dataset for Pictures {
     }
 }
 
-/// The label of a sample in w1 and w2.
+/// Returns the label of a sample in w1 and w2.
 fn label(index: usize) -> i64 {
     (index % 1000) as i64
 }
 
-/// The columns of w2: `float32 [count]` and `int64 [count]`.
+/// Returns the columns of w2: `float32 [count]` and `int64 [count]`.
 fn columns(count: usize) -> (Vec<f32>, Vec<i64>) {
     let features = (0..count).map(|index| index as f32 * 0.5);
     (features.collect(), (0..count).map(label).collect())
 }
 
-/// w2 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
+/// w2 as PyTorch users write it: two tensors, from which batches are gathered at once.
 pub fn tensors(count: usize) -> Result<TensorDataset, LoaderError> {
     let (features, labels) = columns(count);
     TensorDataset::new(vec![
@@ -88,7 +88,7 @@ pub fn tensors(count: usize) -> Result<TensorDataset, LoaderError> {
     ])
 }
 
-/// w2 as a dataset of one's own, sample by sample: `(f32, i64)`.
+/// w2 as a custom dataset, sample by sample: `(f32, i64)`.
 pub struct Pairs {
     features: Vec<f32>,
     labels: Vec<i64>,
@@ -117,7 +117,7 @@ impl Dataset for Pairs {
     }
 }
 
-/// w3: every picture of a folder as often as told, decoded and squeezed to 224×224.
+/// w3: every picture of a folder `times` times, decoded and resized to 224×224.
 pub struct Repeated {
     folder: ImageFolder,
     times: usize,
@@ -142,12 +142,12 @@ impl Dataset for Repeated {
     }
 }
 
-/// w6: windows of tokens in a memory-mapped file, as the file has them: no program converts them.
+/// w6: windows of tokens in a memory-mapped file, in the file's type: no program converts them.
 pub fn tokens(path: &Path) -> Result<TokenWindows, LoaderError> {
     TokenWindows::open(path, WINDOW, None, TokenDtype::UInt16)
 }
 
-/// The first token of every window of a batch of w6.
+/// Returns the first token of every window in a batch of w6.
 pub fn first_tokens(batch: &Value) -> Vec<u64> {
     let Some(tokens) = batch.tensors().first().map(|tokens| tokens.select(1, 0)) else {
         return Vec::new();
@@ -155,7 +155,7 @@ pub fn first_tokens(batch: &Value) -> Vec<u64> {
     numbers(&tokens.to_kind(Kind::Int64))
 }
 
-/// The labels of a batch, which is `[data, labels]`.
+/// Returns the labels of a batch, which is `[data, labels]`.
 pub fn labels_of(batch: &Value) -> Vec<u64> {
     let tensors = batch.tensors();
     tensors
@@ -163,7 +163,7 @@ pub fn labels_of(batch: &Value) -> Vec<u64> {
         .map_or_else(Vec::new, |labels| numbers(labels))
 }
 
-/// The numbers of an int64 tensor.
+/// Returns the numbers of an int64 tensor.
 pub fn numbers(tensor: &Tensor) -> Vec<u64> {
     let numbers = Vec::<i64>::try_from(tensor).unwrap_or_default();
     numbers.into_iter().map(|number| number as u64).collect()

@@ -1,4 +1,4 @@
-//! All calls of the loader's own interface: when that changes, this file does, and no benchmark.
+//! All calls of the loader's interface. If it changes, only this file changes, and no benchmark.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use loadscope_engine::sampler::{
 };
 use loadscope_engine::{DataLoader, LoaderBuilder, LoaderError, LoaderOptions, MapFetcher, Probe};
 
-/// The arguments of a loader that the benchmarks vary.
+/// Arguments of a loader that the benchmarks vary.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     pub batch_size: usize,
@@ -41,7 +41,7 @@ where
     Ok(loader.observed(probe))
 }
 
-/// The same over the first `items` of a dataset that makes whole batches.
+/// Returns the same loader for the first `items` of a dataset that makes whole batches.
 pub fn gathering<D: Gather>(
     dataset: Arc<D>,
     items: usize,
@@ -66,7 +66,7 @@ pub fn gathering<D: Gather>(
     Ok(DataLoader::new(fetch, Arc::new(batches), options, generator)?.observed(probe))
 }
 
-/// Goes through an epoch, shows every batch to `see` and gives their number.
+/// Runs an epoch, passes every batch to `see` and returns the number of batches.
 pub fn epoch<F: Fetch>(
     loader: &mut DataLoader<F>,
     mut see: impl FnMut(&F::Batch),
@@ -79,7 +79,7 @@ pub fn epoch<F: Fetch>(
     Ok(batches)
 }
 
-/// Starts an epoch and takes its first batch; what follows is not loaded.
+/// Starts an epoch and takes its first batch. The rest is not loaded.
 pub fn first_batch<F: Fetch>(loader: &mut DataLoader<F>) -> Result<(), LoaderError> {
     if let Some(batch) = loader.iter()?.next() {
         batch?;

@@ -1,4 +1,4 @@
-//! Data as people have them, through their datasets and the loader. The counterparts in Python are in `tests/peers/formats.py`.
+//! User data, through their datasets and the loader. The counterparts in Python are in `tests/peers/formats.py`.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use super::data::numbers;
 
 type Rows = dyn Dataset<Sample = Value>;
 type Samples = dyn IterableDataset<Sample = Value>;
-/// What puts samples together.
+/// Collate function.
 #[derive(Clone, Copy)]
 pub enum Together {
     /// `default_collate`.
@@ -45,11 +45,11 @@ impl Collate<Value> for Together {
 
 /// A piece of work.
 pub struct FormatWork {
-    /// The dataset, of the files in this folder.
+    /// Dataset specification for the files in a folder.
     dataset: fn(&str) -> String,
     batch_size: usize,
     together: Together,
-    /// The field whose numbers say what was loaded; empty: the first number of each sample.
+    /// Name of the field whose numbers are checked. Empty means the first number of each sample.
     pub field: &'static str,
 }
 
@@ -158,7 +158,7 @@ const WORKS: &[(&str, FormatWork)] = &[
     ),
 ];
 
-/// The work of that name.
+/// Returns the work with that name.
 pub fn work(name: &str) -> Option<&'static FormatWork> {
     WORKS
         .iter()
@@ -173,7 +173,7 @@ pub enum Loader {
 }
 
 impl FormatWork {
-    /// The loader, with a generator whose seed is 0; rows by index are shuffled.
+    /// Returns the loader, with a generator of seed 0. Map-style datasets are shuffled.
     pub fn loader(
         &self,
         folder: &Path,
@@ -205,7 +205,7 @@ impl FormatWork {
         })
     }
 
-    /// A number for each sample of a batch.
+    /// Returns a number for each sample of a batch.
     pub fn seen(&self, batch: &Value) -> Vec<u64> {
         let mut found = Vec::new();
         collect(batch, self.field, false, &mut found);
@@ -213,8 +213,9 @@ impl FormatWork {
     }
 }
 
-/// The numbers of the fields of that name, summed up where each sample has its own; of a batch without names those at its position, or the
-/// first of each sample.
+/// Collects the numbers of the fields with that name, summed per sample if each sample has its own.
+///
+/// In a batch without names, collects those at its position, or the first of each sample.
 fn collect(value: &Value, field: &str, is_sample: bool, found: &mut Vec<u64>) {
     match value {
         Value::Map(fields) => {
@@ -247,7 +248,7 @@ fn collect(value: &Value, field: &str, is_sample: bool, found: &mut Vec<u64>) {
     }
 }
 
-/// All whole numbers in a value.
+/// Collects all whole numbers in a value.
 fn all(value: &Value, found: &mut Vec<u64>) {
     match value {
         Value::Tensor(tensor) => found.extend(numbers(&tensor.to_kind(Kind::Int64))),

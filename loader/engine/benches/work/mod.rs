@@ -1,4 +1,4 @@
-//! What the benchmarks load, and how. Shared by `loader` (criterion) and `measure` (one figure, for comparisons).
+//! Work of the benchmarks. Shared by `loader` (criterion) and `measure` (one figure, for comparisons).
 #![allow(
     dead_code,
     missing_docs,

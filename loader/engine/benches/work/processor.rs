@@ -1,14 +1,14 @@
-//! What the threads of this process had of the processor, as the system counts it. Nothing is known but on Linux.
+//! CPU time of the threads of this process, as counted by the system. Available only on Linux.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Nanoseconds that each thread had so far, by its number.
+/// CPU time of each thread by ID, ns.
 #[derive(Clone, Debug, Default)]
 pub struct Processor(BTreeMap<u64, u64>);
 
 impl Processor {
-    /// Of all threads that there are now.
+    /// Returns the times of all current threads.
     pub fn now() -> Self {
         let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
         let one = |thread: fs::DirEntry| {
@@ -20,7 +20,7 @@ impl Processor {
         Self(threads.flatten().filter_map(one).collect())
     }
 
-    /// What the threads had since `before`, nanoseconds: that with the number `apart`, and all others.
+    /// Returns the CPU time since `before`, ns: of the thread `apart`, and of all others.
     pub fn since(&self, before: &Self, apart: u64) -> (u64, u64) {
         let (mut one, mut others) = (0, 0);
         for (number, had) in &self.0 {
@@ -34,7 +34,7 @@ impl Processor {
     }
 }
 
-/// The number of the calling thread; 0 where it has none.
+/// Returns the ID of the calling thread, or 0 if unknown.
 pub fn own() -> u64 {
     let link = fs::read_link("/proc/thread-self").ok();
     let name = link.as_deref().and_then(|link| link.file_name()?.to_str());

@@ -1,4 +1,4 @@
-//! Observing a loader: not at all, with events that are not kept, or as the program does it.
+//! Observation of a loader: none, with events that are dropped, or as in the program.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -12,30 +12,30 @@ use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos};
 
 use super::processor;
 
-/// How long events of other threads may be on their way, as in the program.
+/// Maximum delay of other threads' events, as in the program.
 pub const STRAGGLERS: Nanos = Nanos(5_000_000);
 
-/// How often the events are fetched, as in the program.
+/// Interval of reading events, as in the program.
 pub const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// What happens to the events.
+/// Use of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// There are none.
+    /// No events.
     Off,
-    /// They are received and dropped; contents of batches are not looked at.
+    /// Events are received and dropped, without contents of batches.
     Events,
-    /// They are sorted and written to a compressed log on disk, with contents.
+    /// Events are sorted and written to a compressed log on disk, with contents.
     Log,
 }
 
-/// How far the thread that listens has come, for others to look at.
+/// Progress of the listening thread, for other threads.
 #[derive(Debug, Default)]
 struct Progress {
-    /// All events until then were taken, nanoseconds on the run's clock.
+    /// Time up to which all events were taken, nanoseconds on the run's clock.
     until: AtomicI64,
     events: AtomicU64,
-    /// The number that the system has for the thread; 0 where it has none.
+    /// The system's ID of the thread, or 0 if unknown.
     number: AtomicU64,
 }
 
@@ -56,11 +56,11 @@ pub struct Observer {
     thread: Option<JoinHandle<Heard>>,
 }
 
-/// What was heard.
+/// Totals of the received events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Heard {
     pub events: u64,
-    /// Events that there was no room for.
+    /// Events for which there was no room.
     pub lost: u64,
     pub log_bytes: u64,
 }
@@ -112,17 +112,17 @@ impl Observer {
         }
     }
 
-    /// How many events were heard so far.
+    /// Returns the number of events received so far.
     pub fn events(&self) -> u64 {
         self.progress.events.load(Ordering::Acquire)
     }
 
-    /// The number that the system has for the thread that listens; 0 where it has none.
+    /// Returns the system's ID of the listening thread, or 0 if unknown.
     pub fn thread_number(&self) -> u64 {
         self.progress.number.load(Ordering::Acquire)
     }
 
-    /// Waits until all is heard. The loader must be gone.
+    /// Waits until all events are received. The loader must have been dropped.
     pub fn finish(self) -> Heard {
         let unreported = self.probe.dropped();
         drop(self.probe);
@@ -133,7 +133,7 @@ impl Observer {
     }
 }
 
-/// The thread that listens.
+/// State of the listening thread.
 struct Listener {
     clock: Clock,
     events: Events,
@@ -141,7 +141,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Takes events until no more will come.
+    /// Takes events until no probe is left.
     fn fetch(&self, mut hear: impl FnMut(Event)) {
         let progress = &self.progress;
         progress.number.store(processor::own(), Ordering::Release);

@@ -19,7 +19,7 @@ pub fn distributed(n: usize, world: i64) -> Result<IndexIter, LoaderError> {
     Ok(DistributedSampler::new(n, world, 0)?.iter())
 }
 
-/// The weights of w4: `1 + i % 10`.
+/// Returns the weights of w4: `1 + i % 10`.
 pub fn weights(n: usize) -> Arc<[f64]> {
     (0..n).map(|i| (1 + i % 10) as f64).collect()
 }

@@ -1,4 +1,4 @@
-//! Rows that lie in memory are copied straight into batches, which are what collating their samples makes.
+//! Rows in memory that are copied straight into batches, which must equal collated samples.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use loadscope_engine::collate::{CollateSite, default_collate};
 use loadscope_engine::dataset::{AnyDataset, DatasetSpec, OpenDataset as _, SampleClock};
 use loadscope_engine::value::Value;
 
-/// A file of NumPy: `count` bytes that count up, behind a header.
+/// Writes a NumPy file: a header, then `count` bytes that count up.
 fn npy(path: &Path, descr: &str, fortran: bool, shape: &str, count: usize) {
     let order = if fortran { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
@@ -19,7 +19,7 @@ fn npy(path: &Path, descr: &str, fortran: bool, shape: &str, count: usize) {
     std::fs::write(path, file).expect("there is room");
 }
 
-/// The batches of three of a dataset, and what collating the samples makes.
+/// Returns a dataset's batches of three, its collated samples, and true if it is in memory.
 fn both(text: &str) -> (Vec<Value>, Vec<Value>, bool) {
     let spec: DatasetSpec = text.parse().expect("a dataset");
     let AnyDataset::Map(dataset) = spec.open_any(224).expect("it opens") else {
@@ -46,12 +46,12 @@ fn both(text: &str) -> (Vec<Value>, Vec<Value>, bool) {
 fn batches_of_arrays_in_memory_are_what_collating_their_samples_makes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cases = [
-        // Its rows, windows side by side, windows that overlap, windows with gaps.
+        // Rows, adjacent windows, overlapping windows, windows with gaps.
         ("<i4", false, "(10, 3)", 120, "", true),
         ("<i4", false, "(10, 3)", 120, ",window=2", true),
         ("<f8", false, "(11,)", 88, ",window=4,stride=1", true),
         ("|u1", false, "(10, 2, 2)", 40, ",window=2,stride=3", true),
-        // Numbers, elements that have to be turned round, put in order or looked at.
+        // Single numbers, and elements that must be byte-swapped, reordered or validated.
         ("<i8", false, "(7,)", 56, "", false),
         (">i4", false, "(10, 3)", 120, "", false),
         ("<i4", true, "(10, 3)", 120, ",window=2", false),

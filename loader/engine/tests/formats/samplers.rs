@@ -1,8 +1,8 @@
-//! Samplers know what they need of data as people have them.
+//! Data that samplers need, for datasets of user data.
 
 use super::*;
 
-/// A folder with a table, a text, and annotated pictures that are not decoded here.
+/// Creates a folder with a table, a text, and annotated pictures that are not decoded here.
 fn data_of_samplers() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {
@@ -60,7 +60,7 @@ fn samplers_know_classes_columns_and_lengths() {
     let lengths = table("text:@/a.txt", &Needed::Lengths).lengths;
     assert_eq!(lengths.as_deref(), Some(&[2, 0, 1][..]));
     assert_eq!(table("csv:@/a.csv", &Needed::Lengths).lengths, None);
-    // What is not known ends in a sentence when a sampler asks for it.
+    // Missing data is an error when a sampler needs it.
     for (text, sampler, says) in [
         (
             "text:@/a.txt",

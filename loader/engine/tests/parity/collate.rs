@@ -9,7 +9,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::verdict::{Case, Verdict};
 
-/// A described Python value.
+/// Parses a described Python value.
 fn parse(json: &Json) -> Value {
     let all = || -> Vec<Value> {
         let items = json["items"].as_array().unwrap();
@@ -55,7 +55,7 @@ fn parse(json: &Json) -> Value {
             value => NumpyScalar::Number(tensor(json, &json!([value]))).into(),
         },
         "other" => Value::Other(json["type"].as_str().unwrap().into()),
-        // Whatever else has pairs of keys and values is a mapping of the type it is called by.
+        // Anything else is a mapping of the named type, with pairs of keys and values.
         mapping => {
             let entries = json["items"].as_array().unwrap().iter();
             let entries = entries.map(|entry| (key(&entry[0]), parse(&entry[1])));
@@ -64,7 +64,7 @@ fn parse(json: &Json) -> Value {
     }
 }
 
-/// A number, a text or a truth value that is given as such.
+/// Parses a number, text or truth value given as plain JSON.
 fn element(json: &Json) -> Value {
     match json {
         Json::Bool(v) => Value::Bool(*v),
@@ -135,7 +135,7 @@ fn tensor(json: &Json, values: &Json) -> Tensor {
     dtype.convert(&flat).unwrap().reshape(sizes(json))
 }
 
-/// As the cases describe values.
+/// Describes a value in the format of the cases.
 pub fn describe(value: &Value) -> Json {
     let all = |items: &[Value]| items.iter().map(describe).collect::<Vec<_>>();
     match value {
@@ -204,7 +204,7 @@ fn bare(value: &Value) -> Json {
     }
 }
 
-/// The elements of a tensor, row-major.
+/// Returns the elements of a tensor, row-major.
 fn elements(tensor: &Tensor) -> Vec<Json> {
     fn list<T: Into<Json>>(values: Vec<T>) -> Vec<Json> {
         values.into_iter().map(Into::into).collect()
@@ -238,7 +238,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
     match outcome {
         Ok(value) => case.returns(&describe(&value)),
         Err(error) => match case.json["error"]["last_line"].as_str() {
-            // What comes out of a worker is wrapped; its last line is the original error.
+            // A worker's error is wrapped. Its last line is the original error.
             Some(line) => Verdict::equal(&line.to_owned(), &error.to_string()),
             None => {
                 let text = error.to_string();

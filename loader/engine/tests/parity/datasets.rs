@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::verdict::{Case, Verdict};
 
-/// Sample i is `(tag, i)`, of either style.
+/// A dataset of either style. Sample i is `(tag, i)`.
 #[derive(Clone, Copy)]
 struct Tag(i64, usize);
 
@@ -117,7 +117,7 @@ fn nested_subsets(input: &Json) -> Outcome {
     let items: Vec<Json> = (0..data.len())
         .map(|i| Ok(json_of(&data.get(i, clock)?)))
         .collect::<Result<_, LoaderError>>()?;
-    // A dataset that cannot fetch several samples at once is asked for one after the other.
+    // A dataset without batch access is asked for one sample after another.
     let both = match data.get_batch(&[1, 0], clock) {
         Some(samples) => samples?,
         None => vec![data.get(1, clock)?, data.get(0, clock)?],
@@ -146,7 +146,7 @@ fn stacked(data: Result<StackDataset<Value>, LoaderError>) -> Outcome {
     samples.collect()
 }
 
-/// Constructors that fail; the cases name what is wrong and give no data.
+/// Runs constructors that fail. The cases name the problem and contain no data.
 fn constructor(op: &str, what: &str) -> Outcome {
     let (a, b) = (Tag(0, 3), Tag(1, 4));
     match (op, what) {
@@ -174,7 +174,7 @@ fn constructor(op: &str, what: &str) -> Outcome {
     }
 }
 
-/// The parts of `range(n)`, and the next draw of the generator.
+/// Returns the parts of `range(n)`, and the next draw of the generator.
 fn split(input: &Json) -> Result<(Json, i64), LoaderError> {
     let n = input["n"].as_i64().unwrap();
     let data: ListDataset<i64> = (0..n).collect();
@@ -187,7 +187,7 @@ fn split(input: &Json) -> Result<(Json, i64), LoaderError> {
         .collect();
     let mut generator = Generator::new(input["seed"].as_u64().unwrap());
     let split = random_split(Arc::new(data), &lengths, &mut generator)?;
-    // What is warned of is exactly what is empty, where fractions were given.
+    // With fractions there is exactly one warning per empty part.
     let fractions = lengths
         .iter()
         .any(|l| matches!(l, SplitLength::Fraction(_)));

@@ -1,4 +1,4 @@
-//! What is refused, what is warned of, and what reaches the consumer when samples fail.
+//! Refused arguments, warnings, and the consumer's view of failing samples.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::rows::{Idx, Kind, Stream, list, number};
 use super::sampler_ctor;
 use super::verdict::{Case, Verdict};
 
-/// A Python argument as the case writes it.
+/// Parses a Python argument of a case.
 fn argument(json: &Json) -> PyArg {
     match json {
         Json::Null => PyArg::None,
@@ -33,7 +33,7 @@ fn argument(json: &Json) -> PyArg {
     }
 }
 
-/// The arguments of a case, as they are written.
+/// Parses the arguments of a case.
 pub fn arguments(args: &Json, iterable: bool) -> Arguments {
     let mut all = Arguments {
         iterable,
@@ -67,7 +67,7 @@ fn ok_or_raises(case: &Case<'_>, outcome: Result<(), LoaderError>) -> Verdict {
     }
 }
 
-/// Checks the arguments as they are written; sound ones must build a loader, too.
+/// Checks the arguments of a case. Valid ones must also build a loader.
 fn constructor(case: &Case<'_>) -> Verdict {
     let iterable = case.input["iterable"] == true;
     let args = &case.input["args"];
@@ -116,7 +116,7 @@ fn runtime(case: &Case<'_>) -> Verdict {
 fn warnings(case: &Case<'_>) -> Verdict {
     let args = &case.input["args"];
     if let Some(workers) = args["num_workers"].as_u64() {
-        // Of the host of the case, not of this one.
+        // With the CPU count of the case's host, not of this one.
         let warning = too_many_workers(workers as usize, number(&case.input["cpus"]));
         let said: Vec<String> = (warning.into_iter())
             .map(|text| format!("UserWarning: {text}"))
@@ -144,7 +144,7 @@ fn warnings(case: &Case<'_>) -> Verdict {
     case.returns(&json!(said))
 }
 
-/// Everything the consumer sees until the end, at most 40 steps: PyTorch's first line of every error.
+/// Returns the consumer's view of at most 40 steps, with the first line of every error in PyTorch's words.
 fn walk<F: Fetch>(loader: &mut DataLoader<F>, show: impl Fn(&F::Batch) -> Json) -> Json {
     let mut iter = loader.iter().expect("an epoch");
     let mut seen = Vec::new();
@@ -166,7 +166,7 @@ fn walk<F: Fetch>(loader: &mut DataLoader<F>, show: impl Fn(&F::Batch) -> Json) 
     json!(seen)
 }
 
-/// `raise` of the case.
+/// Makes the exception named by `raise` in a case.
 fn exception(name: &str) -> SampleError {
     match name {
         "ValueError" => SampleError::new(name, "boom"),
@@ -179,14 +179,14 @@ fn exception(name: &str) -> SampleError {
     }
 }
 
-/// What a sample does.
+/// Action of a sample.
 enum Act {
     Raise(SampleError),
     Exit(i32),
     Sleep(Duration),
 }
 
-/// Samples are their index; one does something.
+/// A dataset whose samples are their index. One performs an action.
 struct Acting {
     n: usize,
     at: usize,
@@ -235,7 +235,7 @@ fn single(sample: usize) -> Result<Vec<usize>, LoaderError> {
     Ok(vec![sample])
 }
 
-/// What the consumer of a map-style dataset sees.
+/// Returns the consumer's view of a map-style dataset.
 fn acting(input: &Json, n: usize, at: usize, act: Act) -> Json {
     let data = Arc::new(Acting { n, at, act });
     let mut builder = configure(LoaderBuilder::new(data), input);
@@ -275,12 +275,12 @@ fn init_error(input: &Json) -> Json {
     walk(&mut loader, |_| json!("a batch"))
 }
 
-/// A batch is PyTorch's `[tag, index]`.
+/// A batch, `[tag, index]` in PyTorch.
 struct Tagged(usize);
 
 impl Batch for Tagged {}
 
-/// Samples are `[0, index]`; beyond the end is an IndexError.
+/// A dataset of samples `[0, index]`, with an IndexError beyond the end.
 struct Tag(usize);
 
 impl Dataset for Tag {
@@ -308,7 +308,7 @@ fn out_of_range(input: &Json) -> Json {
     walk(&mut loader, |batch| json!([0, batch.0]))
 }
 
-/// The operating system's numbers are masked in the cases.
+/// Masks process IDs, as the cases do.
 fn masked(text: &str) -> String {
     let mut out = String::new();
     for (i, part) in text.split("(pid").enumerate() {
@@ -328,7 +328,7 @@ fn death(case: &Case<'_>) -> Verdict {
     if case.input["how"] != "exit" {
         return Verdict::NotApplicable("a thread cannot be killed by a signal");
     }
-    // The script of the cases says how the worker exits.
+    // The exit code in the script of the cases.
     let act = Act::Exit(3);
     let data = Arc::new(Acting {
         n: 8,

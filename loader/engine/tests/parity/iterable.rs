@@ -13,7 +13,7 @@ fn stream(kind: Kind, len: Option<usize>, name: &'static str) -> Arc<Stream> {
     Arc::new(Stream { kind, len, name })
 }
 
-/// The stream that a case describes.
+/// Returns the stream that a case describes.
 pub fn described(input: &Json) -> Arc<Stream> {
     let kind = match input["kind"].as_str() {
         Some("naive") => Kind::Naive(number(&input["n"])),
@@ -40,7 +40,7 @@ fn epochs(case: &Case<'_>) -> Verdict {
     )))
 }
 
-/// The length that is reported, the batches that come, and the warnings about it.
+/// Returns the reported length, the number of batches, and the warnings about the length.
 fn lengths(input: &Json, reported: usize, actual: usize, name: &'static str) -> Json {
     let data = stream(Kind::Naive(actual), Some(reported), name);
     let builder = configure(LoaderBuilder::iterable(data), input);
@@ -65,7 +65,7 @@ fn lengths(input: &Json, reported: usize, actual: usize, name: &'static str) -> 
     )
 }
 
-/// The class and address of the object in PyTorch's text stand for the type's name in ours.
+/// Replaces the object's class and address in PyTorch's text by the type's name, as in the engine's text.
 fn without_address(out: &Json) -> Json {
     let mut out = out.clone();
     if let Some(warnings) = out["warnings"].as_array_mut() {

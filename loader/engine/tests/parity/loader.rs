@@ -1,4 +1,4 @@
-//! What a loader yields, and what it draws from the generators.
+//! Batches of a loader, and its draws from the generators.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use super::rows::{Idx, Row, Rows, alone, indices, list, number};
 use super::verdict::{Case, Verdict};
 
-/// The arguments that cases have in common.
+/// Applies the arguments that cases have in common.
 pub fn configure<K, D: ?Sized>(
     builder: LoaderBuilder<K, D, DefaultCollate>,
     input: &Json,
@@ -40,12 +40,12 @@ pub fn configure<K, D: ?Sized>(
     builder
 }
 
-/// Whether a case has batches.
+/// Returns true if a case has batches.
 pub fn batched(input: &Json) -> bool {
     input.get("batch_size").is_none_or(|size| !size.is_null())
 }
 
-/// The default generator and, if the case has one, the loader's.
+/// Returns the default generator and, if the case has one, the loader's.
 pub fn generators(input: &Json) -> (SharedGenerator, Option<SharedGenerator>) {
     let seed = input["seed"].as_u64().unwrap_or(0);
     if input["rng"] == "default" {
@@ -59,7 +59,7 @@ fn draw(generator: &SharedGenerator) -> i64 {
     lock_generator(generator).random_i64()
 }
 
-/// Two epochs, and what is drawn from the generators afterwards.
+/// Runs two epochs, then draws from the generators.
 pub fn run<F: Fetch<Batch = Rows>>(
     mut loader: DataLoader<F>,
     batched: bool,
@@ -86,7 +86,7 @@ pub fn run<F: Fetch<Batch = Rows>>(
     })
 }
 
-/// A loader of rows from the arguments of a case.
+/// Builds a loader of rows from the arguments of a case.
 macro_rules! built {
     ($builder:expr, $batched:expr, $use:expr) => {
         if $batched {
@@ -172,7 +172,7 @@ fn with_sampler(case: &Case<'_>) -> Verdict {
     case.returns(&json!({"len": len, "epochs": epochs, "next_i64_default": draw(&default)}))
 }
 
-/// A shuffled loader, and the generator it draws from.
+/// Returns a shuffled loader and its generator.
 fn shuffled(input: &Json) -> (DataLoader<impl Fetch<Batch = Rows>>, SharedGenerator) {
     let (default, generator) = generators(input);
     let mut builder = LoaderBuilder::new(Idx::new(number(&input["n"])))
@@ -208,7 +208,7 @@ fn draw_points(input: &Json) -> Json {
     json!({"i64_after_iter": after_iter, "first_batch": first, "i64_after_next": draw(&generator)})
 }
 
-/// Samples are draws from the random streams of the worker.
+/// A dataset whose samples are draws from the worker's random streams.
 struct InRng(usize);
 
 impl Dataset for InRng {
@@ -253,7 +253,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
         "DataLoader_sampler" => with_sampler(case),
         "DataLoader_break" => case.returns(&break_early(input)),
         "DataLoader_break_persistent" => {
-            // The operation says it, the arguments do not.
+            // The operation implies it, and the arguments do not contain it.
             let mut input = input.clone();
             input["persistent_workers"] = json!(true);
             case.returns(&break_early(&input))

@@ -1,4 +1,4 @@
-//! The loaders of programs drawn by seed: their arguments, samplers and generators.
+//! Loaders of randomly drawn programs: their arguments, samplers and generators.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::loader::configure;
 use super::program_parts::{chosen, draws_from_default, init};
 use super::rows::number;
 
-/// `collate_fn`: the program's own, which leaves rows as they are, or the default one.
+/// `collate_fn`: the program's own, which keeps rows unchanged, or the default one.
 #[derive(Clone, Copy)]
 pub enum How {
     Rows,
@@ -39,7 +39,7 @@ impl Collate<Value> for How {
     }
 }
 
-/// What was given is checked as PyTorch checks it, in its order.
+/// Checks the given arguments like PyTorch, in its order.
 pub fn check_arguments(program: &Json, args: &Json, iterable: bool) -> Result<(), LoaderError> {
     let mut given = arguments(args, iterable);
     for (name, field) in [
@@ -53,7 +53,7 @@ pub fn check_arguments(program: &Json, args: &Json, iterable: bool) -> Result<()
     given.check()
 }
 
-/// The arguments with another number of workers, and without those that need some where there are none.
+/// Returns the arguments with another number of workers. Without workers, arguments that need workers are removed.
 fn with_workers(args: &Json, workers: Option<usize>) -> Json {
     let mut args = args.clone();
     let Some(workers) = workers else { return args };
@@ -72,14 +72,14 @@ fn with_workers(args: &Json, workers: Option<usize>) -> Json {
     args
 }
 
-/// The parts of a loader but its dataset.
+/// Parts of a loader except its dataset.
 pub struct Parts {
     pub args: Json,
     own: Option<SharedGenerator>,
     pub default: SharedGenerator,
     pub sampler: Option<Arc<dyn Sampler>>,
     pub batch_sampler: Option<Arc<dyn BatchSource>>,
-    /// The loader's, then the samplers'; `None`: none was given.
+    /// Generators of the loader, then of the samplers. `None` if none was given.
     pub generators: Vec<Option<SharedGenerator>>,
     /// Samplers whose epochs are set.
     pub epochs: Vec<Arc<DistributedSampler>>,
@@ -97,7 +97,7 @@ impl Parts {
         let draws = |name: &str| program.get(name).is_some_and(draws_from_default);
         let (default, own) = match is_default {
             true => (shared_generator(seed ^ salt), None),
-            // A state has the default generator only if something draws from it.
+            // A state contains the default generator only if something draws from it.
             false if draws("sampler") || draws("batch_sampler") => (
                 shared_generator(999 ^ salt),
                 Some(shared_generator(seed ^ salt)),
@@ -139,7 +139,7 @@ impl Parts {
         Ok(Some(chosen.sampler))
     }
 
-    /// What both styles of datasets have in common.
+    /// Applies the arguments that both styles of datasets have in common.
     pub fn configured<K, D: ?Sized>(
         &self,
         builder: LoaderBuilder<K, D, DefaultCollate>,

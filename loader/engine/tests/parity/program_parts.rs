@@ -1,4 +1,4 @@
-//! What programs drawn by seed consist of: their datasets and samplers.
+//! Parts of randomly drawn programs: their datasets and samplers.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::rows::{number, numbers};
 use super::samples;
 
 thread_local! {
-    /// What `worker_init_fn` adds to all samples of a worker.
+    /// Number that `worker_init_fn` adds to all samples of a worker.
     static OFFSET: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -37,7 +37,7 @@ pub fn init(said: &Json) -> impl Fn(usize) -> Result<(), SampleError> + Send + S
     }
 }
 
-/// Sample i: what the template makes of it, or a row `(i, worker, seed)`.
+/// Returns sample i: the template's value, or a row `(i, worker, seed)`.
 fn sample(template: &Json, i: usize) -> Value {
     let i = i as i64 + OFFSET.get();
     if !template.is_null() {
@@ -49,7 +49,7 @@ fn sample(template: &Json, i: usize) -> Value {
     Value::Tuple([i, worker, seed].map(Value::Int).into())
 }
 
-/// Sample i is that of `i + first`; one may raise.
+/// A dataset whose sample i is that of `i + first`. One may raise.
 struct Rows {
     len: usize,
     first: usize,
@@ -76,13 +76,13 @@ impl Dataset for Rows {
     }
 }
 
-/// All workers yield the same, or each has its share; one sample may raise.
+/// A stream of which each worker yields all or its share. One sample may raise.
 struct Stream {
     len: usize,
     first: usize,
     strided: bool,
     fails: Option<usize>,
-    /// What it says of its length.
+    /// Reported length.
     told: Option<usize>,
     template: Json,
 }
@@ -110,7 +110,7 @@ impl IterableDataset for Stream {
 
 pub type Map = Arc<dyn Dataset<Sample = Value>>;
 
-/// The map-style dataset of a program.
+/// Returns the map-style dataset of a program.
 pub fn map_dataset(said: &Json) -> Map {
     let fails = said["fails"].as_u64().map(|at| at as usize);
     let template = &said["samples"];
@@ -148,7 +148,7 @@ fn subset(dataset: Map, indices: &Json) -> Map {
     Arc::new(Subset::new(dataset, chosen))
 }
 
-/// Datasets inside of datasets.
+/// Builds nested datasets.
 fn tree(said: &Json, template: &Json) -> Map {
     let inner = || tree(&said["of"], template);
     match said["op"].as_str().expect("a name") {
@@ -176,7 +176,7 @@ fn tree(said: &Json, template: &Json) -> Map {
 
 pub type Streamed = Arc<dyn IterableDataset<Sample = Value>>;
 
-/// The stream of a program, and those behind it.
+/// Returns the stream of a program, with its chained streams.
 pub fn stream(said: &Json) -> Streamed {
     let one = |at: usize, len: usize| -> Streamed {
         let fails = said["fails"].as_u64().filter(|_| at == 0);
@@ -199,14 +199,14 @@ pub fn stream(said: &Json) -> Streamed {
     Arc::new(ChainDataset::new(all))
 }
 
-/// A sampler, whose epoch may be set, and the generator that it was given.
+/// A sampler, its settable epoch, and its own generator.
 pub struct Chosen {
     pub sampler: Arc<dyn Sampler>,
     pub distributed: Option<Arc<DistributedSampler>>,
     pub own: Option<SharedGenerator>,
 }
 
-/// The sampler of a program; `salt` is mixed into the seed of its own generator.
+/// Returns the sampler of a program. `salt` is mixed into the seed of its own generator.
 pub fn chosen(
     said: &Json,
     len: usize,
@@ -263,7 +263,7 @@ pub fn chosen(
     })
 }
 
-/// Whether programs with this sampler draw from the default generator.
+/// Returns true if programs with this sampler draw from the default generator.
 pub fn draws_from_default(said: &Json) -> bool {
     let name = said["name"].as_str().unwrap_or_default();
     matches!(name, "random" | "subset" | "weighted") && said["seed"].is_null()

@@ -1,6 +1,7 @@
-//! Programs drawn by seed: `tests/reference/cases/drawn.py` says what they are, `programs.py` beside it what PyTorch does with them.
+//! Randomly drawn programs. `tests/reference/cases/drawn.py` defines them, and `programs.py` there runs them in
+//! PyTorch.
 //!
-//! Where a program says `resume`, the loader is saved as text, everything is made anew, and the new loader goes on from there.
+//! At a `resume` of a program, the loader's state is saved as text and loaded into a completely new loader.
 
 use std::sync::Arc;
 
@@ -15,22 +16,22 @@ use super::program_loader::{Parts, check_arguments};
 use super::program_parts::{Map, Streamed, map_dataset, stream};
 use super::verdict::{Case, Verdict};
 
-/// As many calls of `next` at most, as in the cases.
+/// Maximum number of calls of `next`, as in the cases.
 const MOST_CALLS: usize = 200;
-/// Mixed into the seeds of a loader that is to get its generators from a state.
+/// Salt for the seeds of a loader that will get its generators from a state.
 const OTHER_SEEDS: u64 = 0x5eed;
 
-/// What the engine says in addition to Python's UnboundLocalError.
+/// The engine's addition to Python's UnboundLocalError.
 const ADDED: &str = ": the worker's start failed, see its first error";
 
-/// A loader, and what is looked at beside it.
+/// A loader and its observed parts.
 struct Made<F: Fetch> {
     loader: DataLoader<F>,
     epochs: Vec<Arc<DistributedSampler>>,
-    /// The loader's, the samplers', the default one; `None`: none was given, the default one is looked at.
+    /// Generators of the loader and the samplers, and the default one. `None` stands for the default generator.
     generators: Vec<Option<SharedGenerator>>,
     default: SharedGenerator,
-    /// How often the length of a stream was too short.
+    /// Number of warnings that a stream's length was too short.
     warned: usize,
 }
 
@@ -54,7 +55,7 @@ impl<F: Fetch> Made<F> {
         self.warned += warnings.iter().filter(of_length).count();
     }
 
-    /// Makes everything anew, and loads the state, as text, into it.
+    /// Creates a new loader and loads the state into it as text.
     fn saved(&mut self, make: &Make<'_, F>, state: &LoaderState, workers: Option<usize>) {
         let text = serde_json::to_string(state).expect("a state is plain data");
         self.count_warnings();
@@ -67,14 +68,14 @@ impl<F: Fetch> Made<F> {
     }
 }
 
-/// Makes a program's loader: with what is mixed into the seeds, and with another number of workers than the program says.
+/// Makes a program's loader, with a salt for the seeds and possibly another number of workers.
 type Make<'a, F> = dyn Fn(u64, Option<usize>) -> Result<Made<F>, LoaderError> + 'a;
 
-/// A program, as far as it is not in its loader.
+/// The part of a program that is not in its loader.
 struct Program<'a> {
     stops: Vec<Option<usize>>,
     resume: &'a [Json],
-    /// Batches are described in full.
+    /// True if batches are described in full.
     whole: bool,
     warned: bool,
 }
@@ -82,7 +83,7 @@ struct Program<'a> {
 impl<'a> Program<'a> {
     fn of(said: &'a Json) -> Self {
         let stops = said["stops"].as_array().expect("epochs").iter();
-        // A state does not tell which of the yielded batches were errors, of which PyTorch counts none.
+        // A state does not contain which of the yielded batches were errors, and PyTorch does not count these.
         let dataset = &said["dataset"];
         let may_raise = dataset["fails"].is_u64()
             || dataset["samples"].is_object()
@@ -98,7 +99,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Where epoch `number` is stopped in order to be saved.
+    /// Returns the points of epoch `number` at which the loader is saved.
     fn points(&self, number: usize) -> impl Iterator<Item = &'a Json> {
         let here = move |point: &&Json| point["epoch"].as_u64() == Some(number as u64);
         self.resume.iter().filter(here)
@@ -179,12 +180,12 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Workers from that point on, if they are others.
+/// Returns the number of workers from that point on, if it changes.
 fn workers(point: &Json) -> Option<usize> {
     point["workers"].as_u64().map(|count| count as usize)
 }
 
-/// What went wrong in a worker, without where.
+/// Returns the cause of a worker's error.
 fn cause(error: &LoaderError) -> &LoaderError {
     match error {
         LoaderError::Worker { cause, .. } => cause,
@@ -192,7 +193,7 @@ fn cause(error: &LoaderError) -> &LoaderError {
     }
 }
 
-/// `[indices, worker, base seed]`
+/// Returns `[indices, worker, base seed]`.
 fn rows(batch: &Value) -> Json {
     let Value::List(rows) = batch else {
         panic!("a batch of rows is a list");

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::verdict::{Case, Verdict, list_verdict};
 
-/// Seeds are 64 bits, with a sign or without.
+/// Returns the seed: 64 bits, signed or unsigned.
 pub fn seed_of(input: &Json) -> u64 {
     let seed = &input["seed"];
     seed.as_u64().or(seed.as_i64().map(|s| s as u64)).unwrap()

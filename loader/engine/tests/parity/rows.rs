@@ -1,4 +1,4 @@
-//! The datasets of the loader's cases: samples tell their index, and who fetched them.
+//! Datasets of the loader's cases, whose samples contain their index and worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleErr
 use loadscope_engine::{LoaderError, get_worker_info};
 use serde_json::{Value as Json, json};
 
-/// `[index, worker id or -1, worker seed or -1]`
+/// `[index, worker ID or -1, worker seed or -1]`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     pub index: i64,
@@ -26,7 +26,7 @@ impl Row {
     }
 }
 
-/// A batch: its rows.
+/// Rows of a batch.
 pub type Rows = Vec<Row>;
 
 /// `collate_fn`
@@ -39,7 +39,7 @@ pub fn alone(row: Row) -> Result<Rows, LoaderError> {
     Ok(vec![row])
 }
 
-/// A map-style dataset of `n` rows, of which some take a while.
+/// A map-style dataset of `n` rows, some of which are slow.
 pub struct Idx {
     pub n: usize,
     pub sleep: Vec<Duration>,
@@ -69,7 +69,7 @@ impl Dataset for Idx {
     }
 }
 
-/// What each worker's stream yields.
+/// Samples of each worker's stream.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// All of `0..n`.
@@ -85,7 +85,7 @@ pub struct Stream {
     pub kind: Kind,
     /// `len(dataset)`, if it has one.
     pub len: Option<usize>,
-    /// The class in the case.
+    /// Name of the class in the case.
     pub name: &'static str,
 }
 
@@ -116,24 +116,24 @@ impl IterableDataset for Stream {
     }
 }
 
-/// The indices of a batch; a bare number without batches.
+/// Returns the indices of a batch, or a single number without batches.
 pub fn indices(rows: &[Row], batched: bool) -> Json {
     let all: Vec<i64> = rows.iter().map(|r| r.index).collect();
     if batched { json!(all) } else { json!(all[0]) }
 }
 
-/// Numbers of a case.
+/// Parses a number of a case.
 pub fn number(json: &Json) -> usize {
     json.as_u64().expect("a number") as usize
 }
 
-/// Seconds per worker.
+/// Parses seconds per worker.
 pub fn delays(json: &Json) -> Vec<f64> {
     let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(Json::as_f64).collect()
 }
 
-/// A list of numbers.
+/// Parses a list of numbers.
 pub fn numbers(json: &Json) -> Vec<usize> {
     json.as_array()
         .expect("a list")

@@ -1,4 +1,4 @@
-//! What constructors of samplers refuse.
+//! Errors of samplers' constructors.
 
 use std::sync::Arc;
 
@@ -11,8 +11,10 @@ use serde_json::json;
 
 use super::verdict::{Case, Verdict};
 
-/// A case says in words what was called: the sampler, `name=value` for what differs from a plain call, `empty` for a dataset
-/// of no samples, and `iterate` if an epoch was asked for.
+/// A constructor call in the words of a case.
+///
+/// The words are the sampler, `name=value` for changed arguments, `empty` for an empty dataset, and `iterate` if an
+/// epoch was requested.
 struct Call<'a> {
     sampler: &'a str,
     words: Vec<&'a str>,
@@ -31,7 +33,7 @@ impl<'a> Call<'a> {
         self.words.contains(&word)
     }
 
-    /// The value that the case gives for an argument, or that of a plain call.
+    /// Returns the case's value of an argument, or the default one.
     fn arg(&self, name: &str, plain: impl Into<PyArg>) -> PyArg {
         let given = self.words.iter().filter_map(|word| word.split_once('='));
         given
@@ -89,7 +91,7 @@ fn literal(text: &str) -> PyArg {
     }
 }
 
-/// The verdict on an error of the engine that is to be exactly what PyTorch raised.
+/// Returns the verdict on an error that must equal PyTorch's.
 pub fn raised(case: &Case<'_>, error: &LoaderError) -> Verdict {
     match error {
         LoaderError::Python { kind, message } => case.raises(kind.as_str(), message),

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::random::seed_of;
 use super::verdict::{Case, Verdict, list_verdict};
 
-/// The source that a case draws from: `rng` says whether the generator was given or is the default one.
+/// Returns the random source of a case. `rng` selects a given generator or the default one.
 pub fn source(input: &Json, generator: &SharedGenerator) -> RandomSource {
     match input["rng"].as_str() {
         Some("default") => RandomSource::Default(generator.clone()),
@@ -24,7 +24,7 @@ fn epoch(sampler: &dyn Sampler) -> Vec<i64> {
     sampler.iter().map(|index| index.unwrap() as i64).collect()
 }
 
-/// Epochs of one sampler, then a look at the generator.
+/// Compares epochs of a sampler, then the generator's next draw.
 pub fn drained(case: &Case<'_>, sampler: &dyn Sampler, generator: &SharedGenerator) -> Verdict {
     drained_by(case, sampler.len(), generator, || epoch(sampler))
 }
@@ -57,7 +57,7 @@ fn random(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
     drained(case, &sampler.unwrap(), generator)
 }
 
-/// The elements may be negative, so that they are no indices for us.
+/// Checks a `SubsetRandomSampler`. Its elements may be negative, so they are not indices.
 fn subset(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
     let indices = case.input["indices"].as_array().unwrap();
     let indices: Vec<i64> = indices.iter().map(|i| i.as_i64().unwrap()).collect();
@@ -67,7 +67,7 @@ fn subset(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
     })
 }
 
-/// A look at the generator before and after the end of an epoch.
+/// Compares the generator before and after the end of an epoch.
 fn partial(input: &Json, out: &Json) -> Verdict {
     let generator = shared_generator(seed_of(input));
     let draw = || lock_generator(&generator).random_i64();

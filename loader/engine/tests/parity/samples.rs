@@ -1,4 +1,4 @@
-//! Samples of every form: a template says what sample `i` is. The counterpart of `tests/reference/cases/samples.py`.
+//! Samples of every form, made from templates. The counterpart of `tests/reference/cases/samples.py`.
 
 use loadscope_engine::value::{DType, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use tch::{Kind, Tensor};
 
 use super::rows::{number, numbers};
 
-/// Sample `i`.
+/// Makes sample `i` of a template.
 pub fn made(template: &Json, i: i64) -> Value {
     let kind = template["t"].as_str().expect("a type");
     let all = || -> Vec<Value> {
@@ -69,7 +69,7 @@ fn filled(template: &Json, i: i64) -> Tensor {
     tensor(template["dtype"].as_str().expect("a dtype"), &shape, i)
 }
 
-/// A tensor that counts from `i`.
+/// Makes a tensor that counts from `i`.
 fn tensor(name: &str, shape: &[i64], i: i64) -> Tensor {
     let dtype = DType::from_name(name).expect("a dtype");
     let count: i64 = shape.iter().product();
@@ -86,7 +86,7 @@ fn tensor(name: &str, shape: &[i64], i: i64) -> Tensor {
     made.reshape(shape)
 }
 
-/// The same numbers in another place, or other numbers in the same place.
+/// Returns a view of the same numbers with another layout, or of other numbers in the same memory.
 fn seen(tensor: Tensor, how: Option<&str>) -> Tensor {
     match how {
         Some("transposed") if tensor.dim() > 1 => tensor.transpose(0, 1),

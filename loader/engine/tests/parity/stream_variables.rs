@@ -1,7 +1,7 @@
-//! The variables of PyTorch's iterator over streams that end at different times, after each call of `next`.
+//! Variables of PyTorch's iterator after each call of `next`, for streams that end at different times.
 //!
-//! PyTorch's answers are replayed in the order in which its main process received them. Here, workers answer as soon as they get a task, so
-//! that what a worker has sent differs from what the main process has received.
+//! PyTorch's answers are replayed in the order in which its main process received them. Here workers answer as soon as
+//! they get a task, so a sent answer is not always a received one.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use super::rows::number;
 use super::verdict::{Case, Verdict};
 
-/// The scheduler, fed with PyTorch's answers, and the run that its events make.
+/// The scheduler with PyTorch's answers, and the run of its events.
 struct Replay {
     scheduler: Scheduler<()>,
     run: Run,
@@ -25,7 +25,7 @@ struct Replay {
     training: Option<usize>,
 }
 
-/// An answer: the task, and whether it is the end of the worker's stream.
+/// An answer: the task, and true if it is the end of the worker's stream.
 type Answer = (usize, bool);
 
 fn id(idx: usize) -> BatchId {
@@ -60,7 +60,7 @@ impl Replay {
         }
     }
 
-    /// `next(iterator)`, which receives these answers. False if PyTorch received others.
+    /// `next(iterator)`, which receives these answers. Returns false if PyTorch received others.
     fn next(&mut self, mut answers: VecDeque<Answer>) -> bool {
         if let Some(idx) = self.training.take() {
             self.enter(idx, Stage::Done);
@@ -109,7 +109,7 @@ impl Replay {
         answers.is_empty()
     }
 
-    /// The variables as the scheduler has them.
+    /// Returns the scheduler's variables.
     fn of_scheduler(&self, answers: &Json) -> Json {
         let scheduler = &self.scheduler;
         let known = |idx| {
@@ -127,7 +127,7 @@ impl Replay {
         ])
     }
 
-    /// The variables as they are derived from the events.
+    /// Returns the variables derived from the events.
     fn of_events(&self, answers: &Json) -> Json {
         let pipeline = self.run.pipeline_at(Nanos(self.now));
         let workers = self.scheduler.workers_status().len() as WorkerId;
@@ -151,7 +151,6 @@ fn answers(row: &Json) -> VecDeque<Answer> {
         .collect()
 }
 
-/// Replays a case.
 pub fn check(case: &Case<'_>) -> Verdict {
     let (input, expected) = (case.input, case.out());
     let rows = expected.as_array().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The control of the workers: which batch comes from whom, and how far the indices have moved.
+//! Control of the workers: the worker of each batch, and the iterator's indices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn map_trace(input: &Json) -> Json {
         n: number(&input["n"]),
         sleep: sleep.collect(),
     };
-    // Worker processes start one after the other, which decides ties between equally fast ones; threads start at once.
+    // Worker processes start one after another, which decides ties between equally fast ones. Threads start at once.
     let in_turn = |id: usize| {
         std::thread::sleep(Duration::from_millis(4 * id as u64));
         Ok(())
@@ -38,8 +38,10 @@ fn map_trace(input: &Json) -> Json {
     json!({"send_idx_after_prime": primed, "yields": yields})
 }
 
-/// Without order the outcome depends on time. Where PyTorch did the same three times, so must the engine; otherwise only
-/// what is yielded and what the stuck worker does.
+/// Checks a case without order, whose outcome depends on time.
+///
+/// If PyTorch did the same three times, the engine must do it too. Otherwise only the yielded batches and the stuck
+/// worker are compared.
 fn unordered(case: &Case<'_>) -> Verdict {
     let out = case.out();
     let yields = map_trace(case.input)["yields"].clone();

@@ -1,4 +1,4 @@
-//! Cases, and what a check says about them.
+//! Cases, and the verdicts of checks.
 
 use std::fmt::Debug;
 
@@ -7,25 +7,25 @@ use sha2::{Digest, Sha256};
 
 /// One case of a file.
 pub struct Case<'a> {
-    /// Its name in the file.
+    /// Name in the file.
     pub id: &'a str,
-    /// What was done.
+    /// Operation.
     pub op: &'a str,
-    /// With what.
+    /// Input of the operation.
     pub input: &'a Json,
-    /// All of it: `out` or `error` say what PyTorch did.
+    /// The whole case. `out` or `error` is PyTorch's result.
     pub json: &'a Json,
-    /// The file, which may hold more that cases refer to.
+    /// The file, which may contain more data for cases.
     pub file: &'a Json,
 }
 
 impl Case<'_> {
-    /// What PyTorch returned; null if it raised.
+    /// Returns PyTorch's result, or null if it raised.
     pub fn out(&self) -> &Json {
         &self.json["out"]
     }
 
-    /// The verdict on a result that is to be exactly what PyTorch returned.
+    /// Returns the verdict on a result that must equal PyTorch's.
     pub fn returns(&self, actual: &Json) -> Verdict {
         match self.json.get("out") {
             Some(out) => Verdict::equal(out, actual),
@@ -33,7 +33,7 @@ impl Case<'_> {
         }
     }
 
-    /// The verdict on an error of this Python type and with this message.
+    /// Returns the verdict on an error with this Python type and message.
     pub fn raises(&self, kind: &str, message: &str) -> Verdict {
         let expected = &self.json["error"];
         if expected["type"] == kind && expected["message"] == message {
@@ -48,23 +48,22 @@ impl Case<'_> {
     }
 }
 
-/// What a check says about a case.
+/// Verdict on a case.
 pub enum Verdict {
-    /// As PyTorch.
+    /// Same as PyTorch.
     Pass,
-    /// Cannot apply to threads, and why.
+    /// Not applicable to threads, with the reason.
     NotApplicable(&'static str),
-    /// Not as PyTorch.
+    /// Different from PyTorch.
     Fail {
-        /// What PyTorch did.
+        /// PyTorch's result.
         expected: String,
-        /// What the engine did.
+        /// The engine's result.
         actual: String,
     },
 }
 
 impl Verdict {
-    /// A failure.
     pub fn fail(expected: &str, actual: &str) -> Self {
         Self::Fail {
             expected: expected.to_owned(),
@@ -81,7 +80,7 @@ impl Verdict {
         }
     }
 
-    /// Passes if all pass; otherwise the first that does not.
+    /// Passes if all pass. Otherwise returns the first that does not.
     pub fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         verdicts
             .into_iter()
@@ -90,7 +89,7 @@ impl Verdict {
     }
 }
 
-/// Whether a list is what the case says, in full or as length, ends and hash.
+/// Compares a list with that of a case, given in full or as length, ends and hash.
 fn same_list(expected: &Json, actual: &[i64]) -> bool {
     match expected {
         Json::Array(items) => items
@@ -109,7 +108,7 @@ fn same_list(expected: &Json, actual: &[i64]) -> bool {
     }
 }
 
-/// A verdict on a list, which may be given in short.
+/// Returns the verdict on a list, which the case may give in short form.
 pub fn list_verdict(expected: &Json, actual: &[i64]) -> Verdict {
     if same_list(expected, actual) {
         return Verdict::Pass;

@@ -9,7 +9,7 @@ use super::sampler_ctor::raised;
 use super::samplers::{drained, source};
 use super::verdict::{Case, Verdict, list_verdict};
 
-/// Weights, given in full, as words (`nan`, `inf`), as one number repeated, or by the name of a list of the file.
+/// Parses weights: in full, as words (`nan`, `inf`), as one repeated number, or as the name of a list in the file.
 fn weights(case: &Case<'_>) -> Vec<f64> {
     let named = case.input["weights_ref"].as_str();
     let list = named.map_or(&case.input["weights"], |name| &case.file["weights"][name]);

@@ -8,7 +8,7 @@ use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderStat
 
 use super::support::within;
 
-/// Fails in place of its seventh index.
+/// A sampler that fails instead of its seventh index.
 struct Failing;
 
 impl Sampler for Failing {
@@ -22,7 +22,7 @@ impl Sampler for Failing {
     }
 }
 
-/// PyTorch loses the batch that was to be yielded when the sampler fails, and goes on with those that were asked for before.
+/// PyTorch loses the batch to be yielded when the sampler fails, and continues with the batches in flight.
 #[test]
 fn the_error_of_a_sampler_is_reported_once() {
     let loader = |num_workers: usize| {

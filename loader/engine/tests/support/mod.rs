@@ -1,4 +1,4 @@
-//! What the tests of the threaded loader have in common.
+//! Helpers for tests of the threaded loader.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use loadscope_trace::{Event, Nanos, Run, RunInfo, Sorter};
 
-/// Fails the test instead of hanging it.
+/// Runs `work` with a timeout, so that the test fails instead of hanging.
 pub fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (tx, rx) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name("test".to_owned());
@@ -22,7 +22,7 @@ pub fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send +
     }
 }
 
-/// The run that these events tell of.
+/// Returns the run of these events.
 pub fn fold(events: impl IntoIterator<Item = Event>) -> Run {
     let mut sorter = Sorter::new(Nanos::MAX);
     events.into_iter().for_each(|e| sorter.push(e));

@@ -1,4 +1,4 @@
-//! The variables of PyTorch's iterator that a recording tells of are those of the iterator itself.
+//! Variables of PyTorch's iterator in a recording, compared with those of the iterator itself.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use proptest::prelude::*;
 use super::support::{fold, within};
 use super::{Numbers, loader};
 
-/// The scheduler with made-up workers, and the events that it makes.
+/// The scheduler with simulated workers, and the run of its events.
 struct Driver {
     scheduler: Scheduler<()>,
     run: Run,
     now: i64,
     /// Tasks in the index queues.
     queues: Vec<VecDeque<usize>>,
-    /// Answers in the result queue: the task, and whether it is the end of a stream.
+    /// Answers in the result queue: the task, and true if it is the end of a stream.
     results: VecDeque<(usize, bool)>,
-    /// How many batches each worker's stream still has. `None`: the worker has answered that its stream ended.
+    /// Number of batches left in each worker's stream. `None`: the worker has answered that its stream ended.
     left: Vec<Option<usize>>,
-    /// Tasks that the sampler still has.
+    /// Number of tasks left in the sampler.
     tasks: usize,
     in_order: bool,
     moves: VecDeque<usize>,
@@ -61,7 +61,7 @@ impl Driver {
         }
     }
 
-    /// Some worker answers its next task. False if none has a task.
+    /// Lets a worker answer its next task. Returns false if none has a task.
     fn work(&mut self) -> bool {
         let busy: Vec<usize> = (0..self.queues.len())
             .filter(|w| self.left[*w].is_some() && !self.queues[*w].is_empty())
@@ -78,7 +78,7 @@ impl Driver {
         true
     }
 
-    /// The main process takes the first answer out of the result queue.
+    /// Takes the first answer from the result queue.
     fn receive(&mut self) -> Option<Yielded<()>> {
         if self.results.is_empty() {
             assert!(self.work(), "a worker has the awaited task");
@@ -99,7 +99,7 @@ impl Driver {
         self.scheduler.receive(idx, ())
     }
 
-    /// `next(iterator)`; false at the end.
+    /// `next(iterator)`. Returns false at the end.
     fn next(&mut self) -> bool {
         // Workers continue during the training step. Their results change no variable.
         for _ in 0..self.moves.pop_front().unwrap_or_default() % 4 {
@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-/// What the iterator says of itself at an instant.
+/// The iterator's variables at an instant.
 struct Told {
     at: Nanos,
     send_idx: Option<usize>,
