@@ -38,7 +38,7 @@ use work::formats::{self, Loader};
 use work::recording::{Observer, Recording};
 use work::samplers;
 
-/// Same allocator as in the program, which explains the reason.
+/// Same allocator as in `app/program/src/allocator.rs`, which explains the reason.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,7 +1,6 @@
 //! Compares causes added to runs with the verdicts: `cargo xtask diagnosis`.
 //!
-//! Arguments: the output file and the sets of seeds, such as `1..5` (inclusive). Fails if fewer verdicts are right than
-//! promised.
+//! Arguments: the output file and the sets of seeds, such as `1..5` (inclusive). Fails if fewer verdicts are right than promised.
 #![allow(
     clippy::disallowed_methods,
     reason = "it writes a page of the documentation, for developers"

@@ -161,7 +161,7 @@ impl Workload {
     }
 }
 
-/// Compares forecasts for the example scenario of the documentation.
+/// Compares forecasts for the example scenario: one slow sample.
 fn one_slow_sample() -> Result<Vec<Row>, Box<dyn Error>> {
     let options = RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),

@@ -71,8 +71,7 @@ impl<B> Loaded<B> {
         }
     }
 
-    /// Returns the batch alone, without a limit on its lifetime. The pool gives up the pooled buffers that the batch
-    /// uses.
+    /// Returns the batch alone, without a limit on its lifetime. Its pooled buffers leave the pool.
     pub fn into_batch(self) -> B {
         self.lease.keep();
         self.batch

@@ -27,14 +27,16 @@ pub use typed::{Number, StackCollate, Stackable, Tensors};
 /// The first sample determines the structure. Tuples become lists.
 ///
 /// # Errors
-/// The exceptions of PyTorch: TypeError for types that cannot be collated, RuntimeError for different shapes and
-/// lengths, KeyError for a key that is missing in a later sample, IndexError for no samples.
+/// The exceptions of PyTorch:
+/// - TypeError for types that cannot be collated
+/// - RuntimeError for different shapes and lengths
+/// - KeyError for a key that is missing in a later sample
+/// - IndexError for no samples
 pub fn default_collate(batch: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
     collate(batch, Manner::stacking(site), Value::List)
 }
 
-/// Collates like [`default_collate`], but pads tensors with axes at the end with `value` to the largest size of the
-/// batch.
+/// Collates like [`default_collate`], but pads tensors with axes at the end with `value` to the largest size of the batch.
 ///
 /// Equals PyTorch's `pad_sequence(…, batch_first=True)` if only the first axis differs.
 ///
@@ -48,8 +50,7 @@ pub fn collate_padded(
     collate(batch, Manner::padding(site, value), Value::List)
 }
 
-/// Collates like [`default_collate`], but concatenates tensors with axes to `(values, offsets)`, the input of
-/// `EmbeddingBag`.
+/// Collates like [`default_collate`], but concatenates tensors with axes to `(values, offsets)`, the input of `EmbeddingBag`.
 ///
 /// # Errors
 /// As [`default_collate`].

@@ -236,8 +236,7 @@ pub struct StreamFetcher<D: ?Sized, C> {
 }
 
 impl<D: ?Sized, C> StreamFetcher<D, C> {
-    /// Creates a fetcher of samples from `dataset`, collated by `collate`. With `drop_last` every worker drops a short
-    /// last batch.
+    /// Creates a fetcher of samples from `dataset`, collated by `collate`. With `drop_last` every worker drops a short last batch.
     pub fn new(dataset: Arc<D>, collate: C, drop_last: bool) -> Self {
         Self {
             dataset,

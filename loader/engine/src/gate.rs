@@ -1,6 +1,6 @@
 //! Gate that every thread of a loader passes before a batch changes its stage.
 //!
-//! A closed gate blocks all threads without loss. Each permit lets one transition pass.
+//! A closed gate blocks all threads without loss. Each permit allows one transition.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -42,8 +42,7 @@ impl Gate {
         self.pass_unless(&AtomicBool::new(false));
     }
 
-    /// Passes like [`Gate::pass`], but does not wait once `done` is set. The code that sets `done` must call
-    /// [`Gate::wake`].
+    /// Passes like [`Gate::pass`], but does not wait once `done` is set. The code that sets `done` must call [`Gate::wake`].
     ///
     /// Otherwise a loader that is dropped while paused would hang.
     pub fn pass_unless(&self, done: &AtomicBool) {
@@ -106,7 +105,7 @@ impl Gate {
         self.0.changed.notify_all();
     }
 
-    /// Lets one transition pass: the one that has waited longest, or the next to arrive.
+    /// Allows one transition: the one that has waited longest, or the next to arrive.
     pub fn step(&self) {
         let mut state = self.state();
         if state.paused {

@@ -83,8 +83,7 @@ impl Pinner {
 
 /// A pool of locked buffers. Clones share the pool.
 ///
-/// The buffers are ordinary byte tensors with locked pages. A tensor in a buffer keeps it alive, even if the pool is
-/// dropped.
+/// The buffers are ordinary byte tensors with locked pages. A tensor in a buffer keeps it alive, even if the pool is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct MlockPool(Arc<Mutex<Vec<Buffer>>>);
 

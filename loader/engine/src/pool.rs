@@ -224,8 +224,7 @@ impl<F: Fetch> Pool<F> {
         if let Some(death) = &self.death {
             return Err((**death).clone());
         }
-        // Drains the confirmations of the previous epoch. Otherwise a program that only starts epochs would fill the
-        // queues.
+        // Drains the confirmations of the previous epoch. Otherwise a program that only starts epochs would fill the queues.
         self.drain(interrupt)?;
         for worker in 0..self.orders.len() {
             self.send(worker, Order::Resume);

@@ -199,8 +199,7 @@ impl Probe {
 
     /// Like [`enter`](Self::enter), at half the cost.
     ///
-    /// The calling thread must have recorded an event before, and must not have received anything from another thread
-    /// since.
+    /// The calling thread must have recorded an event before, and must not have received anything from another thread since.
     #[inline]
     pub(crate) fn enter_next(&self, batch: BatchId, stage: Stage) {
         self.pass();

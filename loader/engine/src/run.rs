@@ -85,7 +85,7 @@ impl RunControl {
         self.gate.resume();
     }
 
-    /// Lets one change of stage pass.
+    /// Allows one change of stage.
     pub fn step(&self) {
         self.gate.step();
     }

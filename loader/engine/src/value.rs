@@ -44,8 +44,7 @@ impl Value {
         })
     }
 
-    /// Returns the name of the type as Python prints it: `type(value).__name__`, with the module in front if there is
-    /// one.
+    /// Returns the name of the type as Python prints it: `type(value).__name__`, with the module in front if there is one.
     pub fn type_name(&self) -> &str {
         match self {
             Self::None => "NoneType",
@@ -202,8 +201,7 @@ impl Value {
         Ok(())
     }
 
-    /// Returns the bytes of all tensors, arrays, texts and byte strings inside: the size of a batch sent to the
-    /// consumer.
+    /// Returns the bytes of all tensors, arrays, texts and byte strings inside: the size of a batch sent to the consumer.
     pub fn nbytes(&self) -> u64 {
         match self {
             Self::None | Self::Other(_) => 0,

@@ -1,5 +1,4 @@
-//! A worker: takes tasks from its index queue, fetches batches and sends them to the result queue. PyTorch's
-//! `_worker_loop`.
+//! A worker: takes tasks from its index queue, fetches batches and sends them to the result queue. PyTorch's `_worker_loop`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ pub type WorkerInitFn = Arc<dyn Fn(usize) -> Result<(), SampleError> + Send + Sy
 /// Message from the main thread to a worker. Dropping the sender ends the worker.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Fetch this batch.
+    /// Request for a batch.
     Task {
         /// Batch ID.
         batch: BatchId,
@@ -231,8 +230,7 @@ impl<F: Fetch> Worker<F> {
         if !skip {
             self.probe.enter_next(batch, Stage::Returning);
         }
-        // Before the batch is sent, because the consumer may write to it afterwards. The time does not count as
-        // collating.
+        // Before the batch is sent, because the consumer may write to it afterwards. The time does not count as collating.
         if let Ok(Produced::Batch(made, _)) = &result
             && budget.may_look()
         {

@@ -1,7 +1,7 @@
 //! Thousands of random loaders, compared with a model of the algorithm.
 //!
-//! For any number of workers and any behaviour of the dataset, batches and their order, the draws from the generators
-//! and the events must be correct. No thread may be left.
+//! The number of workers and the behaviour of the dataset are random. Batches, their order, the generators' draws and
+//! the events must be correct. No thread may be left.
 
 #![allow(
     clippy::expect_used,

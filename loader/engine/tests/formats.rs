@@ -198,8 +198,7 @@ fn batches_are_those_of_the_printed_functions() {
 
 /// Run with `cargo test --release --test formats -- --ignored --nocapture throughput`.
 ///
-/// LOADSCOPE_FORMATS_DATA must name a folder made by `pictures.py FOLDER --large --only-data`. `speed.py FOLDER`
-/// measures torchvision.
+/// LOADSCOPE_FORMATS_DATA must name a folder made by `pictures.py FOLDER --large --only-data`. `speed.py FOLDER` measures torchvision.
 #[test]
 #[ignore = "a measurement"]
 fn throughput_of_annotated_pictures() {

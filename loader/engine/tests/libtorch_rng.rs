@@ -69,8 +69,7 @@ proptest! {
 
 /// Returns true if libtorch's draws without replacement can be compared on this host.
 ///
-/// On Intel processors its builds take the numbers from an Intel library. On systems other than Linux they sort equal
-/// scores differently.
+/// On Intel processors its builds take the numbers from an Intel library. On systems other than Linux they sort equal scores differently.
 fn draws_without_replacement_compare() -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let why = if info.contains("GenuineIntel") {
@@ -137,8 +136,7 @@ proptest! {
         );
     }
 
-    /// Compares ties: nearly all weights are 0, so the order of equal scores shows. The counts cover every sorting
-    /// algorithm.
+    /// Compares ties: nearly all weights are 0, so the order of equal scores shows. The counts cover every sorting algorithm.
     #[test]
     fn ties_agree(
         seed: i64,

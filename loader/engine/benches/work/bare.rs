@@ -22,8 +22,7 @@ const UNDER_WAY: usize = 2;
 /// Names of the work.
 pub const NAMES: [&str; 3] = ["w1-copy", "w3-decode", "w6-copy"];
 
-/// Returns the items per second of one of [`NAMES`], in the order of a shuffled epoch. `part` reduces the number of
-/// items.
+/// Returns the items per second of one of [`NAMES`], in the order of a shuffled epoch. `part` reduces the number of items.
 pub fn rate(
     name: &str,
     folder: &Path,

@@ -1,7 +1,6 @@
 //! Cost of recording: two loaders of the same data in one process alternate, and one of them is recorded.
 //!
-//! Speeds vary over time and between processes by more than the cost of recording. The result is therefore the ratio of
-//! successive turns.
+//! Speeds vary over time and between processes by more than the cost of recording. The result is therefore the ratio of successive turns.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -47,8 +47,7 @@ struct Ticks {
     rate: Mutex<Rate>,
 }
 
-/// Start of the extrapolation. All threads read it, and one at a time sets it. `changes` is odd during an update
-/// (seqlock).
+/// Start of the extrapolation. All threads read it, and one at a time sets it. `changes` is odd during an update (seqlock).
 #[repr(align(128))]
 #[derive(Default)]
 struct Anchor {

@@ -9,12 +9,10 @@ use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_erro
 
 /// PyTorch's `default_convert`, which loaders without batches apply to each sample.
 ///
-/// NumPy arrays and numbers become tensors, tuples become lists, containers are converted recursively. Everything else
-/// stays as it is.
+/// NumPy arrays and numbers become tensors, tuples become lists, containers are converted recursively. Everything else stays as it is.
 ///
 /// # Errors
-/// TypeError for NumPy values that no tensor can represent: dates, `numpy.bytes_`. Arrays of texts and objects are
-/// kept.
+/// TypeError for NumPy values that no tensor can represent: dates, `numpy.bytes_`. Arrays of texts and objects are kept.
 pub fn default_convert(value: Value) -> Result<Value, LoaderError> {
     let all = |items: Vec<Value>| -> Result<Vec<Value>, LoaderError> {
         items.into_iter().map(default_convert).collect()

@@ -6,8 +6,8 @@ use crate::value::{Key, Mapping, Value};
 
 /// Returns `tuple(zip(*batch))`, or a dict of lists for a batch of dicts.
 ///
-/// Detection models use it, because neither pictures nor boxes stack. A sample of another type in the batch counts as a
-/// tuple of one element. If the first sample has no elements, the batch is returned as a list.
+/// Detection models use it, because neither pictures nor boxes stack. Further samples that are not sequences count as
+/// tuples of one element. If the first sample is not a container, the batch is returned as a list.
 ///
 /// # Errors
 /// IndexError for no samples, KeyError for a key that a later sample does not have.

@@ -116,8 +116,7 @@ pub trait Dataset: Send + Sync + 'static {
 
     /// Returns all samples, if they are tensors in memory.
     ///
-    /// [`MapFetcher`](crate::fetch::MapFetcher) then copies them straight into stacked batches, without individual
-    /// samples.
+    /// [`MapFetcher`](crate::fetch::MapFetcher) then copies them straight into stacked batches, without individual samples.
     fn in_memory(&self) -> Option<InMemory<'_>> {
         None
     }

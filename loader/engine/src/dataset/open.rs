@@ -16,8 +16,7 @@ use crate::value::Value;
 pub trait OpenDataset {
     /// Opens a map-style dataset.
     ///
-    /// `image_size` is the side of the square to which a folder's pictures are resized. Other datasets have their own
-    /// sizes.
+    /// `image_size` is the side of the square to which a folder's pictures are resized. Other datasets have their own sizes.
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or contains nothing useful, or if the dataset is iterable.
@@ -92,7 +91,7 @@ impl Catalog for Opening {
             | DatasetSpec::Synthetic(_)
             | DatasetSpec::Stream(_) => {
                 let dataset = spec.open_any(image_size)?;
-                // This order matters: the look-up of labels may also find the class names of a column.
+                // Labels come first, because their look-up may also find the class names of a column.
                 let labels = dataset.labels();
                 of(dataset.len(), dataset.classes(), labels)
             }

@@ -21,8 +21,7 @@ pub struct Slowed<D: ?Sized> {
 }
 
 impl<D: Dataset + ?Sized> Slowed<D> {
-    /// Adds the extra cost in `text` to `inner`. The syntax is that of the synthetic dataset:
-    /// `cost_ms=10,tail=0.01:40`.
+    /// Adds the extra cost in `text` to `inner`. The syntax is that of the synthetic dataset: `cost_ms=10,tail=0.01:40`.
     ///
     /// # Errors
     /// If the text is invalid, or sets the length or the shape, which are those of `inner`.

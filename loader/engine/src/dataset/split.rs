@@ -236,8 +236,7 @@ mod tests {
             indices(3, &[Count(-1), Count(-1), Count(5)]),
             [vec![2, 0], vec![], vec![0, 1]]
         );
-        // Plain addition gives slightly more than 1. Expected values are from PyTorch 2.13 with Python 3.12. Python
-        // 3.11 refuses it.
+        // Plain addition gives slightly more than 1. Expected values are from PyTorch 2.13 with Python 3.12. Python 3.11 refuses it.
         let thirteenths = [1.0, 6.0, 3.0, 3.0].map(|n| Fraction(n / 13.0));
         let parts = [
             vec![3],

@@ -9,8 +9,7 @@ use crate::value::{DType, Value, dense_bytes, new_tensor};
 
 /// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor.
 ///
-/// Rows share the memory of the tensors. As in PyTorch, callers must not change a row in place while another thread
-/// reads.
+/// Rows share the memory of the tensors. As in PyTorch, callers must not change a row in place while another thread reads.
 ///
 /// With a [`GatherFetcher`](super::GatherFetcher), batches are copied from the tensors in one step. They equal the
 /// `default_collate` of the samples.

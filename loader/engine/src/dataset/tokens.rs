@@ -15,8 +15,7 @@ use crate::value::{DType, Value, new_tensor};
 /// Size of a token in the file, bytes.
 const TOKEN: usize = 2;
 
-/// Windows of a token file, for language models. Sample i is `tokens[i·stride .. i·stride + block]`, a tensor
-/// `[block]`.
+/// Windows of a token file, for language models. Sample i is `tokens[i·stride .. i·stride + block]`, a tensor `[block]`.
 ///
 /// The file contains only 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. It is
 /// memory-mapped: only the used pages are loaded, once for all workers. The file must not be truncated meanwhile,

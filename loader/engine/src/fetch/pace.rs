@@ -25,8 +25,7 @@ impl Pace {
         self.short >= IN_A_ROW
     }
 
-    /// Records a batch of `samples` that took `wall`. Returns true if the next batch is the first that is timed as a
-    /// whole.
+    /// Records a batch of `samples` that took `wall`. Returns true if the next batch is the first that is timed as a whole.
     #[inline]
     pub fn note(&mut self, samples: usize, wall: Nanos) -> bool {
         let samples = i64::try_from(samples).unwrap_or(i64::MAX);

@@ -108,8 +108,7 @@ impl<'a> Stopwatch<'a> {
 
     /// Returns the measured times, one per sample, and resets the stopwatch.
     ///
-    /// If `failed`, the last sample did not end. Other samples of its block are dropped, because their share of the
-    /// time is unknown.
+    /// If `failed`, the last sample did not end. Other samples of its block are dropped, because their share of the time is unknown.
     pub fn take(&mut self, failed: bool) -> Vec<SampleTiming> {
         if !failed && self.waiting > 0 {
             self.close();

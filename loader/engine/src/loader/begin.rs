@@ -16,8 +16,7 @@ impl<F: Fetch> DataLoader<F> {
     /// Starts an epoch, like `iter(loader)`. With workers, their queues are filled before this returns.
     ///
     /// # Errors
-    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not fit the number of
-    /// workers.
+    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not fit the number of workers.
     pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, LoaderError> {
         for text in self.warned_at_iter.clone() {
             self.warn(text);
@@ -64,8 +63,7 @@ impl<F: Fetch> DataLoader<F> {
         let fresh = || ResumeSkip::new(self.streams(), self.options.num_workers);
         let resume_skip = known.done.unwrap_or_else(fresh);
         let snapshot = Snapshot::of(&self.generators(), known.base_seed, known.iterators);
-        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one after it starts new
-        // workers.
+        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one after it starts new workers.
         let mut requests = self.index.iter();
         let base_seed = match known.base_seed {
             Some(seed) => seed,

@@ -145,8 +145,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         self.argument(|a| a.timeout = PyArg::Float(seconds))
     }
 
-    /// Sets the start method of worker processes in Python. It is checked but has no effect, because workers are
-    /// threads.
+    /// Sets the start method of worker processes in Python. It is checked but has no effect, because workers are threads.
     #[must_use]
     pub fn multiprocessing_context(self, method: &str) -> Self {
         let method = PyArg::Str(method.to_owned());

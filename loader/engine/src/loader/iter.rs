@@ -62,8 +62,7 @@ pub struct LoaderIter<'a, F: Fetch> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// `state_dict()`: a loader that loads this state yields exactly the batches that this iterator has not yet
-    /// yielded.
+    /// `state_dict()`: a loader that loads this state yields exactly the batches that this iterator has not yet yielded.
     pub fn state_dict(&self) -> LoaderState {
         let num_workers = self.loader.options.num_workers;
         self.snapshot.state(num_workers, self.epoch, &self.progress)
@@ -296,7 +295,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    /// Warns like PyTorch if more samples were fetched than the stream's reported length.
+    /// Warns like PyTorch if the number of yielded batches exceeds the stream's reported number of samples.
     fn warn_of_length(&mut self) {
         let Some(reported) = self.len_called.filter(|len| self.num_yielded > *len) else {
             return;

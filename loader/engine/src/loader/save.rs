@@ -34,8 +34,7 @@ impl<F: Fetch> DataLoader<F> {
         1 + u32::from(starts_workers)
     }
 
-    /// Returns the state between two epochs. During an epoch, use
-    /// [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
+    /// Returns the state between two epochs. During an epoch, use [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
     pub fn state_dict(&self) -> LoaderState {
         match &self.resume {
             Some(Resume(state)) => state.clone(),
@@ -54,8 +53,8 @@ impl<F: Fetch> DataLoader<F> {
     /// Makes the next [`iter`](Self::iter) continue where `state` was saved.
     ///
     /// # Errors
-    /// ValueError if the state is damaged or does not fit this loader: another version, another number of generators,
-    /// or, for streams, another number of workers.
+    /// ValueError if the state is damaged, or has another version or another number of generators. For streams, also if
+    /// it has another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), LoaderError> {
         if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
             return Err(LoaderError::value_error(say!(
@@ -102,8 +101,7 @@ impl<F: Fetch> DataLoader<F> {
 impl<F: Fetch> LoaderIter<'_, F> {
     /// Catches up if a resumed epoch is dropped before it reaches the saved position.
     ///
-    /// Its sampler then draws what it had drawn when the state was saved, so that the next epoch is the same as without
-    /// the interruption.
+    /// Its sampler then draws what it had drawn when the state was saved, so that the next epoch is the same as without the interruption.
     pub(super) fn catch_up(&mut self) {
         let skipped = self.resume_skip.tasks();
         let (asked, had_asked) = match &self.source {

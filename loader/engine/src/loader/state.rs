@@ -29,8 +29,7 @@ pub struct LoaderState {
     pub num_workers: usize,
     /// Current or next epoch, from 0.
     pub epoch: u32,
-    /// Generators at the start of the epoch, before any draw: the loader's (or the default one), then those of its
-    /// samplers.
+    /// Generators at the start of the epoch, before any draw: the loader's (or the default one), then those of its samplers.
     pub generators: Vec<GeneratorState>,
     /// `_base_seed` of persistent workers. `None` if the epoch draws it.
     pub base_seed: Option<i64>,
@@ -49,8 +48,7 @@ fn once() -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// All tasks below a number, and some above it (only with `in_order=False`, or if the sampler failed instead of
-    /// one).
+    /// All tasks below a number, and some above it (only with `in_order=False`, or if the sampler failed instead of one).
     Tasks {
         /// First task that was not yielded.
         below: usize,

@@ -91,11 +91,9 @@ impl Events {
 
     /// Takes the available events up to the time `until` (`None`: all) and passes them to `hear`, ordered by time.
     ///
-    /// An event that a thread has stamped but not yet stored is not available. `until` should therefore be some
-    /// milliseconds ago.
+    /// An event that a thread has stamped but not yet stored is not available. `until` should therefore be some milliseconds ago.
     ///
-    /// An event that arrives after later ones were taken gets the time of the last of them, and counts as
-    /// [late](Self::late).
+    /// An event that arrives after later ones were taken gets the time of the last of them, and counts as [late](Self::late).
     pub fn take(&self, until: Option<Nanos>, hear: impl FnMut(Event)) {
         self.reader().take(until.unwrap_or(Nanos(i64::MAX)), hear);
     }

@@ -60,8 +60,7 @@ impl Indices {
             return Self::InStep(0);
         };
         let step = second.wrapping_sub(*first);
-        // Without branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually
-        // differ.
+        // Without branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually differ.
         let differ = |from: &[usize], to: &[usize]| {
             let steps = from.iter().zip(to);
             steps.fold(0, |all, (one, next)| all | (next.wrapping_sub(*one) ^ step))
@@ -215,8 +214,7 @@ pub(super) fn order_of(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
     Some((at, number))
 }
 
-/// Reads the event at the beginning of `words`, and its length in words. `beside` takes the next event outside the
-/// buffer.
+/// Reads the event at the beginning of `words`, and its length in words. `beside` takes the next event outside the buffer.
 pub(super) fn read(
     words: &[AtomicU64],
     beside: impl FnOnce() -> Option<EventKind>,

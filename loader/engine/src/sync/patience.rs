@@ -47,8 +47,7 @@ impl Patience {
 fn look<T>(channel: &Receiver<T>) -> Option<T> {
     let start = Instant::now();
     while start.elapsed() < AWAKE {
-        // Yields at once. If the other end has no core of its own, it needs this one. If it has one, the call returns
-        // at once.
+        // Yields at once. If the other end has no core of its own, it needs this one. If it has one, the call returns at once.
         std::thread::yield_now();
         if let Ok(message) = channel.try_recv() {
             return Some(message);

@@ -26,8 +26,7 @@ const UNSIGNED: [(i32, DType); 3] = [
 ];
 
 impl DType {
-    /// Returns the dtype of a tensor. `None` for an undefined one and for dtypes not used for data (quantised to 4 bits
-    /// …).
+    /// Returns the dtype of a tensor. `None` for an undefined one and for dtypes not used for data (quantised to 4 bits …).
     pub fn of(tensor: &Tensor) -> Option<Self> {
         match tensor.f_kind() {
             Ok(kind) => Some(Self::Kind(kind)),
@@ -80,7 +79,7 @@ impl DType {
         }
     }
 
-    /// Returns NumPy's name, if it has the dtype: `uint8`.
+    /// Returns the name without `torch.`, which is NumPy's name if NumPy has the dtype: `uint8`.
     pub fn numpy_name(self) -> &'static str {
         let name = self.name();
         name.strip_prefix("torch.").unwrap_or(name)

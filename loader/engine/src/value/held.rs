@@ -61,8 +61,7 @@ pub struct NamedTuple {
 pub struct Sequence {
     /// Name of the type: `range`, `deque`.
     pub name: Arc<str>,
-    /// True if a sequence of this type can hold tensors. A collated `deque` stays a `deque`, but a `range` becomes a
-    /// list.
+    /// True if a sequence of this type can hold tensors. A collated `deque` stays a `deque`, but a `range` becomes a list.
     pub keeps_type: bool,
     /// The elements.
     pub items: Vec<Value>,

@@ -96,8 +96,7 @@ fn on_large_pages(data: *mut u8, len: usize) {
     let Some(whole) = len.checked_sub(skip).map(|rest| rest / PAGE * PAGE) else {
         return;
     };
-    // SAFETY: the range is part of the tensor's memory. The advice changes its backing, not its content. If it is
-    // refused, nothing happens.
+    // SAFETY: the range is part of the tensor's memory. The advice changes its backing, not its content. If it is refused, nothing happens.
     unsafe {
         libc::madvise(data.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE);
     }
@@ -130,8 +129,7 @@ pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchErr
         wide => wide.code(),
     };
     let mut made = std::ptr::null_mut();
-    // SAFETY: the tensor is alive and only read. libtorch either writes one owned tensor to `made`, or leaves it null
-    // and stores an error.
+    // SAFETY: the tensor is alive and only read. libtorch either writes one owned tensor to `made`, or leaves it null and stores an error.
     unsafe {
         torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
     }

@@ -59,7 +59,7 @@ fn go_together(a: Cause, b: Cause) -> bool {
             || hides_samples(a) && part(b) == Part::Samples
             // A heavy tail needs workers with spare time.
             || part(a) == Part::Supply && b == Cause::HeavyTail
-            // `SlowerThanNone` has a single worker, so no other workers continue.
+            // `SlowerThanNone` has a single worker, but an ending cause affects one of several.
             || a == Cause::SlowerThanNone && part(b) == Part::Ending
     };
     part(a) != part(b) && !excluded(a, b) && !excluded(b, a)
@@ -189,7 +189,7 @@ impl Set {
     }
 }
 
-/// Number of right trials.
+/// Score of several trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     /// Number of right trials.

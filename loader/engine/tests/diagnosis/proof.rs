@@ -142,8 +142,7 @@ fn the_engine_needs_what_the_algorithm_says() {
     panic!("none of {TRIES} runs came near: {seen:?}");
 }
 
-/// One recording predicts the times of the same run, of one without order and of one with three workers. Then all are
-/// run.
+/// One recording predicts the times of the same run, of one without order and of one with three workers. Then all are run.
 ///
 /// Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
 #[test]

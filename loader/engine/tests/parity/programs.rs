@@ -1,5 +1,4 @@
-//! Randomly drawn programs. `tests/reference/cases/drawn.py` defines them, and `programs.py` there runs them in
-//! PyTorch.
+//! Randomly drawn programs. `tests/reference/cases/drawn.py` defines them, and `programs.py` there runs them in PyTorch.
 //!
 //! At a `resume` of a program, the loader's state is saved as text and loaded into a completely new loader.
 
@@ -28,7 +27,7 @@ const ADDED: &str = ": the worker's start failed, see its first error";
 struct Made<F: Fetch> {
     loader: DataLoader<F>,
     epochs: Vec<Arc<DistributedSampler>>,
-    /// Generators of the loader and the samplers, and the default one. `None` stands for the default generator.
+    /// Generators of the loader and the samplers, and the default one. `None` if none was given, which means the default one.
     generators: Vec<Option<SharedGenerator>>,
     default: SharedGenerator,
     /// Number of warnings that a stream's length was too short.

@@ -13,8 +13,7 @@ use super::verdict::{Case, Verdict};
 
 /// A constructor call in the words of a case.
 ///
-/// The words are the sampler, `name=value` for changed arguments, `empty` for an empty dataset, and `iterate` if an
-/// epoch was requested.
+/// The words are the sampler, `name=value` for changed arguments, `empty` for an empty dataset, and `iterate` if an epoch was requested.
 struct Call<'a> {
     sampler: &'a str,
     words: Vec<&'a str>,

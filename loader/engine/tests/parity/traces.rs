@@ -40,8 +40,7 @@ fn map_trace(input: &Json) -> Json {
 
 /// Checks a case without order, whose outcome depends on time.
 ///
-/// If PyTorch did the same three times, the engine must do it too. Otherwise only the yielded batches and the stuck
-/// worker are compared.
+/// If PyTorch did the same three times, the engine must do it too. Otherwise only the yielded batches and the stuck worker are compared.
 fn unordered(case: &Case<'_>) -> Verdict {
     let out = case.out();
     let yields = map_trace(case.input)["yields"].clone();

@@ -61,7 +61,7 @@ impl Driver {
         }
     }
 
-    /// Lets a worker answer its next task. Returns false if none has a task.
+    /// Makes a worker answer its next task. Returns false if none has a task.
     fn work(&mut self) -> bool {
         let busy: Vec<usize> = (0..self.queues.len())
             .filter(|w| self.left[*w].is_some() && !self.queues[*w].is_empty())

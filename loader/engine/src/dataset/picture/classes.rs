@@ -11,8 +11,7 @@ use super::{Fault, MAX_BYTES, MAX_PIXELS};
 use crate::dataset::SampleClock;
 use crate::value::new_tensor;
 
-/// Decodes a PNG mask as uint8 `[height, width]`: palette indices or grey values, like `numpy.array` of Pillow's
-/// picture.
+/// Decodes a PNG mask as uint8 `[height, width]`: palette indices or grey values, like `numpy.array` of Pillow's picture.
 ///
 /// # Errors
 /// If it is not a PNG, or has colours without a palette.
