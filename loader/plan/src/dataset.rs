@@ -1,4 +1,4 @@
-//! Datasets as far as they are known without loading a sample: their names, lengths, classes and made-up costs.
+//! Properties of datasets that are known without loading a sample: names, lengths, classes and simulated costs.
 
 mod catalog;
 mod cost;
@@ -22,14 +22,14 @@ use loadscope_words::say;
 use crate::error::LoaderError;
 use crate::keyvalue::{Given, KeySet, Mistake};
 
-/// What `text` adds to the costs of a dataset of `len` samples.
+/// Parses `text` as additional costs of a dataset of `len` samples.
 ///
 /// # Errors
-/// If the text is not understood, or speaks of the length or the shape, which are those of the dataset.
+/// If the text is invalid, or sets the length or the shape. The dataset determines both.
 pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     const OF_DATASET: [&str; 2] = ["len", "shape"];
     let key_set = KeySet::new(cost::KEYS);
-    // The length lets indices beyond the end be refused.
+    // The length allows a check of the indices.
     let base = CostModel {
         len: len.max(1),
         cost: Nanos::ZERO,
@@ -50,10 +50,10 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     })
 }
 
-/// Whether the dataset of these options can be slowed down.
+/// Checks that the dataset of these options supports extra costs.
 ///
 /// # Errors
-/// If it is a stream.
+/// If it is iterable-style.
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), LoaderError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(LoaderError::Spec(

@@ -1,11 +1,10 @@
-//! What another setting would have brought: the costs of a recording go through the same [`Scheduler`](crate::scheduler),
-//! with a virtual clock and a model of the cores.
+//! Forecasts of other settings: the costs of a recording go through the same [`Scheduler`](crate::scheduler), with a virtual clock
+//! and a model of the cores.
 //!
-//! A [`Recorded`] is what a run says about costs: what each sample needed of a core and how long it waited for something else,
-//! what putting a batch together, returning and pinning it took, the training steps, the start of the workers. Where more
-//! threads were runnable than there are cores, their waiting for each other is taken out first, so that it can be put back in
-//! for another number of workers. A [`Setting`] says what is to be different, [`Recorded::forecast`] what comes of it,
-//! [`explore`] does so for many settings.
+//! A [`Recorded`] contains the costs of a run: computing and waiting per sample, collating, returning and pinning per batch,
+//! training steps, and the start of the workers. If the recording had more runnable threads than cores, their waits for a core are
+//! removed first. The model adds them again for another number of workers. A [`Setting`] contains the changes.
+//! [`Recorded::forecast`] returns the result for one setting, [`explore`] for many.
 
 mod checked;
 mod cores;
@@ -34,38 +33,38 @@ use loadscope_trace::Nanos;
 use load::Load;
 use play::{Played, Way};
 
-/// What is expected of a setting.
+/// Forecast for a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// For what.
+    /// Forecast setting.
     pub setting: Setting,
-    /// From the beginning of the first epoch to the end of the last.
+    /// Time from the start of the first epoch to the end of the last.
     pub time: Nanos,
-    /// How long the trainer waits in it.
+    /// Time that the trainer waits.
     pub waited: Nanos,
-    /// From the beginning of the first epoch to its first batch; `None` if there is none.
+    /// Time from the start of the first epoch to its first batch. `None`: no batch.
     pub first_batch: Option<Nanos>,
-    /// Lower end of the 90 % interval, which `high` ends: for other samples of the same kind.
+    /// Lower end of the 90 % interval, for other samples of the same kind.
     pub low: Nanos,
-    /// And at most so long.
+    /// Upper end of the 90 % interval.
     pub high: Nanos,
-    /// What makes the interval wide, if it is; the second half of a sentence.
+    /// Main reason for a wide interval, as the second half of a sentence.
     pub doubt: Option<&'static str>,
     /// Samples yielded to the trainer.
     pub samples: u64,
-    /// Batches handed to the trainer.
+    /// Batches yielded to the trainer.
     pub batches: u64,
-    /// The most memory that all processes take together, bytes; `None` if the recording does not tell.
+    /// Peak memory of all processes together, bytes. `None`: unknown.
     pub memory: Option<u64>,
 }
 
 impl Forecast {
-    /// Samples a second; `None` if it takes no time.
+    /// Returns samples per second, or `None` if the time is zero.
     pub fn samples_per_second(&self) -> Option<f64> {
         (self.time > Nanos::ZERO).then(|| self.samples as f64 / self.time.as_secs_f64())
     }
 
-    /// The share of the time in which the trainer waits, 0 to 1.
+    /// Returns the share of the time in which the trainer waits, 0 to 1.
     pub fn waited_share(&self) -> f64 {
         match self.time > Nanos::ZERO {
             true => self.waited.as_secs_f64() / self.time.as_secs_f64(),
@@ -75,10 +74,10 @@ impl Forecast {
 }
 
 impl Recorded {
-    /// What is expected of `setting`.
+    /// Forecasts `setting`.
     ///
     /// # Errors
-    /// If it makes no sense, or needs what the recording does not tell.
+    /// If the setting is invalid, or needs data that the recording lacks.
     pub fn forecast(&self, setting: &Setting) -> Result<Forecast, Refusal> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
@@ -86,7 +85,7 @@ impl Recorded {
         Ok(self.forecast_of(&setting, &load, &again))
     }
 
-    /// The task indices of epoch `epoch` in the order in which the trainer would get their batches.
+    /// Returns the task indices of epoch `epoch` in the order in which the trainer receives the batches.
     ///
     /// # Errors
     /// As [`Recorded::forecast`].
@@ -100,7 +99,7 @@ impl Recorded {
             .map_or_else(Vec::new, |epoch| play::play(epoch, &way).order))
     }
 
-    /// How long training takes with a loader that never lets it wait: the training steps, and what is done between epochs.
+    /// Returns the training time with a loader that never delays the trainer: the training steps and the pauses between epochs.
     ///
     /// # Errors
     /// As [`Recorded::forecast`].
@@ -136,7 +135,6 @@ impl Recorded {
         }
     }
 
-    /// All epochs, one after the other.
     fn play_all(&self, setting: &Setting, load: &Load) -> Whole {
         let mut whole = Whole::default();
         for (number, epoch) in load.epochs.iter().enumerate() {
@@ -156,21 +154,20 @@ impl Recorded {
     }
 }
 
-/// All epochs together.
+/// Sums over all epochs.
 #[derive(Default)]
 struct Whole {
     time: Nanos,
     waited: Nanos,
     first: Option<Nanos>,
-    /// What was computed on all cores, ns.
+    /// CPU time on all cores, ns.
     computed: f64,
     samples: u64,
     batches: u64,
 }
 
 impl Whole {
-    /// Adds an epoch, or what a part of it tells about the whole: its beginning and its end happen once, the rest again and
-    /// again.
+    /// Adds an epoch, scaled by its weight. Its start and its end count once, the rest counts in proportion to the batches.
     fn add(&mut self, played: &Played, load: &load::EpochLoad, finish: f64) {
         let weight = load.weight;
         let stretched = |all: f64, first: f64| {

@@ -1,6 +1,6 @@
-//! Texts of the form `name=value`: what a made-up dataset costs, how a stream is shared, what a setting changes. A [`KeySet`]
-//! knows its names and reads such texts; a [`Mistake`] in any of them is reported in the same words. Rules (`wait>10%`) and ranges
-//! (`0..8`) have a form of their own, and the names, numbers and mistakes of here.
+//! Texts of the form `name=value`: synthetic datasets, the split of streams, changes of a setting. A [`KeySet`] contains the valid
+//! names and parses such texts. A [`Mistake`] in any of them has the same wording. Rules (`wait>10%`) and ranges (`0..8`) have their
+//! own syntax, and use the names, numbers and mistakes of this module.
 
 mod value;
 
@@ -8,19 +8,19 @@ use loadscope_words::{Text, say};
 
 pub use value::{Wrong, flag, numbers, pair, real, whole};
 
-/// A name that may be given.
+/// Valid name of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// `slow`
+    /// Name, such as `slow`.
     pub name: &'static str,
-    /// How it is written, and what that means: `slow=4:1000 (sample 4 takes 1000 ms)`.
+    /// Example with its meaning: `slow=4:1000 (sample 4 takes 1000 ms)`.
     pub example: Text,
-    /// True if it may be given several times.
+    /// True if it may occur several times.
     pub repeats: bool,
 }
 
 impl Key {
-    /// One that is given at most once.
+    /// Creates a key that may occur at most once.
     pub const fn once(name: &'static str, example: Text) -> Self {
         Self {
             name,
@@ -29,7 +29,7 @@ impl Key {
         }
     }
 
-    /// One that may be given several times.
+    /// Creates a key that may occur several times.
     pub const fn repeated(name: &'static str, example: Text) -> Self {
         Self {
             name,
@@ -39,17 +39,17 @@ impl Key {
     }
 }
 
-/// What stands in a text.
+/// Name and value of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given<'a> {
-    /// The name: one of the key set's.
+    /// Name from the key set.
     pub key: &'static str,
-    /// What stands behind the `=`, without blanks around it; never empty.
+    /// Value after the `=`, trimmed. Never empty.
     pub value: &'a str,
 }
 
 impl Given<'_> {
-    /// That its value is wrong.
+    /// Returns the mistake of a wrong value.
     pub fn mistake(&self, wrong: Wrong) -> Mistake {
         Mistake::Value {
             key: self.key,
@@ -59,29 +59,29 @@ impl Given<'_> {
     }
 }
 
-/// The mistake in a text. [`KeySet::sentence`] adds the remedy.
+/// Mistake in a text. [`KeySet::sentence`] adds the remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mistake {
-    /// No name, no `=` or no value.
+    /// Missing name, `=` or value.
     #[error("{}", say!("'{0}' is not of the form name=value", .0))]
     Form(String),
-    /// No such name.
+    /// Unknown name.
     #[error("{}", say!("unknown key '{0}'", .0))]
     Unknown(String),
-    /// A name that may be given once is given again.
+    /// Repeated name that may occur only once.
     #[error("{}", say!("{0} is given twice", .0))]
     Twice(&'static str),
-    /// The value of one name.
+    /// Wrong value.
     #[error("{key}={value}: {wrong}")]
     Value {
-        /// The name.
+        /// Name of the value.
         key: &'static str,
-        /// What was given.
+        /// Value as given.
         value: String,
-        /// What is wrong with it.
+        /// Reason why it is wrong.
         wrong: Wrong,
     },
-    /// What was given does not go together. The sentence says so.
+    /// Values that contradict each other, as a sentence.
     #[error("{0}")]
     Together(String),
 }
@@ -93,14 +93,14 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// One of these names, in the order in which they are listed.
+    /// Creates a set of these keys. Errors list them in this order.
     pub fn new(keys: impl IntoIterator<Item = Key>) -> Self {
         Self {
             keys: keys.into_iter().collect(),
         }
     }
 
-    /// Reads `name=value` with commas between them; there may be none at all.
+    /// Parses comma-separated `name=value` pairs. The text may be empty.
     ///
     /// # Errors
     /// The first mistake.
@@ -109,7 +109,7 @@ impl KeySet {
         self.read_all(parts)
     }
 
-    /// Reads texts of one `name=value` each, in which commas are part of the value.
+    /// Parses texts of one `name=value` each. Values may contain commas.
     ///
     /// # Errors
     /// The first mistake.
@@ -136,7 +136,7 @@ impl KeySet {
         Ok(all)
     }
 
-    /// The key with this name.
+    /// Returns the key with this name.
     ///
     /// # Errors
     /// If there is none.
@@ -147,7 +147,7 @@ impl KeySet {
             .ok_or_else(|| Mistake::Unknown(name.to_owned()))
     }
 
-    /// The mistake and all keys. For an unknown name also the key that is most like it, for a wrong value only the example of its key.
+    /// Returns the mistake with all keys. An unknown key adds the most similar key. A wrong value has only the example of its key.
     pub fn sentence(&self, mistake: &Mistake) -> String {
         let examples: Vec<&str> = self.keys.iter().map(|key| key.example.say()).collect();
         let valid = examples.join(", ");
@@ -174,9 +174,9 @@ impl KeySet {
     }
 }
 
-/// The one of `names` that `typed` is most like; `None` if none is similar.
+/// Returns the name that is most similar to `typed`, or `None` if none is similar.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Similarity of a typing error, from 0 to 1.
+    /// Minimum similarity of a typing error, 0 to 1.
     const SIMILAR: f64 = 0.8;
     // A longer name is not a typing error.
     let typed: String = typed.chars().take(64).collect();

@@ -1,5 +1,5 @@
-//! How much may be asked for. Every limit is stated in the help of the command line and refused with a sentence that names the
-//! value, the limit and the remedy; PyTorch's own checks come first.
+//! Limits of options. The command line's help states each limit. Errors contain the value, the limit and the remedy. PyTorch's own
+//! checks come first.
 
 use std::fmt::Display;
 
@@ -13,46 +13,46 @@ mod host;
 
 pub use host::{check_threads, fits, has_room_for_thread};
 
-/// Samples of a dataset, and indices of an epoch. A random order takes four bytes for each.
+/// Maximum number of samples of a dataset, and of indices of an epoch. A random order takes four bytes per index.
 pub const SAMPLES: u64 = 1_000_000_000;
-/// Times that a dataset is gone through.
+/// Maximum number of epochs.
 pub const EPOCHS: u32 = 1_000_000;
-/// Batches of all epochs of a run that is loaded here: what happened to each is kept.
+/// Maximum number of batches of all epochs of a loaded run. The run keeps the events of each batch in memory.
 pub const BATCHES: u64 = 20_000_000;
-/// Samples of a batch.
+/// Maximum number of samples per batch.
 pub const BATCH_SIZE: usize = 10_000_000;
-/// Threads of a loader: each takes about a megabyte before it loads anything. What the system allows may be less.
+/// Maximum number of worker threads. Each takes about a megabyte before it loads anything. The system may allow fewer.
 pub const WORKERS: usize = 1024;
-/// Batches in flight per worker.
+/// Maximum number of batches in flight per worker.
 pub const PREFETCH: usize = 10_000;
-/// Batches in flight of all workers.
+/// Maximum number of batches in flight of all workers.
 pub const WINDOW: usize = 1_000_000;
-/// Ranks that share the samples.
+/// Maximum number of ranks that share the samples.
 pub const RANKS: u32 = 1_000_000;
-/// The longest wait for a worker, seconds: about 31 years.
+/// Maximum timeout for a worker, seconds: about 31 years.
 pub const TIMEOUT: f64 = 1e9;
-/// The longest training step, ms: an hour.
+/// Maximum time of a training step, ms: one hour.
 pub const STEP_MS: f64 = 3.6e6;
-/// Side of the square to which pictures are resized, pixels.
+/// Maximum side of the square to which pictures are resized, pixels.
 pub const IMAGE_SIZE: u32 = 4096;
-/// Bytes of a file of options.
+/// Maximum size of a file of options, bytes.
 pub const CONFIG_BYTES: u64 = 1_000_000;
-/// Bytes of a file of indices, weights or labels.
+/// Maximum size of a file of indices, weights or labels, bytes.
 pub const SAMPLER_BYTES: u64 = 1_000_000_000;
-/// Numbers or labels in such a file.
+/// Maximum number of values or labels in such a file.
 pub const SAMPLER_ENTRIES: usize = 100_000_000;
-/// Classes in a file of labels. Each has 3,000 samples an epoch.
+/// Maximum number of classes in a file of labels. Each has 3,000 samples per epoch.
 pub const CLASSES: usize = 100_000;
 
-/// That `name` should be at most `most`, but is `got`.
+/// Returns the error text for a value above a limit.
 pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str) -> String {
     say!("{name} should be at most {most}, but got {name}={got}. {remedy}")
 }
 
-/// What may be asked for, whatever the dataset is.
+/// Checks limits that do not depend on the dataset.
 ///
 /// # Errors
-/// The sentence about the first option that is too much.
+/// If an option exceeds its limit.
 pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
     let whole = |count: usize| count as u64;
     let workers = whole(o.num_workers);
@@ -131,21 +131,21 @@ pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
     Ok(())
 }
 
-/// What happens in an epoch, once the dataset is known.
+/// Size of an epoch, once the dataset is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch {
-    /// Batches, with the tasks that get no answer.
+    /// Number of batches, including tasks without an answer.
     pub batches: u64,
-    /// Samples of all batches.
+    /// Number of samples of all batches.
     pub samples: u64,
 }
 
-/// What all epochs of a run come to: what happened to each batch is kept in memory.
+/// Checks the size of all epochs of a run. The run keeps the events of each batch in memory.
 ///
 /// # Errors
-/// If there are more than a run keeps, or than there is memory for.
+/// If there are more batches than a run keeps, or not enough memory.
 pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
-    /// Measured: what a run takes for a batch, and for the time of a sample.
+    /// Measured memory of a run per batch and per sample time, bytes.
     const BATCH: u64 = 900;
     const SAMPLE: u64 = 40;
     let remedy = say!("Choose fewer epochs, a larger batch_size or fewer samples.");
@@ -169,15 +169,15 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
     fits(bytes, what, remedy)
 }
 
-/// What the batches that are in memory at a time come to, with `sample` bytes a sample.
+/// Checks the memory of the batches in flight. `sample`: bytes per sample.
 ///
 /// # Errors
-/// If there is no memory for them.
+/// If there is not enough memory.
 pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), LoaderError> {
-    /// Beside its bytes: its index, and the tensor that it is in.
+    /// Overhead per sample in bytes: its index and its tensor.
     const BESIDE: u64 = 200;
     let size = (o.batch_size.unwrap_or(1) as u64).min(epoch.samples);
-    // One more is at the trainer.
+    // The trainer has one more batch.
     let flying = (o.window() as u64).min(epoch.batches).saturating_add(1);
     let bytes = size.saturating_mul(sample.saturating_add(BESIDE));
     let what = say!(
@@ -190,10 +190,10 @@ pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), Loa
     fits(bytes.saturating_mul(flying), what, remedy)
 }
 
-/// What an epoch comes to, once the dataset is known.
+/// Checks the number of samples of an epoch, once the dataset is known.
 ///
 /// # Errors
-/// If it has more samples than an epoch may have.
+/// If there are more than [`SAMPLES`].
 pub fn check_samples(count: usize) -> Result<(), LoaderError> {
     let count = count as u64;
     if count <= SAMPLES {
@@ -218,7 +218,7 @@ fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), LoaderEr
     )))
 }
 
-/// A number of seconds or milliseconds.
+/// Checks a number of seconds or milliseconds.
 fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<(), LoaderError> {
     if (0.0..=most).contains(&got) {
         return Ok(());
@@ -231,7 +231,7 @@ fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<()
     }))
 }
 
-/// `1,234,567`
+/// Formats `1234567` as `1,234,567`.
 pub fn grouped(count: u64) -> String {
     loadscope_trace::count(count)
 }

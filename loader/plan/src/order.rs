@@ -1,4 +1,4 @@
-//! Which batches a loader will yield, without loading anything: PyTorch's order for these options and this seed.
+//! Batches that a loader will yield, without loading anything. The order is PyTorch's for the same options and seed.
 
 mod orders;
 
@@ -13,23 +13,24 @@ use crate::plan::{Needed, SampleTable, weights};
 
 pub use orders::{EpochBatches, Orders, Samples, Streams, epoch_of_streams, indices};
 
-/// Indices of an epoch that is kept whole.
+/// Maximum number of indices of an epoch that is kept in memory.
 const MOST_KEPT: u64 = 100_000_000;
 
-/// What a loader will yield.
+/// Batches that a loader will yield.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Order {
-    /// `len(loader)`: batches in an epoch; `None` if it is not known.
+    /// `len(loader)`: batches per epoch. `None`: unknown.
     pub len: Option<usize>,
-    /// The indices of each batch of each epoch.
+    /// Indices of each batch of each epoch.
     pub epochs: Vec<Vec<Vec<u64>>>,
-    /// The worker of each batch of each epoch; -1: the main thread.
+    /// Worker of each batch of each epoch. -1: the main thread.
     pub workers: Vec<Vec<i64>>,
-    /// The seed of each worker in each epoch.
+    /// Seed of each worker in each epoch.
     pub seeds: Vec<Vec<u64>>,
 }
 
-/// The order of these options. With several workers it holds for `in_order=True`; without, the order depends on time.
+/// Returns the order for these options. With several workers it applies to `in_order=True`. With `in_order=False` the order depends
+/// on timing.
 ///
 /// # Errors
 /// If the options contradict each other, or the sampler fails.
@@ -51,23 +52,23 @@ pub fn order(options: &RunOptions, samples: &Samples) -> Result<Order, LoaderErr
     Ok(order)
 }
 
-/// One epoch of an order, its batches one behind the other.
+/// Order of one epoch, with its batches concatenated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpochOrder {
-    /// Its number, from 0.
+    /// Number of the epoch, from 0.
     pub epoch: u32,
-    /// The indices in the order in which they are asked for.
+    /// Indices in the order of the tasks.
     pub indices: Vec<u64>,
-    /// For each batch, where in `indices` it ends.
+    /// End of each batch in `indices`.
     pub ends: Vec<usize>,
-    /// The worker of each batch; -1: the main thread.
+    /// Worker of each batch. -1: the main thread.
     pub workers: Vec<i64>,
-    /// The seed of each worker.
+    /// Seed of each worker.
     pub seeds: Vec<u64>,
 }
 
 impl EpochOrder {
-    /// The indices of each batch.
+    /// Returns the indices of each batch.
     pub fn batches(&self) -> impl Iterator<Item = &[u64]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -93,11 +94,11 @@ impl EpochOrder {
     }
 }
 
-/// Hands the epochs of these options to `each`, one after the other, until it returns false; returns `len(loader)`, if it is
-/// known. As [`order`], but each epoch is dropped when the next one comes.
+/// Calls `each` with the epochs of these options in sequence until it returns false. Returns `len(loader)`, if known. Unlike
+/// [`order`], it keeps only one epoch in memory.
 ///
 /// # Errors
-/// As [`order`]; and if an epoch has so many indices that it cannot be kept whole.
+/// As [`order`], and if an epoch has too many indices for memory.
 pub fn each_epoch(
     options: &RunOptions,
     samples: &Samples,
@@ -116,15 +117,15 @@ pub fn each_epoch(
     Ok(orders.len())
 }
 
-/// The order of the dataset that the options name. Only its length is looked at.
+/// Returns the order of the dataset that the options name. It opens the dataset only for its length.
 ///
 /// # Errors
-/// As [`order`]; and if the dataset cannot be opened.
+/// As [`order`], and if the dataset cannot be opened.
 pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<Order, LoaderError> {
     order(options, &samples_of_dataset(options, catalog)?)
 }
 
-/// The samples of the dataset that the options name. Only its length is looked at.
+/// Returns the samples of the dataset that the options name. It opens the dataset only for its length.
 ///
 /// # Errors
 /// If the dataset cannot be opened.
@@ -134,7 +135,7 @@ pub fn samples_of_dataset(
 ) -> Result<Samples, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     Ok(match &spec {
-        // Made-up samples need not be made.
+        // Synthetic datasets need no lookup.
         DatasetSpec::Synthetic(model) => Samples::Map(model.len),
         DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
         DatasetSpec::Data(data) if data.is_stream() => {
@@ -156,18 +157,18 @@ pub fn samples_of_dataset(
     })
 }
 
-/// What is known of the samples of a dataset without loading one, and what its sampler was asked for.
+/// Properties of the samples of a dataset that are known without loading one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
-    /// The class of each sample; `None`: only loading them would tell.
+    /// Class of each sample. `None`: unknown before loading.
     pub labels: Option<Vec<u32>>,
-    /// Names of the classes.
+    /// Class names.
     pub classes: Vec<String>,
-    /// The weight of each sample, if the sampler is a weighted one.
+    /// Weight of each sample, if the sampler is a weighted one.
     pub weights: Option<Vec<f64>>,
 }
 
-/// What is known of the samples of the dataset that the options name.
+/// Returns the known properties of the samples of the dataset that the options name.
 ///
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.

@@ -1,5 +1,5 @@
-//! The loader with a virtual clock: the same [`Scheduler`], but workers take exactly as long as a cost model says, and no time
-//! passes. Exact and repeatable, whatever the host is doing.
+//! The loader with a virtual clock: the same [`Scheduler`], with the times of workers from a cost model. The result is exact and
+//! repeatable, independent of the host.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -21,39 +21,39 @@ pub use options::simulate;
 pub use work::Work;
 use worker::{Arrival, Worker};
 
-/// What is simulated.
+/// Parameters of a simulation.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// How the run introduces itself; its options say how many workers there are, how far they prefetch and in which order.
+    /// Description of the run. Its options contain the number of workers, the prefetch factor and the order.
     pub info: RunInfo,
-    /// What is loaded.
+    /// Samples that are loaded.
     pub work: Work,
-    /// What putting a batch together takes.
+    /// Time to collate a batch.
     pub collate: Nanos,
-    /// What pinning a batch takes; `None`: there is no pin thread.
+    /// Time to pin a batch. `None`: no pin thread.
     pub pin: Option<Nanos>,
-    /// What a training step takes.
+    /// Time of a training step.
     pub step: Nanos,
 }
 
-/// A batch that the consumer was given.
+/// Batch that the consumer received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its task index.
+    /// Task index.
     pub idx: usize,
-    /// Who made it; `None`: the main thread.
+    /// Worker that loaded it. `None`: the main thread.
     pub worker: Option<usize>,
-    /// Its samples.
+    /// Samples of the batch.
     pub samples: Vec<u64>,
 }
 
 impl Simulation {
-    /// Runs one epoch in which fetching sample `i` takes `cost(i)`. The events are in order of time.
+    /// Simulates one epoch in which fetching sample `i` takes `cost(i)`. The events are in order of time.
     pub fn run(&self, cost: impl Fn(u64) -> Nanos) -> Vec<Event> {
         self.run_and_deliver(cost).0
     }
 
-    /// The same with samples that fail: `fails` says so. What becomes of the run then is for `on_error` to say.
+    /// Simulates one epoch in which samples with `fails` raise an error. `on_error` determines the effect on the run.
     pub fn run_with_failures(
         &self,
         cost: impl Fn(u64) -> Nanos,
@@ -62,7 +62,7 @@ impl Simulation {
         self.play(cost, fails).0
     }
 
-    /// The same, together with what the consumer was given, in that order.
+    /// Simulates one epoch. Also returns the received batches in order.
     pub fn run_and_deliver(&self, cost: impl Fn(u64) -> Nanos) -> (Vec<Event>, Vec<Delivery>) {
         self.play(cost, |_| false)
     }
@@ -106,7 +106,7 @@ impl Simulation {
         simulator.tell(end, EventKind::EpochEnded { epoch: 0 });
         simulator.tell(end, EventKind::RunEnded);
         let mut events = simulator.events;
-        // Workers tell their future when they are given a task. Equal times stay in the order of cause and effect.
+        // The events of a worker's task are recorded when it is sent. A stable sort keeps causes before effects.
         events.sort_by_key(|e| e.at);
         (events, simulator.delivered)
     }
@@ -116,18 +116,18 @@ struct Simulator<'a, C, F> {
     plan: &'a Simulation,
     cost: C,
     fails: F,
-    /// Batches with a sample that failed, and which sample that is.
+    /// Batches with a failed sample, and that sample.
     failed: HashMap<usize, u64>,
     events: Vec<Event>,
     workers: Vec<Worker>,
     pin_free: Nanos,
-    /// Answers on their way to the result queue, in the order in which they get there.
+    /// Answers in flight to the result queue, in order of arrival.
     arrivals: BinaryHeap<Reverse<Arrival>>,
-    /// The consumer's time.
+    /// Time of the consumer.
     now: Nanos,
-    /// The batch to be dispatched next.
+    /// Next task to send.
     next: usize,
-    /// What was fetched and not yet yielded.
+    /// Batches that were fetched and not yet yielded.
     made: HashMap<usize, Delivery>,
     delivered: Vec<Delivery>,
 }
@@ -153,7 +153,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         self.tell(at, EventKind::Entered { batch, stage });
     }
 
-    /// Fetches and collates batch `idx` in `worker` from `start` on; returns the end. `None`: the stream has ended.
+    /// Fetches and collates batch `idx` in `worker` from `start` on, and returns the end. `None`: the stream has ended.
     fn fetch(&mut self, idx: usize, worker: usize, start: Nanos) -> Option<Nanos> {
         let state = &mut self.workers[worker];
         let nth = state.asked;
@@ -227,7 +227,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         self.tell(self.now, EventKind::Consumer { waiting: true });
     }
 
-    /// Yields the error in place of batch `idx`. False if it did not fail.
+    /// Yields the error in place of batch `idx`. Returns false if the batch did not fail.
     fn fail(&mut self, idx: usize, worker: Option<usize>) -> bool {
         let Some(sample) = self.failed.remove(&idx) else {
             return false;
@@ -252,12 +252,12 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         true
     }
 
-    /// True if an error ends the run.
+    /// Returns true if an error ends the run.
     fn stops(&self) -> bool {
         self.plan.info.options.on_error == OnError::Stop
     }
 
-    /// The training step on batch `idx`.
+    /// Performs the training step on batch `idx`.
     fn train(&mut self, idx: usize) {
         self.delivered.extend(self.made.remove(&idx));
         self.now += self.plan.step;
@@ -335,7 +335,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         }
     }
 
-    /// Waits until a batch is to be yielded.
+    /// Waits for the next batch to yield. `None`: the epoch has ended.
     fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
         loop {
             match scheduler.next_step() {
@@ -351,14 +351,14 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
                 mut at, idx, ended, ..
             }) = self.arrivals.pop()?;
             if let Some(worker) = ended {
-                // The answer passes the pin thread after the batches before it.
+                // The answer passes the pin thread after earlier batches.
                 self.now = self.now.max(at).max(self.pin_free);
                 self.enter(self.now, idx, Stage::Discarded);
                 scheduler.worker_ended(worker, idx);
                 self.try_put(scheduler);
                 continue;
             }
-            // Errors go past the pin thread.
+            // Errors are not pinned.
             if let Some(pin) = self.plan.pin.filter(|_| !self.failed.contains_key(&idx)) {
                 let start = at.max(self.pin_free);
                 self.enter(start, idx, Stage::Pinning);

@@ -1,4 +1,4 @@
-//! What is known of a dataset without loading its samples.
+//! Properties of a dataset that are known without loading its samples.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use super::DatasetSpec;
 use crate::error::LoaderError;
 use crate::plan::{Needed, SampleTable};
 
-/// The handwritten digits that are built into the embedded engine.
+/// Number of handwritten digits that the embedded engine contains.
 pub const DIGITS: usize = 1797;
 
-/// What is known of a dataset.
+/// Known properties of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// `len(dataset)`, samples; `None`: it has no length.
+    /// `len(dataset)`. `None`: it has no length.
     pub len: Option<usize>,
-    /// Names of the classes.
+    /// Class names.
     pub classes: Vec<String>,
-    /// The class of each sample; `None`: only loading them would tell.
+    /// Class of each sample. `None`: unknown before loading.
     pub labels: Option<Vec<u32>>,
 }
 
-/// Looks datasets up. What opens files is above this crate.
+/// Lookup of datasets. Implementations that open files are in crates above this one.
 pub trait Catalog {
-    /// What is known of the dataset that `spec` names. `image_size` is the side of the square that pictures are resized to.
+    /// Returns the known properties of the dataset `spec`. `image_size`: side of the square to which pictures are resized.
     ///
     /// # Errors
     /// If the dataset cannot be opened.
     fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError>;
 
-    /// What a sampler has to know of each sample of the dataset that `spec` names. What is not known is not in the table.
+    /// Returns the data per sample that a sampler needs of the dataset `spec`. Unknown data are missing in the table.
     ///
     /// # Errors
     /// If the dataset cannot be opened.
@@ -58,7 +58,7 @@ pub trait Catalog {
     }
 }
 
-/// The datasets that are known without opening anything: those that are made up, and the length of the digits.
+/// Catalog of the datasets that need no file: the synthetic ones, and the length of the digits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MadeUp;
 

@@ -1,4 +1,4 @@
-//! What a synthetic dataset costs: a function of the sample's index alone, so that a simulator can ask it, too.
+//! Costs of a synthetic dataset. They depend only on the sample's index, so that a simulator can use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -11,14 +11,14 @@ use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, pair, real, whole};
 use crate::limits;
 
-/// Most samples of a synthetic dataset.
+/// Maximum number of samples of a synthetic dataset.
 pub(super) const MAX_LEN: usize = limits::SAMPLES as usize;
-/// Most bytes of a synthetic sample.
+/// Maximum size of a synthetic sample, bytes.
 const MAX_BYTES: i64 = 1 << 28;
-/// Longest cost of a sample: a day.
+/// Maximum cost of a sample: one day.
 const MAX_COST_MS: f64 = 86_400_000.0;
 
-/// The names of its text.
+/// Keys of a cost model's text.
 pub(super) const KEYS: [Key; 11] = [
     Key::once("len", Text::same("len=24")),
     Key::once("cost_ms", Text::same("cost_ms=50")),
@@ -36,18 +36,18 @@ pub(super) const KEYS: [Key; 11] = [
     Key::once("shape", Text::same("shape=3x32x32")),
 ];
 
-/// Some samples take much longer than the rest.
+/// Tail of the cost distribution: some samples take much longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tail {
     /// Fraction of the samples, 0..=1.
     pub fraction: f64,
-    /// Their cost is multiplied by this fixed factor.
+    /// Factor of their cost.
     pub factor: f64,
 }
 
-/// A synthetic dataset: how many samples, what they look like, how long each takes, which fail.
+/// Synthetic dataset: number, shape, costs and failures of its samples.
 ///
-/// As text: `len=24,cost_ms=50,slow=4:1000`; everything may be left out, and `slow`, `fail` and `panic` take several
+/// Its text is `len=24,cost_ms=50,slow=4:1000`. All keys are optional. `slow`, `fail` and `panic` accept several
 /// entries (`slow=4:1000;9:300` or `slow=4:1000,slow=9:300`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
@@ -55,23 +55,23 @@ pub struct CostModel {
     pub len: usize,
     /// Cost of a usual sample (default 10 ms).
     pub cost: Nanos,
-    /// Costs of certain samples by index; exact, without jitter and tail.
+    /// Exact costs of single samples by index, without jitter and tail.
     pub slow: BTreeMap<usize, Nanos>,
-    /// Each n-th sample (indices n−1, 2n−1, …) has this exact cost.
+    /// Exact cost of each n-th sample (indices n−1, 2n−1, …).
     pub every: Option<(usize, Nanos)>,
-    /// Usual samples differ by this fraction at most, evenly spread: 0.2 = ±20 %.
+    /// Maximum relative deviation of usual samples, uniformly distributed: 0.2 = ±20 %.
     pub jitter: f64,
-    /// Some usual samples take a multiple.
+    /// Tail of the usual samples.
     pub tail: Option<Tail>,
-    /// Samples that raise a ValueError, after their cost.
+    /// Samples that raise a ValueError after their cost.
     pub fail: BTreeSet<usize>,
-    /// Samples that panic, after their cost: a worker that dies.
+    /// Samples that panic after their cost: their worker dies.
     pub panic: BTreeSet<usize>,
-    /// Computes instead of sleeping.
+    /// True to compute instead of sleeping.
     pub cpu: bool,
-    /// Changes which samples the jitter and the tail hit.
+    /// Seed of the jitter and the tail.
     pub seed: u64,
-    /// Sizes of the uint8 tensor of a sample (default 3×32×32).
+    /// Shape of a sample's uint8 tensor (default 3×32×32).
     pub shape: Vec<i64>,
 }
 
@@ -94,7 +94,7 @@ impl Default for CostModel {
 }
 
 impl CostModel {
-    /// How long sample `index` takes; the same at every call and in every run.
+    /// Returns the cost of sample `index`. It is the same in every call and every run.
     pub fn cost(&self, index: usize) -> Nanos {
         if let Some(&cost) = self.slow.get(&index) {
             return cost;
@@ -117,13 +117,13 @@ impl CostModel {
         Nanos(cost.round().max(0.0) as i64)
     }
 
-    /// Bytes of the tensor of a sample.
+    /// Returns the size of a sample's tensor, bytes.
     pub fn bytes(&self) -> u64 {
         let sizes = self.shape.iter().map(|&size| size.max(0).unsigned_abs());
         sizes.fold(1, u64::saturating_mul)
     }
 
-    /// A number in 0..1 that depends on the seed, the index and the purpose only (SplitMix64's finalizer).
+    /// Returns a number in 0..1 that depends only on the seed, the index and the purpose (SplitMix64's finalizer).
     pub fn uniform(&self, index: usize, purpose: u64) -> f64 {
         let mut z = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for word in [index as u64, purpose] {
@@ -171,7 +171,7 @@ impl CostModel {
         Ok(())
     }
 
-    /// An index beyond the end would silently do nothing.
+    /// Refuses indices beyond the end, which would have no effect.
     fn check_indices(&self) -> Result<(), Mistake> {
         let named = [
             ("slow", self.slow.keys().next_back()),
@@ -207,7 +207,7 @@ impl FromStr for CostModel {
 }
 
 impl CostModel {
-    /// The same, but for what was given.
+    /// Returns the model with the given values applied.
     pub(super) fn with(mut self, all: &[Given<'_>]) -> Result<Self, Mistake> {
         for given in all {
             self.set(given).map_err(|wrong| given.mistake(wrong))?;
@@ -217,7 +217,7 @@ impl CostModel {
     }
 }
 
-/// The options that differ from the defaults, in a fixed order; may be empty.
+/// Writes the options that differ from the defaults, in a fixed order.
 impl fmt::Display for CostModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let base = Self::default();
@@ -263,7 +263,7 @@ impl fmt::Display for CostModel {
     }
 }
 
-/// Milliseconds with as many decimals as needed, so that they read back exactly.
+/// Milliseconds with all decimals, so that they parse to the same value.
 struct Millis(Nanos);
 
 impl fmt::Display for Millis {

@@ -1,8 +1,8 @@
-//! Which dataset a file or a folder is one of.
+//! Recognition of datasets by the names of files and folders.
 
 use std::path::Path;
 
-/// What the names of files end in, and the word of the dataset that reads them.
+/// File name endings, with the word of the dataset that reads them.
 const ENDINGS: [(&str, &str); 11] = [
     (".csv", "csv"),
     (".tsv", "csv"),
@@ -17,7 +17,7 @@ const ENDINGS: [(&str, &str); 11] = [
     (".tgz", "tar"),
 ];
 
-/// What a folder holds, and the word of the dataset that reads it.
+/// Entries of a folder, with the word of the dataset that reads it.
 const CONTENTS: [(&str, &str); 6] = [
     ("Annotations", "voc"),
     ("VOCdevkit", "voc"),
@@ -27,7 +27,7 @@ const CONTENTS: [(&str, &str); 6] = [
     ("SegmentationClass", "voc"),
 ];
 
-/// The word of the dataset that a file or a folder most likely is; `None`: nothing tells.
+/// Returns the word of the dataset that `path` most likely is, or `None` if it is unknown.
 pub fn word_of(path: &Path) -> Option<&'static str> {
     if path.is_dir() {
         let found = CONTENTS.iter().find(|(name, _)| path.join(name).exists());

@@ -1,4 +1,4 @@
-//! The text that names a dataset: `digits`, `folder:PATH`, `tokens:PATH`, `voc:DIR`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
+//! Text form of a dataset: `digits`, `folder:PATH`, `tokens:PATH`, `voc:DIR`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,29 +23,29 @@ pub use data::{
 pub use option::{CocoTask, Decode, PictureSize, Separator, VocTask};
 pub use tokens::{TokenDtype, TokenSpec};
 
-/// Which dataset to load from. Written and read as text, also by serde.
+/// Dataset to load. Its text form is also its serde form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DatasetSpec {
-    /// The built-in handwritten digits.
+    /// Built-in handwritten digits.
     #[default]
     Digits,
-    /// A folder of pictures, one subfolder a class.
+    /// Folder of pictures with one subfolder per class.
     Folder {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// Windows of a file of tokens.
     Tokens(TokenSpec),
-    /// Data in a layout that people have them in: `voc:DIR`, `csv:FILE`, `sql:URL,query=…` and so on.
+    /// Data in a common format: `voc:DIR`, `csv:FILE`, `sql:URL,query=…` and others.
     Data(Box<DataSpec>),
-    /// Made up, with costs and faults as wanted.
+    /// Synthetic map-style dataset with given costs and failures.
     Synthetic(CostModel),
-    /// Made up, too, but iterable.
+    /// Synthetic iterable-style dataset.
     Stream(StreamModel),
 }
 
 impl DatasetSpec {
-    /// Whether its dataset is iterable-style.
+    /// Returns true if the dataset is iterable-style.
     pub fn is_stream(&self) -> bool {
         match self {
             Self::Stream(_) => true,
@@ -54,7 +54,7 @@ impl DatasetSpec {
         }
     }
 
-    /// Bytes of the tensors of a sample; 0 where only loading it tells.
+    /// Returns the size of a sample's tensors, bytes. 0: unknown before loading.
     pub fn sample_bytes(&self, image_size: u32) -> u64 {
         match self {
             Self::Digits => 64 * 4,
@@ -80,7 +80,7 @@ impl FromStr for DatasetSpec {
     type Err = LoaderError;
 
     fn from_str(text: &str) -> Result<Self, LoaderError> {
-        // A path may begin or end with blanks; the rest may not.
+        // A path may begin or end with blanks. Other parts may not.
         if let Some(path) = text.trim_start().strip_prefix("folder:") {
             if path.is_empty() {
                 return Err(LoaderError::Spec(
@@ -144,7 +144,7 @@ impl<'de> Deserialize<'de> for DatasetSpec {
 #[cfg(test)]
 mod tests;
 
-/// An error for a dataset that does not exist: its name, the most similar one, and all names.
+/// Returns the error for an unknown dataset: its name, the most similar one, and all names.
 fn unknown(text: &str) -> String {
     let mut names = vec!["digits", "folder", "tokens"];
     names.extend(DataSpec::WORDS.iter().map(|(name, _)| *name));

@@ -1,4 +1,4 @@
-//! The text of a made-up stream: what its samples cost, and how workers share it.
+//! Text form of a synthetic stream: the costs of its samples, and its split among workers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag};
 use loadscope_words::{say, text};
 
-/// The names of its text, besides those of what a sample costs.
+/// Keys in addition to those of a [`CostModel`].
 const KEYS: [Key; 2] = [
     Key::once(
         "shard",
@@ -22,29 +22,29 @@ const KEYS: [Key; 2] = [
     ),
 ];
 
-/// What each worker yields of a stream.
+/// Samples of a stream that each worker yields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Every worker yields all samples: what happens in PyTorch to a dataset that does not ask which worker it is in.
+    /// Every worker yields all samples. PyTorch does this if a dataset does not check which worker it is in.
     #[default]
     Everything,
     /// Worker k of W yields samples k, k + W, k + 2 W, …
     Strided,
-    /// Worker k yields samples 100 k, 100 k + 1, …, as many as the k-th number says; further workers yield nothing.
+    /// Worker k yields samples 100 k, 100 k + 1, …, as many as the k-th number. Further workers yield nothing.
     Shards(Vec<usize>),
 }
 
-/// The text `len=24,cost_ms=5,shard=true`: the options of a [`CostModel`], and how workers share the stream.
+/// Synthetic stream. Its text `len=24,cost_ms=5,shard=true` has the options of a [`CostModel`] and the split among workers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamModel {
-    /// What the samples cost. With shards, `len` is one more than the largest sample number.
+    /// Costs of the samples. With shards, `len` is the largest sample number plus one.
     pub cost: CostModel,
-    /// Who yields what.
+    /// Split among workers.
     pub sharing: Sharing,
 }
 
 impl StreamModel {
-    /// The numbers of the samples that worker `id` of `workers` yields; `None`: there are no workers.
+    /// Returns the sample numbers of worker `id` of `workers`. `None`: no workers.
     pub fn samples(
         &self,
         worker: Option<(usize, usize)>,
@@ -57,7 +57,7 @@ impl StreamModel {
                 let size = sizes.get(id).copied().unwrap_or(0);
                 Box::new((0..size).map(move |i| id.saturating_mul(100).saturating_add(i)))
             }
-            // No other worker to share with: one shard after the other.
+            // Without workers the main thread yields all shards in sequence.
             (Sharing::Shards(sizes), None) => {
                 let shards = sizes.clone().into_iter().enumerate();
                 Box::new(shards.flat_map(|(id, size)| (0..size).map(move |i| 100 * id + i)))
@@ -67,7 +67,7 @@ impl StreamModel {
 }
 
 impl StreamModel {
-    /// Samples of all workers together, if each yields its part.
+    /// Returns the number of samples of all workers together, if each yields its part.
     pub fn len(&self) -> usize {
         match &self.sharing {
             Sharing::Everything | Sharing::Strided => self.cost.len,
@@ -75,12 +75,12 @@ impl StreamModel {
         }
     }
 
-    /// True if there are no samples.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many samples worker `id` of `workers` yields; `None`: there are no workers.
+    /// Returns the number of samples of worker `id` of `workers`. `None`: no workers.
     pub fn count(&self, worker: Option<(usize, usize)>) -> usize {
         let len = self.cost.len;
         match (&self.sharing, worker) {
@@ -142,9 +142,9 @@ impl StreamModel {
     }
 }
 
-/// `3/8/5`
+/// Parses `3/8/5`.
 fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
-    /// More are not looked at by anyone, and sample numbers must not overflow.
+    /// Maximum number of shards. Sample numbers must not overflow.
     const MOST: usize = 1000;
     let sizes = text.split('/').map(|size| size.trim().parse());
     match sizes.collect::<Result<Vec<usize>, _>>() {
@@ -157,7 +157,7 @@ fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
     }
 }
 
-/// The text that reads back as the same model.
+/// Writes the text that parses to the same model.
 impl fmt::Display for StreamModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cost = self.cost.to_string();
@@ -166,7 +166,7 @@ impl fmt::Display for StreamModel {
             Sharing::Strided => write!(f, "{cost},shard=true"),
             Sharing::Shards(sizes) => {
                 let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-                // The length comes first, and follows from the shards.
+                // The text of the costs begins with the length, which the shards determine.
                 let (_, cost) = cost.split_once(',').unwrap_or_default();
                 write!(f, "{cost},shards={}", sizes.join("/"))
             }

@@ -1,4 +1,4 @@
-//! Whether a recording tells enough for a setting.
+//! Checks of a setting against the data of a recording.
 
 use loadscope_trace::Origin;
 use loadscope_words::say;
@@ -8,7 +8,7 @@ use super::{Recorded, Refusal, Setting};
 use crate::limits;
 
 impl Recorded {
-    /// How it was recorded.
+    /// Returns the setting of the recording.
     pub fn setting(&self) -> Setting {
         let o = &self.options;
         Setting {
@@ -26,18 +26,18 @@ impl Recorded {
         }
     }
 
-    /// True if another number of workers would divide the work anew than the recorded one; without workers one has all of it.
+    /// Returns true if `setting` splits the work among another number of workers than the recording. No workers count as one.
     pub(super) fn changes_workers(&self, setting: &Setting) -> bool {
         setting.num_workers.max(1) != self.options.num_workers.max(1)
     }
 
-    /// A program's own stream is taken to be divided among its workers, as PyTorch's documentation asks for; the forecast says so.
-    /// Of the engine's own it is known whether it is.
+    /// Returns true if the split of a stream among workers is assumed. PyTorch's documentation asks programs to split an iterable-style
+    /// dataset among their workers, and the forecast notes this assumption. For the engine's own streams the split is known.
     pub(super) fn may_divide(&self) -> bool {
         matches!(self.origin, Origin::Pytorch(_))
     }
 
-    /// The setting as it can be simulated.
+    /// Returns the setting with values that can be simulated.
     pub(super) fn checked(&self, setting: &Setting) -> Result<Setting, Refusal> {
         let mut setting = setting.clone();
         let refuse = |text: &str| Err(Refusal(text.to_owned()));
@@ -52,7 +52,7 @@ impl Recorded {
         if setting.num_workers > 0 && setting.prefetch_factor == 0 {
             return refuse("prefetch_factor must be greater than 0");
         }
-        // It counts batches, of which there are no more than samples.
+        // The prefetch factor counts batches, and an epoch has no more batches than samples.
         setting.prefetch_factor = setting.prefetch_factor.clamp(1, self.samples.len().max(1));
         if setting.batch_size == Some(0) {
             return refuse("batch_size should be a positive integer value, but got batch_size=0");
@@ -61,7 +61,7 @@ impl Recorded {
             return refuse(say!("cores must be at least 1"));
         }
         if setting.num_workers == 0 {
-            // PyTorch refuses it together with no workers; here it merely has no effect.
+            // PyTorch refuses persistent_workers without workers. Here it has no effect.
             setting.persistent_workers = false;
         }
         if setting.pin_memory && !self.pinned {

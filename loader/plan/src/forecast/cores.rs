@@ -1,44 +1,41 @@
-//! Threads that share cores.
+//! Model of threads that share cores.
 //!
-//! Those that compute have equal shares of the cores, at most one core each; time off the cores passes for all at once. All
-//! that compute are served equally fast, so one number, what each of them has been served so far, is enough to know when the
-//! next one is through.
+//! Computing threads have equal shares of the cores, at most one core each. Time off the cores passes for all threads at once.
+//! All computing threads are served equally fast, so one number is enough to find the next one to finish: the time served to each.
 
-/// What is left of the cores where more threads compute than there are cores: they take turns, and each finds the caches full of
-/// what others left there.
+/// Remaining speed of the cores when more threads compute than there are cores: each thread finds the caches filled by others.
 const TAKING_TURNS: f64 = 0.95;
-/// Threads that compute on cores of their own share caches and memory; by so much at most this makes each of them slower.
+/// Maximum slowdown of threads that compute on separate cores. They share caches and memory.
 const SHARED_MEMORY: f64 = 0.1;
 
-/// How many times as long computing takes beside others, where so many threads compute at once.
+/// Returns the factor by which computing takes longer when `threads` threads compute at once.
 pub(super) fn side_by_side(threads: f64) -> f64 {
     1.0 + SHARED_MEMORY * (1.0 - 1.0 / threads.max(1.0))
 }
 
-/// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doing {
     Nothing,
-    /// Needs no core until then.
+    /// Off the cores until this time.
     Away(f64),
-    /// Computes until each has been served so much.
+    /// Computes until [`Cores::served`] reaches this value.
     Computing(f64),
 }
 
-/// The threads and their cores. Time is ns since the beginning of the epoch; whole numbers, as long as no core is shared.
+/// Threads and their cores. Times are ns since the start of the epoch. They are whole numbers as long as no core is shared.
 #[derive(Clone, Debug)]
 pub(super) struct Cores {
     pub now: f64,
     served: f64,
     cores: f64,
-    /// Threads that compute at once slow each other down.
+    /// Computing threads slow each other down.
     slows: bool,
-    /// How many threads compute.
+    /// Number of computing threads, as the sum of their widths.
     computing: f64,
     threads: Vec<Doing>,
-    /// As how many threads each counts while it computes: a training step may use several.
+    /// Cores that each thread uses while it computes. A training step may use several.
     widths: Vec<f64>,
-    /// Of two that are through at the same time the one with the smaller number comes first.
+    /// Priorities of threads that finish at the same time. Smaller numbers come first.
     turns: Vec<usize>,
 }
 
@@ -56,18 +53,18 @@ impl Cores {
         }
     }
 
-    /// `thread` needs no core for `time`.
+    /// Keeps `thread` off the cores for `time`.
     pub fn away(&mut self, thread: usize, time: f64, turn: usize) {
         self.turns[thread] = turn;
         self.threads[thread] = Doing::Away(self.now + time);
     }
 
-    /// `thread` computes what takes `time` on a core of its own.
+    /// Lets `thread` compute work that takes `time` on a core of its own.
     pub fn compute(&mut self, thread: usize, time: f64, turn: usize) {
         self.compute_with(thread, time, turn, 1.0);
     }
 
-    /// The same for something that uses `width` cores at a time, for `time` where it has them.
+    /// Lets `thread` compute on `width` cores at once. The work takes `time` if it has all of them.
     pub fn compute_with(&mut self, thread: usize, time: f64, turn: usize, width: f64) {
         self.turns[thread] = turn;
         self.widths[thread] = width;
@@ -75,7 +72,7 @@ impl Cores {
         self.computing += width;
     }
 
-    /// Who is through next, and when.
+    /// Returns the next thread to finish, with its time.
     pub fn next(&self) -> Option<(f64, usize)> {
         let mut away: Option<(f64, usize)> = None;
         let mut computing: Option<(f64, usize)> = None;
@@ -100,18 +97,18 @@ impl Cores {
         if sooner { Some(other) } else { one }
     }
 
-    /// Lets time pass until `thread` is through at `at`, which [`Cores::next`] said.
+    /// Advances the time to `at`, when `thread` finishes. Both are from [`Cores::next`].
     pub fn finish(&mut self, thread: usize, at: f64) {
         let done = std::mem::replace(&mut self.threads[thread], Doing::Nothing);
         self.pass(at);
         if let Doing::Computing(until) = done {
-            // Not a rounding error less, or it would never end.
+            // A value that is smaller by a rounding error would never be reached.
             self.served = self.served.max(until);
             self.computing = (self.computing - self.widths[thread]).max(0.0);
         }
     }
 
-    /// Lets time pass in which no process is done.
+    /// Advances the time while no thread finishes.
     pub fn pass(&mut self, at: f64) {
         if at > self.now {
             self.served += (at - self.now) * self.rate();
@@ -145,7 +142,7 @@ mod tests {
             cores.finish(thread, at);
             ends.push((thread, at.round()));
         }
-        // Three on two cores: 20 of work take 30 and a little more; then two cores for two.
+        // Three threads on two cores: 20 of work take slightly over 30. Then two threads have two cores.
         let slowed = 30.0 * side_by_side(2.0) / TAKING_TURNS;
         let (first, second, third) = (ends[1], ends[2], ends[3]);
         assert_eq!((ends[0], first), ((3, 15.0), (0, slowed.round())));

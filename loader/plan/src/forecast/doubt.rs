@@ -1,8 +1,8 @@
-//! How far the model itself may be off, beside what other samples of the same kind would change.
+//! Error of the model itself, in addition to the variation between samples.
 //!
-//! The shares below were chosen so that nine of ten outcomes of real PyTorch programs lie inside (`cargo xtask truth`). What a
-//! recording tells little of has a wide interval: going from workers to none, many more processes than were recorded, cores that
-//! are all busy, batches that take less than their way.
+//! The constants below make the intervals contain nine of ten outcomes of real PyTorch programs (`cargo xtask truth`). Intervals
+//! are wide if the recording has little data: a change from workers to none, many more processes than recorded, busy cores, or
+//! batches that are cheaper than their transport.
 
 use loadscope_trace::{Nanos, Origin};
 use loadscope_words::say;
@@ -10,39 +10,39 @@ use loadscope_words::say;
 use super::number::float;
 use super::{Recorded, Setting};
 
-/// Two runs of the same program differ by so much.
+/// Variation between two runs of the same program.
 const AGAIN: f64 = 0.04;
-/// Where all cores are busy, what the system lets run first counts for so much.
+/// Variation from the order in which the system schedules threads if all cores are busy.
 const BUSY: f64 = 0.08;
-/// A number of workers, or a step, that was not recorded.
+/// Error for a number of workers that was not recorded.
 const OTHER: f64 = 0.03;
-/// What of the costs of transport between processes is not known, where it was recorded, and where it is assumed.
+/// Error of the transport costs between processes: recorded, then assumed ones.
 const TRANSPORT: f64 = 0.25;
 const ASSUMED: f64 = 0.6;
-/// How evenly workers divide a stream among themselves that were not recorded.
+/// Error for a stream split among other workers than recorded.
 const DIVIDED: f64 = 0.15;
-/// What of the time to start and end more processes, or fewer, than were recorded is not known.
+/// Error of the time to start and end other numbers of processes.
 const PROCESSES: f64 = 0.5;
 
-/// What of the work that other numbers of workers do before their first batch is not known, where they share the cores.
+/// Error of the setup work before the first batch, with other numbers of workers that share the cores.
 const BEGINNING: f64 = 0.3;
-/// What a process needs to begin by itself, ns. What takes longer is the program's own.
+/// Setup time of a process itself, ns. Longer setups belong to the program.
 const USUAL_BEGINNING: f64 = 50e6;
 
-/// A source of doubt, and how large a share of the time it makes uncertain.
+/// Uncertainty of a forecast.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Doubt {
-    /// By how much the time may be more or less, as a share of it: in nine of ten cases.
+    /// Half-width of the 90 % interval, as a share of the time.
     pub share: f64,
-    /// What most of that is, if it is more than a little: a sentence.
+    /// Largest cause, as a sentence, if it exceeds 10 %.
     pub why: Option<&'static str>,
 }
 
-/// A share of the time that is uncertain, and why.
+/// Uncertain share of the time, with its cause.
 type Part = (f64, Option<&'static str>);
 
 impl Recorded {
-    /// How far the forecast of `time` for `setting` may be off for want of knowledge.
+    /// Returns the model's error for a forecast of `time` for `setting`. `busy`: used share of the cores, 0 to 1.
     pub(super) fn doubt(&self, setting: &Setting, time: Nanos, busy: f64) -> Doubt {
         let time = float(time).max(1.0);
         if self.origin == Origin::Simulation {
@@ -125,7 +125,8 @@ impl Recorded {
         }
     }
 
-    /// Of what other numbers of workers, or none, have to do before the first batch; `more` processes start than were recorded.
+    /// Returns the error from setup work before the first batch: by the main process, then by other numbers of workers. `more`: number
+    /// of process starts beyond the recorded ones.
     fn of_beginnings(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
         let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
         let own = (float(self.startup.first_fetch) - USUAL_BEGINNING).max(0.0);
@@ -153,7 +154,7 @@ impl Recorded {
         }
     }
 
-    /// Of how others than the recorded workers would divide a stream.
+    /// Returns the error for a stream split among other workers than recorded.
     fn of_stream(&self, setting: &Setting) -> Part {
         match self.streams && self.changes_workers(setting) {
             true => (

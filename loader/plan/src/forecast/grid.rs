@@ -1,4 +1,4 @@
-//! Many settings at once.
+//! Forecasts of many settings.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,30 +12,30 @@ use super::uncertain::{Again, resampled};
 use super::{Forecast, Recorded, Refusal, Setting};
 use crate::cpu::together;
 
-/// A setting is as good as the best one if it takes no more than this longer.
+/// Tolerance for a setting that counts as good as the best, as a share of the time.
 const AS_GOOD: f64 = 0.02;
 
-/// What is expected of many settings.
+/// Forecasts of many settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlook {
-    /// One entry a setting, in their order.
+    /// One forecast per setting, in the same order.
     pub configurations: Vec<Forecast>,
-    /// What is expected of the setting of the recording, which is what it took if the model is right.
+    /// Forecast of the recorded setting. It equals the recorded time if the model is right.
     pub recorded: Forecast,
-    /// Position of the one that takes least; of several the one with the fewest workers.
+    /// Position of the fastest setting. Ties go to the fewest workers.
     pub best: usize,
-    /// Position of the one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
+    /// Position of the setting within 2 % of the best that has the fewest workers, then the smallest prefetch factor.
     pub cheapest: usize,
-    /// Where epochs start their workers anew: the same numbers of workers, kept between epochs (`persistent_workers=True`).
+    /// The same numbers of workers with `persistent_workers=True`, for settings that restart their workers in each epoch.
     pub kept: Vec<Forecast>,
-    /// What is recommended: of all of these the one with the fewest workers, then the smallest prefetch factor, within 2 % of
-    /// the best, leaving out those that may well be slower; the recorded one, if none is faster by 2 %.
+    /// Recommended setting: within 2 % of the best of all, with the fewest workers, then the smallest prefetch factor. Settings that
+    /// may well be slower than the recorded one are excluded. It is the recorded setting if none is faster by 2 %.
     pub recommended: Forecast,
-    /// How long training would take with a loader that never lets it wait.
+    /// Training time with a loader that never delays the trainer.
     pub headroom: Nanos,
 }
 
-/// `base` for all numbers of workers and prefetch factors; without workers there is nothing to prefetch.
+/// Returns `base` with each number of workers and prefetch factor. Zero workers take only the first factor, since nothing is prefetched.
 pub fn grid(
     base: &Setting,
     workers: impl IntoIterator<Item = usize>,
@@ -59,10 +59,10 @@ pub fn grid(
     settings
 }
 
-/// Forecasts all `settings`. `tell` hears which share is done and says whether the rest is still wanted.
+/// Forecasts all `settings`. `tell` receives the completed share and returns false to cancel.
 ///
 /// # Errors
-/// If one of them makes no sense, or there is none. `Ok(None)`: it was not wanted any more.
+/// If a setting is invalid, or there is none. `Ok(None)`: cancelled.
 pub fn explore(
     recorded: &Recorded,
     settings: &[Setting],
@@ -72,7 +72,7 @@ pub fn explore(
         return Err(Refusal(say!("no settings given").to_owned()));
     };
     let own = recorded.setting();
-    // How long a training step takes may depend on where batches are loaded.
+    // The recorded number of workers, since the time of a training step may depend on it.
     let headroom = recorded.headroom(&Setting {
         num_workers: own.num_workers,
         ..first.clone()
@@ -104,8 +104,8 @@ pub fn explore(
 }
 
 impl Recorded {
-    /// The same numbers of workers as in `settings`, kept between epochs, where that changes anything: with the prefetch factor of the
-    /// recording, to change one thing less.
+    /// Returns `settings` with workers kept between epochs, one per number of workers, where that differs. They have the recorded
+    /// prefetch factor, to change one thing less.
     pub(super) fn kept(&self, settings: &[Setting]) -> Vec<Setting> {
         let factor = self.setting().prefetch_factor;
         let mut kept: Vec<Setting> = Vec::new();
@@ -124,7 +124,7 @@ impl Recorded {
     }
 }
 
-/// The best, and the one with the fewest workers, then the smallest prefetch factor, that is as good.
+/// Returns the positions of the fastest forecast and of the cheapest within 2 %: fewest workers, then smallest prefetch factor.
 pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)> {
     let cost = |f: &Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
     let each = || configurations.iter().enumerate();
@@ -135,7 +135,7 @@ pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)>
     Some((best, cheapest.map_or(best, |(at, _)| at)))
 }
 
-/// The forecasts of all `settings`, in their order; `Ok(None)`: they were not wanted any more.
+/// Returns the forecasts of all `settings` in their order. `Ok(None)`: cancelled.
 pub(super) fn forecast_all(
     recorded: &Recorded,
     settings: &[Setting],
@@ -177,7 +177,7 @@ pub(super) fn forecast_all(
     ))
 }
 
-/// The work of a setting. Settings that differ only in who loads it and how share it.
+/// Work that several settings share. These settings differ only in workers, prefetching and order.
 struct Prepared {
     setting: Setting,
     load: Load,
@@ -208,9 +208,9 @@ impl Prepared {
             && own.step == other.step
             && own.cache == other.cache
             && own.faster == other.faster
-            // Without workers nothing is sent between processes, and no worker competes with the training steps.
+            // Without workers no process receives batches, and no worker competes with the training steps.
             && (own.num_workers > 0) == (other.num_workers > 0)
-            // Streams belong to workers.
+            // Each stream belongs to a worker.
             && (!recorded.streams || own.num_workers == other.num_workers)
     }
 }

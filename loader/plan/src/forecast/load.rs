@@ -1,4 +1,4 @@
-//! The work of a setting: the recorded samples in its batches, at its costs.
+//! The work of a setting: recorded samples, grouped into its batches, at its costs.
 
 use std::ops::Range;
 
@@ -8,53 +8,51 @@ use super::step::StepLoad;
 use super::transport::Change;
 use super::{Recorded, Setting};
 
-/// Parts into which the fetching of a batch is divided at most where cores are shared.
+/// Maximum number of parts of a fetch on shared cores.
 const PARTS: usize = 8;
-/// Parts of an epoch: one of very many batches is divided less, since what is left out evens out in it.
+/// Maximum number of parts of an epoch. Long epochs have fewer parts per batch, since errors average out.
 const ALL_PARTS: usize = 15_000;
 
-/// All epochs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Load {
     pub epochs: Vec<EpochLoad>,
 }
 
-/// The work of one epoch. Times are ns.
+/// Work of one epoch. Times are ns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpochLoad {
     pub tasks: Vec<Task>,
-    /// Time off the cores, then on one.
+    /// Time off the cores, then time on a core.
     pub parts: Vec<(f64, f64)>,
-    /// The tasks of each worker, if each has its own stream.
+    /// Tasks of each worker. `None`: the workers share the tasks of one sampler.
     pub streams: Option<Vec<Vec<u32>>>,
     /// Training steps in the order in which batches are yielded.
     pub steps: Vec<StepLoad>,
-    /// True if anything computes.
+    /// True if any part needs a core.
     pub computes: bool,
-    /// For how much it stands.
     pub weight: Weight,
 }
 
-/// One batch.
+/// Work of one batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Task {
     pub samples: usize,
-    /// Fetching and collating on a core of its own.
+    /// Time of fetching and collating on a core of its own.
     pub alone: f64,
-    /// The same in [`EpochLoad::parts`].
+    /// Positions of the same work in [`EpochLoad::parts`].
     pub parts: Range<usize>,
     pub pin: f64,
     pub fails: bool,
 }
 
-/// A batch before its samples are added up.
+/// Costs of a batch, with its samples still separate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
-    /// Off and on a core.
+    /// Time off a core and time on a core, per sample.
     pub samples: Vec<(f64, f64)>,
-    /// Computing beyond the samples: collating, mostly.
+    /// Computing in addition to the samples, mostly collating.
     pub rest: f64,
-    /// Waiting beyond the samples, without a core.
+    /// Waiting off a core in addition to the samples.
     pub off: f64,
     pub pin: f64,
     pub worker: usize,
@@ -79,33 +77,32 @@ impl Load {
 }
 
 impl EpochLoad {
-    /// What all training steps take together.
+    /// Returns the sum of all training steps.
     pub fn steps_taken(&self) -> f64 {
         let handed = self.tasks.iter().filter(|t| !t.fails).count();
         (0..handed).map(|k| self.step(k).alone).sum()
     }
 
-    /// What so many batches compute, with their steps, ns.
+    /// Returns the CPU time of all fetches and of the first `batches` training steps, ns.
     pub fn computed(&self, batches: u64) -> f64 {
         let parts = self.parts.iter().map(|(_, cpu)| cpu).sum::<f64>();
         let steps = (0..batches as usize).map(|k| self.step(k).cpu);
         parts + steps.sum::<f64>()
     }
 
-    /// True if a training step computes on so many cores that a worker may have to wait for one.
+    /// Returns true if a training step uses so many cores that a worker may have to wait for one.
     pub fn steps_are_wide(&self, cores: f64) -> bool {
         let width = |s: &StepLoad| s.cpu / s.alone.max(1.0);
         self.steps.iter().any(|s| width(s) > 1.05) && cores.is_finite()
     }
 
-    /// The training step on the batch that is yielded as number `k`.
+    /// Returns the training step on the `k`-th yielded batch.
     pub fn step(&self, k: usize) -> StepLoad {
         let known = self.steps.get(k).or(self.steps.last());
         known.copied().unwrap_or_default()
     }
 }
 
-/// Applies a setting to recorded costs.
 pub(super) struct Costs<'a> {
     recorded: &'a Recorded,
     setting: &'a Setting,
@@ -121,7 +118,6 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// The batches of an epoch.
     pub fn drafts(&self, epoch: &EpochCosts) -> Vec<Draft> {
         let drafts: Vec<Draft> = epoch.tasks.iter().map(|t| self.draft(t)).collect();
         match self.setting.batch_size == self.recorded.options.batch_size {
@@ -147,7 +143,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// What sample `at` takes off and on a core.
+    /// Returns the times of sample `at` off and on a core.
     fn sample(&self, at: usize) -> (f64, f64) {
         if self.setting.cache > 0.0 && chance(at as u64) < self.setting.cache {
             return (0.0, 0.0);
@@ -159,7 +155,7 @@ impl<'a> Costs<'a> {
             let Some(wall) = self.recorded.time_in(name, at) else {
                 continue;
             };
-            // Computing first: that is what can be made faster, unless the stage took longer than that.
+            // A factor first reduces computing. Waiting stages first reduce the time off a core.
             let (on, waits) = match waits(name) {
                 true => {
                     let waits = number::float(wall).min(off);
@@ -177,7 +173,7 @@ impl<'a> Costs<'a> {
         (off.max(0.0), cpu.max(0.0))
     }
 
-    /// The same samples in batches of another size; what belongs to a batch goes with its samples.
+    /// Regroups the samples into batches of the setting's size. Costs per batch are divided among its samples.
     fn regrouped(&self, drafts: Vec<Draft>) -> Vec<Draft> {
         let size = self.setting.batch_size.unwrap_or(1);
         let workers = match self.recorded.streams {
@@ -221,7 +217,6 @@ impl<'a> Costs<'a> {
         out
     }
 
-    /// The training steps.
     pub fn steps(&self, epoch: &EpochCosts, drafts: &[Draft]) -> Vec<StepLoad> {
         let steps = epoch.steps.iter().map(|step| {
             self.transport.step(StepLoad {
@@ -239,7 +234,7 @@ impl<'a> Costs<'a> {
             cpu: sum.cpu * by,
         };
         if let Some(step) = self.setting.step {
-            // As large a share of it computes.
+            // The computing share of the step stays the same.
             let step = number::float(step);
             let cpu = if sum.alone > 0.0 {
                 step * sum.cpu / sum.alone
@@ -264,7 +259,7 @@ impl<'a> Costs<'a> {
             .collect()
     }
 
-    /// Adds the samples of the batches up.
+    /// Sums the samples of each batch into the work of an epoch.
     pub fn epoch(&self, drafts: Vec<Draft>, steps: Vec<StepLoad>) -> EpochLoad {
         let mut load = EpochLoad {
             steps,
@@ -312,7 +307,7 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// True for names of stages that wait rather than compute.
+/// Returns true if the name of a stage indicates waiting rather than computing.
 fn waits(stage: &str) -> bool {
     let name = stage.to_ascii_lowercase();
     [

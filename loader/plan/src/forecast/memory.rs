@@ -1,18 +1,18 @@
-//! How much memory all processes would take together.
+//! Memory of all processes in a setting.
 //!
-//! What a recording measured, plus what workers have each for themselves, and batches that are on their way: there are as many of
-//! them as all workers may prefetch. Measured is what is resident, with shared pages counted once.
+//! It is the recorded peak of resident memory with shared pages counted once, plus the private memory of additional workers and the
+//! batches in flight. All batches that the workers may prefetch count as in flight.
 
 use super::recorded::Size;
 use super::{Recorded, Setting};
 
-/// How many batches can be on their way at once.
+/// Returns the maximum number of batches in flight.
 fn window(setting: &Setting) -> f64 {
     setting.num_workers as f64 * setting.prefetch_factor as f64
 }
 
 impl Recorded {
-    /// The most that all processes would take together, bytes; `None` if the recording does not tell what another setting changes.
+    /// Returns the peak memory of all processes, bytes. `None`: the recording lacks a value that the setting needs.
     pub(super) fn memory_of(&self, setting: &Setting) -> Option<u64> {
         let base = self.setting();
         let more_workers = setting.num_workers as f64 - base.num_workers as f64;

@@ -1,18 +1,16 @@
-//! Numbers that a forecast counts with.
+//! Conversions and pseudorandom numbers for forecasts.
 
 use loadscope_trace::Nanos;
 
-/// For counting with.
 pub(super) fn float(time: Nanos) -> f64 {
     time.0 as f64
 }
 
-/// For telling.
 pub(super) fn nanos(time: f64) -> Nanos {
     Nanos(time.round() as i64)
 }
 
-/// A number in 0..1 that belongs to `at` (SplitMix64).
+/// Returns a pseudorandom number in 0..1 for `at` (SplitMix64).
 pub(super) fn chance(at: u64) -> f64 {
     let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,10 +19,10 @@ pub(super) fn chance(at: u64) -> f64 {
     (z >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A duration as it can be counted with.
+/// Clamps a duration to the range of valid costs.
 pub(super) fn sane(time: Nanos) -> Nanos {
     time.clamp(Nanos::ZERO, LONGEST)
 }
 
-/// No cost is longer than eleven days: what a broken source says must not overflow.
+/// Maximum of a cost, about 11.6 days. Durations of a broken source must not overflow.
 const LONGEST: Nanos = Nanos(1_000_000_000_000_000);

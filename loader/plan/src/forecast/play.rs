@@ -1,4 +1,4 @@
-//! One epoch with a virtual clock: the [`Scheduler`] between workers, pin thread and trainer.
+//! Simulation of one epoch with a virtual clock: the [`Scheduler`] with workers, pin thread and trainer.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,26 +17,26 @@ mod worker;
 
 use worker::Worker;
 
-/// How an epoch is loaded. Times are ns.
+/// Parameters of a simulated epoch. Times are ns.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     num_workers: usize,
     prefetch_factor: usize,
     in_order: bool,
     cores: f64,
-    /// Threads that compute at once slow each other down, and what was recorded is as if they did not.
+    /// Computing threads slow each other down. Measured costs are corrected for this.
     slows: bool,
     pins: bool,
-    /// Share of a training step that computes, if that is not as recorded.
+    /// Computing share of a training step. `None`: as recorded.
     trainer_cpu: Option<f64>,
     stops_at_errors: bool,
-    /// When the first task is sent.
+    /// Time of the first task.
     begin: f64,
-    /// When each worker runs.
+    /// Time at which each worker runs.
     runs: Vec<f64>,
-    /// From then on until it fetches its first batch.
+    /// Time from the worker's start to its first fetch.
     first_fetch: f64,
-    /// Of which it computes.
+    /// Computing part of `first_fetch`.
     first_computes: f64,
     next_task: f64,
     wake_worker: f64,
@@ -94,7 +94,7 @@ impl Way {
 }
 
 impl StepLoad {
-    /// Time without a core, time with cores, and how many of them it uses then.
+    /// Returns the time off a core, the time on cores, and the number of cores in use.
     fn parts(self, way: &Way) -> (f64, f64, f64) {
         let cpu = match way.trainer_cpu {
             Some(share) => self.alone * share,
@@ -109,26 +109,25 @@ impl StepLoad {
     }
 }
 
-/// What became of an epoch. Times are ns since its beginning.
+/// Result of an epoch. Times are ns since its start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Played {
     pub end: f64,
     pub waited: f64,
-    /// When the trainer got its first batch.
+    /// Time of the first batch at the trainer.
     pub first: Option<f64>,
-    /// How long it had waited until then.
+    /// Waiting time of the trainer before that.
     pub waited_first: f64,
-    /// How long the workers were fetching and collating.
+    /// Time of all workers in fetching and collating.
     pub busy: f64,
     pub samples: u64,
     pub batches: u64,
-    /// Task indices as they were yielded.
+    /// Task indices in the order in which they were yielded.
     pub order: Vec<u32>,
-    /// An error ended the run.
+    /// True if an error ended the run.
     pub stopped: bool,
 }
 
-/// Plays one epoch.
 pub(super) fn play(load: &EpochLoad, way: &Way) -> Played {
     let mut player = Player::new(load, way);
     if way.num_workers == 0 {
@@ -140,18 +139,18 @@ pub(super) fn play(load: &EpochLoad, way: &Way) -> Played {
     player.played
 }
 
-/// What the main thread does.
+/// State of the main thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Main {
     /// Before the first task.
     Starting,
-    /// Asked for a batch. `fresh`: and has not looked yet.
+    /// Waits for a batch. `fresh`: has not checked the result queue yet.
     Waiting {
         fresh: bool,
     },
-    /// Takes a batch out of the result queue.
+    /// Receives a batch from the result queue.
     Receiving(usize),
-    /// Sends the next task and goes back to the trainer with this one.
+    /// Sends the next task, then returns this batch to the trainer.
     Yielding(usize),
     Training {
         computes: f64,
@@ -166,23 +165,22 @@ struct Player<'a> {
     load: &'a EpochLoad,
     way: &'a Way,
     cores: Cores,
-    /// No process waits for a core: batches need not be divided.
+    /// No thread waits for a core, so batches are not divided into parts.
     alone: bool,
     scheduler: Scheduler<()>,
     main: Main,
     workers: Vec<Worker>,
-    /// The samples of task indices: positions in the load; `None`: its stream has ended.
+    /// Position in the load of each task index. `None`: its stream has ended.
     task_of: Vec<Option<u32>>,
     worker_of: Vec<usize>,
-    /// On the way to the main thread: when they get there (ordered as bits), who comes first of two at the same time, task
-    /// index.
+    /// Batches in flight to the main thread: arrival time (as bits, for ordering), tie-breaker, task index.
     inbox: BinaryHeap<Reverse<(u64, usize, usize)>>,
-    /// Batches that went through the pin thread, which keeps their order.
+    /// Batches that passed the pin thread. It keeps their order.
     passed: usize,
-    /// On the way to the pin thread.
+    /// Batches in flight to the pin thread, with their arrival times.
     to_pin: VecDeque<(f64, usize)>,
     pinning: Option<usize>,
-    /// The load's next task to be sent.
+    /// Next task of the load to be sent.
     next: usize,
     wait_began: f64,
     played: Played,
@@ -191,7 +189,7 @@ struct Player<'a> {
 impl<'a> Player<'a> {
     fn new(load: &'a EpochLoad, way: &'a Way) -> Self {
         let workers = way.num_workers;
-        // Workers, pin thread, main thread.
+        // One thread per worker, the pin thread and the main thread.
         let threads = workers + 2;
         let computing = workers + 1 + usize::from(way.pins);
         Self {
@@ -233,7 +231,7 @@ impl<'a> Player<'a> {
             let thread = self.cores.next();
             let mail = self.next_mail();
             let pin = self.next_pin();
-            // Workers come before the one that checks whether they are done.
+            // At equal times, threads finish before the pin thread starts a batch and the main thread checks its queue.
             let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => a <= b,
                 (a, _) => a.is_some(),
@@ -249,13 +247,13 @@ impl<'a> Player<'a> {
                 self.cores.pass(at);
                 self.take_turn();
             } else {
-                // Nothing will come any more: the recording was stopped early.
+                // No further event can occur: the recording was stopped early.
                 break;
             }
         }
     }
 
-    /// A thread has done what it did.
+    /// Handles the end of a thread's current activity.
     fn through(&mut self, thread: usize) {
         if thread == self.main_thread() {
             self.main_through();
@@ -266,7 +264,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// When the main thread looks into the result queue.
+    /// Returns the time at which the main thread next checks the result queue.
     fn next_mail(&self) -> Option<f64> {
         match self.main {
             Main::Waiting { fresh: true } => Some(self.cores.now),

@@ -1,5 +1,4 @@
-//! What a verdict needs of forecasts: the setting of the recording again, the changes that are nearest to it, and the best
-//! and the cheapest of a grid.
+//! Forecasts for a verdict: the recorded setting, single changes to it, and the best and the cheapest setting of a grid.
 
 use loadscope_diagnose::{Change, Prospects};
 use loadscope_trace::{Nanos, Run};
@@ -8,16 +7,16 @@ use super::grid::{cheapest_of, forecast_all, grid};
 use super::{Forecast, Recorded, Refusal, Setting};
 use crate::limits;
 
-/// Workers that are tried, whatever was recorded.
+/// Numbers of workers up to this one are always tried.
 const WORKERS: usize = 8;
-/// Prefetch factors that are tried.
+/// Prefetch factors that are always tried.
 const PREFETCH: [usize; 4] = [1, 2, 3, 4];
 
-/// Forecasts from `run` what belongs into its verdict. `tell` hears which share is done, 0 to 1, and says whether the rest is
-/// still wanted. Of a long run only a part is looked at, so that it takes about a second.
+/// Forecasts the values of `run`'s verdict. `tell` receives the completed share, 0 to 1, and returns false to cancel. A long run is
+/// forecast from a part, so that it takes about a second.
 ///
 /// # Errors
-/// If the run tells too little. `Ok(None)`: it was not wanted any more.
+/// If the run has too little data. `Ok(None)`: cancelled.
 pub fn prospects(
     run: &Run,
     tell: &(dyn Fn(f64) -> bool + Sync),
@@ -30,10 +29,10 @@ pub fn prospects(
 }
 
 impl Recorded {
-    /// Numbers of workers that are worth trying: 0 to 8, some about a larger number that was recorded, and as many as it takes
-    /// to make a batch in the time of a training step.
+    /// Returns numbers of workers to try: 0 to 8, some near a larger recorded number, and the number that loads a batch within the time
+    /// of a training step.
     pub fn usual_workers(&self) -> Vec<usize> {
-        /// More is no advice.
+        /// Maximum recommended number of workers.
         const MOST: usize = 32;
         let now = self.setting().num_workers;
         let more = [now.saturating_add(1), now.saturating_mul(2)];
@@ -48,7 +47,7 @@ impl Recorded {
         all
     }
 
-    /// Why other numbers of workers than the recorded one are not forecast; `None` if they are.
+    /// Returns the reason why other numbers of workers cannot be forecast. `None`: they can.
     pub fn workers_refused(&self) -> Option<String> {
         let base = self.setting();
         let other = Setting {
@@ -58,7 +57,7 @@ impl Recorded {
         self.checked(&other).err().map(|refusal| refusal.0)
     }
 
-    /// Prefetch factors that are worth trying: 1 to 4, and the one that was recorded.
+    /// Returns prefetch factors to try: 1 to 4 and the recorded one.
     pub fn usual_prefetch(&self) -> Vec<usize> {
         let mut all = PREFETCH.to_vec();
         all.push(self.setting().prefetch_factor);
@@ -67,7 +66,7 @@ impl Recorded {
         all
     }
 
-    /// As many as make a batch in the mean time of a training step.
+    /// Returns the number of workers that loads a batch within the mean time of a training step.
     fn needed_workers(&self) -> Option<usize> {
         let (mut work, mut tasks, mut step, mut steps) = (0i128, 0, 0i128, 0);
         let time = |t: Nanos| i128::from(t.0);
@@ -84,15 +83,15 @@ impl Recorded {
             step += epoch.steps.iter().map(|s| time(s.alone)).sum::<i128>();
             steps += epoch.steps.len() as i128;
         }
-        // Rounded up: work / tasks over step / steps.
+        // (work / tasks) / (step / steps), rounded up.
         let (work, step) = (work.checked_mul(steps)?, step.checked_mul(tasks)?);
         (step > 0).then(|| usize::try_from((work + step - 1) / step).ok())?
     }
 
-    /// What belongs into the verdict on the recorded run; see [`prospects`].
+    /// Forecasts the values of the run's verdict. See [`prospects`].
     ///
     /// # Errors
-    /// If not even the recorded setting can be forecast. `Ok(None)`: it was not wanted any more.
+    /// If the recorded setting itself cannot be forecast. `Ok(None)`: cancelled.
     pub fn prospects(
         &self,
         tell: &(dyn Fn(f64) -> bool + Sync),
@@ -120,7 +119,7 @@ impl Recorded {
         let mut changes: Vec<_> = near.iter().map(|(change, _)| *change).collect();
         let mut nearest: Vec<_> = forecasts[1..first].iter().collect();
         if let Some((_, cheapest)) = chosen {
-            // The same number of workers with the prefetch factor left as it is: one thing changed instead of two.
+            // The same number of workers with the recorded prefetch factor: one change instead of two.
             let workers = of_grid[cheapest].setting.num_workers;
             let own = |f: &&Forecast| {
                 f.setting.num_workers == workers
@@ -162,7 +161,7 @@ fn of(change: Change, forecast: &Forecast) -> loadscope_diagnose::Forecast {
     }
 }
 
-/// What `setting`, one of the grid, changes.
+/// Returns the change from `base` to a setting of the grid.
 fn change(base: &Setting, setting: &Setting) -> Change {
     let (workers, factor) = (setting.num_workers, setting.prefetch_factor);
     if setting.persistent_workers != base.persistent_workers {
@@ -173,14 +172,14 @@ fn change(base: &Setting, setting: &Setting) -> Change {
     }
     match (workers == base.num_workers, factor == base.prefetch_factor) {
         (_, true) => Change::NumWorkers(workers),
-        // Without workers there is nothing to prefetch.
+        // Without workers nothing is prefetched.
         (_, false) if workers == 0 => Change::NumWorkers(0),
         (true, false) => Change::PrefetchFactor(factor),
         (false, false) => Change::Window(workers, factor),
     }
 }
 
-/// One thing changed, a little.
+/// Returns settings with a single small change.
 fn near(base: &Setting, epochs: usize, has_in_order: bool) -> Vec<(Change, Setting)> {
     let workers = base.num_workers;
     let factor = base.prefetch_factor.saturating_mul(2);
@@ -204,7 +203,7 @@ fn near(base: &Setting, epochs: usize, has_in_order: bool) -> Vec<(Change, Setti
         in_order: false,
         ..base.clone()
     };
-    // One worker cannot overtake itself.
+    // With one worker, batches cannot overtake each other.
     let overtakes = has_in_order && workers > 1;
     add(overtakes && base.in_order, Change::InOrder(false), any);
     let further = Setting {
@@ -216,7 +215,7 @@ fn near(base: &Setting, epochs: usize, has_in_order: bool) -> Vec<(Change, Setti
         persistent_workers: true,
         ..base.clone()
     };
-    // With one epoch it only moves the end of the workers to that of the program.
+    // With one epoch the workers end only once anyway.
     let ends = has_workers && !base.persistent_workers && epochs > 1;
     add(ends, Change::PersistentWorkers(true), kept);
     let unpinned = Setting {

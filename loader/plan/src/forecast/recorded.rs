@@ -1,4 +1,4 @@
-//! What a run tells about costs.
+//! Costs of a recorded run.
 
 mod batch;
 mod contention;
@@ -35,51 +35,50 @@ use sample::SampleCost;
 pub(super) use size::Size;
 use startup::Startup;
 
-/// Batches that are looked at in a second or so, for several dozens of settings.
+/// Batches that can be simulated in about a second for several dozen settings.
 const MOST_BATCHES: usize = 16_384;
-/// The same of samples.
+/// Samples that can be simulated in the same time.
 const MOST_SAMPLES: usize = 524_288;
-/// Fewer batches say nothing, however large they are.
+/// Minimum number of batches, regardless of their size. Fewer are not representative.
 const FEW_BATCHES: usize = 512;
 
-/// What loading took in a recording, sample by sample.
+/// Costs of a recording, per sample.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     pub(super) options: RunOptions,
-    /// Cores of the host; `None`: not known, or a simulation, which has as many as it needs.
+    /// Cores of the host. `None`: unknown, or a simulation, which has unlimited cores.
     pub(super) cores: Option<usize>,
-    /// Cores of these that other programs used.
+    /// Cores that other programs used.
     pub(super) taken: f64,
-    /// Steps are of a fixed length, whatever the size of a batch.
+    /// Training steps take a fixed time, regardless of the batch size.
     pub(super) fixed_step: bool,
     pub(super) pinned: bool,
     pub(super) streams: bool,
     /// Every worker yields the whole stream.
     pub(super) is_repeated: bool,
-    /// Workers that have a part of the stream, where others have none: more of them have nothing to yield.
+    /// Number of workers that yield samples, if other workers yield none. Additional workers would yield none either.
     pub(super) shards: Option<usize>,
     pub(super) epochs: Vec<EpochCosts>,
     pub(super) samples: Vec<SampleCost>,
     pub(super) stages: Vec<StageCosts>,
     pub(super) delays: Delays,
     pub(super) startup: Startup,
-    /// Who tells.
     pub(super) origin: Origin,
-    /// How large batches are, if it is known.
+    /// Size of the batches. `None`: unknown.
     pub(super) size: Option<Size>,
     pub(super) memory: Memory,
-    /// What sending a batch takes in the middle, in a thread of its worker.
+    /// Median CPU time of sending a batch, in a thread of its worker.
     pub(super) beside: Nanos,
-    /// How many times as long computing took beside other threads as alone.
+    /// Factor by which computing took longer with other threads than alone.
     pub(super) slowed: f64,
-    /// What is left of the training steps, and of what they compute, where no worker competes with them.
+    /// Remaining shares of the training step and of its CPU time if no worker competes.
     pub(super) steps_alone: (f64, f64),
-    /// By how much the forecast of its own setting is off, as a share.
+    /// Relative error of the forecast of the recorded setting.
     pub(super) refit_error: f64,
-    /// How much longer computing took than it would on a core of its own, less 1.
+    /// Relative increase of computing time over a core of its own.
     pub(super) queueing: f64,
     processor: Processor,
-    /// Waiting for a core, of fetches and of training steps, where it was measured.
+    /// Measured waits for a core, of fetches and of training steps.
     core_waits: CoreWaits,
     step_waits: CoreWaits,
     notes: Vec<String>,
@@ -89,66 +88,65 @@ pub struct Recorded {
     waited: Nanos,
 }
 
-/// A named stage of the samples.
+/// Named stage of the samples.
 #[derive(Clone, Debug)]
 pub(super) struct StageCosts {
     pub name: String,
-    /// One entry for each of [`Recorded::samples`].
+    /// Wall time per entry of [`Recorded::samples`].
     pub walls: Vec<Nanos>,
 }
 
-/// One epoch.
+/// Costs of one epoch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpochCosts {
-    /// From the end of the epoch before to the beginning of this one.
+    /// Time since the end of the previous epoch.
     pub pause: Nanos,
-    /// In the order of the sampler.
+    /// Tasks in the order of the sampler.
     pub tasks: Vec<TaskCost>,
-    /// What the trainer took for the batches that it got, in that order.
+    /// Training steps in the order in which batches were yielded.
     pub steps: Vec<Step>,
-    /// From the last batch to the end.
+    /// Time from the last batch to the end of the epoch.
     pub finish: Nanos,
-    /// For how much it stands.
     pub weight: Weight,
 }
 
-/// One batch.
+/// Costs of one batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskCost {
-    /// Its samples in [`Recorded::samples`].
+    /// Position of its first sample in [`Recorded::samples`].
     pub first: usize,
     pub len: usize,
-    /// What fetching took beyond its samples.
+    /// Fetch time in addition to the samples.
     pub extra: Nanos,
     pub collate: Nanos,
-    /// What it waits for beside its samples, without a core.
+    /// Waiting off a core in addition to the samples.
     pub off: Nanos,
-    /// What sending it takes of its worker's process.
+    /// CPU time of sending in its worker's process.
     pub beside: Nanos,
     pub pin: Nanos,
-    /// Who fetched it (streams).
+    /// Worker that fetched it, for streams.
     pub worker: usize,
-    /// Its error was raised in the trainer.
+    /// True if its error was raised in the trainer.
     pub fails: bool,
 }
 
 impl Recorded {
-    /// What `run` tells.
+    /// Reads the costs of `run`.
     ///
     /// # Errors
-    /// If it tells too little.
+    /// If the run has too little data.
     pub fn of(run: &Run) -> Result<Self, Refusal> {
         Self::of_parts(run, &part::whole(run))
     }
 
-    /// [`Recorded::of_part`] of a run with enough batches for a forecast.
+    /// Returns [`Recorded::of_part`] of a run with enough batches for a forecast.
     ///
     /// # Errors
-    /// If it has too few batches, or too few measurements.
+    /// If the run has too few batches or measurements.
     pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
         const FEWEST: u64 = 10;
         let batches = run.yields().all().len() as u64;
-        // Without a batch, it contains too little.
+        // A run without batches is refused by `of_part`.
         if (1..FEWEST).contains(&batches) {
             return Err(Refusal(plural(
                 batches,
@@ -159,10 +157,10 @@ impl Recorded {
         Self::of_part(run)
     }
 
-    /// The same; of a long run, what a part of it tells that can be looked at many times in a second.
+    /// Reads the costs of `run`. A long run is reduced to a part that can be simulated many times per second.
     ///
     /// # Errors
-    /// If it tells too little.
+    /// If the run has too little data.
     pub fn of_part(run: &Run) -> Result<Self, Refusal> {
         let samples = run.batches().iter().map(|b| b.samples() as usize);
         let each = samples.sum::<usize>().div_ceil(run.batches().len().max(1));
@@ -229,34 +227,34 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Cores that the loader has in `setting`: those that it names, or those that other programs left.
+    /// Returns the cores for the loader in `setting`: the ones that it names, or the ones that other programs left.
     pub(super) fn cores_of(&self, setting: &Setting) -> Option<f64> {
         let left = |cores: usize| (cores as f64 - self.taken).max(1.0);
         let named = setting.cores.map(|cores| cores as f64);
         named.or(self.cores.map(left))
     }
 
-    /// Batches in it.
+    /// Returns the number of batches.
     pub fn tasks(&self) -> usize {
         self.epochs.iter().map(|e| e.tasks.len()).sum()
     }
 
-    /// How long it took, from the beginning of the first epoch to the end of the last, or to the error that ended the run.
+    /// Returns the time from the start of the first epoch to the end of the last, or to the error that ended the run.
     pub fn time(&self) -> Nanos {
         self.time
     }
 
-    /// How long the trainer waited in it.
+    /// Returns the time that the trainer waited.
     pub fn waited(&self) -> Nanos {
         self.waited
     }
 
-    /// What is assumed, because it was not measured: sentences for people.
+    /// Returns the assumptions made for missing measurements, as sentences for the user.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The stages that the dataset names.
+    /// Returns the stages that the dataset names.
     pub fn stage_names(&self) -> Vec<&str> {
         self.stages.iter().map(|s| s.name.as_str()).collect()
     }
@@ -269,12 +267,12 @@ impl Recorded {
         self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.pause)
     }
 
-    /// From the last batch of epoch `epoch` to its end. That is the end of the workers, where they end; so it is what was
-    /// recorded only where they did so in the recording, or in neither.
+    /// Returns the time from the last batch of epoch `epoch` to its end. It includes the end of the workers if they end with the epoch.
+    /// The recorded time applies if the workers end in the recording and the setting, or in neither.
     pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
         let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
         let workers = |n: usize| n.max(1) as f64;
-        // Processes take longer to end the more there are.
+        // More processes take longer to end.
         let more = match self.origin {
             Origin::Pytorch(_) => workers(setting.num_workers) / workers(self.options.num_workers),
             _ => 1.0,
@@ -291,7 +289,7 @@ impl Recorded {
         self.options.on_error == OnError::Stop
     }
 
-    /// How many times as long computing took beside other threads, on average, as it would have alone.
+    /// Returns the mean factor by which computing took longer with other threads than alone.
     fn slowed_by_others(&self) -> f64 {
         let (Some(cores), true) = (self.cores, self.is_measured()) else {
             return 1.0;
@@ -308,12 +306,12 @@ impl Recorded {
         side_by_side(busy.min(cores as f64))
     }
 
-    /// True if it was measured what fetches compute, and how long they wait for a core.
+    /// Returns true if the CPU time of fetches and their waits for a core were measured.
     pub(super) fn is_measured(&self) -> bool {
         self.core_waits.known > 0
     }
 
-    /// Learns what is to be said of all batches at once.
+    /// Collects the waits for a core of all batches.
     fn measure(&mut self, run: &Run) {
         let rows = 0..run.batches().len();
         let facts = rows.filter_map(|row| BatchFacts::of(run, row));
@@ -364,7 +362,7 @@ impl Recorded {
                 last = last.max(facts.gone);
                 all.push(facts);
             }
-            // What the trainer never got is of no interest, unless something behind it overtook it.
+            // Batches that were never yielded are dropped, unless a later batch was yielded.
             costs.tasks.truncate(behind);
             handed.sort_by_key(|(at, _)| *at);
             costs.steps = handed.into_iter().map(|(_, step)| step).collect();
@@ -378,7 +376,7 @@ impl Recorded {
     }
 }
 
-/// How long a run took, and how long its trainer waited. What happens after the error that ended it is no loading.
+/// Returns the time of a run and the waiting time of its trainer, up to the error that ended the run.
 fn lasted(run: &Run) -> (Nanos, Nanos) {
     if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
         let waited = Blame::between(run, first.start, at).waited;

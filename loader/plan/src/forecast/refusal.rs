@@ -1,6 +1,6 @@
-//! Why there is no forecast.
+//! The reason for a missing forecast.
 
-/// Why there is no forecast: a sentence for the user.
+/// Reason for a missing forecast, as a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);

@@ -1,4 +1,4 @@
-//! What is to be different.
+//! Settings of a forecast.
 
 use loadscope_diagnose::Change;
 use loadscope_trace::Nanos;
@@ -8,34 +8,33 @@ use super::Refusal;
 use crate::keyvalue::{Given, Key, KeySet, Wrong, flag, real, whole};
 use crate::limits;
 
-/// How the same samples are to be loaded, under PyTorch's names.
+/// Setting under which the same samples are loaded. Fields have PyTorch's names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// 0: the trainer fetches by itself.
+    /// Number of worker processes. 0: the main thread fetches.
     pub num_workers: usize,
-    /// Batches in flight per worker; without workers it has no effect.
+    /// Batches in flight per worker. It has no effect without workers.
     pub prefetch_factor: usize,
-    /// Samples a batch; `None`: samples are yielded as they are.
+    /// Samples per batch. `None`: no batching.
     pub batch_size: Option<usize>,
-    /// Hand batches out in the order of the sampler.
+    /// Yields batches in the order of the sampler.
     pub in_order: bool,
-    /// Keep the workers alive between epochs.
+    /// Keeps the workers alive between epochs.
     pub persistent_workers: bool,
-    /// Pin batches.
+    /// Pins batches.
     pub pin_memory: bool,
-    /// What every training step takes; `None`: what was recorded.
+    /// Time of each training step. `None`: as recorded.
     pub step: Option<Nanos>,
-    /// Cores that the loader has; `None`: those of the host of the recording.
+    /// Cores for the loader. `None`: as recorded.
     pub cores: Option<usize>,
-    /// Share of the samples that come from a cache and cost nothing, 0 to 1.
+    /// Share of the samples that come from a cache at no cost, 0 to 1.
     pub cache: f64,
-    /// Named stages of the samples that take only 1/n of their time. `rest` is the time outside of them.
+    /// Speedup factors by stage name. `rest` is the time outside all stages.
     pub faster: Vec<(String, f64)>,
-    /// Share of a training step that computes on a core; the rest needs none (a GPU, say). `None`: as recorded.
+    /// Computing share of a training step. The rest needs no core, as on a GPU. `None`: as recorded.
     pub trainer_cpu: Option<f64>,
 }
 
-/// What can be different.
 const KEYS: [Key; 11] = [
     Key::once("num_workers", Text::same("num_workers=4")),
     Key::once("prefetch_factor", Text::same("prefetch_factor=2")),
@@ -54,18 +53,18 @@ const KEYS: [Key; 11] = [
 ];
 
 impl Setting {
-    /// Changes what `text` says: `key=value`.
+    /// Applies a change of the form `key=value`.
     ///
     /// # Errors
-    /// If it is not understood.
+    /// If the text is invalid.
     pub fn set(&mut self, text: &str) -> Result<(), Refusal> {
         self.set_all([text]).map(drop)
     }
 
-    /// Changes what all the texts say, each `key=value`, and returns the keys.
+    /// Applies changes of the form `key=value` and returns their keys.
     ///
     /// # Errors
-    /// If one is not understood, or contradicts another.
+    /// If a text is invalid or contradicts another.
     pub fn set_all<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -106,12 +105,12 @@ impl Setting {
         Ok(())
     }
 
-    /// True if workers end with each epoch, and start anew for the next.
+    /// Returns true if workers end with each epoch and start again in the next.
     pub(super) fn ends_workers(&self) -> bool {
         self.num_workers > 0 && !self.persistent_workers
     }
 
-    /// Arguments of `DataLoader` whose values differ from `other`.
+    /// Returns the `DataLoader` arguments that differ from `other`.
     pub fn changes(&self, other: &Self) -> Vec<Change> {
         let all = [
             (
@@ -139,7 +138,7 @@ impl Setting {
         changed.map(|(_, change)| change).collect()
     }
 
-    /// What differs from `other`, as `key=value`, in the words of PyTorch where it has some.
+    /// Returns the differences from `other` as `key=value`, with PyTorch's names where they exist.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut out: Vec<String> = self.changes(other).iter().map(Change::to_string).collect();
         let mut say = |differs: bool, text: String| {
@@ -179,7 +178,7 @@ impl Setting {
     }
 }
 
-/// `0.8` or `80%`
+/// Parses `0.8` or `80%`.
 fn share(text: &str) -> Result<f64, Wrong> {
     match text.strip_suffix('%') {
         Some(percent) => Ok(real(percent.trim(), 0.0..=100.0)? / 100.0),
@@ -187,7 +186,7 @@ fn share(text: &str) -> Result<f64, Wrong> {
     }
 }
 
-/// `decode:2`. The name of a stage may hold colons, too.
+/// Parses `decode:2`. The name of a stage may contain colons.
 fn faster(text: &str) -> Result<(String, f64), Wrong> {
     let parsed = text.rsplit_once(':').and_then(|(stage, factor)| {
         let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;

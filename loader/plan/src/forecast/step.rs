@@ -1,10 +1,10 @@
-//! A training step as it is played.
+//! Training step of a simulation.
 
-/// A training step.
+/// Training step of a simulation. Times are ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StepLoad {
-    /// How long it takes where it never waits for a core.
+    /// Time of the step if it never waits for a core.
     pub alone: f64,
-    /// What all threads compute in it.
+    /// CPU time of all threads during the step.
     pub cpu: f64,
 }

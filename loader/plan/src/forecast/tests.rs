@@ -14,7 +14,7 @@ mod processes;
 mod properties;
 mod streams;
 
-/// What a recording of a simulation is made of.
+/// Parameters of a simulated recording.
 #[derive(Clone, Debug)]
 struct Case {
     options: RunOptions,
@@ -99,7 +99,7 @@ fn with(recorded: &Recorded, changes: &[&str]) -> Forecast {
     recorded.forecast(&setting).expect("it makes sense")
 }
 
-/// By the algorithm: 1.590 s with 1.110 s waited; without order 1.170 s with 0.690 s waited; with three workers 1.450 s.
+/// Expected times follow from the algorithm: 1.590 s with 1.110 s waited, unordered 1.170 s with 0.690 s waited, three workers 1.450 s.
 #[test]
 fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
     let recorded = recorded(&proof());
@@ -248,9 +248,9 @@ fn case() -> impl Strategy<Value = Case> {
                 },
                 ..RunOptions::default()
             };
-            // What an error cuts off a stream is unknown.
+            // The stream after an error is unknown.
             let fails = if streams && !go_on { Vec::new() } else { fails };
-            // No two things end at the same time: which comes first then is a matter of taste.
+            // All end times differ, because the order of simultaneous events is arbitrary.
             let costs = costs.iter().enumerate();
             let costs = costs.map(|(k, c)| c * 1_000_000 + 7 * (1 << (k % 18)) + k as i64);
             Case {
@@ -266,7 +266,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// The second of two batches that are made at the same time waits until the first one is pinned. That is no part of its way.
+/// Two batches are finished at the same time. The second one waits until the first is pinned, which is no transport delay.
 #[test]
 fn waiting_for_a_busy_pin_thread_is_no_delay_on_the_way_to_it() {
     let case = Case {
@@ -293,7 +293,7 @@ fn took(run: &Run) -> (Nanos, Nanos) {
     (nanos(summary.seconds), nanos(summary.waited_seconds))
 }
 
-/// A long recording is forecast from a part of it, and comes out as it did as a whole.
+/// The forecast from a part of a long recording equals the forecast from all of it.
 #[test]
 fn a_part_tells_of_the_whole() {
     let samples = 40_000;

@@ -1,9 +1,9 @@
-//! The way of a batch from a worker's process to the trainer's.
+//! Transport of a batch from the worker's process to the trainer's.
 //!
-//! A worker collates into shared memory, whose pages the system clears one by one; a thread of it sends a description of each
-//! tensor, the main thread receives it and maps the memory, and the training step touches the pages for the first time. Without
-//! workers there is none of that. What a recording with workers tells of it is used for all numbers of workers; for the step
-//! from workers to none, or back, it is taken to be as measured on an ordinary host.
+//! A worker collates into shared memory, whose pages the system clears one by one. A thread of the worker sends a description of each
+//! tensor. The main thread receives it and maps the memory, and the training step touches the pages first. Without workers there
+//! is no transport. Costs recorded with workers apply to all numbers of workers. For a change from workers to none or back, they
+//! are assumed as measured on an ordinary host.
 
 use loadscope_trace::Origin;
 
@@ -12,7 +12,7 @@ use super::recorded::Size;
 use super::step::StepLoad;
 use super::{Recorded, Setting};
 
-/// What transport costs, ns: for a tensor, and for a byte of it.
+/// Transport costs per tensor and per byte, ns.
 #[derive(Clone, Copy, Debug)]
 struct Price {
     tensor: f64,
@@ -25,35 +25,34 @@ impl Price {
     }
 }
 
-/// Collating into shared memory instead of memory of the process.
+/// Additional cost of collating into shared memory instead of process memory.
 const COLLATE: Price = Price {
     tensor: 150_000.0,
     byte: 0.6,
 };
-/// The same for a tensor that is larger than what glibc keeps for the next one: memory of the process is new each time, too, and its
-/// pages are cleared like shared ones.
+/// Additional cost for tensors above [`KEPT`]. Process memory is then also new each time, and its pages are cleared like shared ones.
 const COLLATE_LARGE: Price = Price {
     byte: 0.2,
     ..COLLATE
 };
-/// glibc gives larger pieces of memory back at once (its `DEFAULT_MMAP_THRESHOLD_MAX`), bytes.
+/// Size above which glibc returns freed memory to the system at once (`DEFAULT_MMAP_THRESHOLD_MAX`), bytes.
 const KEPT: f64 = (32 << 20) as f64;
-/// Sending, in a thread of the worker.
+/// Cost of sending, in a thread of the worker.
 const SEND: Price = Price {
     tensor: 280_000.0,
     byte: 0.06,
 };
-/// Receiving, in the main thread.
+/// Cost of receiving, in the main thread.
 const RECEIVE: Price = Price {
     tensor: 400_000.0,
     byte: 0.1,
 };
-/// Touching the memory for the first time, and giving it back.
+/// Cost of the first access to the memory, and of freeing it.
 const TOUCH: Price = Price {
     tensor: 70_000.0,
     byte: 0.33,
 };
-/// What collating into shared memory takes more than collating into memory of the process.
+/// Returns the additional cost of collating into shared memory instead of process memory.
 fn collate(size: Size) -> f64 {
     match size.bytes > KEPT * size.tensors.max(1.0) {
         true => COLLATE_LARGE.of(size),
@@ -61,10 +60,10 @@ fn collate(size: Size) -> f64 {
     }
 }
 
-/// The least share of what was measured that is left where one of these is taken away.
+/// Minimum share of a measured time that remains after a subtraction.
 const LEAST: f64 = 0.1;
 
-/// What recording itself takes of a batch in its worker, of each sample, of a training step, and of receiving a batch, ns.
+/// Overhead of recording: per batch in its worker, per sample, per training step, and per received batch, ns.
 const RECORDING: Recording = Recording {
     batch: 30_000.0,
     sample: 350.0,
@@ -80,29 +79,29 @@ struct Recording {
     receive: f64,
 }
 
-/// What a setting changes in it.
+/// Changes of the transport costs in a setting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Change {
-    /// More in collating; less, if it is negative.
+    /// Additional time for collating. Negative: less time.
     collate: f64,
-    /// More in the training step.
+    /// Additional time for the training step.
     touch: f64,
-    /// What sending takes; `None`: as recorded.
+    /// Time for sending. `None`: as recorded.
     send: Option<f64>,
-    /// From sending to arrival, without receiving.
+    /// Time from sending to arrival, without receiving.
     pub returning: f64,
-    /// For how large a share of the next batch a batch waits for the interpreter, 0 to 1.
+    /// Share of the next batch for which a batch waits for the interpreter, 0 to 1.
     pub interpreter: f64,
-    /// Receiving a batch.
+    /// Time for receiving a batch.
     pub receive: f64,
-    /// What recording took, which a run that is not recorded does not.
+    /// Recording overhead that a run without recording does not have.
     recording: Recording,
-    /// What is left of training steps, and of what they compute, if no worker competes with them any more.
+    /// Remaining shares of training steps and of their CPU time if no worker competes.
     steps_alone: Option<(f64, f64)>,
 }
 
 impl Change {
-    /// What there is to compute beside the samples; `beside` was recorded of other threads.
+    /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads.
     pub fn rest(&self, rest: f64, beside: f64, samples: usize) -> f64 {
         let recording = self.recording.batch + self.recording.sample * samples as f64;
         (rest + self.collate - recording).max(rest * LEAST) + self.send.unwrap_or(beside)
@@ -122,8 +121,8 @@ impl Change {
 }
 
 impl Recorded {
-    /// What sending and receiving a batch takes of all processes, and what recording it took, ns; where the setting goes from workers
-    /// to none or back, also what collating and training differ by.
+    /// Returns the costs of sending, receiving and recording a batch in all processes, ns. With `changes_side`, the setting changes from
+    /// workers to none or back, and the differences in collating and training are included.
     pub(super) fn way_of_a_batch(&self, changes_side: bool) -> f64 {
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         if !is_process {
@@ -132,13 +131,13 @@ impl Recorded {
         let recorded = float(self.beside) + float(self.delays.receive) + RECORDING.batch;
         match (changes_side, self.size) {
             (true, Some(size)) => recorded + collate(size) + TOUCH.of(size),
-            // Nothing is known of the batches.
+            // The size of the batches is unknown.
             (true, None) => recorded + 2e6,
             (false, _) => recorded,
         }
     }
 
-    /// What becomes of transport with `setting`.
+    /// Returns the transport costs with `setting`.
     pub(super) fn transport(&self, setting: &Setting) -> Change {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
@@ -186,7 +185,7 @@ impl Recorded {
 mod tests {
     use super::*;
 
-    /// Seen in real programs: without workers a batch of 25 MB is collated in a third of the time, one of 100 MB in two thirds.
+    /// Real programs without workers collate a batch of 25 MB in a third of the time, and one of 100 MB in two thirds.
     #[test]
     fn memory_of_a_process_costs_less_than_shared_memory_unless_it_is_new_each_time() {
         let one = |bytes| Size {
@@ -200,7 +199,7 @@ mod tests {
             of(25e6),
             of(100e6)
         );
-        // Many tensors of a batch are kept one by one.
+        // Several smaller tensors stay below the limit.
         let many = Size {
             tensors: 8.0,
             bytes: 100e6,

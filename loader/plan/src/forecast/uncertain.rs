@@ -1,4 +1,4 @@
-//! How far a forecast can be trusted: the same with samples drawn again from those that were recorded.
+//! Uncertainty of a forecast by resampling: the recorded samples are drawn again.
 
 use loadscope_trace::Nanos;
 
@@ -7,20 +7,20 @@ use super::number::{self, chance};
 use super::recorded::EpochCosts;
 use super::{Recorded, Setting};
 
-/// How often samples are drawn again.
+/// Number of resamplings.
 const DRAWS: usize = 20;
-/// Batches of all epochs that are drawn at most: of more the spread of fewer is known just as well.
+/// Maximum number of batches per resampling, over all epochs. More do not improve the estimate of the spread.
 const ENOUGH: usize = 100;
 
-/// The loads of samples drawn again. They depend on what is loaded, not on who loads it.
+/// Resampled loads. They depend on the samples, not on the number of workers.
 #[derive(Clone, Debug)]
 pub(super) struct Again {
     loads: Vec<Load>,
-    /// The spread of so many batches is that of all, divided by this.
+    /// Ratio of the spread of all batches to the spread of the resampled ones.
     shrink: f64,
 }
 
-/// Draws the samples of `recorded` again and again.
+/// Resamples the samples of `recorded`.
 pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> Again {
     let costs = Costs::new(recorded, setting);
     let all = load.epochs.iter().map(|e| {
@@ -47,7 +47,7 @@ pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> 
     }
 }
 
-/// An epoch of at most `most` batches whose samples are drawn from all of `drafts`.
+/// Returns an epoch of at most `most` batches with samples drawn from all of `drafts`.
 fn drawn(
     costs: &Costs,
     epoch: &EpochCosts,
@@ -80,8 +80,8 @@ fn drawn(
 }
 
 impl Again {
-    /// The 90 % interval of runs of about `time`.
-    /// `doubt`: how far the model itself may be off, as a share.
+    /// Returns the 90 % interval of runs of about `time`.
+    /// `doubt`: error of the model itself, as a share.
     pub fn spread(
         &self,
         recorded: &Recorded,
@@ -99,7 +99,7 @@ impl Again {
         let (Some(low), Some(high)) = (times.get(1), times.iter().rev().nth(1)) else {
             return (time, time);
         };
-        // Both are independent of each other.
+        // Both errors are independent.
         let together = |sampled: f64| (sampled * sampled + doubt * doubt).sqrt();
         let share = |of: f64| match mean > 0.0 {
             true => together((of / mean - 1.0) * self.shrink),
@@ -110,7 +110,7 @@ impl Again {
     }
 }
 
-/// The same numbers every time.
+/// Pseudorandom numbers with a fixed seed.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! How much memory and how many threads this process may have.
+//! Memory and threads that the host allows this process.
 
 use std::{fmt, io};
 
@@ -7,22 +7,22 @@ use loadscope_trace::count as grouped;
 use loadscope_words::say;
 
 #[cfg(unix)]
-/// Address space of a thread: its stack, its guard page, the stack for signals and what the allocator reserves for it.
+/// Address space of a thread: its stack, guard page and signal stack, and the allocator's reserve.
 const THREAD_SPACE: u64 = 4 << 20;
 #[cfg(unix)]
-/// Address space that has to be free when a thread starts: other threads take some at the same time.
+/// Address space that must be free when a thread starts. Other threads allocate at the same time.
 const PROBED: u64 = 64 << 20;
 #[cfg(unix)]
-/// Mappings of memory of a thread.
+/// Memory mappings per thread.
 const THREAD_MAPS: u64 = 4;
 #[cfg(unix)]
-/// Threads that are left to the rest of this program: the trainer, the recorder, libtorch's.
+/// Threads that are reserved for the rest of the program: trainer, recorder, libtorch.
 const OWN_THREADS: u64 = 16;
 
-/// What would be held in memory is refused if the host does not have as much.
+/// Checks that the host has memory for `bytes`.
 ///
 /// # Errors
-/// The sentence that says so: `what` with its verb, and what to do instead.
+/// If it has less. The text contains `what`, which includes its verb, and the remedy.
 pub fn fits(
     bytes: u64,
     what: impl fmt::Display,
@@ -38,10 +38,10 @@ pub fn fits(
     }
 }
 
-/// Whether the system lets this process start so many workers.
+/// Checks that the system allows this process so many workers.
 ///
 /// # Errors
-/// The sentence that says why not, and how many it would.
+/// If it does not. The text contains the reason and the allowed number.
 pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
     let wanted = num_workers as u64;
     match tightest() {
@@ -54,15 +54,15 @@ pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
     }
 }
 
-/// Whether there is address space for one more thread. What a thread sets up before it runs cannot fail in order.
+/// Checks that there is address space for one more thread. The setup of a thread cannot report an error.
 ///
 /// # Errors
-/// The system's.
+/// The error of the system.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "system calls")]
 pub fn has_room_for_thread() -> io::Result<()> {
     let length = usize::try_from(PROBED).unwrap_or(usize::MAX);
-    // SAFETY: the mapping is new, nothing is read from it or written to it, and it is given back at once.
+    // SAFETY: the mapping is new and never accessed, and it is unmapped at once.
     unsafe {
         let place = libc::mmap(
             std::ptr::null_mut(),
@@ -80,13 +80,13 @@ pub fn has_room_for_thread() -> io::Result<()> {
     Ok(())
 }
 
-/// Not known here.
+/// Always succeeds, since the limit is unknown on this system.
 #[cfg(not(unix))]
 pub fn has_room_for_thread() -> io::Result<()> {
     Ok(())
 }
 
-/// How many more threads something allows.
+/// Remaining threads that a limit allows.
 #[derive(Debug)]
 struct Room {
     threads: u64,
@@ -115,7 +115,7 @@ mod linux {
 
     use super::{OWN_THREADS, Room, THREAD_MAPS, THREAD_SPACE};
 
-    /// What allows the fewest.
+    /// Returns the tightest limit.
     pub fn tightest() -> Option<Room> {
         let rooms = [
             threads_of_system(),
@@ -127,7 +127,7 @@ mod linux {
         rooms.into_iter().flatten().min_by_key(|room| room.threads)
     }
 
-    /// Bytes that this process may use at most.
+    /// Returns the maximum memory of this process, bytes.
     pub fn memory() -> Option<u64> {
         let of_group = groups("memory").filter_map(|folder| {
             let of = |name: &str| number(&folder.join(name));
@@ -141,7 +141,7 @@ mod linux {
     fn threads_of_system() -> Option<Room> {
         let most = number(Path::new("/proc/sys/kernel/threads-max"))?;
         let ids = number(Path::new("/proc/sys/kernel/pid_max")).unwrap_or(u64::MAX);
-        // `0.20 0.18 0.12 1/80 11206`: of 80 threads 1 runs.
+        // `0.20 0.18 0.12 1/80 11206`: 1 of 80 threads is running.
         let load = read_to_string("/proc/loadavg").ok()?;
         let (_, threads) = load.split_whitespace().nth(3)?.split_once('/')?;
         Some(room(
@@ -151,10 +151,10 @@ mod linux {
         ))
     }
 
-    /// How many threads the user has already is not looked up: what is refused later is an error, too.
+    /// The user's current threads are not counted. A later refusal by the system is also an error.
     #[expect(unsafe_code, reason = "a system call")]
     fn threads_of_user() -> Option<Room> {
-        // SAFETY: geteuid takes nothing and always succeeds. The superuser is not limited.
+        // SAFETY: geteuid has no arguments and always succeeds. The limit does not apply to the superuser.
         let is_root = unsafe { libc::geteuid() } == 0;
         let most = limit(libc::RLIMIT_NPROC).filter(|_| !is_root)?;
         Some(room(most, 0, say!("the limit for this user (ulimit -u)")))
@@ -192,7 +192,7 @@ mod linux {
         Room { threads, by }
     }
 
-    /// The soft limit, if there is one.
+    /// Returns the soft limit, if there is one.
     #[allow(clippy::unnecessary_cast, reason = "its type differs between systems")]
     #[expect(unsafe_code, reason = "a system call")]
     fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
@@ -200,12 +200,12 @@ mod linux {
             rlim_cur: 0,
             rlim_max: 0,
         };
-        // SAFETY: the call only writes to `found`, which lives until it returns.
+        // SAFETY: the call only writes to `found`, which outlives the call.
         let failed = unsafe { libc::getrlimit(resource, &raw mut found) };
         (failed == 0 && found.rlim_cur != libc::RLIM_INFINITY).then_some(found.rlim_cur as u64)
     }
 
-    /// The folders of the control groups that this process is in, from its own to the root, whichever version they are of.
+    /// Returns the folders of this process's control groups, from its own to the root, for cgroup v1 and v2.
     fn groups(controller: &str) -> impl Iterator<Item = PathBuf> {
         let text = read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut all = Vec::new();
@@ -222,19 +222,19 @@ mod linux {
                 }
                 _ => continue,
             };
-            // In a container the path may be that of the host, which is not there; its root then is.
+            // In a container, the path may be the host's and not exist here. The root exists.
             let inside = Path::new(path.trim_start_matches('/'));
             all.extend(inside.ancestors().map(|part| root.join(part)));
         }
         all.into_iter()
     }
 
-    /// The number in a file that holds nothing else; `None` for `max`.
+    /// Returns the number in a file that contains nothing else, or `None` for `max`.
     fn number(path: &Path) -> Option<u64> {
         read_to_string(path).ok()?.trim().parse().ok()
     }
 
-    /// The number behind a name at the beginning of a line.
+    /// Returns the number after `name` at the start of a line.
     fn field(path: &str, name: &str) -> Option<u64> {
         let text = read_to_string(path).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -256,7 +256,7 @@ mod linux {
     }
 }
 
-/// `3.1 GB`
+/// Formats a number of bytes as `3.1 GB`.
 fn size(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {

@@ -114,7 +114,7 @@ fn batches_in_flight_have_to_fit_into_memory() {
         ..RunOptions::default()
     };
     let of = |batches, samples| Epoch { batches, samples };
-    // There are not as many samples.
+    // The dataset is smaller than a batch.
     assert_eq!(check_flight(&o, of(1, 1797), 256), Ok(()));
     let text = check_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no host has so much");
     let text = text.to_string();

@@ -1,4 +1,4 @@
-//! The order of epoch after epoch, of which nothing is kept.
+//! Iterator over the orders of all epochs. It keeps no epoch in memory.
 
 use loadscope_trace::RunOptions;
 
@@ -10,19 +10,19 @@ use crate::plan::{Plan, SampleTable};
 use crate::rng::lock_generator;
 use crate::sampler::DataLen;
 
-/// The samples of a dataset, as far as an order depends on them.
+/// Samples of a dataset, as far as an order depends on them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Samples {
-    /// A map-style dataset of so many.
+    /// Length of a map-style dataset.
     Map(usize),
-    /// A map-style dataset, and what its sampler has to know of each sample.
+    /// Map-style dataset, with the data that its sampler needs per sample.
     Known(SampleTable),
-    /// What each worker's stream yields (without workers: the first one is the main thread's).
+    /// Stream of each worker. Without workers, the first stream belongs to the main thread.
     Streams(Streams),
 }
 
 impl Samples {
-    /// Samples of all workers in an epoch in which each is loaded once.
+    /// Returns the number of samples of all workers in an epoch that loads each sample once.
     pub fn count(&self, num_workers: usize) -> u64 {
         match self {
             Self::Map(len) => *len as u64,
@@ -35,17 +35,17 @@ impl Samples {
     }
 }
 
-/// What the workers' streams yield.
+/// Samples of the workers' streams.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Streams {
-    /// A list for each worker.
+    /// One list per worker.
     Listed(Vec<Vec<u64>>),
-    /// What a model says.
+    /// Streams of a synthetic dataset.
     Made(StreamModel),
 }
 
 impl Streams {
-    /// What worker `id` of `num_workers` yields; without workers the main thread as worker 0.
+    /// Returns the samples of worker `id` of `num_workers`. Without workers, worker 0 is the main thread.
     pub fn of(&self, id: usize, num_workers: usize) -> Box<dyn Iterator<Item = u64> + '_> {
         match self {
             Self::Listed(lists) => Box::new(lists.get(id).into_iter().flatten().copied()),
@@ -56,7 +56,7 @@ impl Streams {
         }
     }
 
-    /// How many these are.
+    /// Returns the number of samples of worker `id` of `num_workers`.
     pub fn count(&self, id: usize, num_workers: usize) -> u64 {
         match self {
             Self::Listed(lists) => lists.get(id).map_or(0, |list| list.len() as u64),
@@ -68,8 +68,8 @@ impl Streams {
     }
 }
 
-/// The epochs of a loader, whose batches are made as they are asked for. With several workers the order holds for
-/// `in_order=True`; without, it depends on time.
+/// Epochs of a loader, whose batches are computed on demand. With several workers the order applies to `in_order=True`. With
+/// `in_order=False` it depends on timing.
 pub struct Orders<'a> {
     options: &'a RunOptions,
     samples: &'a Samples,
@@ -77,10 +77,10 @@ pub struct Orders<'a> {
 }
 
 impl<'a> Orders<'a> {
-    /// The epochs of these options.
+    /// Returns the epochs for these options.
     ///
     /// # Errors
-    /// If the options contradict each other or are more than is possible.
+    /// If the options contradict each other or exceed a limit.
     pub fn of(options: &'a RunOptions, samples: &'a Samples) -> Result<Self, LoaderError> {
         let plan = match samples {
             Samples::Map(len) => Plan::of(options, DataLen::from(*len))?,
@@ -94,7 +94,7 @@ impl<'a> Orders<'a> {
         })
     }
 
-    /// `len(loader)`; `None` if it is not known.
+    /// Returns `len(loader)`, or `None` if it is unknown.
     pub fn len(&self) -> Option<usize> {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => Some(self.plan.index.len()),
@@ -102,12 +102,12 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// True if it is known that an epoch has no batches.
+    /// Returns true if an epoch is known to have no batches.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Indices of an epoch; a last batch that is short counts as a full one.
+    /// Returns the number of indices of an epoch. A short last batch counts as a full one.
     pub fn indices(&self) -> u64 {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => indices(&self.plan.index, self.options),
@@ -115,7 +115,7 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// Batches that come in an epoch. For streams it is what comes, not what the loader says.
+    /// Returns the number of batches of an epoch. For streams it is the actual number, not `len(loader)`.
     pub fn batches(&self) -> u64 {
         match (&self.plan.index, self.samples) {
             (Index::Stream { .. }, Samples::Streams(streams)) => {
@@ -125,7 +125,7 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// Who makes the batches of an epoch, in their order; -1: the main thread. It is the same in every epoch.
+    /// Returns the worker of each batch of an epoch. -1: the main thread. It is the same in every epoch.
     pub fn workers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => {
@@ -140,11 +140,11 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// Hands the epochs to `each`, one after the other, until it returns false. What it leaves of an epoch is drawn all the
-    /// same, so that the next one is what it would be.
+    /// Calls `each` with the epochs in sequence until it returns false. The unread rest of an epoch is drawn as well, so that the next
+    /// epoch does not change.
     ///
     /// # Errors
-    /// What `each` returns; and if the sampler fails.
+    /// The error of `each`, and if the sampler fails.
     pub fn each<E: From<LoaderError>>(
         &mut self,
         mut each: impl FnMut(&mut EpochBatches<'_>) -> Result<bool, E>,
@@ -152,7 +152,7 @@ impl<'a> Orders<'a> {
         let mut base_seed = None;
         for epoch in 0..self.options.epochs {
             self.plan.set_epoch(u64::from(epoch));
-            // As the loader does: the base seed first, unless the workers live on.
+            // Like the loader: the base seed comes first, unless the workers persist.
             let kept = base_seed.filter(|_| self.options.persistent_workers);
             let seed = kept.unwrap_or_else(|| {
                 let plan = &self.plan;
@@ -174,7 +174,7 @@ impl<'a> Orders<'a> {
     fn epoch(&self, epoch: u32, base_seed: u64) -> EpochBatches<'_> {
         let workers = self.options.num_workers;
         let batches: Box<dyn Iterator<Item = _>> = match self.samples {
-            // Task `i` goes to worker `i % num_workers`, whatever the load.
+            // Task `i` belongs to worker `i % num_workers`, regardless of the load.
             Samples::Map(_) | Samples::Known(_) => {
                 Box::new((0..).zip(self.plan.index.iter()).map(move |(i, request)| {
                     let request = request?;
@@ -194,10 +194,10 @@ impl<'a> Orders<'a> {
     }
 }
 
-/// The indices of a batch, and its worker.
+/// Indices of a batch, with its worker.
 type NextBatch = Result<(Vec<u64>, i64), LoaderError>;
 
-/// An epoch: an iterator of the indices of each batch, and of its worker; -1: the main thread.
+/// Iterator over the batches of an epoch: the indices and the worker of each. -1: the main thread.
 pub struct EpochBatches<'a> {
     epoch: u32,
     base_seed: u64,
@@ -207,17 +207,17 @@ pub struct EpochBatches<'a> {
 }
 
 impl EpochBatches<'_> {
-    /// Its number, from 0.
+    /// Returns the number of the epoch, from 0.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// How many batches it has in all.
+    /// Returns the number of batches of the epoch.
     pub fn len_of_epoch(&self) -> u64 {
         self.count
     }
 
-    /// The seed of each worker.
+    /// Returns the seed of each worker.
     pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
         let base = self.base_seed;
         (0..self.workers).map(move |id| base.wrapping_add(id))
@@ -232,7 +232,7 @@ impl Iterator for EpochBatches<'_> {
     }
 }
 
-/// Indices that a sampler gives an epoch; a last batch that is short counts as a full one.
+/// Returns the number of indices that a sampler yields per epoch. A short last batch counts as a full one.
 pub fn indices(index: &Index, options: &RunOptions) -> u64 {
     let size = match index {
         Index::Batches(_) => options.batch_size.unwrap_or(1),
@@ -241,7 +241,7 @@ pub fn indices(index: &Index, options: &RunOptions) -> u64 {
     (index.len() as u64).saturating_mul(size as u64)
 }
 
-/// What happens in an epoch of streams, the tasks included that get no answer.
+/// Returns the size of an epoch of streams, including tasks without an answer.
 pub fn epoch_of_streams(options: &RunOptions, streams: Streams) -> Epoch {
     let batches = Turns::new(options, &streams).all();
     Epoch {
@@ -273,11 +273,11 @@ fn of_streams<'a>(
     })
 }
 
-/// Whose turn it is with streams: in every round each worker that has batches left yields one, by its number.
+/// Round robin over the streams: in each round, every worker with remaining batches yields one, in order of its number.
 struct Turns {
-    /// Batches that each has left.
+    /// Remaining batches of each stream.
     left: Vec<u64>,
-    /// How many have some.
+    /// Number of streams with remaining batches.
     running: usize,
     next: usize,
     is_main: bool,
@@ -306,7 +306,7 @@ impl Turns {
             .fold(0, |all, left| all.saturating_add(*left))
     }
 
-    /// The position of the stream whose turn it is.
+    /// Returns the position of the next stream.
     fn take(&mut self) -> Option<usize> {
         while self.running > 0 {
             let id = self.next;

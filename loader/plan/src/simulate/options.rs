@@ -1,5 +1,4 @@
-//! A run simulated from the same options that the engine takes: the real order, the real scheduler, the costs that were asked
-//! for, and no time that passes.
+//! Simulated runs for the options of the engine, with the same order and scheduler. The costs come from the options.
 
 use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Origin, PinMemory, RunId, RunInfo,
@@ -15,18 +14,18 @@ use crate::limits::grouped;
 use crate::order::{Order, Orders, Samples, order, samples_of_dataset};
 use crate::plan::check_options;
 
-/// More samples than this would not fit into memory together with what is recorded about them.
+/// Maximum number of samples whose recorded data fits into memory.
 const MOST_SAMPLES: u64 = 20_000_000;
 
-/// Runs `options` with a virtual clock; the events are in order of time. The same options give the same events, always.
+/// Simulates `options` with a virtual clock. The events are in order of time. The same options always give the same events.
 ///
 /// # Errors
-/// What the engine would refuse; and if there are too many samples.
+/// As the engine, and if there are too many samples.
 pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event>, LoaderError> {
     check_options(options)?;
     let mut options = options.clone();
     if options.global_seed.is_none() {
-        // "A fresh seed for every run" would be another run every time.
+        // A fresh seed would give another run each time.
         options.seed.get_or_insert(0);
     }
     let spec: DatasetSpec = options.dataset.parse()?;
@@ -61,7 +60,7 @@ pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event
     Ok(epochs.finish(costs.note()))
 }
 
-/// Whether there is room for all that is recorded about the samples, the workers and, of streams, the tasks that get no answer.
+/// Checks that memory suffices for the records of samples, workers and, with streams, tasks without an answer.
 fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), LoaderError> {
     let orders = Orders::of(options, samples)?;
     let unanswered = match samples {
@@ -85,7 +84,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), LoaderErro
     )))
 }
 
-/// What the samples of an epoch are.
+/// Returns the samples of an epoch.
 fn work(options: &RunOptions, samples: &Samples, order: &Order, epoch: usize) -> Work {
     match samples {
         Samples::Streams(streams) => {
@@ -113,12 +112,12 @@ fn info(options: &RunOptions, spec: &DatasetSpec, dataset: &Entry, order: &Order
     };
     RunInfo {
         origin: Origin::Simulation,
-        // It happened at no time.
+        // A simulation has no wall-clock time.
         ..facts.info(0, pinning)
     }
 }
 
-/// What samples cost.
+/// Costs of the samples.
 struct Costs {
     own: Option<CostModel>,
     extra: Option<CostModel>,
@@ -154,7 +153,7 @@ impl Costs {
             .any(|m| m.fail.contains(&index) || m.panic.contains(&index))
     }
 
-    /// What is not simulated.
+    /// Returns a note on simplifications of the simulation.
     fn note(&self) -> String {
         let free = say!("Simulated: collating, pinning and the queues take no time");
         match (&self.own, &self.extra) {
@@ -167,7 +166,7 @@ impl Costs {
     }
 }
 
-/// One epoch after the other.
+/// Events of consecutive epochs.
 struct Epochs<'a> {
     options: &'a RunOptions,
     order: &'a Order,
@@ -176,7 +175,7 @@ struct Epochs<'a> {
 }
 
 impl Epochs<'_> {
-    /// Puts the events of an epoch, which begin at zero, behind those of the ones before. False if it was the last one.
+    /// Appends the events of an epoch, whose times start at zero. Returns false if it was the last epoch.
     fn append(&mut self, epoch: u32, events: Vec<Event>) -> bool {
         let seeds = self.order.seeds.get(epoch as usize);
         let keep = self.options.persistent_workers;
@@ -238,7 +237,7 @@ impl Epochs<'_> {
         goes_on
     }
 
-    /// The whole run, with a note on what was left out.
+    /// Returns the events of the run, with a note on the simplifications.
     fn finish(mut self, note: String) -> Vec<Event> {
         let (at, run) = (self.start, RunId(0));
         let kind = EventKind::RunEnded;
@@ -251,7 +250,7 @@ impl Epochs<'_> {
             sample: None,
         }));
         let at = Nanos::ZERO;
-        // After the introduction.
+        // The note follows `RunStarted`.
         let place = 1.min(self.events.len());
         self.events.insert(place, Event { at, run, kind });
         self.events

@@ -31,7 +31,7 @@ fn proof(in_order: bool, num_workers: usize) -> Run {
     run
 }
 
-/// By the algorithm: 1.590 s with 1.110 s waited; without order 1.170 s with 0.690 s waited; with three workers 1.450 s.
+/// Expected times follow from the algorithm: 1.590 s with 1.110 s waited, unordered 1.170 s with 0.690 s waited, three workers 1.450 s.
 #[test]
 fn one_slow_sample_costs_what_the_algorithm_says() {
     let summary = Summary::of(&proof(true, 2));
@@ -145,7 +145,7 @@ fn a_sample_that_fails_ends_the_run_or_is_gone_past() {
 fn what_cannot_be_simulated_is_refused() {
     let huge = made_up("synthetic:len=999999999");
     assert!(simulate(&huge, &MadeUp).is_err_and(|e| e.to_string().contains("too many")));
-    // What is drawn, workers, streams that all yield everything, and tasks without an answer count as well.
+    // Drawn samples, workers, streams that all yield everything, and tasks without an answer count as well.
     let drawn = RunOptions {
         sampler: "random".to_owned(),
         shuffle: false,
@@ -182,8 +182,9 @@ fn what_cannot_be_simulated_is_refused() {
     assert!(simulate(&wrong, &MadeUp).is_err());
 }
 
-/// Variables of PyTorch 2.13 after `iter(loader)` and after each batch of two workers with 2 and 8 samples of 20 ms, in batches of 2, while a
-/// step takes longer than all tasks: `_rcvd_idx`, `_send_idx`, `_tasks_outstanding`, `_workers_status`, the keys of `_task_info`.
+/// Variables of PyTorch 2.13 after `iter(loader)` and after each batch: `_rcvd_idx`, `_send_idx`, `_tasks_outstanding`,
+/// `_workers_status`, and the keys of `_task_info`. Two workers have 2 and 8 samples of 20 ms, in batches of 2. A step takes longer than
+/// all tasks.
 #[test]
 fn an_uneven_stream_has_the_variables_of_pytorch() {
     type Row = (u32, u32, u32, [bool; 2], &'static [u32]);
@@ -212,7 +213,7 @@ fn an_uneven_stream_has_the_variables_of_pytorch() {
     let sent = run.transitions().iter().enumerate();
     let mut sent = sent.filter(|(_, t)| t.stage == Stage::Queued);
     let primed = sent.nth(3).map(|(at, _)| at + 1);
-    // Work that has begun meanwhile changes no variable.
+    // Stages that begin in between change no variable.
     let steps = std::iter::once(primed.expect("the window is filled")).chain(after);
     for (step, row) in steps.zip(PYTORCH) {
         let pipeline = run.pipeline_after(step);

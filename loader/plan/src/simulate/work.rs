@@ -1,23 +1,23 @@
-//! What is there to be loaded.
+//! Samples of a simulated epoch.
 
-/// The samples of an epoch.
+/// Samples of an epoch.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// A map-style dataset: the indices of each batch.
+    /// Map-style dataset: the indices of each batch.
     Batches(Vec<Vec<u64>>),
-    /// An iterable-style one.
+    /// Iterable-style dataset.
     Streams {
-        /// What each worker's stream yields (without workers: the first one is the main thread's).
+        /// Samples of each worker's stream. Without workers, the first stream belongs to the main thread.
         streams: Vec<Vec<u64>>,
-        /// Samples in a batch; 1 for a loader without batches.
+        /// Samples per batch. It is 1 for a loader without batches.
         batch_size: usize,
-        /// Every worker leaves out its last batch if it is short.
+        /// True if every worker drops a short last batch.
         drop_last: bool,
     },
 }
 
 impl Work {
-    /// The samples of task `idx`, given to `worker` as its `nth`; `None`: there are none any more.
+    /// Returns the samples of task `idx`, the `nth` task of `worker`. `None`: its stream has ended.
     pub(super) fn samples(&self, idx: usize, worker: usize, nth: usize) -> Option<&[u64]> {
         match self {
             Self::Batches(batches) => batches.get(idx).map(Vec::as_slice),
@@ -34,7 +34,7 @@ impl Work {
         }
     }
 
-    /// Whether the sampler has a task `idx`: a stream's never ends.
+    /// Returns true if the sampler has a task `idx`. A stream's sampler is infinite.
     pub(super) fn has_task(&self, idx: usize) -> bool {
         match self {
             Self::Batches(batches) => idx < batches.len(),
@@ -42,7 +42,7 @@ impl Work {
         }
     }
 
-    /// The indices that are known when the task is sent.
+    /// Returns the indices that are known when the task is sent.
     pub(super) fn indices(&self, idx: usize) -> Vec<u64> {
         match self {
             Self::Batches(batches) => batches.get(idx).cloned().unwrap_or_default(),

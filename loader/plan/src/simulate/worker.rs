@@ -1,29 +1,29 @@
-//! What the simulation knows of its workers.
+//! State of simulated workers.
 
 use loadscope_trace::Nanos;
 
-/// An answer of a worker.
+/// Answer of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Arrival {
-    /// When it gets there.
+    /// Time of arrival.
     pub at: Nanos,
-    /// At the same time those of lower tasks come first. The end of a stream comes right after the last batch of its worker.
+    /// Tie-breaker: lower tasks arrive first. The end of a stream follows directly after the last batch of its worker.
     pub after: usize,
-    /// The task.
+    /// Task index.
     pub idx: usize,
-    /// The worker, if its stream has ended.
+    /// Worker whose stream has ended. `None`: the answer is a batch.
     pub ended: Option<usize>,
 }
 
-/// A worker of the simulation.
+/// State of a simulated worker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worker {
-    /// When it has finished what it was given.
+    /// End of its last task.
     pub free: Nanos,
-    /// The task that it answered last.
+    /// Last answered task.
     pub last: Option<usize>,
-    /// Batches it was asked for.
+    /// Number of tasks sent to the worker.
     pub asked: usize,
-    /// Its stream has ended: tasks get no answer any more.
+    /// True after the end of its stream. Further tasks get no answer.
     pub ended: bool,
 }

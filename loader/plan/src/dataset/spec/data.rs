@@ -1,4 +1,4 @@
-//! The texts that name data as people have them: `voc:DIR,set=train`, `csv:FILE,sep=tab`, `sql:URL,query=…`.
+//! Text forms of data in common formats: `voc:DIR,set=train`, `csv:FILE,sep=tab`, `sql:URL,query=…`.
 
 mod about;
 
@@ -11,7 +11,7 @@ use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTa
 use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong};
 
-/// A part as it is read again: white space at its begin stands in quotes, too.
+/// Quotes a part so that it parses to the same text. Leading white space is quoted, too.
 fn written(text: &str) -> String {
     match text.starts_with(char::is_whitespace) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -19,7 +19,7 @@ fn written(text: &str) -> String {
     }
 }
 
-/// Defines the datasets: the word, where the data are, and the options with their usual values.
+/// Defines the datasets: word, places and options with their defaults.
 macro_rules! data {
     ($(
         $(#[$doc:meta])*
@@ -29,7 +29,7 @@ macro_rules! data {
             $($(#[$of:meta])* $field:ident: $type:ty = $usual:expr, $key_example:expr;)*
         }
     )+) => {
-        /// Data in a layout that people have them in.
+        /// Data in a common format.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum DataSpec {
             $($(#[$doc])* $name($spec),)+
@@ -46,7 +46,7 @@ macro_rules! data {
             impl $spec {
                 const KEYS: &[Key] = &[$(Key::once(stringify!($field), $key_example)),*];
 
-                /// Those of these places, with the usual options.
+                /// Returns the dataset at these places, with the default options.
                 pub fn new($($place: impl Into<String>),+) -> Self {
                     Self {
                         $($place: $place.into(),)+
@@ -75,7 +75,7 @@ macro_rules! data {
                     let places = [$(self.$place.as_str()),+];
                     for (at, place) in places.into_iter().enumerate() {
                         let comma = if at > 0 { "," } else { "" };
-                        // A place that looks like an option is none if it is not the first part; its position tells.
+                        // Places are recognized by position, so one that looks like an option is not ambiguous.
                         write!(f, "{comma}{}", written(place))?;
                     }
                     #[allow(unused, reason = "a dataset may have no options")]
@@ -89,17 +89,17 @@ macro_rules! data {
         )+
 
         impl DataSpec {
-            /// The words, and how each is written.
+            /// All words, each with an example.
             pub const WORDS: &'static [(&'static str, &'static str)] = &[$(($word, $example)),+];
 
-            /// Its word.
+            /// Returns the word of the format.
             pub fn word(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => $word,)+
                 }
             }
 
-            /// Reads what stands behind the word; `None`: there is no such word.
+            /// Parses the text after the word. `None`: unknown word.
             fn read(word: &str, text: &str) -> Option<Result<Self, LoaderError>> {
                 match word {
                     $($word => Some({
@@ -119,7 +119,7 @@ macro_rules! data {
                 }
             }
 
-            /// Where the data are, as it was written.
+            /// Returns the places as written.
             fn places(&self) -> Vec<&str> {
                 match self {
                     $(Self::$name(spec) => vec![$(spec.$place.as_str()),+],)+
@@ -139,193 +139,193 @@ macro_rules! data {
 }
 
 data! {
-    /// PASCAL VOC: XML beside pictures. torchvision's `VOCDetection` and `VOCSegmentation`.
+    /// PASCAL VOC: XML files with pictures. torchvision's `VOCDetection` and `VOCSegmentation`.
     Voc(VocSpec) = "voc", "voc:DIR,set=train", {
-        /// The folder that holds `Annotations`, or `VOCdevkit`.
+        /// Folder that contains `Annotations`, or `VOCdevkit`.
         dir,
     } {
-        /// The list of names in `ImageSets`, without its ending; `all`: every annotation.
+        /// List of names in `ImageSets`, without its ending. `all`: every annotation.
         set: String = "train".to_owned(), Text::same("set=train");
-        /// The year, where there are several.
+        /// Year, if the folder has several.
         year: Option<String> = None, Text::same("year=2012");
-        /// What it is loaded for.
+        /// Loaded annotations.
         task: VocTask = VocTask::Detection, text!("task=detection (or segmentation)");
-        /// The classes, from label 1 on; none: those of VOC, or those that are found.
+        /// Class names from label 1 on. Empty: the names of VOC, or the names that are found.
         classes: Vec<String> = Vec::new(), Text::same("classes=cat;dog");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
     /// COCO: instances, captions or keypoints in JSON. torchvision's `CocoDetection`, pycocotools.
     Coco(CocoSpec) = "coco", "coco:IMAGES,ANNOTATIONS", {
-        /// The folder of pictures.
+        /// Folder of pictures.
         images,
-        /// The file of annotations.
+        /// File of annotations.
         annotations,
     } {
-        /// What it is loaded for.
+        /// Loaded annotations.
         task: CocoTask = CocoTask::Auto, text!("task=auto (or instances, captions, keypoints)");
-        /// Whether masks are drawn.
+        /// True to draw masks.
         masks: bool = true, Text::same("masks=true");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
     /// Rows of a query to an SQLite file or a PostgreSQL server. `sqlite3`, `psycopg`.
     Sql(SqlSpec) = "sql", "sql:sqlite:FILE,query=SELECT … (or sql:postgresql://…)", {
-        /// `sqlite:FILE` or `postgresql://…`.
+        /// URL: `sqlite:FILE` or `postgresql://…`.
         url,
     } {
-        /// The query.
+        /// SQL query.
         query: String = String::new(), Text::same("query=\"SELECT a, b FROM t\"");
-        /// The column of unique numbers or texts by which rows are asked for; none: rows are streamed.
+        /// Column of unique numbers or texts for lookups. `None`: rows are streamed.
         index: Option<String> = None, text!("index=id (map-style by this column, otherwise iterable-style)");
-        /// The column of pictures.
+        /// Column of pictures.
         image: Option<String> = None, Text::same("image=COLUMN");
-        /// The column of texts.
+        /// Column of texts.
         text: Option<String> = None, Text::same("text=COLUMN");
-        /// The column of labels.
+        /// Column of labels.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// A table as text. `pandas.read_csv`.
+    /// Table as text. `pandas.read_csv`.
     Csv(CsvSpec) = "csv", "csv:FILE", {
-        /// The file.
+        /// File of the table.
         file,
     } {
-        /// What separates fields; none: a tab in files that end in `.tsv`, else a comma.
+        /// Field separator. `None`: a tab in `.tsv` files, otherwise a comma.
         sep: Option<Separator> = None, text!("sep=tab (or comma, semicolon, space)");
-        /// The columns that are loaded; none: all.
+        /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// The column of pictures: their files, as seen from the table's folder.
+        /// Column of picture files, relative to the table's folder.
         image: Option<String> = None, Text::same("image=COLUMN");
-        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// Tables by column. `pyarrow.parquet`.
+    /// Columnar tables. `pyarrow.parquet`.
     Parquet(ParquetSpec) = "parquet", "parquet:FILES", {
-        /// A file, a folder, or a pattern.
+        /// File, folder, or pattern.
         files,
     } {
-        /// The columns that are loaded; none: all.
+        /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// The column of pictures.
+        /// Column of pictures.
         image: Option<String> = None, Text::same("image=COLUMN");
-        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// A saved Hugging Face dataset. `datasets.load_from_disk`.
+    /// Saved Hugging Face dataset. `datasets.load_from_disk`.
     Arrow(ArrowSpec) = "arrow", "arrow:DIR", {
-        /// The folder.
+        /// Folder of the dataset.
         dir,
     } {
-        /// The split, where there are several.
+        /// Split, if there are several.
         split: Option<String> = None, Text::same("split=train");
-        /// The columns that are loaded; none: all.
+        /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// The column of pictures.
+        /// Column of pictures.
         image: Option<String> = None, Text::same("image=COLUMN");
-        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// A JSON value a line. `datasets`, `json`.
+    /// One JSON value per line. `datasets`, `json`.
     Jsonl(JsonlSpec) = "jsonl", "jsonl:FILE", {
-        /// The file.
+        /// File of JSON lines.
         file,
     } {
-        /// The columns that are loaded; none: all.
+        /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// The column of pictures: their files, as seen from the file's folder.
+        /// Column of picture files, relative to the file's folder.
         image: Option<String> = None, Text::same("image=COLUMN");
-        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// One array, by its first axis. `numpy.load(…, mmap_mode="r")`.
+    /// One array, indexed by its first axis. `numpy.load(…, mmap_mode="r")`.
     Npy(NpySpec) = "npy", "npy:FILE", {
-        /// The file.
+        /// File of the array.
         file,
     } {
-        /// Entries of the first axis that a sample has; none: one, without the axis.
+        /// Entries of the first axis per sample. `None`: one entry, without the axis.
         window: Option<usize> = None, text!("window=128 (entries of the first axis per sample)");
-        /// Entries from the begin of a window to that of the next; none: as many as it has.
+        /// Distance between the starts of two windows, in entries. `None`: the window's length.
         stride: Option<usize> = None, Text::same("stride=64");
     }
-    /// Several arrays of one length, by their first axis. `numpy.load`.
+    /// Several arrays of one length, indexed by their first axis. `numpy.load`.
     Npz(NpzSpec) = "npz", "npz:FILE", {
-        /// The file.
+        /// File of the arrays.
         file,
     } {
-        /// The arrays that are loaded; none: all.
+        /// Loaded arrays. Empty: all.
         keys: Vec<String> = Vec::new(), Text::same("keys=x;y");
     }
-    /// Tensors by name, by their first axis. `safetensors`.
+    /// Named tensors, indexed by their first axis. `safetensors`.
     Safetensors(SafetensorsSpec) = "safetensors", "safetensors:FILE", {
-        /// The file.
+        /// File of the tensors.
         file,
     } {
-        /// The tensors that are loaded; none: all.
+        /// Loaded tensors. Empty: all.
         keys: Vec<String> = Vec::new(), Text::same("keys=x;y");
     }
     /// Shards of POSIX tar archives, iterable-style. `webdataset.WebDataset`.
     Webdataset(WebdatasetSpec) = "webdataset", "webdataset:SHARDS", {
-        /// A pattern of files: `train-{000..127}.tar`.
+        /// Pattern of files: `train-{000..127}.tar`.
         shards,
     } {
-        /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
+        /// File endings that form a sample, a tuple in this order. Empty: a dict of all files.
         fields: Vec<String> = Vec::new(), Text::same("fields=jpg;cls");
-        /// Samples of the shuffle buffer; 0: none.
+        /// Size of the shuffle buffer, samples. 0: no buffer.
         shuffle: usize = 0, Text::same("shuffle=1000");
-        /// Whether the shards come in another order in each epoch.
+        /// True to shuffle the shards in each epoch.
         shuffle_shards: bool = false, Text::same("shuffle_shards=true");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One POSIX tar archive, iterable-style. `webdataset.WebDataset`.
     Tar(TarSpec) = "tar", "tar:FILE", {
-        /// The file.
+        /// File of the archive.
         file,
     } {
-        /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
+        /// File endings that form a sample, a tuple in this order. Empty: a dict of all files.
         fields: Vec<String> = Vec::new(), Text::same("fields=jpg;cls");
-        /// Samples of the shuffle buffer; 0: none.
+        /// Size of the shuffle buffer, samples. 0: no buffer.
         shuffle: usize = 0, Text::same("shuffle=1000");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// Bytes by key. `lmdb`.
+    /// Key-value database of bytes. `lmdb`.
     Lmdb(LmdbSpec) = "lmdb", "lmdb:DIR", {
-        /// The folder, or the file.
+        /// Folder or file of the database.
         dir,
     } {
-        /// What the bytes are.
+        /// Content of the values.
         decode: Decode = Decode::Auto, text!("decode=auto (or picture, npy, text, bytes)");
-        /// What is made of the pictures' sizes.
+        /// Resizing of the pictures.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
-    /// WAV, FLAC and OGG. `soundfile.read`.
+    /// WAV, FLAC and OGG files. `soundfile.read`.
     Audio(AudioSpec) = "audio", "audio:DIR", {
-        /// The folder.
+        /// Folder of the files.
         dir,
     } {}
-    /// Lines of words as ids. `pad_sequence`.
+    /// Lines of words, as ids. `pad_sequence`.
     Text(TextSpec) = "text", "text:FILE,vocab=FILE", {
-        /// The file.
+        /// File of the lines.
         file,
     } {
-        /// A file with a word a line, whose number is its id, or a JSON object of ids; none: lines are texts.
+        /// File with one word per line, whose line number is its id, or a JSON object of ids. `None`: lines are texts.
         vocab: Option<String> = None, Text::same("vocab=FILE");
     }
 }
 
 impl DataSpec {
-    /// Reads `WORD:…`; `None`: the word is not one of these.
+    /// Parses `WORD:…`. `None`: unknown word.
     pub(super) fn parse(text: &str) -> Option<Result<Self, LoaderError>> {
         let (word, rest) = text.trim_start().split_once(':')?;
         Some(Self::read(word, rest)?.and_then(|spec| spec.checked(rest)))
@@ -349,13 +349,13 @@ impl DataSpec {
         Err(LoaderError::Spec(format!("{word}:{shown}: {wrong}")))
     }
 
-    /// Its options: their names, and how each is written.
+    /// Returns the options of `word`, or `None` if it is unknown.
     pub fn keys(word: &str) -> Option<&'static [Key]> {
         Self::keys_of(word)
     }
 }
 
-/// Reads places and options.
+/// Parses places and options.
 fn read<T>(
     word: &str,
     example: &str,

@@ -1,4 +1,4 @@
-//! The values of options: how each is read, and written where it is not the usual one.
+//! Values of options: parsing, and writing if they differ from the default.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use loadscope_words::say;
 
 use crate::keyvalue::{Wrong, flag, whole};
 
-/// Something that may stand behind `name=`.
+/// Value after `name=`.
 pub(super) trait OptionValue: Sized + PartialEq {
-    /// Reads it.
+    /// Parses the value.
     fn read(text: &str) -> Result<Self, Wrong>;
 
-    /// Writes it as it is read; `None`: there is nothing to write.
+    /// Writes the value so that it parses to the same value. `None`: the option is omitted.
     fn write(&self) -> Option<String>;
 }
 
@@ -65,7 +65,7 @@ impl<T: OptionValue> OptionValue for Option<T> {
     }
 }
 
-/// `a;b;c`
+/// Names separated by semicolons: `a;b;c`.
 impl OptionValue for Vec<String> {
     fn read(text: &str) -> Result<Self, Wrong> {
         let all: Self = text.split(';').map(|name| name.trim().to_owned()).collect();
@@ -82,7 +82,7 @@ impl OptionValue for Vec<String> {
     }
 }
 
-/// An enum of words.
+/// Defines an enum whose variants are words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -92,10 +92,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its word.
+            /// Returns the word of the variant.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),+
@@ -120,18 +120,18 @@ macro_rules! words {
 }
 
 words! {
-    /// What is made of the sizes of pictures.
+    /// Resizing of pictures.
     PictureSize {
-        /// They are left as they are, so that pictures of different sizes do not stack.
+        /// No resizing. Pictures of different sizes cannot be stacked.
         #[default]
         Original = "original",
-        /// They become squares of `image_size`, and boxes and masks with them.
+        /// Resizing to squares of `image_size`, including boxes and masks.
         Square = "square",
     }
 }
 
 words! {
-    /// What PASCAL VOC is loaded for.
+    /// Annotations that are loaded from PASCAL VOC.
     VocTask {
         /// Boxes: `ImageSets/Main`.
         #[default]
@@ -142,14 +142,14 @@ words! {
 }
 
 words! {
-    /// What COCO is loaded for.
+    /// Annotations that are loaded from COCO.
     CocoTask {
-        /// What the annotations are: captions if they have some, keypoints if they have some, else instances.
+        /// Captions if the file has some, otherwise keypoints if it has some, otherwise instances.
         #[default]
         Auto = "auto",
         /// Boxes, labels and masks.
         Instances = "instances",
-        /// Sentences.
+        /// Captions.
         Captions = "captions",
         /// Boxes, labels and keypoints.
         Keypoints = "keypoints",
@@ -157,40 +157,40 @@ words! {
 }
 
 words! {
-    /// What the bytes of a database are.
+    /// Content of the values of a database.
     Decode {
-        /// What their begin says: a picture, an array of NumPy, a text, else bytes.
+        /// Detected from the first bytes: picture, NumPy array, text, otherwise bytes.
         #[default]
         Auto = "auto",
-        /// A picture.
+        /// Picture.
         Picture = "picture",
-        /// An array of NumPy.
+        /// NumPy array.
         Npy = "npy",
-        /// Text in UTF-8.
+        /// UTF-8 text.
         Text = "text",
-        /// Left as they are.
+        /// Raw bytes.
         Bytes = "bytes",
     }
 }
 
-/// What separates the fields of a table.
+/// Field separator of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
-    /// A comma.
+    /// Comma.
     #[default]
     Comma,
-    /// A tabulator.
+    /// Tab.
     Tab,
-    /// A semicolon.
+    /// Semicolon.
     Semicolon,
-    /// A blank.
+    /// Space.
     Space,
-    /// Any other character of one byte.
+    /// Any other single-byte character.
     Other(u8),
 }
 
 impl Separator {
-    /// Its byte.
+    /// Returns the separator as a byte.
     pub fn byte(self) -> u8 {
         match self {
             Self::Comma => b',',

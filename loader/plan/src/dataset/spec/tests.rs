@@ -56,7 +56,7 @@ fn spec() -> impl Strategy<Value = DatasetSpec> {
             DatasetSpec::Stream(StreamModel { cost, sharing })
         }),
         (model(), prop::collection::vec(0usize..100, 1..5)).prop_map(|(cost, mut sizes)| {
-            // Costs name samples up to 100, so there must be as many.
+            // Costs name samples up to 100, so the dataset needs that many.
             sizes[0] = 100;
             let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
             let len = ends.map(|(id, size)| 100 * id + size).max().unwrap();
@@ -69,7 +69,7 @@ fn spec() -> impl Strategy<Value = DatasetSpec> {
     ]
 }
 
-/// A text of one of the words, with places and values of any kind; options that it does not take are left out.
+/// Returns the text of any format with arbitrary places and values. Options that it refuses are left out.
 fn data() -> impl Strategy<Value = DatasetSpec> {
     let pool = [
         "true",

@@ -1,4 +1,4 @@
-//! `tokens:PATH,block=1024,stride=512,dtype=uint16`
+//! Text form of a token dataset: `tokens:PATH,block=1024,stride=512,dtype=uint16`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,33 +8,33 @@ use crate::error::LoaderError;
 use crate::keyvalue::{Given, whole};
 use loadscope_words::say;
 
-/// Tokens of a window, unless said otherwise.
+/// Default number of tokens per window.
 const BLOCK: usize = 1024;
 
-/// The dtype of the tensors that windows of tokens are.
+/// dtype of the tensors of a token dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TokenDtype {
-    /// `torch.int64`, which embeddings want: four times the bytes of the file.
+    /// `torch.int64`, which embeddings require. It takes four times the bytes of the file.
     #[default]
     Int64,
-    /// `torch.uint16`, as in the file; to be converted where it is used, best on the GPU.
+    /// `torch.uint16`, as in the file. The program converts it where it is used, ideally on the GPU.
     UInt16,
 }
 
-/// Which file of tokens, and how it is cut.
+/// File of tokens, and its division into windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenSpec {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Tokens of a window (default 1024).
+    /// Tokens per window (default 1024).
     pub block: usize,
-    /// Tokens from the begin of a window to that of the next (default `block`).
+    /// Distance between the starts of two windows, tokens (default `block`).
     pub stride: usize,
-    /// Of the tensors (default int64).
+    /// dtype of the tensors (default int64).
     pub dtype: TokenDtype,
 }
 
-/// Options stand behind the path and are read from the end, since a path may hold commas.
+/// Options follow the path and are parsed from the end, since a path may contain commas.
 impl FromStr for TokenSpec {
     type Err = LoaderError;
 
@@ -79,7 +79,7 @@ impl FromStr for TokenSpec {
 impl fmt::Display for TokenSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},block={}", self.path.display(), self.block)?;
-        // A path that ends like an option must not be taken for one: then all options stand behind it.
+        // A path may end like an option. Writing all options after it keeps the text unambiguous.
         let odd = self.path.to_string_lossy().contains(',');
         if odd || self.stride != self.block {
             write!(f, ",stride={}", self.stride)?;

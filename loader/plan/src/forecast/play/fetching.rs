@@ -27,7 +27,7 @@ impl Player<'_> {
         self.cores.away(worker, delay, idx);
     }
 
-    /// A worker is through with a part of its batch, or has come to its queue.
+    /// Handles a worker that finished a part of its batch, or arrived at its queue.
     pub(super) fn worker_through(&mut self, worker: usize) {
         if std::mem::replace(&mut self.workers[worker].coming, false) {
             let begins = std::mem::take(&mut self.workers[worker].begins);
@@ -62,7 +62,7 @@ impl Player<'_> {
         }
     }
 
-    /// Goes on with the batch of a worker, or sends it.
+    /// Continues the batch of a worker, or sends it when it is complete.
     fn fetch_on(&mut self, worker: usize) {
         let Some(mut job) = self.workers[worker].job else {
             return;
@@ -80,7 +80,7 @@ impl Player<'_> {
         }
     }
 
-    /// Starts the next part of a batch; false if there is none.
+    /// Starts the next part of a batch. Returns false if there is none.
     pub(super) fn part(&mut self, thread: usize, job: &mut Job) -> bool {
         let Some(task) = self.load.tasks.get(job.task) else {
             return false;
@@ -110,7 +110,7 @@ impl Player<'_> {
         }
     }
 
-    /// A worker puts a batch, or the news that its stream has ended, on the result queue.
+    /// Sends a batch, or the end of a stream, from a worker to the result queue.
     fn send(&mut self, worker: usize, idx: usize) {
         if self.way.pins {
             self.to_pin
@@ -121,7 +121,7 @@ impl Player<'_> {
         }
     }
 
-    /// For how long a batch waits for the interpreter of its worker, which goes on with the next one.
+    /// Returns the time that a batch waits for the interpreter of its worker while the worker computes the next one.
     fn held_up(&self, worker: usize) -> f64 {
         if self.way.interpreter <= 0.0 {
             return 0.0;
@@ -138,7 +138,7 @@ impl Player<'_> {
         self.inbox.push(Reverse((at.to_bits(), turn, idx)));
     }
 
-    /// When the pin thread takes the next batch.
+    /// Returns the time at which the pin thread receives the next batch.
     pub(super) fn next_pin(&self) -> Option<f64> {
         let (at, _) = self.to_pin.front().filter(|_| self.pinning.is_none())?;
         Some(at.max(self.cores.now))
@@ -149,7 +149,7 @@ impl Player<'_> {
             return;
         };
         let task = self.task_of[idx].and_then(|at| self.load.tasks.get(at as usize));
-        // Errors and the ends of streams only pass.
+        // Errors and ends of streams pass the pin thread without pinning.
         let time = task.filter(|t| !t.fails).map_or(0.0, |t| t.pin);
         self.pinning = Some(idx);
         let thread = self.pin_thread();

@@ -1,4 +1,4 @@
-//! What the main thread does: it sends tasks, receives batches, yields them and trains.
+//! The main thread: it sends tasks, receives batches, yields them and trains.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -57,7 +57,7 @@ impl Player<'_> {
         self.wait_began = self.cores.now;
     }
 
-    /// The main thread goes on until it has a batch or has to wait for one: PyTorch's `_next_data`.
+    /// Runs the main thread until it has a batch or must wait for one, as PyTorch's `_next_data`.
     pub(super) fn take_turn(&mut self) {
         self.main = Main::Waiting { fresh: false };
         loop {
@@ -84,7 +84,7 @@ impl Player<'_> {
         }
     }
 
-    /// The main thread has what a worker sent; true if that goes to the trainer now.
+    /// Handles a received message of a worker. Returns true if its batch is yielded now.
     pub(super) fn received(&mut self, idx: usize) -> bool {
         if self.task_of[idx].is_none() {
             self.scheduler.worker_ended(self.worker_of[idx], idx);
@@ -107,7 +107,7 @@ impl Player<'_> {
         self.main_computes(self.way.yielding);
     }
 
-    /// The batch is the trainer's now.
+    /// Hands the batch to the trainer.
     pub(super) fn train(&mut self, idx: usize) {
         let task = self.task_of[idx].and_then(|at| self.load.tasks.get(at as usize));
         self.played.waited += self.cores.now - self.wait_began;
@@ -136,13 +136,13 @@ impl Player<'_> {
         self.played.order.push(idx as u32);
     }
 
-    /// The step on the batch that was yielded last.
+    /// Returns the step on the last yielded batch.
     pub(super) fn last_step(&self) -> StepLoad {
         self.load
             .step((self.played.batches as usize).saturating_sub(1))
     }
 
-    /// PyTorch's `_try_put_index`; false if there was nothing to put.
+    /// Sends the next task, as PyTorch's `_try_put_index`. Returns false if no task was sent.
     pub(super) fn try_put(&mut self) -> bool {
         let next = self.next;
         let there = self.load.streams.is_some() || next < self.load.tasks.len();
@@ -169,7 +169,6 @@ impl Player<'_> {
         true
     }
 
-    /// What a thread fetches.
     pub(super) fn job(&self, idx: usize) -> Option<Job> {
         let at = self.task_of.get(idx).copied().flatten()?;
         Some(Job::new(idx, at as usize))

@@ -1,4 +1,4 @@
-//! Without workers: the trainer does everything itself, one thing after the other.
+//! Loading without workers: the main thread fetches, pins and trains in sequence.
 
 use super::Player;
 

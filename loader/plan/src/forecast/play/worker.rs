@@ -1,15 +1,15 @@
-//! A worker, and what it fetches.
+//! State of a simulated worker.
 
 use std::collections::VecDeque;
 
-/// A batch under way in a worker.
+/// Batch in progress in a worker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
-    /// Its task index.
+    /// Task index.
     pub idx: usize,
-    /// Its position in the load.
+    /// Position in the load.
     pub task: usize,
-    /// Halves of its parts that are done: time off, then time on a core.
+    /// Finished halves of its parts. Each part is time off a core, then time on a core.
     pub halves: usize,
     pub began: f64,
 }
@@ -25,21 +25,19 @@ impl Job {
     }
 }
 
-/// A worker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worker {
-    /// Its index queue.
     pub queue: VecDeque<usize>,
-    /// What it fetches; `None` while it has nothing to do or goes to its queue.
+    /// Batch in progress. `None`: idle, or about to read the queue.
     pub job: Option<Job>,
-    /// What it computes before it looks into its queue for the first time.
+    /// Computing before the first read of the queue.
     pub begins: f64,
-    /// It is on its way to its queue.
+    /// True while the worker is about to read its queue.
     pub coming: bool,
-    /// It has fetched something.
+    /// True after the first task.
     pub at_work: bool,
-    /// Tasks it was sent.
+    /// Number of tasks sent to the worker.
     pub asked: usize,
-    /// Its stream has ended: tasks get no answer.
+    /// True after the end of its stream. Further tasks are ignored.
     pub ended: bool,
 }

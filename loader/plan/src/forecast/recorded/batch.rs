@@ -1,8 +1,8 @@
-//! One batch of a recording: when it was where.
+//! Times of one batch of a recording.
 
 use loadscope_trace::{Nanos, Run, Stage, WorkerId};
 
-/// When a batch was where, as far as it is known.
+/// Times of a batch, where known.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct BatchFacts {
     pub row: usize,
@@ -10,22 +10,22 @@ pub(in super::super) struct BatchFacts {
     pub worker: Option<WorkerId>,
     pub queued: Nanos,
     pub fetching: Option<Nanos>,
-    /// The end of fetching.
+    /// End of fetching.
     pub fetched: Option<Nanos>,
-    /// Put together from here until there.
+    /// Start and end of collating.
     pub collating: Option<(Nanos, Nanos)>,
-    /// Sent by its worker.
+    /// Time at which its worker sent it.
     pub returning: Option<Nanos>,
-    /// Pinned from here until there.
+    /// Start and end of pinning.
     pub pinning: Option<(Nanos, Nanos)>,
-    /// Received by the main thread.
+    /// Time at which the main thread received it.
     pub arrived: Option<Nanos>,
-    /// It is its turn.
+    /// Time of its turn.
     pub ready: Option<Nanos>,
-    /// Handed to the trainer, and given back by it.
+    /// Start and end of the training step.
     pub training: Option<(Nanos, Option<Nanos>)>,
     pub failed: bool,
-    /// The last that was heard of it.
+    /// Time at which it was done or failed.
     pub gone: Option<Nanos>,
 }
 
@@ -76,12 +76,12 @@ impl BatchFacts {
         Some(self.fetched? - self.fetching?)
     }
 
-    /// Fetching and collating.
+    /// Returns the time of fetching and collating.
     pub fn work(&self) -> Option<Nanos> {
         Some(self.fetch()? + self.collate())
     }
 
-    /// The training step.
+    /// Returns the time of the training step.
     pub fn step(&self) -> Option<Nanos> {
         let (start, end) = self.training?;
         Some(end? - start)
@@ -96,7 +96,7 @@ impl BatchFacts {
         self.pinning.map_or(Nanos::ZERO, |(start, end)| end - start)
     }
 
-    /// When its worker was through with it.
+    /// Returns the time at which its worker finished it.
     pub fn made(&self) -> Option<Nanos> {
         self.collating.map(|(_, end)| end).or(self.fetched)
     }

@@ -1,11 +1,10 @@
-//! Taking out what threads waited for each other.
+//! Removes the threads' waits for a core from the recorded costs.
 //!
-//! A sample's wall time beyond its processor time is either waiting for something else (a disk, a lock, a clock) or for a
-//! core. The first stays whatever the number of workers, the second does not. Where there were no more threads than cores it
-//! is the first. Otherwise computing was stretched by some factor, the same for all: the largest with which a simulation of
-//! the recorded setting keeps its workers as busy as they were. While all cores are busy a smaller one would do so as well,
-//! because what waits for a disk then would have waited for a core anyway; that all of it is waiting for a core is the simpler
-//! explanation.
+//! A sample's wall time beyond its CPU time is a wait for a core, or for something else such as a disk, a lock or a clock. Only
+//! waits for a core depend on the number of workers. Without more threads than cores, all of it is the second kind.
+//! Otherwise computing was stretched by one factor for all samples. It is the largest factor with which a simulation of the
+//! recorded setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit, because a thread
+//! that waits for a disk would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
 
 use loadscope_trace::Nanos;
 
@@ -15,22 +14,22 @@ use super::super::play::{self, Way};
 use super::{Recorded, Step};
 use crate::limits;
 
-/// Batches of an epoch that are looked at.
+/// Batches of an epoch that are simulated.
 const ENOUGH: usize = 600;
-/// Halvings of the interval in which the factor lies.
+/// Bisection steps for the factor.
 const ROUNDS: usize = 14;
-/// As busy as they were: up to this share less.
+/// Minimum simulated busy time, as a share of the recorded one.
 const AS_BUSY: f64 = 0.995;
 
-/// One of so many steps is looked at for what steps take that nothing holds up.
+/// Inverse share of the steps that count as undisturbed: the shortest fifth.
 const SHORTEST: usize = 5;
-/// A step computes in several threads if they compute for so many times as long as it takes.
+/// Minimum ratio of CPU time to wall time of a step that uses several threads.
 const SEVERAL_THREADS: f64 = 1.15;
 
 impl Recorded {
-    /// What is left of the training steps, and of what they compute, as shares, where no worker competes with them. A step that
-    /// computes in several threads is held up as soon as one of them has no core, and its other threads turn in circles meanwhile,
-    /// which looks like computing. Those that took least are nearest to what it takes alone.
+    /// Returns the remaining shares of the training step and of its CPU time if no worker competes. A step with several threads is
+    /// delayed as soon as one of them has no core. Its other threads spin meanwhile, which counts as CPU time. The shortest steps are
+    /// the best estimate of an undisturbed step.
     pub(super) fn steps_alone(&self) -> (f64, f64) {
         let steps = self.epochs.iter().flat_map(|e| &e.steps);
         let mut all: Vec<Step> = steps.filter(|s| s.cpu > Nanos::ZERO).copied().collect();
@@ -54,7 +53,7 @@ impl Recorded {
     pub(super) fn take_out_contention(&mut self) {
         let workers = self.options.num_workers;
         if workers > limits::WORKERS {
-            // Larger numbers are not forecast: a recording may claim any number.
+            // A recording may claim any number of workers. Larger numbers are not forecast.
             return;
         }
         let Some(cores) = self.cores.filter(|cores| workers >= *cores) else {
@@ -68,7 +67,7 @@ impl Recorded {
         part.epochs = vec![self.epochs[longest].clone()];
         part.epochs[0].tasks.truncate(ENOUGH);
         let busy = part.busy_recorded().min(part.busy_simulated(0.0)) * AS_BUSY;
-        // One thread cannot be held up by more than all the others.
+        // All other threads together limit the delay of one thread.
         let (mut low, mut high) = (0.0, (workers as f64 / cores as f64).max(1.0) * 2.0);
         for _ in 0..ROUNDS {
             let middle = (low + high) / 2.0;
@@ -80,7 +79,7 @@ impl Recorded {
         self.queueing = low;
     }
 
-    /// How long the workers were fetching and collating.
+    /// Returns the recorded time of all workers in fetching and collating.
     fn busy_recorded(&self) -> f64 {
         let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
         let busy = tasks.map(|t| {
@@ -93,7 +92,7 @@ impl Recorded {
         busy.sum()
     }
 
-    /// The same in a simulation, if computing was stretched by 1 + `queueing`.
+    /// Returns the simulated time of all workers in fetching and collating, if computing was stretched by 1 + `queueing`.
     fn busy_simulated(&mut self, queueing: f64) -> f64 {
         self.queueing = queueing;
         let setting = self.setting();
@@ -104,19 +103,19 @@ impl Recorded {
             .map_or(0.0, |epoch| play::play(epoch, &way).busy)
     }
 
-    /// The same for what is known to compute only: no more than if all had equal shares.
+    /// Returns the stretch of pure computing: at most the value for equal shares of the cores.
     pub(in super::super) fn fair_queueing(&self) -> f64 {
         let workers = self.options.num_workers as f64;
         let fair = self.cores.map_or(0.0, |cores| workers / cores as f64 - 1.0);
         self.queueing.min(fair.max(0.0))
     }
 
-    /// What of `off`, spent by something that computed for `cpu`, is waiting for something else than a core.
+    /// Returns the part of `off` that is no wait for a core. `off` and `cpu` are times of the same work.
     pub(in super::super) fn truly_off(&self, off: Nanos, cpu: Nanos) -> f64 {
         (number::float(off) - number::float(cpu) * self.queueing).max(0.0)
     }
 
-    /// By how much the forecast of the recorded setting is off.
+    /// Returns the relative error of the forecast of the recorded setting.
     pub(super) fn refit(&self) -> f64 {
         let Ok(setting) = self.checked(&self.setting()) else {
             return 0.0;

@@ -1,5 +1,4 @@
-//! The small times between the large ones: the middle of what was recorded, since single ones are often stretched by
-//! something that has nothing to do with the loader.
+//! Short delays between the stages. They are medians, since causes outside the loader often stretch single delays.
 
 use std::collections::HashMap;
 
@@ -8,36 +7,36 @@ use loadscope_trace::{Nanos, Run, WorkerId};
 use super::batch::BatchFacts;
 use crate::forecast::number::sane;
 
-/// Python lets another thread go on after so long: `sys.getswitchinterval()`.
+/// Interval after which Python switches threads: `sys.getswitchinterval()`.
 pub(in super::super) const SWITCH_INTERVAL: Nanos = Nanos::from_millis(5);
 
-/// What it takes to go from one stage to the next.
+/// Delays between stages.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Delays {
-    /// From the end of a batch to the beginning of the next that lay in the index queue.
+    /// From the end of a batch to the start of the next one that was already in the index queue.
     pub next_task: Nanos,
-    /// From the sending of a task to its beginning, when the worker had nothing to do.
+    /// From the sending of a task to its start in an idle worker.
     pub wake_worker: Nanos,
-    /// From the end of a batch in its worker to its arrival at a trainer that waits for it.
+    /// From the end of a batch in its worker to its arrival at a waiting trainer.
     pub returning: Nanos,
-    /// The thread that sends a batch waits for the interpreter while the worker computes the next one. For so large a share of
-    /// that, 0 to 1, but at most for [`SWITCH_INTERVAL`]; only known where `returning` is of idle workers.
+    /// Share of the next batch for which the sending thread waits for the interpreter, 0 to 1. The worker computes that batch meanwhile.
+    /// The wait is at most [`SWITCH_INTERVAL`]. It is only known if `returning` is from idle workers.
     pub interpreter: f64,
-    /// What of that the main thread takes to receive it: also where it lay there before.
+    /// Part of `returning` that the main thread needs to receive the batch. It also applies to batches that already arrived.
     pub receive: Nanos,
-    /// From the end of a batch in its worker to a pin thread that has nothing to do.
+    /// From the end of a batch in its worker to an idle pin thread.
     pub to_pin: Nanos,
-    /// From the turn of a batch to its training step: the next task is sent meanwhile.
+    /// From the turn of a batch to its training step. The next task is sent meanwhile.
     pub yielding: Nanos,
-    /// From the call of `next` to the beginning of fetching, without workers: the sampler is asked.
+    /// From the call of `next` to the start of fetching, without workers. It includes the sampler.
     pub pull: Nanos,
-    /// The same from the end of fetching to the step.
+    /// From the end of fetching to the training step, without workers.
     pub give: Nanos,
 }
 
 impl Delays {
-    /// `is_measured`: what threads wait for each other is known and simulated, so what is left is what it takes where nothing
-    /// else is in the way.
+    /// Reads the delays from `facts`. `is_measured`: the waits of threads for each other are known and simulated, so delays are those
+    /// without competition.
     pub fn of(run: &Run, facts: &[BatchFacts], is_measured: bool) -> Self {
         let waits: HashMap<u32, Nanos> = run
             .waits()
@@ -51,7 +50,7 @@ impl Delays {
         let mut before = None;
         let mut latest: HashMap<WorkerId, &BatchFacts> = HashMap::new();
         for batch in facts {
-            // What workers did before is not known where an epoch begins, or where batches were left out.
+            // The previous batches of the workers are unknown at the start of an epoch and after a gap.
             let follows = |(epoch, row)| epoch == batch.epoch && row + 1 == batch.row;
             if !before
                 .replace((batch.epoch, batch.row))
@@ -87,7 +86,7 @@ impl Delays {
             false => median(times),
         };
         let wake_worker = usual(&mut all.wake_worker);
-        // What sends the batch before competes with it, and is counted apart.
+        // The thread that sends the previous batch competes with the worker. That cost is counted separately.
         let next_task = match is_measured {
             true if !all.wake_worker.is_empty() => usual(&mut all.next_task).min(wake_worker),
             _ => usual(&mut all.next_task),
@@ -115,9 +114,9 @@ struct Lists {
     wake_worker: Vec<Nanos>,
     returning: Vec<Nanos>,
     receive: Vec<Nanos>,
-    /// From the end of a batch to its arrival at a trainer that waits, of workers that had nothing more to do; and of others, with
-    /// how long the next batch may have held it up.
+    /// From the end of a batch to its arrival at a waiting trainer, from idle workers.
     idle: Vec<Nanos>,
+    /// The same from busy workers, with the maximum delay by their next batch.
     busy: Vec<(Nanos, Nanos)>,
     to_pin: Vec<Nanos>,
     yielding: Vec<Nanos>,
@@ -126,10 +125,10 @@ struct Lists {
 }
 
 impl Lists {
-    /// How long it takes the main thread to receive a batch that was sent long before: from the call of `next`, or from the batch
-    /// that it received just before in the same call.
+    /// Collects the times that the main thread needs to receive a batch that arrived long before. They start at the call of `next`, or at
+    /// the previous batch received in the same call.
     fn note_receiving(&mut self, run: &Run, facts: &[BatchFacts]) {
-        /// A batch that was through so long before lies in the result queue.
+        /// Age after which a batch is certainly in the result queue.
         const LONG: Nanos = Nanos::from_millis(4);
         let mut arrivals: Vec<(Nanos, Nanos)> = facts
             .iter()
@@ -153,14 +152,14 @@ impl Lists {
         }
     }
 
-    /// A batch, and the next one of its worker.
+    /// Records the sending of a batch. `next`: the next batch of its worker.
     fn note_sending(
         &mut self,
         batch: &BatchFacts,
         next: Option<&BatchFacts>,
         waits: &HashMap<u32, Nanos>,
     ) {
-        /// A worker that goes on within this time had the next task already.
+        /// Maximum delay of a worker that already had its next task.
         const AT_ONCE: Nanos = Nanos(500_000);
         let asked = u32::try_from(batch.row)
             .ok()
@@ -179,7 +178,7 @@ impl Lists {
         }
     }
 
-    /// How large a share of the next batch a batch waits for the interpreter, and how long its way takes from an idle worker.
+    /// Returns the share of the next batch that a batch waits for the interpreter, and the transport time from an idle worker.
     fn sending(&mut self, receive: Nanos, is_measured: bool) -> (f64, Nanos) {
         const FEW: usize = 5;
         let idle = match self.idle.len() {
@@ -202,7 +201,7 @@ impl Lists {
         }
     }
 
-    /// `free`: when its worker was through with the batch before; `None`: this is its first one.
+    /// `free`: end of the worker's previous batch. `None`: the first batch.
     fn note_worker(&mut self, batch: &BatchFacts, free: Option<Nanos>) {
         if let (Some(start), Some(free)) = (batch.fetching, free) {
             match batch.queued <= free {
@@ -212,8 +211,7 @@ impl Lists {
         }
     }
 
-    /// How long batches take to a pin thread that has nothing to do: one that still pins another batch lets them wait, which is no delay
-    /// of the way.
+    /// Collects the delays to an idle pin thread. The wait for a busy pin thread is no transport delay.
     fn note_pinning(&mut self, facts: &[BatchFacts]) {
         let way = |f: &BatchFacts| f.worker.and(f.pinning).zip(f.made());
         let mut pinned: Vec<_> = facts.iter().filter_map(way).collect();
@@ -227,7 +225,7 @@ impl Lists {
         }
     }
 
-    /// `asked`: when the trainer began to wait for it.
+    /// `asked`: time at which the trainer began to wait for it.
     fn note_main(&mut self, batch: &BatchFacts, asked: Option<Nanos>) {
         let Some(asked) = asked else { return };
         let sent = batch.pinning.map(|(_, end)| end).or(batch.made());
@@ -252,13 +250,13 @@ impl Lists {
     }
 }
 
-/// The one below which a tenth lies; zero if there is none.
+/// Returns the tenth percentile, or zero if empty.
 fn tenth(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     times.get(times.len() / 10).copied().unwrap_or_default()
 }
 
-/// The mean of all but the longest hundredth: what is done for each batch adds up, its tail included. Zero if there is none.
+/// Returns the mean without the longest 1 %, or zero if empty. A mean includes the tail, because costs per batch add up.
 fn mean(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     let usual = &times[..times.len() - times.len() / 100];
@@ -266,7 +264,7 @@ fn mean(times: &mut [Nanos]) -> Nanos {
     Nanos((sum / usual.len().max(1) as i128) as i64)
 }
 
-/// The middle one; zero if there is none.
+/// Returns the median, or zero if empty.
 pub(in super::super) fn median(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -1,24 +1,23 @@
-//! What was measured of the processor: how much of a batch's time was computing, waiting for a core, or waiting for something else.
+//! Measured CPU time: a batch's time consists of computing, waiting for a core, and waiting for something else.
 //!
-//! Time that is neither computing nor waiting for a core stays as it is whatever the setting; waiting for a core does not. A
-//! probe measures it once batches are seen to take long enough, so it is missing of the first ones: they are taken to wait for a
-//! core for the same share of their time as the others.
+//! Only the wait for a core depends on the setting. The probe measures it once batches take long enough, so the first batches have no
+//! value. Their share of waiting for a core is taken from the others.
 
 use loadscope_trace::{Computed, Nanos, Part, Run};
 
 use super::super::number::float;
 
-/// How much of the time off a core was waiting for one, where both were measured.
+/// Share of the time off a core that is a wait for a core, where both were measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CoreWaits {
     off: f64,
     waited: f64,
-    /// Batches or steps of which it is known.
+    /// Number of batches or steps with a measurement.
     pub known: usize,
 }
 
 impl CoreWaits {
-    /// Of all fetches, or of all training steps; each with how long it took.
+    /// Sums all fetches, or all training steps. `took` has each row with its wall time.
     pub fn of(run: &Run, part: Part, took: impl Iterator<Item = (usize, Nanos)>) -> Self {
         let mut all = Self::default();
         for (row, wall) in took {
@@ -34,7 +33,7 @@ impl CoreWaits {
         all
     }
 
-    /// How long something waited for a core that took `wall` and computed for `cpu`.
+    /// Returns the wait for a core within `wall`. Without a measurement it is the mean share.
     pub fn within(&self, computed: Computed, wall: Nanos) -> Nanos {
         let off = (wall - computed.cpu).max(Nanos::ZERO);
         match computed.core_wait {
@@ -48,17 +47,16 @@ impl CoreWaits {
     }
 }
 
-/// A training step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in super::super) struct Step {
-    /// How long it takes where it never waits for a core.
+    /// Time of the step if it never waits for a core.
     pub alone: Nanos,
-    /// What all threads of the process compute in it.
+    /// CPU time of all threads of the process during the step.
     pub cpu: Nanos,
 }
 
 impl Step {
-    /// A step that took `wall`; what is not known to compute needs no core.
+    /// Returns a step that took `wall`. Without a measurement its CPU time is zero.
     pub(super) fn of(run: &Run, row: usize, wall: Nanos, waits: &CoreWaits) -> Self {
         match run.computed(row, Part::Step) {
             Some(computed) => Self {

@@ -1,4 +1,4 @@
-//! What was measured of memory.
+//! Memory measurements.
 
 use loadscope_trace::{GaugeKind, Lane, Nanos, Run};
 
@@ -8,9 +8,9 @@ use crate::forecast::number::float;
 /// Memory of the recorded program, bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Memory {
-    /// The most that all processes took together; `None` if it was not measured.
+    /// Peak of all processes together. `None`: not measured.
     pub peak: Option<f64>,
-    /// What a worker has for itself, at most.
+    /// Peak private memory of a worker: the median of all workers.
     pub worker: Option<f64>,
 }
 

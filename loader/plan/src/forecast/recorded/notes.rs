@@ -1,4 +1,4 @@
-//! What a forecast assumes, because the recording does not tell it.
+//! Notes on assumptions for missing measurements.
 
 use loadscope_trace::{Origin, Part, PinMemory, ProcessCost, Run, count, percent, plural};
 use loadscope_words::{Text, say, text};
@@ -6,7 +6,7 @@ use loadscope_words::{Text, say, text};
 use super::{BatchFacts, Recorded, Setting};
 
 impl Recorded {
-    /// [`Recorded::notes`] that apply to a setting. A setting with a step of its own needs no note on the recorded step.
+    /// Returns the notes that apply to `setting`. A setting with its own step omits the note on the recorded step.
     pub fn notes_for(&self, setting: &Setting) -> Vec<&str> {
         let has_own_step = setting.step.is_some() || setting.trainer_cpu.is_some();
         let left_out = self.step_note.filter(|_| has_own_step);
@@ -15,7 +15,7 @@ impl Recorded {
         notes.map(|(_, note)| note.as_str()).collect()
     }
 
-    /// Says what was not measured.
+    /// Collects notes on missing measurements.
     pub(super) fn note_assumptions(&mut self, run: &Run, facts: &[BatchFacts]) {
         let mut notes = Vec::new();
         let mut note = |applies: bool, text: &str| {
@@ -99,7 +99,7 @@ impl Recorded {
         self.notes = notes;
     }
 
-    /// What workers are taken to cost where there were none.
+    /// Returns a note on the assumed costs of workers, for a recording without workers.
     fn note_on_workers(&self, run: &Run) -> Option<String> {
         if self.options.num_workers > 0 {
             return None;
@@ -118,7 +118,7 @@ impl Recorded {
         ))
     }
 
-    /// Of how many samples it is not known how much they compute, and what is taken to be so.
+    /// Returns a note on samples of unknown CPU time, with the assumed value.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
         const WAITS: Text = text!(
             "forecasts assume that they wait (for a disk, for example), which may overstate the gain of more workers than cores"
@@ -147,7 +147,7 @@ impl Recorded {
     }
 }
 
-/// The CPU time of a training step, where it was measured.
+/// Returns a note on the CPU time of training steps.
 fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
     let (mut cpu, mut wall) = (0.0, 0.0);
     for fact in facts {

@@ -1,34 +1,33 @@
-//! Which part of a long recording is looked at: stretches of neighbouring batches all over it. What is found out about an
-//! epoch of them is reported for the whole epoch.
+//! Selection of a part of a long recording: stretches of consecutive batches across each epoch. Results of an epoch's part are
+//! scaled to the whole epoch.
 
 use loadscope_trace::Run;
 
 use crate::forecast::number;
 
-/// Stretches of an epoch: what happens in some part of it only is not overlooked.
+/// Maximum number of stretches of an epoch. Many of them cover local effects.
 const STRETCHES: usize = 256;
-/// A stretch holds so many windows of batches at least, so that its ends do not matter.
+/// Minimum length of a stretch in windows, so that its ends do not matter.
 const WINDOWS: usize = 8;
-/// Epochs that are looked at.
+/// Maximum number of epochs.
 const EPOCHS: usize = 16;
 
-/// A part of an epoch.
+/// Part of an epoch.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Position of the epoch in the run.
     pub epoch: usize,
-    /// Positions of its tasks: from the first until the second.
+    /// Half-open ranges of its tasks.
     pub tasks: Vec<(usize, usize)>,
-    /// For how much it stands.
     pub weight: Weight,
 }
 
-/// For how much of a recording a part of it stands.
+/// Scale from a part to the whole recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Weight {
-    /// Batches of the epoch for each that is looked at.
+    /// Batches of the epoch per selected batch.
     pub batches: f64,
-    /// Epochs for each that is looked at.
+    /// Epochs per selected epoch.
     pub epochs: f64,
 }
 
@@ -41,7 +40,7 @@ impl Default for Weight {
     }
 }
 
-/// Everything.
+/// Returns all batches of the run.
 pub(super) fn whole(run: &Run) -> Vec<Part> {
     let epochs = run.epochs().iter().enumerate();
     let parts = epochs.map(|(epoch, e)| Part {
@@ -52,7 +51,7 @@ pub(super) fn whole(run: &Run) -> Vec<Part> {
     parts.collect()
 }
 
-/// At most `most` batches, or a little more; everything, if that is not more.
+/// Returns about `most` batches, or all if there are fewer.
 pub(super) fn of_at_most(run: &Run, most: usize) -> Vec<Part> {
     let all: usize = run.epochs().iter().map(|e| e.rows.len()).sum();
     if all <= most {
@@ -61,7 +60,7 @@ pub(super) fn of_at_most(run: &Run, most: usize) -> Vec<Part> {
     let chosen = chosen_epochs(run);
     let few: usize = chosen.iter().map(|e| run.epochs()[*e].rows.len()).sum();
     let share = (most as f64 / few.max(1) as f64).min(1.0);
-    // The first epoch stands for itself, since workers start in it; the others for the rest.
+    // The first epoch has weight 1, since workers start in it. The others represent the rest.
     let others = run.epochs().len().saturating_sub(1);
     let each = others as f64 / chosen.len().saturating_sub(1).max(1) as f64;
     let window = run.info.options.window().max(1);
@@ -81,7 +80,7 @@ pub(super) fn of_at_most(run: &Run, most: usize) -> Vec<Part> {
     parts.collect()
 }
 
-/// The first epoch, and others evenly chosen.
+/// Returns the first epoch, and others at equal distances.
 fn chosen_epochs(run: &Run) -> Vec<usize> {
     let epochs = run.epochs().len();
     let count = epochs.min(EPOCHS);
@@ -90,7 +89,7 @@ fn chosen_epochs(run: &Run) -> Vec<usize> {
         .collect()
 }
 
-/// About `most` of `len` tasks, the first ones among them.
+/// Returns stretches with about `most` of `len` tasks, including the first tasks.
 fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     let least = WINDOWS.saturating_mul(window).min(len).max(1);
     let count = (most / least).clamp(1, STRETCHES);
@@ -98,8 +97,8 @@ fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     if each.saturating_mul(count) >= len {
         return vec![(0, len)];
     }
-    // One somewhere in each of as many equal parts, since what is repeated regularly must not fall between them; the
-    // beginning is always among them.
+    // One stretch at a pseudorandom place in each of `count` equal sections, so that periodic effects are not missed. The first one
+    // is at the start.
     let of = len / count;
     let place = |k: usize| (number::chance(k as u64) * (of - each + 1) as f64) as usize;
     (0..count)
@@ -123,7 +122,7 @@ mod tests {
         assert!(many.windows(2).all(|w| w[0].1 <= w[1].0));
         let last = many[STRETCHES - 1].1;
         assert!(last <= 1_000_000 && last > 995_000, "{last}");
-        // A window that is larger than everything.
+        // A window larger than the epoch.
         assert_eq!(stretches(1_000, 10, 5_000), [(0, 1_000)]);
         assert_eq!(stretches(0, 0, 1), [(0, 0)]);
     }

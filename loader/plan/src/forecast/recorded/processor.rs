@@ -1,26 +1,26 @@
-//! How much of their time samples compute, where that was measured of some of them only.
+//! CPU share of samples, if it was measured for some of them only.
 //!
-//! A probe asks for processor time once it has seen that samples are slow enough, so it is missing of the first batches. That
-//! these are like the others is nearer to the truth than that they only wait.
+//! The probe measures CPU time once it has seen that samples are slow enough, so the first batches have no value. It is more
+//! accurate to assume that these are like the others than that they only wait.
 
 use loadscope_trace::{Nanos, Sample};
 
 use super::sample::{QUICK, SampleCost};
 use crate::forecast::number::sane;
 
-/// Samples that take long enough to ask for their processor time.
+/// Samples that are long enough for a measurement of their CPU time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Processor {
-    /// Of how many it is known.
+    /// Number of samples with known CPU time.
     pub known: usize,
     wall: i128,
     cpu: i128,
-    /// Positions of those of which it is not.
+    /// Positions of the samples with unknown CPU time.
     unknown: Vec<usize>,
 }
 
 impl Processor {
-    /// Takes note of the sample at position `at`.
+    /// Counts the sample at position `at`.
     pub fn note(&mut self, at: usize, sample: &Sample) {
         let wall = sane(sample.wall);
         match sample.cpu {
@@ -34,18 +34,17 @@ impl Processor {
         }
     }
 
-    /// Of how many it is not known.
     pub fn unknown(&self) -> usize {
         self.unknown.len()
     }
 
-    /// The share of their time that samples compute, 0 to 1; `None` if it is known of too few to tell of the others.
+    /// Returns the computing share of the samples' time, 0 to 1. `None`: fewer samples are known than unknown.
     pub fn share(&self) -> Option<f64> {
         let tells = self.wall > 0 && self.known >= self.unknown.len();
         tells.then(|| self.cpu as f64 / self.wall as f64)
     }
 
-    /// Lets the others compute as much.
+    /// Assigns the known share to the samples with unknown CPU time.
     pub fn fill_in(&self, samples: &mut [SampleCost]) {
         let Some(share) = self.share() else { return };
         for at in &self.unknown {

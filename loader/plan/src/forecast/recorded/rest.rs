@@ -1,4 +1,4 @@
-//! The time of a sample in one of its stages, or outside of all.
+//! Time of a sample in a stage, or outside all stages.
 
 use loadscope_trace::Nanos;
 
@@ -6,8 +6,8 @@ use super::sample::REST;
 use super::{Recorded, StageCosts};
 
 impl Recorded {
-    /// The time of sample `at` in a stage, or outside of all stages for [`REST`]. A stage of that name comes first. `None` for unknown
-    /// stages.
+    /// Returns the time of sample `at` in a stage, or outside all stages for [`REST`]. A stage named [`REST`] takes precedence. `None`:
+    /// unknown stage.
     pub(in crate::forecast) fn time_in(&self, stage: &str, at: usize) -> Option<Nanos> {
         let wall = |stage: &StageCosts| stage.walls.get(at).copied().unwrap_or_default();
         match self.stage(stage) {

@@ -1,22 +1,22 @@
-//! What one sample costs.
+//! Costs of one sample.
 
 use loadscope_trace::Nanos;
 
 use crate::forecast::number::sane;
 
-/// Reserved name of the time of a sample outside of its named stages.
+/// Reserved name for the time of a sample outside its named stages.
 pub(in crate::forecast) const REST: &str = "rest";
 
-/// What one sample costs.
+/// Costs of one sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct SampleCost {
-    /// Time that it needs no core.
+    /// Time off a core.
     pub off: Nanos,
-    /// Time that it computes.
+    /// CPU time.
     pub cpu: Nanos,
 }
 
-/// Samples shorter than this are taken to compute if their processor time is not known; asking for it would take too long.
+/// Limit below which samples of unknown CPU time count as computing. To measure their CPU time would take too long.
 pub(super) const QUICK: Nanos = Nanos(20_000);
 
 pub(super) fn cost_of(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {

@@ -1,11 +1,11 @@
-//! How large batches are.
+//! Size of the batches.
 
 use loadscope_trace::{Nanos, Run};
 
 use super::delays::median;
 use crate::forecast::number::float;
 
-/// How large batches are.
+/// Size of the batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct Size {
     pub tensors: f64,
@@ -13,7 +13,7 @@ pub(in crate::forecast) struct Size {
 }
 
 impl Size {
-    /// The middle of the batches of which the content was looked at; `None` if that was done with none.
+    /// Returns the median of the batches whose content was recorded. `None`: no content was recorded.
     pub fn of(run: &Run) -> Option<Self> {
         let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
         let (mut tensors, mut bytes): (Vec<Nanos>, Vec<Nanos>) = contents

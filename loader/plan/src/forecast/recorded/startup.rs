@@ -1,4 +1,4 @@
-//! What the beginning and the end of an epoch take.
+//! Costs of the start and the end of an epoch.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,25 @@ use super::batch::BatchFacts;
 use super::delays::median;
 use crate::forecast::number::sane;
 
-/// So long after a worker was started the first look at its use of cores may have been before that.
+/// Time after a worker's start in which CPU gauges are ignored. They may cover the time before the start.
 const LOOKED_AT: Nanos = Nanos::from_millis(50);
 
-/// Starting and ending workers, and what happens before the first task is sent.
+/// Costs of starting and ending workers, and of the time before the first task.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Startup {
     /// From `iter(loader)` to the first task, without starting workers.
     pub first_task: Nanos,
-    /// Starting one worker holds the main thread up for so long.
+    /// Time of the main thread to start one worker.
     pub spawn: Nanos,
-    /// From then on until the worker runs.
+    /// From the end of `spawn` until the worker runs.
     pub until_runs: Nanos,
-    /// From then on, with a task in its queue, until it begins to fetch.
+    /// From then on until its first fetch, while a task is in its queue.
     pub first_fetch: Nanos,
-    /// Of which it computes, as far as that is known.
+    /// Computing part of `first_fetch`, where known.
     pub first_computes: Nanos,
-    /// The same in an epoch for which no workers were started.
+    /// Time from the first task to the first fetch in an epoch that starts no workers.
     pub wake: Nanos,
-    /// Ending the workers of an epoch, where the recording has none that ended with one.
+    /// Assumed time to end the workers of an epoch. It applies if no recorded epoch ends its workers.
     pub end: Nanos,
 }
 
@@ -88,7 +88,7 @@ impl Startup {
         }
     }
 
-    /// What was not measured, as with processes of this `cost`.
+    /// Fills values that were not measured from the `cost` of processes.
     fn with(self, cost: ProcessCost, has_workers: bool) -> Self {
         let end = cost.end;
         match has_workers {
@@ -103,13 +103,13 @@ impl Startup {
     }
 }
 
-/// The share of a time in which `worker` used a core, 0 to 1; 0 if it was too short to be measured from outside.
+/// Returns the share of a core that `worker` used in an interval, 0 to 1. It is 0 if there is no gauge value.
 fn computing(run: &Run, worker: WorkerId, from: Nanos, until: Nanos) -> f64 {
     let Some(cores) = run.gauge(Some(Lane::Worker(worker)), GaugeKind::Cpu) else {
         return 0.0;
     };
     let points = cores.points().iter();
-    // A value is about the time before it.
+    // A value covers the time before it.
     let within =
         points.filter(|(at, cores)| *at > from + LOOKED_AT && *at <= until && cores.is_finite());
     let (sum, count) = within.fold((0.0, 0), |(sum, n), (_, cores)| {
@@ -124,9 +124,9 @@ fn computing(run: &Run, worker: WorkerId, from: Nanos, until: Nanos) -> f64 {
 
 #[derive(Default)]
 struct Measured {
-    /// From `iter` to the first task, in epochs without new workers.
+    /// From `iter` to the first task, in epochs that start no workers.
     without: Vec<Nanos>,
-    /// In epochs with new workers.
+    /// From `iter` to the first task without `spawn`, in epochs that start workers.
     first_task: Vec<Nanos>,
     spawn: Vec<Nanos>,
     until_runs: Vec<Nanos>,
@@ -136,9 +136,8 @@ struct Measured {
 }
 
 impl Measured {
-    /// Workers are started one after the other before the first task is sent. What there is to do before the first one is done once,
-    /// whatever their number. Threads tell of themselves; of processes the main process tells when it had started each, if they
-    /// are forked, and else when it had started all of them.
+    /// Estimates the start of workers. They start in sequence before the first task, after work that is done once. Threads report their
+    /// own start. The main process reports the start of processes: each one if they are forked, otherwise all at the end.
     fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)], origin: &Origin) {
         let count = started.len() as i64;
         if let (Some(usual), Some((first, _)), Some((last, _))) = (
@@ -148,10 +147,10 @@ impl Measured {
         ) {
             let last = (*last).min(before);
             let spawn = match (last - *first).0 {
-                // The times of all are the same, or there is one.
+                // All times are equal, or there is a single one.
                 0 if count == 1 => last.min(usual.start),
                 0 => Nanos(last.0 / count),
-                // Before the first one there is more to do than to start it.
+                // The time before the first start includes other work.
                 apart => Nanos(apart / (count - 1)).min(*first),
             };
             let spawn = spawn.min(Nanos(last.0 / count));

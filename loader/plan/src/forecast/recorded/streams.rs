@@ -5,7 +5,7 @@ use loadscope_trace::{Run, Stage, Streams};
 use super::Recorded;
 
 impl Recorded {
-    /// How the workers share a stream, as far as its end shows it.
+    /// Reads how the workers share a stream, as far as its end shows it.
     pub(super) fn note_shares(&mut self, run: &Run) {
         let Some(shares) = Streams::of(run).filter(|_| self.streams) else {
             return;
@@ -16,7 +16,7 @@ impl Recorded {
             (!shares.are_repeated && active > 0 && active < shares.workers.len()).then_some(active);
     }
 
-    /// True if each worker has samples of its own, so that tasks name none.
+    /// Returns true if each worker has its own samples. Tasks then contain no indices.
     pub(super) fn is_of_streams(&self, run: &Run) -> bool {
         let rows = 0..run.batches().len();
         if !rows.clone().all(|row| run.indices(row).is_empty()) {

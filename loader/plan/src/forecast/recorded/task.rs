@@ -1,4 +1,4 @@
-//! What a batch took.
+//! Costs of a batch.
 
 use loadscope_trace::{Nanos, Part as Of, Run};
 
@@ -7,8 +7,7 @@ use super::{BatchFacts, Recorded, StageCosts, TaskCost};
 use crate::forecast::number::{self, sane};
 
 impl Recorded {
-    /// The costs of a batch; `None` if there is nothing to be known. One whose fetching was not told is taken to be like the
-    /// one before.
+    /// Returns the costs of a batch, or `None` if they are unknown. A batch without fetch times has the costs of the previous one.
     pub(super) fn task(
         &mut self,
         run: &Run,
@@ -16,7 +15,7 @@ impl Recorded {
         before: Option<&TaskCost>,
     ) -> Option<TaskCost> {
         if self.streams && !facts.was_yielded() {
-            // Its stream had nothing more, or was stopped early.
+            // Its stream had ended, or was stopped early.
             return None;
         }
         let Some(fetch) = facts.fetch() else {
@@ -25,7 +24,7 @@ impl Recorded {
                 ..*b
             });
         };
-        // It was still under way when it was given up, so it takes longer than that.
+        // The batch was discarded while in progress, so it would take longer.
         let longer = facts.returning.is_none() && !facts.was_yielded();
         let fetch = sane(fetch + Nanos(i64::from(longer)));
         let first = self.samples.len();
@@ -39,7 +38,7 @@ impl Recorded {
         }
         let mut len = self.samples.len() - first;
         if len == 0 {
-            // They were not measured one by one, or there are none because the first one failed.
+            // The samples were not measured separately, or the first one failed.
             len = run.indices(facts.row).len().max(1);
             let each = Nanos(fetch.0 / len as i64);
             let cost = cost_of(each, None);
@@ -52,7 +51,7 @@ impl Recorded {
         };
         let measured = self.share_out(run, facts, first);
         if let Some(named) = named {
-            // Waiting for a core is taken out of stages as it is out of their samples.
+            // Stages lose the same share of waiting for a core as their samples.
             let kept = self.walls_from(first).zip(raw);
             let kept: Vec<f64> = kept.map(|(now, raw)| now / raw.max(1.0)).collect();
             for (at, name) in named.names.iter().enumerate() {
@@ -89,14 +88,14 @@ impl Recorded {
         })
     }
 
-    /// The times of the samples from `first` on, ns.
+    /// Returns the wall times of the samples from `first` on, ns.
     fn walls_from(&self, first: usize) -> impl Iterator<Item = f64> + '_ {
         let samples = self.samples[first..].iter();
         samples.map(|sample| number::float(sample.off + sample.cpu))
     }
 
-    /// Where it was measured what a batch computed and how long it waited for a core: takes that waiting out of its samples, and
-    /// answers what there is beside them.
+    /// Removes the measured wait for a core from the batch's samples. Returns the costs beyond the samples, or `None` if nothing was
+    /// measured.
     fn share_out(&mut self, run: &Run, facts: &BatchFacts, first: usize) -> Option<Beside> {
         let computed = run.computed(facts.row, Of::Fetch)?;
         let wall = facts.work()?;
@@ -112,7 +111,7 @@ impl Recorded {
             cpu += sample.cpu;
         }
         if cpu == Nanos::ZERO && sum > Nanos::ZERO {
-            // Quick ones are not asked: what the batch computed, by their share of its time.
+            // The CPU time of quick samples is not measured. They get the batch's CPU time by their share of its time.
             let share = number::float(computed.cpu.min(sum)) / number::float(wall.max(Nanos(1)));
             samples.iter_mut().for_each(|s| {
                 let wall = s.off + s.cpu;
@@ -121,7 +120,7 @@ impl Recorded {
                 cpu += s.cpu;
             });
         }
-        // What waits for something else does so in the samples, by their time off a core.
+        // The remaining wait is distributed over the samples by their time off a core.
         let idle: f64 = samples.iter().map(|s| number::float(s.off)).sum();
         let truly = number::float(off).min(idle);
         let kept = if idle > 0.0 { truly / idle } else { 0.0 };
@@ -148,7 +147,7 @@ impl Recorded {
     }
 }
 
-/// What there is of a batch beside its samples.
+/// Costs of a batch beyond its samples.
 struct Beside {
     computes: Nanos,
     off: Nanos,

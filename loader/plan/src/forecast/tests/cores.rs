@@ -1,10 +1,10 @@
-//! Cores that are shared.
+//! Forecasts with shared cores.
 
 use loadscope_trace::{Gauge, GaugeKind, StageTiming};
 
 use super::*;
 
-/// Samples that wait for `off` and then compute for `cpu`, ms, as `workers` on as many cores would record them.
+/// Returns a recording of samples that wait for `off` and compute for `cpu`, ms, with `workers` workers on `cores` cores.
 pub(super) fn computing(samples: usize, workers: usize, off: i64, cpu: i64, cores: u32) -> Run {
     let case = Case {
         costs: vec![(off + cpu) * 1_000_000; samples],
@@ -53,13 +53,13 @@ fn what_computes_shares_the_cores_and_what_waits_does_not() {
         let recorded = Recorded::of(run).expect("it was recorded");
         with(&recorded, &[change]).time.as_secs_f64()
     };
-    // 80 samples of 10 ms that compute: two cores take 0.4 s, whatever the number of workers.
+    // 80 samples compute for 10 ms each: two cores take 0.4 s, with any number of workers.
     let computes = computing(80, 1, 0, 10, 2);
     assert!((seconds(&computes, "num_workers=2") - 0.4).abs() < 0.01);
     assert!((seconds(&computes, "num_workers=8") - 0.4).abs() < 0.01);
     let waits = computing(80, 1, 10, 0, 2);
     assert!((seconds(&waits, "num_workers=8") - 0.1).abs() < 0.01);
-    // Half and half: eight workers in step keep two cores busy four fifths of the time.
+    // Samples that wait for half of their time: eight synchronized workers keep two cores busy four fifths of the time.
     let both = computing(80, 1, 5, 5, 2);
     assert!((seconds(&both, "num_workers=8") - 0.25).abs() < 0.01);
 }
@@ -75,7 +75,7 @@ fn contention_of_the_recording_is_taken_out() {
     assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
 }
 
-/// Forecasts counted on all cores of the host.
+/// Forecasts used all cores of the host.
 #[test]
 fn cores_that_other_programs_used_are_left_to_them() {
     let mut run = computing(80, 1, 0, 10, 2);
@@ -130,7 +130,7 @@ fn a_recording_may_claim_any_number_of_workers() {
     }
 }
 
-/// 40 samples of 8 ms from one worker, of which a stage takes `decode`, ms.
+/// Returns 40 samples of 8 ms from one worker. A stage takes `decode` of it, ms.
 fn staged(decode: Option<i64>) -> Recorded {
     let case = Case {
         costs: vec![8_000_000; 40],

@@ -1,4 +1,4 @@
-//! Forecasts from recordings that say what was computed and what waited for a core.
+//! Forecasts from recordings with measured CPU time and waits for a core.
 
 use loadscope_trace::{
     BatchContent, BatchId, EndReason, Event, EventKind, Field, FieldData, Nanos, Origin, Part,
@@ -9,12 +9,12 @@ use super::super::{Recorded, Setting, explore};
 
 const BATCHES: u32 = 40;
 
-/// One worker of a PyTorch program makes a batch in 20 ms, of which it computes 8; the step takes 1 ms.
+/// Returns a PyTorch program with one worker. A batch takes 20 ms, of which 8 are CPU time. A training step takes 1 ms.
 fn recorded(core_wait: i64) -> Recorded {
     Recorded::of(&run(core_wait, None)).expect("it tells enough")
 }
 
-/// Its run, with the CPU time of each step, ms, if that was measured.
+/// Returns its run. `step_cpu`: measured CPU time of each step, ms.
 fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
     let mut run = Run::new(RunInfo {
         origin: Origin::Pytorch("2.13.0".to_owned()),
@@ -100,7 +100,7 @@ fn waiting_for_a_core_is_not_waiting_for_a_disk() {
             .expect("it is its own");
         forecast.time.as_secs_f64()
     };
-    // 12 ms of each batch passed off a core: waiting for a disk, they pass again; waiting for a core, they do not.
+    // Each batch spends 12 ms off a core. Waits for a disk remain, waits for a core do not.
     let (disk, core) = (took(&recorded(0)), took(&recorded(12)));
     assert!((0.7..0.9).contains(&disk), "{disk}");
     assert!(core < 0.5, "{core}");
@@ -121,8 +121,7 @@ fn a_model_that_misses_its_own_recording_has_wide_intervals() {
     assert!(forecast.doubt.is_some_and(|why| why.contains("reproduce")));
 }
 
-/// The settings of a table once shared the work of the first of them, also where that had no workers and they had some: all its
-/// numbers were too small.
+/// Settings of a table shared the work of the first one, even if it had no workers and they had some. All times were too short.
 #[test]
 fn a_setting_is_forecast_as_well_in_a_table_as_alone() {
     let recorded = recorded(0);

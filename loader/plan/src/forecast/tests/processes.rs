@@ -1,10 +1,10 @@
-//! Worker processes cost time at the beginning and at the end of each epoch that threads do not.
+//! Worker processes cost time at the start and the end of each epoch. Threads do not.
 
 use loadscope_trace::{EndReason, ProcessCost, WorkerInfo};
 
 use super::*;
 
-/// A PyTorch program, ms.
+/// PyTorch program. Times are ms.
 #[derive(Clone, Copy)]
 struct Program {
     workers: u16,
@@ -13,11 +13,11 @@ struct Program {
     batches: u32,
     work: i64,
     step: i64,
-    /// From the fork to the first fetch.
+    /// Time from the fork to the first fetch.
     start: i64,
     end: i64,
     pause: i64,
-    /// Of how many samples the processor time is not known, the first ones; it is half of their time.
+    /// Number of initial samples without CPU time. The CPU time of samples is half of their time.
     untimed: u32,
 }
 
@@ -67,7 +67,7 @@ impl Program {
         run
     }
 
-    /// One epoch; its end.
+    /// Records one epoch and returns its end.
     fn epoch(self, epoch: u32, begin: i64, all: &mut Vec<(i64, EventKind)>) -> i64 {
         let worker = (self.workers > 0).then_some(0);
         let starts = self.workers > 0 && (epoch == 0 || !self.persistent);
@@ -158,7 +158,7 @@ fn where_no_process_starts_or_ends_no_time_is_spent_on_it() {
     assert_eq!(ms(&with(&recorded, &["num_workers=0"])), alone);
     let kept = with(&recorded, &["persistent_workers=true"]);
     assert_eq!(ms(&kept), 2 * epoch + PROGRAM.start);
-    // What such programs take is what was forecast from the first.
+    // Recordings of the other programs take the forecast times.
     let none = Program {
         workers: 0,
         ..PROGRAM
@@ -196,7 +196,7 @@ fn workers_that_were_not_recorded_have_to_start_and_end_too() {
             .iter()
             .any(|n| n.contains("25.0\u{2009}ms") || n.contains("25.0 ms"))
     );
-    // What takes long is still faster with workers, and not by as much as if they cost nothing.
+    // A long program is still faster with workers, but by less than if workers were free.
     let long = Program {
         batches: 100,
         ..Program {
@@ -248,7 +248,7 @@ fn untimed_samples_are_imputed_and_reported() {
             "CPU time is unknown for 4 of 40 samples (10 %): forecasts assume that 50 % of their time is CPU time, as for the other samples"
         )
     );
-    // Few tell nothing of many.
+    // A minority of known samples does not represent the others.
     let (first, note) = about(Program {
         untimed: 30,
         ..PROGRAM
@@ -316,7 +316,7 @@ fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_
             .expect("it is there");
         assert!(kept.time < anew.time, "{:?}", kept.setting);
     }
-    // In such a program one thing alone is fastest: the trainer makes its batches itself.
+    // The fastest setting of this program has no workers.
     let all = outlook.configurations.iter().chain(&outlook.kept);
     let least = all.min_by_key(|f| f.time).expect("there are some");
     let chosen = &outlook.recommended;
@@ -324,7 +324,7 @@ fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_
     let prospects = recorded.prospects(&|_| true).expect("it can be forecast");
     let cheapest = prospects.and_then(|p| p.cheapest).expect("there is one");
     assert_eq!(cheapest.took, chosen.time);
-    // One epoch starts its workers once, kept or not.
+    // One epoch starts its workers once in either case.
     let one = Program {
         epochs: 1,
         ..program

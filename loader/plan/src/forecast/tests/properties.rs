@@ -1,4 +1,4 @@
-//! What holds for any recording.
+//! Properties of the forecasts of any recording.
 
 use super::cores::computing;
 use super::*;
@@ -18,7 +18,7 @@ proptest! {
         prop_assert_eq!(forecast.batches, handed as u64);
     }
 
-    /// From one recording any other setting comes out as if it had been simulated itself.
+    /// The forecast of any other setting equals its simulation.
     #[test]
     fn other_settings_are_forecast_exactly(
         case in case(), workers in 0usize..6, prefetch in 1usize..4, batch in 1usize..6, in_order: bool,
@@ -41,7 +41,7 @@ proptest! {
         prop_assert_eq!((forecast.time, forecast.waited), took(&other.run()));
         prop_assert!(forecast.waited <= forecast.time);
         prop_assert_eq!(forecast.samples, case.costs.len() as u64);
-        // The trainer either waits or trains, but for the beginning.
+        // The trainer either waits or trains, except at the beginning.
         prop_assert_eq!(forecast.time, forecast.waited + recorded.headroom(&setting).expect("sound"));
     }
 
@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(time(cores + 1) <= time(cores) + Nanos(1000));
     }
 
-    /// Whatever a source says: a forecast or a sentence, and no panic.
+    /// Any input leads to a forecast or an error, never to a panic.
     #[test]
     fn hostile_recordings_do_no_harm(
         kinds in prop::collection::vec((0u8..9, 0u32..6, 0u16..4, any::<i32>(), any::<i64>()), 0..80),

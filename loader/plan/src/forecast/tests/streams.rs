@@ -1,10 +1,10 @@
-//! Streams whose end shows how workers share them.
+//! Streams whose end shows how the workers share them.
 
 use loadscope_trace::Fact;
 
 use super::*;
 
-/// A PyTorch program whose workers yield these samples of 20 ms each, in batches of four. A step takes 10 ms.
+/// Returns a PyTorch program whose workers yield these samples in batches of four. A sample takes 20 ms, a step 10 ms.
 fn run(streams: Vec<Vec<u64>>, facts: &[Fact]) -> Run {
     let simulation = Simulation {
         info: RunInfo {
@@ -93,7 +93,7 @@ fn other_numbers_of_workers_are_refused_where_each_yields_the_whole_stream() {
     let mut setting = recorded.setting();
     setting.num_workers = 4;
     assert!(recorded.forecast(&setting).is_err());
-    // Divided evenly, it is not refused.
+    // An evenly split stream is not refused.
     let recorded = Recorded::of(&run(vec![(0..40).collect(); 3], &[])).expect("it was recorded");
     assert_eq!(recorded.workers_refused(), None);
 }

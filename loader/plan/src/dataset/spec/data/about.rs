@@ -1,4 +1,4 @@
-//! What is known of data by their text alone: their style, the sizes of their pictures, their files, a few words.
+//! Properties of data that are known from their text: style, picture size, files, and a description.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{DataSpec, SqlSpec};
 use crate::dataset::spec::option::PictureSize;
 
 impl DataSpec {
-    /// Whether its dataset is iterable-style.
+    /// Returns true if the dataset is iterable-style.
     pub fn is_stream(&self) -> bool {
         match self {
             Self::Webdataset(_) | Self::Tar(_) => true,
@@ -28,7 +28,7 @@ impl DataSpec {
         }
     }
 
-    /// What is made of the sizes of its pictures, if it may have some.
+    /// Returns the resizing of its pictures, or `None` if it cannot contain any.
     pub fn size(&self) -> Option<PictureSize> {
         Some(match self {
             Self::Voc(spec) => spec.size,
@@ -47,7 +47,7 @@ impl DataSpec {
         })
     }
 
-    /// In a few words: `rows of train.csv`. Without a password.
+    /// Returns a short description without passwords: `rows of train.csv`.
     pub(crate) fn describe(&self, len: Option<usize>) -> String {
         let count = |noun: &str, nouns: &str| match len {
             Some(1) => format!("1 {noun}"),
@@ -72,7 +72,7 @@ impl DataSpec {
         format!("{what} of {}{style}", without_password(place))
     }
 
-    /// The files that are named, as far as they are regular files: what is written must not replace them.
+    /// Returns the named regular files. Output must not overwrite them.
     pub fn files(&self) -> Vec<PathBuf> {
         let places = self.places().into_iter().map(PathBuf::from);
         let database = match self {
@@ -87,7 +87,7 @@ impl DataSpec {
 }
 
 impl SqlSpec {
-    /// The file of an SQLite database; `None`: it is a server.
+    /// Returns the file of an SQLite database, or `None` for a server.
     pub fn file(&self) -> Option<&Path> {
         self.url.strip_prefix("sqlite:").map(Path::new)
     }
