@@ -1,8 +1,8 @@
-//! How many processors there are, and work that they share.
+//! Number of processors, and parallel work.
 
 #[cfg_attr(target_family = "wasm", path = "cpu/no_threads.rs")]
 mod threads;
-// The same answers come without threads.
+// Tests run the replacement for the browser as well.
 #[cfg(all(test, not(target_family = "wasm")))]
 mod no_threads;
 

@@ -1,4 +1,4 @@
-//! What PyTorch raises, and what it has no counterpart for.
+//! Errors of a loader: PyTorch's exceptions, and errors without a counterpart in PyTorch.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use loadscope_trace::{BatchId, WorkerId};
 use loadscope_words::say;
 
-/// The name of a Python exception type, such as `ValueError`.
+/// Name of a Python exception type, such as `ValueError`.
 ///
-/// PyTorch's callers tell errors apart by type, so the engine keeps the type of every error that PyTorch would raise.
+/// PyTorch programs distinguish errors by type, so the engine keeps the type of every error that PyTorch would raise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExceptionKind {
     name: Cow<'static, str>,
-    /// True for a type that cannot be made from a message alone; workers hand it on as a RuntimeError.
+    /// True for a type that cannot be created from a message alone. Workers pass it on as a RuntimeError.
     needs_arguments: bool,
 }
 
@@ -24,7 +24,7 @@ impl ExceptionKind {
         }
     }
 
-    /// The same type, which cannot be made from a message alone.
+    /// Returns the same type, marked as one that cannot be created from a message alone.
     #[must_use]
     pub fn with_arguments(self) -> Self {
         Self {
@@ -33,28 +33,28 @@ impl ExceptionKind {
         }
     }
 
-    /// `AssertionError`
+    /// Name `AssertionError`.
     pub const ASSERTION_ERROR: Self = Self::plain("AssertionError");
-    /// `AttributeError`
+    /// Name `AttributeError`.
     pub const ATTRIBUTE_ERROR: Self = Self::plain("AttributeError");
-    /// `IndexError`
+    /// Name `IndexError`.
     pub const INDEX_ERROR: Self = Self::plain("IndexError");
-    /// `KeyError`
+    /// Name `KeyError`.
     pub const KEY_ERROR: Self = Self::plain("KeyError");
-    /// `RuntimeError`
+    /// Name `RuntimeError`.
     pub const RUNTIME_ERROR: Self = Self::plain("RuntimeError");
-    /// `StopIteration`
+    /// Name `StopIteration`.
     pub const STOP_ITERATION: Self = Self::plain("StopIteration");
-    /// `TypeError`
+    /// Name `TypeError`.
     pub const TYPE_ERROR: Self = Self::plain("TypeError");
-    /// `UnboundLocalError`
+    /// Name `UnboundLocalError`.
     pub const UNBOUND_LOCAL_ERROR: Self = Self::plain("UnboundLocalError");
-    /// `ValueError`
+    /// Name `ValueError`.
     pub const VALUE_ERROR: Self = Self::plain("ValueError");
-    /// `ZeroDivisionError`
+    /// Name `ZeroDivisionError`.
     pub const ZERO_DIVISION_ERROR: Self = Self::plain("ZeroDivisionError");
 
-    /// The type that arrives where a worker or the pin thread passed the error on.
+    /// Returns the type after a worker or the pin thread passed the error on.
     fn passed_on(self) -> Self {
         match self.needs_arguments {
             true => Self::RUNTIME_ERROR,
@@ -62,7 +62,7 @@ impl ExceptionKind {
         }
     }
 
-    /// The name of the type as Python writes it.
+    /// Returns the name of the type in Python.
     pub fn as_str(&self) -> &str {
         &self.name
     }
@@ -89,10 +89,10 @@ impl fmt::Display for ExceptionKind {
     }
 }
 
-/// An error of a loader: of its plan, its dataset or its engine.
+/// Error of a loader, from its plan, its dataset or its engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoaderError {
-    /// What PyTorch raises in the same place, with its wording.
+    /// Exception that PyTorch raises in the same place, with its text.
     #[error("{kind}: {message}")]
     Python {
         /// Type of the exception.
@@ -100,71 +100,71 @@ pub enum LoaderError {
         /// PyTorch's text.
         message: String,
     },
-    /// A dataset could not be opened. Tells what is wrong, where, and what to do.
+    /// Failure to open a dataset. The text contains the problem, the place and the remedy.
     #[error("{0}")]
     Dataset(String),
-    /// The text that names a dataset could not be understood. Tells what is possible.
+    /// Invalid text form of a dataset. The text contains the valid forms.
     #[error("{0}")]
     Spec(String),
-    /// libtorch refused an operation that the engine relies on.
+    /// Failure of a libtorch operation that the engine needs.
     #[error("{}", say!("libtorch could not {doing}: {message}", doing = .doing, message = .message))]
     Torch {
-        /// What was tried, as the end of "could not …".
+        /// Operation, as the end of "could not …".
         doing: String,
-        /// The first line of libtorch's message.
+        /// First line of libtorch's message.
         message: String,
     },
-    /// A dataset or a collate function panicked.
+    /// Panic of a dataset or a collate function.
     #[error("panicked: {message}")]
     Panic {
-        /// What it said.
+        /// Panic message.
         message: String,
     },
-    /// A batch could not be made. The next one still comes.
+    /// Failure to load a batch. The next batch follows.
     #[error("{cause} ({})", place(*worker, *batch, *sample))]
     Worker {
-        /// The worker that tried. `None`: the main process.
+        /// Worker that failed. `None`: the main process.
         worker: Option<WorkerId>,
-        /// Which batch.
+        /// Failed batch.
         batch: BatchId,
-        /// The dataset index that failed, if one sample did.
+        /// Dataset index of the failed sample, if there is a single one.
         sample: Option<usize>,
-        /// Why.
+        /// Cause of the failure.
         cause: Box<LoaderError>,
     },
-    /// A batch that a worker made could not be moved to page-locked memory. The next one still comes.
+    /// Failure to copy a batch to page-locked memory. The next batch follows.
     #[error("{cause} (in the pin thread, {batch})")]
     Pinning {
-        /// Which batch.
+        /// Failed batch.
         batch: BatchId,
-        /// Why.
+        /// Cause of the failure.
         cause: Box<LoaderError>,
     },
-    /// A worker ended without being asked to. The batches given to it are lost; the others still come.
+    /// Unexpected end of a worker. Its batches are lost, the others follow.
     #[error(
         "RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}",
         numbers(workers)
     )]
     WorkerDied {
-        /// The threads' numbers in the operating system; 0 = unknown.
+        /// Thread ids of the operating system. 0: unknown.
         workers: Vec<u64>,
-        /// How, in PyTorch's words.
+        /// Cause, in PyTorch's words.
         cause: String,
     },
-    /// A thread could not be started. Those that had been started have ended.
+    /// Failure to start a thread. The threads that were already started have ended.
     #[error("{}", say!("{what} could not be started: {message}. {remedy}", what = .what, message = .message, remedy = .remedy))]
     Thread {
-        /// Which: `worker 3 of 8`, the first being number 1.
+        /// Name of the thread: `worker 3 of 8`, counted from 1.
         what: String,
-        /// Why.
+        /// Cause of the failure.
         message: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// The loader was asked to stop while it waited for a batch. Python's `KeyboardInterrupt`.
+    /// Interrupt of a wait for a batch. Python's `KeyboardInterrupt`.
     #[error("interrupted")]
     Interrupted,
-    /// All workers are gone although batches are missing.
+    /// End of all workers before the last batch.
     #[error("{}", say!("the workers ended before all batches arrived. This is a bug in Loadscope."))]
     WorkersGone,
 }
@@ -186,7 +186,7 @@ fn place(worker: Option<WorkerId>, batch: BatchId, sample: Option<usize>) -> Str
 }
 
 impl LoaderError {
-    /// An error that PyTorch raises, too.
+    /// Creates an error that PyTorch also raises.
     pub fn python(kind: ExceptionKind, message: impl Into<String>) -> Self {
         Self::Python {
             kind,
@@ -194,22 +194,22 @@ impl LoaderError {
         }
     }
 
-    /// `RuntimeError: …`
+    /// Creates a `RuntimeError`.
     pub fn runtime(message: impl Into<String>) -> Self {
         Self::python(ExceptionKind::RUNTIME_ERROR, message)
     }
 
-    /// `TypeError: …`
+    /// Creates a `TypeError`.
     pub fn type_error(message: impl Into<String>) -> Self {
         Self::python(ExceptionKind::TYPE_ERROR, message)
     }
 
-    /// `ValueError: …`
+    /// Creates a `ValueError`.
     pub fn value_error(message: impl Into<String>) -> Self {
         Self::python(ExceptionKind::VALUE_ERROR, message)
     }
 
-    /// The type that Python code would see: `RuntimeError` for what has no counterpart in PyTorch.
+    /// Returns the type that Python code would receive: `RuntimeError` for errors without a counterpart in PyTorch.
     pub fn exception_kind(&self) -> ExceptionKind {
         match self {
             Self::Python { kind, .. } => kind.clone(),
@@ -231,8 +231,7 @@ impl LoaderError {
         }
     }
 
-    /// `str(exception)` as Python code would see it: without the type, and what comes from a worker wrapped as PyTorch's
-    /// `ExceptionWrapper` does it.
+    /// Returns `str(exception)` as in Python: without the type. Errors from a worker are wrapped as by PyTorch's `ExceptionWrapper`.
     pub fn python_message(&self) -> String {
         match self {
             Self::Python { message, .. } => message.clone(),
@@ -246,7 +245,7 @@ impl LoaderError {
                 cause,
                 ..
             } => cause.wrapped(&format!("in DataLoader worker process {worker}")),
-            // The device that CUDA has as its current one; where memory is locked without a GPU there is none, and 0 is its default.
+            // PyTorch names CUDA's current device. Memory that is locked without a GPU has none, so the default 0 is used.
             Self::Pinning { cause, .. } => cause.wrapped("in pin memory thread for device 0"),
             Self::WorkerDied { workers, .. } => format!(
                 "DataLoader worker (pid(s) {}) exited unexpectedly",
@@ -256,14 +255,14 @@ impl LoaderError {
         }
     }
 
-    /// What `ExceptionWrapper` makes of the error: a thread or a process passes it on with the place where it happened.
+    /// Returns the text of PyTorch's `ExceptionWrapper`, which adds the place of the error.
     fn wrapped(&self, place: &str) -> String {
         let kind = self.exception_kind();
         let text = self.python_message();
         format!("Caught {kind} {place}.\nOriginal {kind}: {text}")
     }
 
-    /// True for a map-style dataset's `StopIteration`, which ends the epoch without a word in PyTorch.
+    /// Returns true for a map-style dataset's `StopIteration`. PyTorch silently ends the epoch on it.
     pub fn is_stop_iteration(&self) -> bool {
         self.exception_kind() == ExceptionKind::STOP_ITERATION
     }
@@ -281,19 +280,19 @@ impl From<SampleError> for LoaderError {
     }
 }
 
-/// What a dataset raises when a sample cannot be had.
+/// Exception of a dataset that cannot load a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleError {
-    /// Type of the exception as in Python: `IndexError`, `OSError`.
+    /// Type of the exception in Python: `IndexError`, `OSError`.
     pub kind: String,
-    /// What is wrong, where, and what to do.
+    /// Problem, place and remedy.
     pub message: String,
-    /// True for a type that cannot be made from a message alone; workers hand it on as a RuntimeError, as PyTorch does.
+    /// True for a type that cannot be created from a message alone. Workers pass it on as a RuntimeError, as PyTorch does.
     pub needs_arguments: bool,
 }
 
 impl SampleError {
-    /// An error of the given Python type.
+    /// Creates an error of a Python type.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -302,7 +301,7 @@ impl SampleError {
         }
     }
 
-    /// The same error, of a type that cannot be made from a message alone.
+    /// Returns the same error, marked as one whose type cannot be created from a message alone.
     #[must_use]
     pub fn with_arguments(self) -> Self {
         Self {
@@ -311,7 +310,7 @@ impl SampleError {
         }
     }
 
-    /// `IndexError` for an index beyond the end.
+    /// Creates an `IndexError` for an index beyond the end.
     pub fn out_of_range(index: usize, len: usize) -> Self {
         Self::new(
             "IndexError",

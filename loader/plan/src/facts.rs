@@ -1,30 +1,30 @@
-//! How a run introduces itself.
+//! Description of a run.
 
 use loadscope_trace::{Origin, RunInfo, RunOptions, Stage, without_password};
 
 use crate::cpu::processors;
 use crate::dataset::{DatasetSpec, Entry};
 
-/// What is known before the first batch.
+/// Facts that are known before the first batch.
 pub struct Facts<'a> {
-    /// What was asked for.
+    /// Options of the run.
     pub options: &'a RunOptions,
-    /// The dataset by name.
+    /// Dataset that the options name.
     pub spec: &'a DatasetSpec,
-    /// What is known of it.
+    /// Known properties of the dataset.
     pub dataset: &'a Entry,
-    /// `len(loader)`, if it has one.
+    /// `len(loader)`. `None`: unknown.
     pub batches: Option<usize>,
 }
 
 impl Facts<'_> {
-    /// The introduction of a run that started at `started_unix_ns`, ns since 1970; `pinning`: how batches are pinned.
+    /// Returns the description of a run. `started_unix_ns`: its start, ns since 1970. `pinning`: method of pinning, if any.
     pub fn info(&self, started_unix_ns: i64, pinning: Option<String>) -> RunInfo {
         let mut measured = Stage::ALL.to_vec();
         measured.retain(|s| *s != Stage::Pinning || pinning.is_some());
         RunInfo {
             options: RunOptions {
-                // What is recorded is read by others.
+                // A recording may be shared, so it contains no password.
                 dataset: without_password(&self.options.dataset),
                 ..self.options.clone()
             },
@@ -43,7 +43,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The dataset in words.
+    /// Returns the dataset as a short text.
     fn describe(&self) -> String {
         let len = self.dataset.len.unwrap_or(0);
         let text = match self.spec {

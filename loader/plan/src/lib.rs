@@ -1,9 +1,8 @@
-//! What PyTorch's `DataLoader` decides without loading a sample: random numbers, samplers, orders, the scheduler, the virtual
-//! clock, forecasts.
+//! Decisions of PyTorch's `DataLoader` that need no samples: random numbers, samplers, orders, the scheduler, simulations,
+//! forecasts.
 //!
-//! Nothing here opens a dataset, starts a worker or needs libtorch. What has to be known of a dataset comes in through a
-//! [`Catalog`](dataset::Catalog); the embedded engine has one that opens it, [`MadeUp`](dataset::MadeUp) knows those that are
-//! made up.
+//! This crate opens no dataset, starts no worker and does not need libtorch. A [`Catalog`](dataset::Catalog) returns the properties of
+//! datasets. The embedded engine's catalog opens them. [`MadeUp`](dataset::MadeUp) contains the synthetic ones.
 //!
 //! ```
 //! use loadscope_plan::{order::{Samples, order}, error::LoaderError};
@@ -39,7 +38,7 @@ pub use cpu::processors;
 pub use error::LoaderError;
 pub use facts::Facts;
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The arguments of `DataLoader`, and what its tasks are drawn from.
+//! Arguments of `DataLoader`, and the source of its tasks.
 
 mod arguments;
 mod index;
@@ -11,30 +11,30 @@ pub use index::{Index, RequestIter};
 pub use options::LoaderOptions;
 
 impl LoaderOptions {
-    /// PyTorch's checks, in PyTorch's order.
+    /// Performs PyTorch's checks in the same order.
     ///
     /// # Errors
-    /// ValueError where PyTorch's constructor raises one.
+    /// ValueError as in PyTorch's constructor.
     pub fn check(&self) -> Result<(), LoaderError> {
         Arguments::of(self).check()
     }
 }
 
-/// What a task asks for: PyTorch's `possibly_batched_index`.
+/// Request of a task: PyTorch's `possibly_batched_index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A batch of the samples with these dataset indices.
+    /// Batch of the samples with these dataset indices.
     Batch(Vec<usize>),
-    /// One sample, as it is (`batch_size=None`).
+    /// Single sample without batching (`batch_size=None`).
     Sample(usize),
-    /// A batch of the next samples of a stream, so many.
+    /// Batch of the next samples of a stream, with its size.
     Next(usize),
-    /// The next sample of a stream, as it is.
+    /// Next sample of a stream, without batching.
     NextSample,
 }
 
 impl Request {
-    /// The dataset indices asked for; none if samples come from a stream.
+    /// Returns the requested dataset indices. Empty for streams.
     pub fn indices(&self) -> &[usize] {
         match self {
             Self::Batch(indices) => indices,

@@ -1,4 +1,4 @@
-//! From the options of a run to the samplers and generators of its loader.
+//! Samplers and generators of a loader, created from the options of a run.
 
 #[cfg_attr(target_family = "wasm", path = "plan/no_files.rs")]
 mod files;
@@ -28,20 +28,20 @@ use spec::SamplerSpec;
 pub use settle::settled;
 pub use table::{Needed, SampleTable};
 
-/// What a loader draws its tasks from.
+/// Tasks and generators of a loader.
 #[derive(Clone)]
 pub struct Plan {
-    /// Where its tasks come from.
+    /// Source of the tasks.
     pub index: Index,
-    /// `generator`
+    /// Argument `generator` of the loader.
     pub generator: Option<SharedGenerator>,
-    /// What stands for PyTorch's default generator.
+    /// Replacement for PyTorch's default generator.
     pub default_generator: SharedGenerator,
     set_epoch: bool,
 }
 
 impl Plan {
-    /// The plan for a map-style dataset of `len` samples.
+    /// Creates the plan for a map-style dataset of `len` samples.
     ///
     /// # Errors
     /// If the options contradict each other, or a file of indices, weights or labels cannot be read.
@@ -50,10 +50,10 @@ impl Plan {
         Self::of_table(options, len, &table)
     }
 
-    /// The plan for a map-style dataset of `len` samples, of which `table` holds what the sampler has to know ([`Needed::by`]).
+    /// Creates the plan for a map-style dataset of `len` samples. `table` contains the data that the sampler needs ([`Needed::by`]).
     ///
     /// # Errors
-    /// As [`of`](Self::of); and if that is not known.
+    /// As [`of`](Self::of), and if `table` lacks such data.
     pub fn of_table(
         options: &RunOptions,
         len: DataLen,
@@ -82,7 +82,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan for an iterable-style dataset.
+    /// Creates the plan for an iterable-style dataset.
     ///
     /// # Errors
     /// If the options contradict each other.
@@ -92,7 +92,7 @@ impl Plan {
     }
 
     fn with_generators(options: &RunOptions) -> Self {
-        // Without any seed the run is as good as one with a fresh default generator.
+        // A run without a global seed uses the default generator, which has a random seed.
         let default = options.global_seed.map(shared_generator);
         Self {
             index: Index::Stream {
@@ -105,7 +105,7 @@ impl Plan {
         }
     }
 
-    /// Tells distributed samplers which epoch comes, if the options say so.
+    /// Passes the epoch to distributed samplers, if the options request it.
     pub fn set_epoch(&self, epoch: u64) {
         if !self.set_epoch {
             return;
@@ -117,7 +117,7 @@ impl Plan {
         }
     }
 
-    /// The loader's generator serves its random sampler as well, as with `shuffle=True`.
+    /// Returns the loader's generator for its random sampler, as with `shuffle=True`.
     fn source(&self) -> RandomSource {
         match &self.generator {
             Some(generator) => RandomSource::Generator(Arc::clone(generator)),
@@ -159,7 +159,7 @@ impl Plan {
                     _ => balanced_weights(table.classes()?),
                 };
                 let count = count.unwrap_or(signed(weights.len() as u64));
-                // Without it every sample would come once, whatever its weight.
+                // Without replacement every sample would occur once, regardless of its weight.
                 let replacement = options.replacement || *spec == SamplerSpec::Balanced;
                 if world > 1 {
                     let sampler =
@@ -185,10 +185,10 @@ impl Plan {
     }
 }
 
-/// The weights of the samples, if the sampler is a weighted one.
+/// Returns the weights of the samples, if the sampler is a weighted one.
 ///
 /// # Errors
-/// If the file cannot be read, or the classes are not known.
+/// If the file cannot be read, or the classes are unknown.
 pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f64>>, LoaderError> {
     match options.sampler.parse()? {
         SamplerSpec::Weighted(path) => files::weights(&path, table.len).map(Some),
@@ -197,7 +197,7 @@ pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f
     }
 }
 
-/// The batches of samplers that make batches themselves.
+/// Returns the batches of a sampler that creates batches itself.
 fn batches(
     options: &RunOptions,
     spec: &SamplerSpec,
@@ -235,7 +235,7 @@ fn batches(
     }))
 }
 
-/// The batches of the sampler for multi-label data.
+/// Returns the batches of the sampler for multi-label data.
 fn equi(
     classes: Vec<Vec<usize>>,
     size: i64,
@@ -255,7 +255,7 @@ fn equi(
     Ok(sampler.seed(options.seed.unwrap_or(0)))
 }
 
-/// How the options load.
+/// Returns the loader's part of the options.
 pub fn loader_options(options: &RunOptions) -> LoaderOptions {
     LoaderOptions {
         num_workers: options.num_workers,
@@ -267,10 +267,10 @@ pub fn loader_options(options: &RunOptions) -> LoaderOptions {
     }
 }
 
-/// PyTorch's checks of the loader's arguments, and then whether any is more than is possible.
+/// Checks the loader's arguments like PyTorch, then the limits.
 ///
 /// # Errors
-/// What PyTorch's constructor raises, or a sentence about a sampler that does not exist or about a limit.
+/// The error of PyTorch's constructor, or an error for an unknown sampler or an exceeded limit.
 pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
     let spec: SamplerSpec = options.sampler.parse()?;
     check_sampler(options, &spec)?;
@@ -284,7 +284,7 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
         SamplerSpec::Bucket => (PyArg::None, given("LengthBucketBatchSampler")),
         _ => (given("Sampler"), PyArg::None),
     };
-    // The size of its batches is an argument of the batch sampler then.
+    // The batch size is an argument of the batch sampler in this case.
     let batch_size = match &batch_sampler {
         PyArg::None => options.batch_size.into(),
         _ => PyArg::Int(1),
@@ -296,7 +296,7 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
         shuffle: options.shuffle.into(),
         sampler,
         batch_sampler,
-        // So is drop_last, where the batch sampler has it.
+        // The same applies to drop_last, if the batch sampler has it.
         drop_last: match spec {
             SamplerSpec::Group(_) | SamplerSpec::Bucket => false.into(),
             _ => options.drop_last.into(),
@@ -311,10 +311,10 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
     limits::check(options)
 }
 
-/// Looks through everything that can be wrong with the options of a run, without opening its dataset.
+/// Checks all options of a run without opening its dataset.
 ///
 /// # Errors
-/// The sentence that a run would refuse them with, as far as that is known without opening the dataset.
+/// The error of the run, as far as it is known without the dataset.
 pub fn check_options(options: &RunOptions) -> Result<(), LoaderError> {
     let dataset: DatasetSpec = options.dataset.parse()?;
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {
@@ -325,7 +325,7 @@ pub fn check_options(options: &RunOptions) -> Result<(), LoaderError> {
     check(options, dataset.is_stream())?;
     check_extra_cost(options, &dataset)?;
     if !options.extra_cost.is_empty() {
-        // How many samples most datasets have is known once they are opened.
+        // The length of most datasets is unknown until they are opened.
         let len = match dataset {
             DatasetSpec::Digits => crate::dataset::DIGITS,
             _ => limits::SAMPLES as usize,
@@ -335,12 +335,12 @@ pub fn check_options(options: &RunOptions) -> Result<(), LoaderError> {
     Ok(())
 }
 
-/// Random samplers make the list of an epoch before its first index is asked for, as in PyTorch: it has to fit into memory.
+/// Checks that the list of a random sampler fits into memory. Like PyTorch, it creates the list of an epoch before the first index.
 fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<(), LoaderError> {
     let len = len as u64;
     let list = match spec {
         SamplerSpec::ByShuffle if options.shuffle => len,
-        // With replacement they are drawn as they are asked for.
+        // With replacement the indices are drawn on demand.
         SamplerSpec::Random if !options.replacement => len,
         SamplerSpec::Distributed => len,
         SamplerSpec::Weighted(_) | SamplerSpec::Balanced => options.num_samples.unwrap_or(len),
@@ -360,7 +360,7 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
     )
 }
 
-/// Arguments that the sampler does not have are refused: what has no effect must not look as if it had one.
+/// Refuses arguments that the sampler does not have, since they would have no effect.
 fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), LoaderError> {
     let draws = matches!(
         spec,
@@ -371,7 +371,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), LoaderE
             "replacement and num_samples need the sampler random or weighted. Choose one of them."
         )));
     }
-    // A stream of data is shared among ranks without a sampler.
+    // An iterable-style dataset of files is split among ranks without a sampler.
     let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {

@@ -1,11 +1,11 @@
-//! Stands in the place of threads where there are none: in a browser.
+//! Replacement for `threads` in a browser, which has none.
 
-/// The one that this runs on.
+/// Returns 1.
 pub fn processors() -> usize {
     1
 }
 
-/// Does `work` here.
+/// Calls `work` once.
 pub(crate) fn together(_most: usize, work: impl Fn() + Sync) {
     work();
 }

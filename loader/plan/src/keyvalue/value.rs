@@ -1,4 +1,4 @@
-//! What stands behind a name: numbers, pairs, truths, ranges.
+//! Values of a key: numbers, pairs, flags and ranges.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -8,41 +8,41 @@ use std::str::FromStr;
 use crate::limits;
 use loadscope_words::say;
 
-/// What is wrong with a value, or with a part of it.
+/// Reason why a value is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
-    /// No number of that kind, or one out of range.
+    /// Invalid number, or number out of range.
     #[error("{}", say!("'{text}' is not a {kind}{range}", text = .text, kind = .kind, range = .range))]
     Number {
-        /// What was given.
+        /// Text as given.
         text: String,
-        /// `whole number`
+        /// Kind of number, such as `whole number`.
         kind: &'static str,
-        /// ` from 0 to 9`; empty if any would do.
+        /// Valid range, such as ` from 0 to 9`. Empty: no limit.
         range: String,
     },
-    /// No truth.
+    /// Neither true nor false.
     #[error("{}", say!("'{0}' is neither true nor false", .0))]
     Flag(String),
-    /// One number, or more than two.
+    /// Not two numbers separated by a colon.
     #[error("{}", say!("'{0}' is not two numbers separated by a colon", .0))]
     Pair(String),
-    /// Something that only one name has. The sentence says what.
+    /// Reason that only one key has, as a sentence.
     #[error("{0}")]
     Other(String),
 }
 
 impl Wrong {
-    /// Something that only one name has.
+    /// Creates a reason that only one key has.
     pub fn other(sentence: impl Into<String>) -> Self {
         Self::Other(sentence.into())
     }
 }
 
-/// A whole number in a range.
+/// Parses a whole number in a range.
 ///
 /// # Errors
-/// If it is none.
+/// If the text is no such number.
 pub fn whole<T: FromStr + PartialOrd + Display>(
     text: &str,
     range: impl RangeBounds<T>,
@@ -51,10 +51,10 @@ pub fn whole<T: FromStr + PartialOrd + Display>(
     number.ok_or_else(|| not_a(say!("whole number"), text, &range))
 }
 
-/// A finite number in a range.
+/// Parses a finite number in a range.
 ///
 /// # Errors
-/// If it is none.
+/// If the text is no such number.
 pub fn real(text: &str, range: impl RangeBounds<f64>) -> Result<f64, Wrong> {
     let number = text.parse::<f64>().ok();
     let number = number.filter(|number| number.is_finite() && range.contains(number));
@@ -69,7 +69,7 @@ fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>
         Bound::Unbounded => None,
     };
     let range = match (end(range.start_bound()), end(range.end_bound())) {
-        // The end of the type is not a limit that a user knows.
+        // The maximum of the type is no useful limit for the user.
         (Some(low), Some(high)) if high.to_string() == u64::MAX.to_string() => {
             say!(" of at least {low}")
         }
@@ -82,10 +82,10 @@ fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>
     Wrong::Number { text, kind, range }
 }
 
-/// `true` or `false`, in Python's letters as well, or `1` or `0`.
+/// Parses `true`, `false`, `1` or `0`, ignoring case.
 ///
 /// # Errors
-/// If it is something else.
+/// If the text is none of these.
 pub fn flag(text: &str) -> Result<bool, Wrong> {
     match text {
         "1" => Ok(true),
@@ -96,7 +96,7 @@ pub fn flag(text: &str) -> Result<bool, Wrong> {
     }
 }
 
-/// `4:1000`, as its two parts.
+/// Splits a pair such as `4:1000` at the colon.
 ///
 /// # Errors
 /// If there is no colon.
@@ -105,10 +105,10 @@ pub fn pair(text: &str) -> Result<(&str, &str), Wrong> {
     parts.ok_or_else(|| Wrong::Pair(text.to_owned()))
 }
 
-/// `4`, `0..8` (with its end) or `1,2,4`: numbers of `name` up to `most`, each of which is there once, the smallest first.
+/// Parses `4`, `0..8` (inclusive) or `1,2,4`. Returns the distinct numbers up to `most` in ascending order.
 ///
 /// # Errors
-/// If they are none, or too large.
+/// If the text is invalid, or a number exceeds `most`.
 pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong> {
     let number = |text: &str| {
         let text = text.trim();
@@ -129,7 +129,7 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
         let number = text.parse::<usize>().ok().filter(|number| *number <= most);
         number.ok_or_else(too_much)
     };
-    // No more than `most` are different.
+    // The set has at most `most` + 1 numbers.
     let mut all = BTreeSet::new();
     for part in text.split(',') {
         match part.split_once("..") {

@@ -1,4 +1,4 @@
-//! Files of indices, weights and labels: JSON, or plain text. They are read as they come, up to stated limits.
+//! Files of indices, weights and labels: JSON or plain text. They are read in a stream, up to fixed limits.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use most::{check_classes, check_count};
 use text::Text;
 use words::Words;
 
-/// Dataset indices below `len`: a JSON list, or numbers between blanks, commas or line ends.
+/// Reads dataset indices below `len`: a JSON list, or numbers separated by blanks, commas or newlines.
 pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, LoaderError> {
     let numbers: Vec<usize> = list(path, ("indices", say!("an index")))?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
@@ -29,7 +29,7 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, LoaderError>
     Ok(numbers)
 }
 
-/// One weight a sample.
+/// Reads one weight per sample.
 pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, LoaderError> {
     let numbers: Vec<f64> = list(path, ("weights", say!("a weight")))?;
     if numbers.len() > len {
@@ -41,8 +41,8 @@ pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, LoaderError> {
     Ok(numbers)
 }
 
-/// The samples of each class: a JSON object `{"label": [indices]}`, or one line a sample with its labels between blanks or
-/// commas.
+/// Reads the samples of each class: a JSON object `{"label": [indices]}`, or one line per sample with its labels, separated by blanks
+/// or commas.
 pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, LoaderError> {
     let file = Text::open(path, "labels")?;
     if file.first == Some(b'{') {
@@ -66,7 +66,7 @@ pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, LoaderError> {
     Ok(classes.into_values().collect())
 }
 
-/// Numbers of a file, by their name in the plural and in the singular.
+/// Reads the numbers of a file. `what` and `one` are their name in the plural and the singular.
 fn list<T: FromStr>(path: &str, (what, one): (&'static str, &str)) -> Result<Vec<T>, LoaderError>
 where
     Numbers<T>: DeserializeOwned,
@@ -91,7 +91,7 @@ where
     Ok(numbers)
 }
 
-/// A word, or its beginning if it is long.
+/// Quotes a word, shortened if it is long.
 fn quoted(word: &str) -> String {
     const SHOWN: usize = 40;
     match word.char_indices().nth(SHOWN) {

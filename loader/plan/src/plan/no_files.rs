@@ -1,4 +1,4 @@
-//! Stands in the place of the files of indices, weights and labels where there are none: in a browser.
+//! Replacement for `files` in a browser, which cannot read files.
 
 use crate::error::LoaderError;
 use loadscope_words::say;
@@ -9,17 +9,14 @@ fn refused(path: &str, what: &str) -> LoaderError {
     ))
 }
 
-/// Dataset indices.
 pub(super) fn indices(path: &str, _: usize) -> Result<Vec<usize>, LoaderError> {
     Err(refused(path, "indices"))
 }
 
-/// One weight a sample.
 pub(super) fn weights(path: &str, _: usize) -> Result<Vec<f64>, LoaderError> {
     Err(refused(path, "weights"))
 }
 
-/// The samples of each class.
 pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, LoaderError> {
     Err(refused(path, "labels"))
 }

@@ -1,11 +1,11 @@
-//! What the other options leave no place for.
+//! Removal of unused options.
 
 use loadscope_trace::RunOptions;
 
-/// The same options without arguments that nothing of them uses: those of another sampler, of workers where there are none, of batches
-/// where there are none. A person who chooses a sampler no longer sees the arguments of the one before, and could not reset them.
+/// Returns the options without unused arguments: of another sampler, of workers if there are none, of batches if there are none. A
+/// user who selects another sampler no longer sees the arguments of the previous one, and could not reset them.
 ///
-/// What a person types on the command line is not settled but refused: there, every argument is in sight.
+/// The command line refuses unused arguments instead, since all of them are visible there.
 #[must_use]
 pub fn settled(mut o: RunOptions) -> RunOptions {
     let is_stream = o.is_stream();
@@ -21,14 +21,14 @@ pub fn settled(mut o: RunOptions) -> RunOptions {
         o.shuffle = false;
     }
     let kind = o.sampler.split(':').next().unwrap_or_default();
-    // PyTorch refuses both at once.
+    // PyTorch refuses a sampler together with shuffle.
     o.shuffle &= kind.is_empty();
     let draws = matches!(kind, "random" | "weighted");
     if !draws {
         o.replacement = false;
         o.num_samples = None;
     }
-    // Without it every sample would come once, whatever its class.
+    // Without replacement every sample would occur once, regardless of its class.
     o.replacement |= o.sampler == "weighted:balanced";
     let is_shared_stream = is_stream && !o.dataset.starts_with("stream");
     let of_ranks = matches!(
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::plan::check_options;
 
-    /// Options with arguments of everything, as they are after several choices in the options panel.
+    /// Returns options with arguments of all kinds, as after several selections in the options panel.
     fn any_options() -> impl Strategy<Value = RunOptions> {
         let datasets = ["digits", "synthetic:len=64", "stream:len=64"];
         let samplers = [

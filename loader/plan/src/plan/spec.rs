@@ -1,31 +1,31 @@
-//! The text that names a sampler.
+//! Text form of a sampler.
 
 use std::str::FromStr;
 
 use crate::error::LoaderError;
 use loadscope_words::say;
 
-/// The text of [`RunOptions::sampler`].
+/// Sampler that [`RunOptions::sampler`] names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SamplerSpec {
-    /// As `shuffle` says.
+    /// Random or sequential, as `shuffle` determines.
     ByShuffle,
     Sequential,
     Random,
-    /// Indices in a file.
+    /// File of indices.
     Subset(String),
-    /// Weights in a file, one a sample.
+    /// File of weights, one per sample.
     Weighted(String),
     Distributed,
-    /// Weights with which all classes are drawn equally often.
+    /// Weights that draw all classes equally often.
     Balanced,
-    /// Labels in a file.
+    /// File of labels.
     Equi(String),
-    /// The labels of the dataset.
+    /// Labels of the dataset.
     EquiLabels,
     /// Distinct values of a column in each batch.
     Group(String),
-    /// Samples of like length in each batch.
+    /// Samples of similar length in each batch.
     Bucket,
 }
 
@@ -78,7 +78,7 @@ fn needs(kind: &str, what: &str) -> LoaderError {
 }
 
 impl SamplerSpec {
-    /// Whether it makes batches, of a size that is its own argument.
+    /// Returns true if the sampler creates batches. Its batch size is its own argument.
     pub(super) fn makes_batches(&self) -> bool {
         match self {
             Self::Equi(_) | Self::EquiLabels | Self::Group(_) | Self::Bucket => true,
@@ -92,7 +92,7 @@ impl SamplerSpec {
         }
     }
 
-    /// Whether it shares the samples among ranks.
+    /// Returns true if the sampler splits the samples among ranks.
     pub(super) fn shares(&self) -> bool {
         self.makes_batches()
             || matches!(self, Self::Distributed | Self::Weighted(_) | Self::Balanced)

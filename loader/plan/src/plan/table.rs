@@ -1,4 +1,4 @@
-//! What samplers know of the samples of a dataset.
+//! Data of the samples of a dataset for samplers.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use loadscope_words::say;
 use super::spec::SamplerSpec;
 use crate::error::LoaderError;
 
-/// What a sampler has to know of each sample.
+/// Data that a sampler needs of each sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// Its class.
+    /// Class.
     Classes,
-    /// The value of a column.
+    /// Value of this column.
     Groups(String),
-    /// Its length.
+    /// Length.
     Lengths,
 }
 
 impl Needed {
-    /// The column that stands for the classes: `group:label`.
+    /// Name of the column of classes: `group:label`.
     pub const LABEL: &str = "label";
 
-    /// What the sampler of these options has to know; `None`: nothing.
+    /// Returns the data that the sampler of these options needs, or `None` if it needs none.
     ///
     /// # Errors
-    /// If there is no such sampler.
+    /// If the sampler is unknown.
     pub fn by(options: &RunOptions) -> Result<Option<Self>, LoaderError> {
         Ok(match options.sampler.parse()? {
             SamplerSpec::Balanced | SamplerSpec::EquiLabels => Some(Self::Classes),
@@ -42,7 +42,7 @@ impl Needed {
         })
     }
 
-    /// That it is not known.
+    /// Returns the error for missing data.
     pub fn missing(&self) -> LoaderError {
         let what = match self {
             Self::Classes => say!("this sampler needs the class of each sample, which is known only after loading. Name a column of classes (label=COLUMN) or a file of labels.")
@@ -57,21 +57,21 @@ impl Needed {
     }
 }
 
-/// What is known of the samples of a dataset. What is not known is `None`.
+/// Known data of the samples of a dataset. `None`: unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleTable {
     /// Number of samples.
     pub len: usize,
-    /// The class of each.
+    /// Class of each sample.
     pub classes: Option<Arc<[u32]>>,
-    /// The group of each: numbers that are the same where the column has the same value.
+    /// Group of each sample. Samples with the same value of the column have the same number.
     pub groups: Option<Arc<[u32]>>,
-    /// The length of each.
+    /// Length of each sample.
     pub lengths: Option<Arc<[u64]>>,
 }
 
 impl SampleTable {
-    /// A table of nothing but the number of samples.
+    /// Returns a table with only the number of samples.
     pub fn of_len(len: usize) -> Self {
         Self {
             len,
@@ -91,7 +91,7 @@ impl SampleTable {
         self.whole(self.lengths.as_deref(), Needed::Lengths)
     }
 
-    /// A column with a value for each sample.
+    /// Returns a column that has a value for each sample.
     fn whole<'a, T>(&self, column: Option<&'a [T]>, what: Needed) -> Result<&'a [T], LoaderError> {
         column
             .filter(|column| column.len() == self.len)

@@ -5,7 +5,7 @@ use loadscope_trace::RunOptions;
 use super::*;
 use crate::order::{Order, Samples, order};
 
-/// 300 samples of three classes, of which one is rare; 40 groups; lengths from 1 to 97.
+/// Returns 300 samples with three classes, one of them rare, 40 groups, and lengths from 1 to 97.
 fn table() -> SampleTable {
     let all = 0..300u32;
     let class = |i: u32| if i.is_multiple_of(30) { 2 } else { i % 2 };
@@ -163,7 +163,7 @@ fn ranks_share_the_batches() {
     }
 }
 
-/// `len=24,fail=5` for digits was refused only when the run had begun and the one before was gone.
+/// `len=24,fail=5` for digits was refused only after the run had begun and had replaced the previous one.
 #[test]
 fn costs_are_checked_before_a_run_begins() {
     let refused = |dataset: &str, extra_cost: &str| {
@@ -192,6 +192,6 @@ fn balanced_classes_come_equally_often_without_being_asked_for_replacement() {
     let classes = table().classes.unwrap();
     let drawn: Vec<u64> = order.epochs.iter().flatten().flatten().copied().collect();
     let rare = drawn.iter().filter(|i| classes[**i as usize] == 2).count();
-    // 10 of 300 samples are of that class, and a third of the 600 draws.
+    // 10 of 300 samples have that class, and a third of the 600 draws.
     assert!((150..=250).contains(&rare), "{rare} of {}", drawn.len());
 }

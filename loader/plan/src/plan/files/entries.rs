@@ -1,4 +1,4 @@
-//! What JSON files of samplers hold, up to a number of entries.
+//! Content of JSON files for samplers, with a limited number of entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use super::most::{too_many, too_many_classes};
 use crate::limits::{CLASSES, SAMPLER_ENTRIES};
 
-/// A list of numbers.
+/// List of numbers.
 pub(super) struct Numbers<T>(pub Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Numbers<T> {
@@ -24,7 +24,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Numbers<T> {
     }
 }
 
-/// An object of lists of indices: those lists, in the order of their names.
+/// Lists of indices from a JSON object, in the order of their names.
 pub(super) struct Lists(pub Vec<Vec<usize>>);
 
 impl<'de> Deserialize<'de> for Lists {
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for OfLists {
     }
 }
 
-/// A list that takes from the number of entries that are left.
+/// List that subtracts its entries from the remaining number.
 struct List<'a, T> {
     left: &'a mut usize,
     of: PhantomData<T>,

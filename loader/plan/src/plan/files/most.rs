@@ -1,4 +1,4 @@
-//! How much such a file may hold.
+//! Limits of such files.
 
 use crate::error::LoaderError;
 use crate::limits::{CLASSES, SAMPLER_ENTRIES, grouped};

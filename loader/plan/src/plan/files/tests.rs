@@ -50,7 +50,7 @@ fn classes_are_lines_or_json() {
         let classes = classes(path(&file)).unwrap();
         assert_eq!(classes, [vec![0, 1], vec![1, 2]], "{text:?}");
     }
-    // A sample without labels has its line, too.
+    // A sample without labels has an empty line.
     let file = file("\n\na\n\nb\n");
     assert_eq!(classes(path(&file)).unwrap(), [[2], [4]]);
 }

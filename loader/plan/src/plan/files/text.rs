@@ -1,4 +1,4 @@
-//! A file that is read as it comes.
+//! Streaming input of a file.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use crate::error::LoaderError;
 use crate::limits::SAMPLER_BYTES;
 
-/// A file that is being read.
+/// File being read.
 pub(super) struct Text<'a> {
     pub path: &'a str,
     pub input: BufReader<Input>,
-    /// Line ends before the first byte that is no blank, and that byte, which have been taken already.
+    /// Newlines before the first non-blank byte. These bytes and `first` are already consumed.
     pub skipped: usize,
     pub first: Option<u8>,
 }

@@ -1,4 +1,4 @@
-//! The words of a text, one after the other, without holding the text.
+//! Iterator over the words of a file. It does not keep the file in memory.
 
 use std::io::BufRead as _;
 
@@ -7,19 +7,19 @@ use crate::error::LoaderError;
 use crate::limits::grouped;
 use loadscope_words::say;
 
-/// Bytes of a word.
+/// Maximum length of a word, bytes.
 const LONGEST: usize = 4096;
 
-/// What stands between blanks, commas, semicolons or line ends.
+/// Words separated by blanks, commas, semicolons or newlines.
 pub(super) struct Words<'a> {
     text: Text<'a>,
-    /// What has been read up to a separator. It holds several words where other blanks than those of ASCII are between them.
+    /// Text up to a separator. It contains several words if they are separated by non-ASCII blanks.
     piece: String,
-    /// How much of it has been handed over.
+    /// Length of its part that was already returned.
     at: usize,
-    /// Its line, from 0.
+    /// Line of the piece, from 0.
     line: usize,
-    /// The line that comes next.
+    /// Line of the next piece.
     next_line: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word and its line, from 0.
+    /// Returns the next word with its line, from 0.
     pub fn next(&mut self) -> Result<Option<(usize, &str)>, LoaderError> {
         loop {
             let rest = &self.piece[self.at..];
@@ -51,7 +51,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads up to the next separator behind something else; false at the end.
+    /// Reads the next non-empty piece up to its separator. Returns false at the end.
     fn read_piece(&mut self) -> Result<bool, LoaderError> {
         let mut piece = std::mem::take(&mut self.piece).into_bytes();
         piece.clear();
