@@ -1,6 +1,6 @@
-//! PyTorch's CPU random number generator, bit for bit: MT19937 and what `torch` draws from it.
+//! PyTorch's CPU random number generator, bit for bit: MT19937 and the distributions of `torch`.
 //!
-//! The streams of Python's `random` and of NumPy's `numpy.random`, which PyTorch seeds in every worker, are here as well.
+//! It also has the streams of Python's `random` and NumPy's `numpy.random`, which PyTorch seeds in every worker.
 
 mod generator;
 mod indices;
@@ -28,31 +28,31 @@ pub(crate) use randperm::randperm_words;
 pub use state::GeneratorState;
 pub use worker::WorkerRng;
 
-/// A generator that several samplers and the loader draw from, as they share one `torch.Generator` in Python.
+/// Generator that samplers and the loader share, like a `torch.Generator` in Python.
 pub type SharedGenerator = Arc<Mutex<Generator>>;
 
-/// A new generator to share, seeded as [`Generator::new`].
+/// Returns a new shared generator, seeded as [`Generator::new`].
 pub fn shared_generator(seed: u64) -> SharedGenerator {
     Arc::new(Mutex::new(Generator::new(seed)))
 }
 
-/// Locks a shared generator. A panic elsewhere leaves the generator usable: every draw completes or does not start.
+/// Locks a shared generator. It stays usable after a panic, since every draw completes or does not start.
 pub fn lock_generator(generator: &SharedGenerator) -> MutexGuard<'_, Generator> {
     generator.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `torch.default_generator`: one for the whole process. Until [`manual_seed`] its seed is another one in every run.
+/// Returns `torch.default_generator`, which the whole process shares. Its seed is random until [`manual_seed`].
 pub fn default_generator() -> SharedGenerator {
     static DEFAULT: OnceLock<SharedGenerator> = OnceLock::new();
     let generator = DEFAULT.get_or_init(|| {
-        // The standard library seeds its hash maps from the system's randomness. PyTorch takes 53 bits, too.
+        // The standard library seeds its hash maps from the system's randomness. PyTorch also uses 53 bits.
         let seed = RandomState::new().hash_one("default_generator") & ((1 << 53) - 1);
         shared_generator(seed)
     });
     Arc::clone(generator)
 }
 
-/// `torch.manual_seed(seed)`: seeds the default generator, for everyone who draws from it.
+/// `torch.manual_seed(seed)`: seeds the shared default generator.
 pub fn manual_seed(seed: u64) {
     lock_generator(&default_generator()).manual_seed(seed);
 }

@@ -1,88 +1,88 @@
-//! The algorithm of PyTorch's `_MultiProcessingDataLoaderIter` without threads, clocks or queues: which batch goes to which
-//! worker and when, and in which order batches are yielded.
+//! Algorithm of PyTorch's `_MultiProcessingDataLoaderIter` without threads, clocks or queues. It assigns batches to workers, and
+//! determines the order in which batches are yielded.
 //!
-//! Three drivers use it unchanged: the threaded loader, the simulator and the tests. The names are PyTorch's.
+//! The threaded loader, the simulator and the tests use the same code. The names are PyTorch's.
 
 use std::collections::VecDeque;
 
-/// The options that the algorithm depends on.
+/// Options of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchedulerOptions {
     /// Number of workers, at least 1.
     pub num_workers: usize,
     /// Batches in flight per worker, at least 1.
     pub prefetch_factor: usize,
-    /// Hand batches out in the order of the sampler.
+    /// Yields batches in the order of the sampler.
     pub in_order: bool,
 }
 
-/// What is known of a task that was sent and whose batch was not yielded: an entry of PyTorch's `_task_info`.
+/// State of a task that was sent and not yet yielded: an entry of PyTorch's `_task_info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task<T> {
-    /// Its worker has not returned it.
+    /// Not yet returned by its worker.
     Outstanding {
-        /// To whom it was sent.
+        /// Worker that received the task.
         worker: usize,
     },
-    /// Its worker has answered that its stream ended. The entry stays until its turn.
+    /// Answered with the end of the worker's stream. The entry stays until its turn.
     Ended {
-        /// The worker that answered.
+        /// Worker that answered.
         worker: usize,
     },
     /// Returned, and held until its turn.
     Held {
-        /// Who returned it.
+        /// Worker that returned it.
         worker: usize,
-        /// The batch.
+        /// Returned batch.
         data: T,
     },
 }
 
-/// What the consumer has to do next.
+/// Next action of the consumer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<T> {
-    /// The epoch is over.
+    /// End of the epoch.
     Exhausted,
-    /// Hand this batch out; then call [`Scheduler::try_put`] once.
+    /// Yield this batch, then call [`Scheduler::try_put`] once.
     Yield(Yielded<T>),
-    /// Nothing will come of this task, because its worker has ended. Ask again.
+    /// Skip this task, because its worker has ended. Call [`Scheduler::next_step`] again.
     Dropped {
-        /// Its task index.
+        /// Task index.
         idx: usize,
     },
     /// Receive one result and pass it to [`Scheduler::receive`] or [`Scheduler::worker_ended`].
     Receive,
 }
 
-/// A batch to be yielded.
+/// Batch to yield.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Yielded<T> {
-    /// Its task index.
+    /// Task index.
     pub idx: usize,
-    /// The worker that made it.
+    /// Worker that loaded the batch.
     pub worker: usize,
-    /// The batch.
+    /// Loaded batch.
     pub data: T,
 }
 
-/// The state of one epoch.
+/// State of one epoch.
 #[derive(Clone, Debug)]
 pub struct Scheduler<T> {
     options: SchedulerOptions,
     send_idx: usize,
     rcvd_idx: usize,
     tasks_outstanding: usize,
-    /// `_task_info`, from `base` on; `None` where a batch was yielded or dropped.
+    /// `_task_info` from `base` on. `None`: the batch was yielded or dropped.
     task_info: VecDeque<Option<Task<T>>>,
     base: usize,
     workers_status: Vec<bool>,
     workers_num_tasks: Vec<usize>,
-    /// The worker that the cycle comes to next.
+    /// Next worker in the cycle.
     cycle: usize,
 }
 
 impl<T> Scheduler<T> {
-    /// The state at the beginning of an epoch.
+    /// Returns the state at the start of an epoch.
     pub fn new(options: SchedulerOptions) -> Self {
         Self {
             options,
@@ -97,50 +97,50 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// `prefetch_factor × num_workers`: how often [`Scheduler::try_put`] is called to prime an epoch, and the most tasks that
-    /// are outstanding at a time.
+    /// Returns `prefetch_factor × num_workers`. It is the number of [`Scheduler::try_put`] calls at the start of an epoch, and the maximum
+    /// number of outstanding tasks.
     pub fn window(&self) -> usize {
         self.options
             .prefetch_factor
             .saturating_mul(self.options.num_workers)
     }
 
-    /// Index of the next task to be sent.
+    /// Returns the index of the next task to send.
     pub fn send_idx(&self) -> usize {
         self.send_idx
     }
 
-    /// Index of the batch to be yielded next.
+    /// Returns the index of the next batch to yield.
     pub fn rcvd_idx(&self) -> usize {
         self.rcvd_idx
     }
 
-    /// Tasks sent and not yet returned.
+    /// Returns the number of tasks that were sent and not yet returned.
     pub fn tasks_outstanding(&self) -> usize {
         self.tasks_outstanding
     }
 
-    /// Which workers still take tasks.
+    /// Returns for each worker whether it still receives tasks.
     pub fn workers_status(&self) -> &[bool] {
         &self.workers_status
     }
 
-    /// The entry of task `idx`.
+    /// Returns the entry of task `idx`.
     pub fn task(&self, idx: usize) -> Option<&Task<T>> {
         self.task_info.get(idx.checked_sub(self.base)?)?.as_ref()
     }
 
-    /// `_try_put_index`: pulls the next batch of indices and chooses its worker. `None` if the sampler is exhausted or no worker
-    /// can take it; in the latter case what was pulled is lost, as in PyTorch.
+    /// `_try_put_index`: draws the next batch of indices and chooses its worker. Returns `None` if the sampler is exhausted or no worker
+    /// is available. In the latter case the drawn indices are lost, as in PyTorch.
     ///
     /// # Errors
-    /// Passes on the error of the sampler.
+    /// The error of the sampler.
     pub fn try_put<I, E>(
         &mut self,
         pull: impl FnOnce() -> Option<Result<I, E>>,
     ) -> Result<Option<(usize, usize, I)>, E> {
         debug_assert!(self.tasks_outstanding < self.window());
-        // The sampler is pulled before a worker is looked for.
+        // Like PyTorch, it draws from the sampler before it looks for a worker.
         let Some(indices) = pull() else {
             return Ok(None);
         };
@@ -156,7 +156,7 @@ impl<T> Scheduler<T> {
         Ok(Some((idx, worker, indices)))
     }
 
-    /// The next worker in the cycle that takes tasks. Without `in_order`, a worker must also have room for one more.
+    /// Returns the next available worker in the cycle. Without `in_order`, it must also have room for another task.
     fn next_worker(&mut self) -> Option<usize> {
         let active = self.workers_status.iter().filter(|s| **s).count();
         let capacity = self.window().checked_div(active)?;
@@ -171,7 +171,7 @@ impl<T> Scheduler<T> {
         None
     }
 
-    /// The beginning of `_next_data`: skips tasks that will never come, then says what to do.
+    /// Start of `_next_data`: skips tasks without a result, then returns the next action.
     pub fn next_step(&mut self) -> Next<T> {
         while self.rcvd_idx < self.send_idx {
             match self.task(self.rcvd_idx) {
@@ -198,19 +198,19 @@ impl<T> Scheduler<T> {
                     self.take(self.rcvd_idx);
                     self.advance();
                 }
-                // Yielded out of turn.
+                // This batch was yielded out of order.
                 None => self.advance(),
             }
         }
         Next::Exhausted
     }
 
-    /// A batch came back. Either it is its turn and it is to be yielded, or it is held.
+    /// Handles a returned batch. Returns it if it is its turn, otherwise holds it.
     pub fn receive(&mut self, idx: usize, data: T) -> Option<Yielded<T>> {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         let worker = match self.task(idx) {
             Some(Task::Outstanding { worker }) => *worker,
-            // A result of a task that is not known: left over from an epoch that was stopped early.
+            // The result belongs to an earlier epoch that was stopped.
             _ => return None,
         };
         if idx == self.rcvd_idx {
@@ -224,12 +224,12 @@ impl<T> Scheduler<T> {
             }
             return None;
         }
-        // `rcvd_idx` stays; `next_step` skips the hole later.
+        // `rcvd_idx` does not change. `next_step` skips the gap later.
         self.take(idx);
         Some(self.process(idx, worker, data))
     }
 
-    /// A worker sent its end marker in answer to task `idx` (iterable datasets). Call [`Scheduler::try_put`] once.
+    /// Handles the end marker that a worker sent as answer to task `idx` (iterable datasets). Call [`Scheduler::try_put`] once afterwards.
     pub fn worker_ended(&mut self, worker: usize, idx: usize) {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         self.mark_worker_as_unavailable(worker);
@@ -239,14 +239,14 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// A worker died or takes no more tasks.
+    /// Marks a worker that died or receives no more tasks.
     pub fn mark_worker_as_unavailable(&mut self, worker: usize) {
         if let Some(status) = self.workers_status.get_mut(worker) {
             *status = false;
         }
     }
 
-    /// The batch that would be yielded now if the consumer asked, if it has arrived.
+    /// Returns the next batch in order, if it has arrived.
     pub fn ready(&self) -> Option<usize> {
         match self.task(self.rcvd_idx) {
             Some(Task::Held { .. }) => Some(self.rcvd_idx),
@@ -254,7 +254,7 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// The beginning of `_process_data`.
+    /// Start of `_process_data`.
     fn process(&mut self, idx: usize, worker: usize, data: T) -> Yielded<T> {
         self.workers_num_tasks[worker] = self.workers_num_tasks[worker].saturating_sub(1);
         Yielded { idx, worker, data }
@@ -323,7 +323,7 @@ mod tests {
         for _ in 0..4 {
             assert!(put(&mut s).is_some());
         }
-        // Worker 0 is stuck with 0 and 2; everything goes to worker 1.
+        // Worker 0 is stuck with tasks 0 and 2. Worker 1 receives all others.
         let mut idx = 1;
         for _ in 0..5 {
             assert_eq!(s.receive(idx, ()).map(|y| y.worker), Some(1));

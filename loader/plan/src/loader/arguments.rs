@@ -1,4 +1,4 @@
-//! What PyTorch's constructor checks, in its order and with its words.
+//! Checks of PyTorch's constructor, in the same order and with the same messages.
 
 use super::LoaderOptions;
 use crate::error::{ExceptionKind, LoaderError};
@@ -6,19 +6,18 @@ use crate::limits;
 use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
 use loadscope_words::say;
 
-/// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
-/// names and defaults.
+/// Arguments of `DataLoader(dataset, …)` as given, before any check. The fields have PyTorch's names and defaults.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(
     missing_docs,
     reason = "they are PyTorch's names and mean what they mean there"
 )]
 pub struct Arguments {
-    /// The dataset is an `IterableDataset`.
+    /// True for an `IterableDataset`.
     pub iterable: bool,
     pub batch_size: PyArg,
     pub shuffle: PyArg,
-    /// `PyArg::None`, or anything else for a sampler.
+    /// `PyArg::None`, or any other value for a sampler.
     pub sampler: PyArg,
     pub batch_sampler: PyArg,
     pub num_workers: PyArg,
@@ -47,10 +46,10 @@ impl Default for Arguments {
     }
 }
 
-/// How worker processes can be started in Python.
+/// Start methods of worker processes in Python.
 const START_METHODS: [&str; 3] = ["fork", "spawn", "forkserver"];
 
-/// What cannot be assigned to a loader that exists.
+/// Attributes of a loader that cannot be assigned.
 const FIXED: [&str; 6] = [
     "batch_size",
     "batch_sampler",
@@ -61,7 +60,7 @@ const FIXED: [&str; 6] = [
 ];
 
 impl Arguments {
-    /// The arguments that these options stand for.
+    /// Returns the arguments of these options.
     pub fn of(options: &LoaderOptions) -> Self {
         let int = |v: usize| PyArg::Int(i64::try_from(v).unwrap_or(i64::MAX));
         Self {
@@ -73,10 +72,10 @@ impl Arguments {
         }
     }
 
-    /// PyTorch's checks; the first that fails wins.
+    /// Performs PyTorch's checks.
     ///
     /// # Errors
-    /// ValueError or TypeError with PyTorch's message.
+    /// ValueError or TypeError with PyTorch's message, from the first failed check.
     pub fn check(&self) -> Result<(), LoaderError> {
         let workers = self.check_workers()?;
         self.check_context(workers)?;
@@ -108,7 +107,7 @@ impl Arguments {
             return refuse("timeout option should be non-negative");
         }
         match number(&self.prefetch_factor) {
-            // The missing space is PyTorch's.
+            // PyTorch's message lacks this space, too.
             Some(_) if workers == 0.0 => {
                 return refuse(
                     "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 \
@@ -126,7 +125,7 @@ impl Arguments {
         Ok(workers)
     }
 
-    /// Threads have no start method; the argument is checked all the same, so that what runs here runs there.
+    /// Checks the start method, although threads have none, so that the same arguments also work in PyTorch.
     fn check_context(&self, workers: f64) -> Result<(), LoaderError> {
         let context = &self.multiprocessing_context;
         match context {
@@ -155,7 +154,7 @@ impl Arguments {
                 "DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
             ))
         };
-        // PyTorch asks whether it is one of False and None, so that 0 passes and 1 does not.
+        // PyTorch tests `shuffle not in {False, None}`, so 0 passes and 1 does not.
         if self.shuffle != PyArg::None && number(&self.shuffle) != Some(0.0) {
             return unexpected("shuffle", &self.shuffle);
         }
@@ -195,7 +194,7 @@ impl Arguments {
     }
 }
 
-/// Whether an attribute of a loader that exists may be assigned to; the others are as they were given.
+/// Checks that an attribute of an existing loader may be assigned. The attributes in `FIXED` may not.
 ///
 /// # Errors
 /// ValueError with PyTorch's message.
@@ -208,7 +207,7 @@ pub fn check_assignable(attribute: &str) -> Result<(), LoaderError> {
     Ok(())
 }
 
-/// PyTorch's warning of more workers than processors that the program may use.
+/// Returns PyTorch's warning if there are more workers than processors that the program may use.
 pub fn too_many_workers(num_workers: usize, processors: usize) -> Option<String> {
     (num_workers > processors).then(|| {
         format!(
@@ -224,7 +223,7 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, LoaderError> {
     Err(LoaderError::value_error(message))
 }
 
-/// The value as a number: bools are numbers in Python.
+/// Returns the value as a number. In Python bools are numbers.
 fn number(arg: &PyArg) -> Option<f64> {
     match arg {
         PyArg::Bool(v) => Some(f64::from(u8::from(*v))),

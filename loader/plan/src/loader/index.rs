@@ -1,4 +1,4 @@
-//! What a loader pulls for its tasks: PyTorch's `_index_sampler`.
+//! Source of a loader's tasks: PyTorch's `_index_sampler`.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 use crate::sampler::{BatchSource, Sampler};
 
-/// The requests of one epoch. After an error it is finished.
+/// Requests of one epoch. It ends after an error.
 pub type RequestIter = Box<dyn Iterator<Item = Result<Request, LoaderError>> + Send>;
 
-/// Where the loader's tasks come from.
+/// Source of the loader's tasks.
 #[derive(Clone)]
 pub enum Index {
-    /// A `batch_sampler`.
+    /// `batch_sampler`.
     Batches(Arc<dyn BatchSource>),
-    /// A `sampler`, without batches (`batch_size=None`).
+    /// `sampler` without batches (`batch_size=None`).
     Samples(Arc<dyn Sampler>),
-    /// Nothing but "the next ones", for ever: an iterable dataset decides by itself. PyTorch's `_InfiniteConstantSampler`.
+    /// Infinite requests for the next samples of an iterable-style dataset. PyTorch's `_InfiniteConstantSampler`.
     Stream {
-        /// Samples in a batch; `None`: no batches.
+        /// Samples per batch. `None`: no batching.
         batch_size: Option<usize>,
-        /// Every worker leaves out its last batch if it is short.
+        /// True if every worker drops a short last batch.
         drop_last: bool,
     },
 }
 
 impl Index {
-    /// `len(_index_sampler)`; 0 for streams, whose length is unknown.
+    /// Returns `len(_index_sampler)`. It is 0 for streams, whose length is unknown.
     pub fn len(&self) -> usize {
         match self {
             Self::Batches(batches) => batches.len(),
@@ -36,12 +36,12 @@ impl Index {
         }
     }
 
-    /// True if there are no tasks; never for streams.
+    /// Returns true if there are no tasks. Always false for streams.
     pub fn is_empty(&self) -> bool {
         !matches!(self, Self::Stream { .. }) && self.len() == 0
     }
 
-    /// The generators that an epoch draws from.
+    /// Returns the generators that an epoch draws from.
     pub fn generators(&self) -> Vec<SharedGenerator> {
         match self {
             Self::Batches(batches) => batches.generators(),
@@ -50,7 +50,7 @@ impl Index {
         }
     }
 
-    /// `iter(_index_sampler)`
+    /// Returns `iter(_index_sampler)`.
     pub fn iter(&self) -> RequestIter {
         match self {
             Self::Batches(batches) => Box::new(batches.iter().map(|b| b.map(Request::Batch))),

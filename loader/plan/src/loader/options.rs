@@ -1,21 +1,21 @@
-//! The arguments of `DataLoader` that say how batches are loaded.
+//! `DataLoader` arguments that determine how batches are loaded.
 
 use loadscope_trace::PinMemory;
 
-/// The arguments of `DataLoader` that say how batches are loaded; which batches, the samplers say.
+/// `DataLoader` arguments that determine how batches are loaded. The samplers determine which ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoaderOptions {
-    /// Worker threads; 0: the caller's thread fetches by itself.
+    /// Number of worker threads. 0: the caller's thread fetches.
     pub num_workers: usize,
-    /// Batches in flight per worker; `None`: 2.
+    /// Batches in flight per worker. `None`: 2.
     pub prefetch_factor: Option<usize>,
-    /// Hand batches out in the order of the sampler.
+    /// Yields batches in the order of the sampler.
     pub in_order: bool,
-    /// Copy batches to page-locked memory.
+    /// Copies batches to page-locked memory.
     pub pin_memory: PinMemory,
-    /// Keep the workers alive between epochs.
+    /// Keeps the workers alive between epochs.
     pub persistent_workers: bool,
-    /// The longest wait for any worker's message, seconds; 0: no limit.
+    /// Maximum wait for a message of any worker, seconds. 0: no limit.
     pub timeout: f64,
 }
 

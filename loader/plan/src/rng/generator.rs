@@ -1,10 +1,10 @@
-//! The generator itself: seeding, words, integers and uniform numbers.
+//! Generator: seeding, words, integers and uniform numbers.
 
 use super::mt19937::Mt19937;
 use crate::error::LoaderError;
 use loadscope_words::say;
 
-/// From this range on `randint` draws 64 bits a number.
+/// Range from which `randint` draws 64 bits per number.
 pub(crate) const RANDINT_WIDE: u64 = 1 << 28;
 
 /// `torch.Generator` on the CPU. A clone continues the stream independently (about 5 KB).
@@ -13,7 +13,7 @@ pub struct Generator {
     pub(super) seed: u64,
     pub(super) stream: Mt19937,
     pub(super) draws: u64,
-    /// The second value of the last Box-Muller pair, which PyTorch keeps in the generator as well.
+    /// Second value of the last Box-Muller pair. PyTorch also stores it in the generator.
     pub(super) spare_normal: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// `torch.Generator().manual_seed(seed)`: only the low 32 bits of the seed reach the stream.
+    /// `torch.Generator().manual_seed(seed)`. Only the low 32 bits of the seed affect the stream.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -37,42 +37,42 @@ impl Generator {
         }
     }
 
-    /// Starts the stream again with another seed; the count of draws restarts as well.
+    /// Restarts the stream with another seed, and resets the number of draws.
     pub fn manual_seed(&mut self, seed: u64) {
         *self = Self::new(seed);
     }
 
-    /// The whole 64-bit seed, as `initial_seed()` reports it.
+    /// Returns the whole 64-bit seed, as `initial_seed()`.
     pub fn initial_seed(&self) -> u64 {
         self.seed
     }
 
-    /// Number of raw 32-bit words drawn since seeding.
+    /// Returns the number of raw 32-bit words drawn since seeding.
     pub fn draws(&self) -> u64 {
         self.draws
     }
 
-    /// The next raw 32-bit word.
+    /// Returns the next raw 32-bit word.
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
         self.draws += 1;
         self.stream.next_u32()
     }
 
-    /// Lets `count` 32-bit words pass as if they were drawn, but faster.
+    /// Skips `count` 32-bit words. It is faster than drawing them.
     pub fn discard(&mut self, count: u64) {
         self.draws += count;
         self.stream.discard(count);
     }
 
-    /// The next 64 bits: the first word is the high one.
+    /// Returns the next 64 bits. The first word is the high one.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let high = u64::from(self.next_u32());
         high << 32 | u64::from(self.next_u32())
     }
 
-    /// `torch.empty((), dtype=torch.int64).random_()`: 0 ..= 2^63 − 1. Loaders draw their base seed so.
+    /// `torch.empty((), dtype=torch.int64).random_()`: 0 ..= 2^63 − 1. A loader's base seed is such a number.
     pub fn random_i64(&mut self) -> i64 {
         (self.next_u64() & i64::MAX as u64) as i64
     }
@@ -85,7 +85,7 @@ impl Generator {
     /// `torch.randint(low, high, (count,))`: integers in `low..high`.
     ///
     /// # Errors
-    /// RuntimeError if the range is empty; then nothing is drawn.
+    /// RuntimeError if the range is empty. In this case nothing is drawn.
     pub fn randint(&mut self, low: i64, high: i64, count: usize) -> Result<Vec<i64>, LoaderError> {
         let mut next = self.randint_stream(low, high)?;
         let mut out = reserve(count)?;
@@ -93,7 +93,7 @@ impl Generator {
         Ok(out)
     }
 
-    /// What draws the numbers of [`randint`](Self::randint), one a call.
+    /// Returns a function that draws the numbers of [`randint`](Self::randint), one per call.
     pub(super) fn randint_stream(
         &mut self,
         low: i64,
@@ -106,7 +106,7 @@ impl Generator {
         }
         let range = high.wrapping_sub(low) as u64;
         Ok(move || {
-            // The plain remainder is not quite uniform, but it is what PyTorch takes.
+            // The remainder is not perfectly uniform, but it is PyTorch's method.
             let offset = if range < RANDINT_WIDE {
                 u64::from(self.next_u32() % range as u32)
             } else {
@@ -116,28 +116,28 @@ impl Generator {
         })
     }
 
-    /// 24 random bits k; `torch.rand` in float32 is k · 2^-24.
+    /// Returns 24 random bits k. `torch.rand` in float32 is k · 2^-24.
     pub fn rand_f32_k(&mut self) -> u32 {
         self.next_u32() & ((1 << 24) - 1)
     }
 
-    /// 53 random bits k; `torch.rand` in float64 is k · 2^-53.
+    /// Returns 53 random bits k. `torch.rand` in float64 is k · 2^-53.
     pub fn rand_f64_k(&mut self) -> u64 {
         self.next_u64() & ((1 << 53) - 1)
     }
 
-    /// One element of `torch.rand(..)`, in 0..1.
+    /// Returns one element of `torch.rand(..)`, in 0..1.
     pub fn rand_f32(&mut self) -> f32 {
         self.rand_f32_k() as f32 * (1.0 / (1u32 << 24) as f32)
     }
 
-    /// One element of `torch.rand(.., dtype=torch.float64)`, in 0..1.
+    /// Returns one element of `torch.rand(.., dtype=torch.float64)`, in 0..1.
     pub fn rand_f64(&mut self) -> f64 {
         self.rand_f64_k() as f64 * (1.0 / (1u64 << 53) as f64)
     }
 }
 
-/// Room for `count` numbers, or the error PyTorch's allocator raises.
+/// Allocates memory for `count` numbers, or returns an allocation error.
 pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, LoaderError> {
     let mut out = Vec::new();
     out.try_reserve_exact(count).map_err(|_| {

@@ -3,15 +3,15 @@
 use super::Generator;
 use crate::error::LoaderError;
 
-/// What [`Generator::randperm`](super::Generator::randperm) returns: the numbers `0..n`, each once.
+/// Result of [`Generator::randperm`](super::Generator::randperm): the numbers `0..n`, each once.
 pub type Permutation = Indices;
 
-/// A list of indices, stored in 32 bits each where they suffice: ten million take 40 MB.
+/// List of indices, with 32 bits per index where they suffice. Ten million indices take 40 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Indices {
     /// All indices are below 2^32.
     U32(Vec<u32>),
-    /// Some may be more.
+    /// Indices may exceed 32 bits.
     U64(Vec<u64>),
 }
 
@@ -22,7 +22,7 @@ impl Default for Indices {
 }
 
 impl Indices {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Self::U32(items) => items.len(),
@@ -30,12 +30,12 @@ impl Indices {
         }
     }
 
-    /// True for a list of nothing.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Element `position`, if there is one.
+    /// Returns the element at `position`, if there is one.
     #[inline]
     pub fn get(&self, position: usize) -> Option<usize> {
         match self {
@@ -44,12 +44,12 @@ impl Indices {
         }
     }
 
-    /// All elements in order.
+    /// Returns all elements in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter_map(|position| self.get(position))
     }
 
-    /// Appends up to `most` elements from `position` on to `out` and tells how many these were.
+    /// Appends up to `most` elements from `position` on to `out`, and returns their number.
     pub fn copy_to(&self, position: usize, most: usize, out: &mut Vec<usize>) -> usize {
         let end = position.saturating_add(most).min(self.len());
         let range = position..end.max(position);
@@ -75,10 +75,10 @@ impl Indices {
 }
 
 impl Generator {
-    /// `torch.randint(high=n, size=(count,))`, as indices into `out`, whose old content goes and whose memory stays.
+    /// `torch.randint(high=n, size=(count,))` as indices. They replace the content of `out`, whose memory is reused.
     ///
     /// # Errors
-    /// RuntimeError if `n` is 0; then nothing is drawn.
+    /// RuntimeError if `n` is 0. In this case nothing is drawn.
     pub(crate) fn randint_indices(
         &mut self,
         n: usize,

@@ -1,23 +1,23 @@
-//! The Mersenne Twister MT19937, which PyTorch, Python and NumPy all use and seed in two different ways.
+//! Mersenne Twister MT19937. PyTorch, Python and NumPy use it with two different ways of seeding.
 
-/// Words of state.
+/// Number of state words.
 pub(super) const N: usize = 624;
 /// Distance of the words that are mixed.
 const M: usize = 397;
 
-/// The bare stream of 32-bit words.
+/// Stream of 32-bit words.
 #[derive(Clone, Debug)]
 pub(super) struct Mt19937 {
     /// Untempered state of the current block.
     state: Box<[u32; N]>,
-    /// The current block as it is yielded.
+    /// Tempered words of the current block.
     block: Box<[u32; N]>,
-    /// Next word of `block`; `N` = the block is used up.
+    /// Next word of `block`. `N`: the block is used up.
     next: usize,
 }
 
 impl Mt19937 {
-    /// Seeded with one word (`init_genrand`), as PyTorch does.
+    /// Seeds the stream with one word (`init_genrand`), as PyTorch does.
     pub fn new(seed: u32) -> Self {
         let mut state = Box::new([0; N]);
         let mut word = seed;
@@ -32,7 +32,7 @@ impl Mt19937 {
         Self::at_end(state)
     }
 
-    /// Seeded with a list of words (`init_by_array`), as Python and NumPy do. No words count as one zero.
+    /// Seeds the stream with a list of words (`init_by_array`), as Python and NumPy do. An empty list counts as one zero.
     pub fn by_array(key: &[u32]) -> Self {
         let key = if key.is_empty() { &[0][..] } else { key };
         let mut state = Self::new(19_650_218).state;
@@ -47,7 +47,7 @@ impl Mt19937 {
             state[i] = last;
             i = after(i);
         }
-        // The second pass goes on where the first one ended.
+        // The second pass continues at the end of the first one.
         for _ in 0..N - 1 {
             last = (state[i] ^ stir(last).wrapping_mul(1_566_083_941)).wrapping_sub(i as u32);
             state[i] = last;
@@ -65,7 +65,7 @@ impl Mt19937 {
         }
     }
 
-    /// A stream that goes on at word `next` of a block; `None` if there is no such word.
+    /// Resumes a stream at word `next` of a block. Returns `None` if there is no such word.
     pub fn resume(state: Box<[u32; N]>, next: usize) -> Option<Self> {
         let mut stream = Self::at_end(state);
         stream.temper();
@@ -73,17 +73,17 @@ impl Mt19937 {
         (next <= N).then_some(stream)
     }
 
-    /// The untempered state of the current block.
+    /// Returns the untempered state of the current block.
     pub fn words(&self) -> &[u32; N] {
         &self.state
     }
 
-    /// How many words of the current block were yielded.
+    /// Returns the number of words of the current block that were yielded.
     pub fn position(&self) -> usize {
         self.next
     }
 
-    /// The next word.
+    /// Returns the next word.
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
         if self.next >= N {
@@ -96,21 +96,21 @@ impl Mt19937 {
         word
     }
 
-    /// The next 64 bits: the first word is the high one, as in PyTorch and NumPy.
+    /// Returns the next 64 bits. The first word is the high one, as in PyTorch and NumPy.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let high = u64::from(self.next_u32());
         high << 32 | u64::from(self.next_u32())
     }
 
-    /// A number in 0..1 with 53 bits, as Python's `random.random()` and NumPy's `random_sample()` make it.
+    /// Returns a number in 0..1 with 53 bits, as Python's `random.random()` and NumPy's `random_sample()`.
     pub fn real(&mut self) -> f64 {
         let high = f64::from(self.next_u32() >> 5);
         let low = f64::from(self.next_u32() >> 6);
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
     }
 
-    /// Lets `count` words pass, faster than drawing them.
+    /// Skips `count` words. It is faster than drawing them.
     pub fn discard(&mut self, count: u64) {
         let mut left = count;
         while left > (N - self.next) as u64 {

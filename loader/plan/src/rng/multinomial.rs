@@ -5,25 +5,25 @@ use super::topk::{argmax, top_k, top_k_of_many};
 use super::{Generator, Indices};
 use crate::error::LoaderError;
 
-/// `torch.multinomial` refuses more categories than this; we do not.
+/// Maximum number of categories of `torch.multinomial`. This crate allows more.
 const PYTORCH_MOST_CATEGORIES: usize = 1 << 24;
-/// The table that shortens the search has at most this many entries.
+/// Maximum number of entries of the lookup table.
 const MOST_BUCKETS: usize = 1 << 24;
 
 impl Generator {
-    /// `torch.multinomial(weights, num_samples, replacement)` for float64 weights: categories, drawn with a probability
-    /// in proportion to their weight.
+    /// `torch.multinomial(weights, num_samples, replacement)` for float64 weights: draws categories with probabilities
+    /// proportional to their weights.
     ///
     /// With replacement every draw takes one uniform number. Without replacement, and for a single draw, every category
-    /// takes one, those of weight 0 too, and such categories are returned if the others do not suffice.
+    /// takes one, including those of weight 0. Such categories are returned if the others do not suffice.
     ///
-    /// `torch.multinomial` allows 2^24 categories. Here there may be more: they are drawn in the same way, and categories
-    /// that score alike come in the order of their numbers. On Intel's CPUs PyTorch draws without replacement from a
-    /// stream of Intel's library; here as on all other CPUs.
+    /// `torch.multinomial` allows 2^24 categories. More categories are drawn in the same way, and equal scores are ordered
+    /// by category number. On Intel's CPUs PyTorch draws without replacement from a stream of Intel's library. This
+    /// function draws as on all other CPUs.
     ///
     /// # Errors
-    /// RuntimeError with PyTorch's wording if weights are negative, infinite, NaN or all 0, or if there are fewer
-    /// categories than draws without replacement. Then nothing is drawn.
+    /// RuntimeError with PyTorch's message if weights are negative, infinite, NaN or all 0, or if there are fewer
+    /// categories than draws without replacement. In this case nothing is drawn.
     pub fn multinomial(
         &mut self,
         weights: &[f64],
@@ -66,7 +66,7 @@ impl Generator {
         }
         let scores = weights.iter().map(|&weight| {
             let exponential = -(-self.rand_f64()).ln_1p();
-            // Adding 0 makes 0 of −0, which is no less than 0 for PyTorch.
+            // Adding 0 turns −0 into 0, which PyTorch treats as equal.
             weight / exponential + 0.0
         });
         if num_samples == 1 {
@@ -79,7 +79,7 @@ impl Generator {
     }
 }
 
-/// How many 32-bit words [`Generator::multinomial`] draws.
+/// Returns the number of 32-bit words that [`Generator::multinomial`] draws.
 pub(crate) fn multinomial_words(weights: &[f64], num_samples: usize, replacement: bool) -> u64 {
     if check(weights, num_samples, replacement).is_err() {
         return 0;
@@ -92,7 +92,7 @@ pub(crate) fn multinomial_words(weights: &[f64], num_samples: usize, replacement
     (numbers as u64).saturating_mul(2)
 }
 
-/// PyTorch's checks, which differ between its two ways of drawing.
+/// Performs PyTorch's checks, which differ between its two methods.
 fn check(weights: &[f64], num_samples: usize, replacement: bool) -> Result<(), LoaderError> {
     const NO_SUM: &str = "invalid multinomial distribution (sum of probabilities <= 0)";
     let fail = |message: &str| Err(LoaderError::runtime(message));
@@ -129,11 +129,11 @@ fn check(weights: &[f64], num_samples: usize, replacement: bool) -> Result<(), L
     if is_zero() { fail(NO_SUM) } else { Ok(()) }
 }
 
-/// The cumulative distribution, and a table to search it fast.
+/// Cumulative distribution with a lookup table.
 struct Cumulative {
-    /// Share of the weights up to and including each category; the last is 1.
+    /// Share of the weights up to and including each category. The last one is 1.
     shares: Vec<f64>,
-    /// For every `b`: the first category whose share is at least `b / (guide.len() - 1)`. Empty if the table does not pay.
+    /// For every `b`: first category whose share is at least `b / (guide.len() - 1)`. Empty if the table does not pay off.
     guide: Vec<u32>,
 }
 
@@ -149,7 +149,7 @@ impl Cumulative {
         if let Some(last) = shares.last_mut() {
             *last = 1.0;
         }
-        // A sum that overflows leaves shares that are not in order: then only PyTorch's own search finds what it finds.
+        // If the sum overflows, the shares are not sorted. Only PyTorch's own search then has the same results.
         let in_order = f64::is_finite(sum);
         let pays = num_samples >= weights.len() / 16 && u32::try_from(weights.len()).is_ok();
         let guide = if in_order && pays {
@@ -161,7 +161,7 @@ impl Cumulative {
     }
 
     fn guide(shares: &[f64]) -> Result<Vec<u32>, LoaderError> {
-        // A power of two, so that the bucket of a number is exact.
+        // The size is a power of two, so that the bucket of a number is exact.
         let buckets = shares.len().next_power_of_two().min(MOST_BUCKETS);
         let mut guide = reserve(buckets + 1)?;
         let mut category = 0;
@@ -175,7 +175,7 @@ impl Cumulative {
         Ok(guide)
     }
 
-    /// Begins to look for the first category whose share is at least `u`, for `u` in 0..1.
+    /// Starts the search for the first category whose share is at least `u`, for `u` in 0..1.
     #[inline]
     fn begin(&self, u: f64) -> Search {
         let bucket = (u * self.guide.len().saturating_sub(1) as f64) as usize;
@@ -191,7 +191,7 @@ impl Cumulative {
         }
     }
 
-    /// The category that a search finds.
+    /// Returns the category that a search finds.
     #[inline]
     fn end(&self, search: &Search) -> usize {
         let (u, mut low, mut high) = (search.u, search.low, search.high);
@@ -210,17 +210,17 @@ impl Cumulative {
     }
 }
 
-/// Searches that are begun before the first of them is ended: the processor waits for the memory of all of them at once.
+/// Number of searches in progress at once. Their memory accesses overlap.
 const BLOCK: usize = 64;
 
-/// A search that has begun.
+/// Search in progress.
 #[derive(Clone, Copy, Default)]
 struct Search {
     u: f64,
-    /// The category lies in `low ..= high`.
+    /// Range `low ..= high` of the category.
     low: usize,
     high: usize,
-    /// The share of category `low`.
+    /// Share of category `low`.
     share: f64,
 }
 

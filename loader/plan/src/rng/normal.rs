@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use super::Generator;
 
 impl Generator {
-    /// `torch.randn(count)` in float32. Agrees with PyTorch to about 1e-5: its vectorised log and cos differ by CPU.
+    /// `torch.randn(count)` in float32. It agrees with PyTorch to about 1e-5, since PyTorch's vectorized log and cos differ by CPU.
     pub fn randn_f32(&mut self, count: usize) -> Vec<f32> {
         if count < 16 {
             return (0..count).map(|_| self.normal() as f32).collect();
@@ -20,7 +20,7 @@ impl Generator {
         out
     }
 
-    /// `torch.randn(count, dtype=torch.float64)`. Agrees with PyTorch to about 1e-12.
+    /// `torch.randn(count, dtype=torch.float64)`. It agrees with PyTorch to about 1e-12.
     pub fn randn_f64(&mut self, count: usize) -> Vec<f64> {
         if count < 16 {
             return (0..count).map(|_| self.normal()).collect();
@@ -35,7 +35,7 @@ impl Generator {
         out
     }
 
-    /// PyTorch's path for fewer than 16 elements: pairs in f64, of which the second waits in the generator.
+    /// PyTorch's method for fewer than 16 elements: pairs in f64. The generator keeps the second value.
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare_normal.take() {
             return spare;
@@ -48,8 +48,8 @@ impl Generator {
         radius * theta.cos()
     }
 
-    /// PyTorch's path for 16 and more elements: blocks of 16 uniforms become 8 pairs; an incomplete last block is
-    /// drawn anew together with its predecessors.
+    /// PyTorch's method for 16 and more elements: blocks of 16 uniform numbers become 8 pairs. If the last block is incomplete, the last
+    /// 16 elements are drawn again.
     fn fill_normal<T: Copy>(
         &mut self,
         out: &mut [T],

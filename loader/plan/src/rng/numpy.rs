@@ -1,10 +1,10 @@
-//! NumPy's legacy random numbers, and what PyTorch seeds them with in a worker.
+//! NumPy's legacy random numbers, and their seed in PyTorch's workers.
 
 use super::mt19937::Mt19937;
 use crate::error::LoaderError;
 
-/// The four words that PyTorch seeds NumPy with in a worker (`_generate_state`): a hash in the style of NumPy's
-/// `SeedSequence` over the worker's number and the loader's base seed.
+/// Returns the four words with which PyTorch seeds NumPy in a worker (`_generate_state`). They are a hash of the worker id and the
+/// loader's base seed, similar to NumPy's `SeedSequence`.
 pub fn numpy_seed_state(base_seed: u64, worker_id: u32) -> [u32; 4] {
     const SHIFT: u32 = 16;
     let mut constant: u32 = 0x43b0_d7e5;
@@ -37,7 +37,7 @@ pub fn numpy_seed_state(base_seed: u64, worker_id: u32) -> [u32; 4] {
     })
 }
 
-/// NumPy's legacy `numpy.random.RandomState`, the stream behind `numpy.random.rand` and its like.
+/// NumPy's legacy `numpy.random.RandomState`, which `numpy.random.rand` and similar functions use.
 #[derive(Clone, Debug)]
 pub struct NumpyRandom {
     stream: Mt19937,
@@ -51,7 +51,7 @@ impl NumpyRandom {
         }
     }
 
-    /// `numpy.random.random_sample()`, also known as `rand()`: a number in 0..1 with 53 bits.
+    /// `numpy.random.random_sample()`, also called `rand()`: a number in 0..1 with 53 bits.
     pub fn random_sample(&mut self) -> f64 {
         self.stream.real()
     }
@@ -69,7 +69,7 @@ impl NumpyRandom {
     /// `numpy.random.randint(low, high, dtype=numpy.uint64)`. `high` may be 2^64.
     ///
     /// # Errors
-    /// ValueError if the range is empty or reaches beyond 2^64.
+    /// ValueError if the range is empty or exceeds 2^64.
     pub fn randint_u64(&mut self, low: u64, high: u128) -> Result<u64, LoaderError> {
         refuse_empty(u128::from(low) < high)?;
         let Ok(last) = u64::try_from(high - 1) else {
@@ -81,7 +81,7 @@ impl NumpyRandom {
     /// `numpy.random.randint(low, high, dtype=numpy.uint32)`. `high` may be 2^32.
     ///
     /// # Errors
-    /// ValueError if the range is empty or reaches beyond 2^32.
+    /// ValueError if the range is empty or exceeds 2^32.
     pub fn randint_u32(&mut self, low: u32, high: u64) -> Result<u32, LoaderError> {
         refuse_empty(u64::from(low) < high)?;
         let Ok(last) = u32::try_from(high - 1) else {
@@ -90,8 +90,8 @@ impl NumpyRandom {
         Ok(low.wrapping_add(self.up_to(u64::from(last - low)) as u32))
     }
 
-    /// A number in `0..=most`: as many bits as `most` has are drawn until they are not too many. One word an attempt while
-    /// `most` fits into 32 bits, otherwise two; nothing is drawn for 0.
+    /// Returns a number in `0..=most`. It draws as many bits as `most` has until the number is small enough. Each attempt takes one word
+    /// if `most` fits into 32 bits, otherwise two. Nothing is drawn for 0.
     fn up_to(&mut self, most: u64) -> u64 {
         if most == 0 {
             return 0;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What NumPy 2.4 prints for the same calls.
+    /// Expected values are from NumPy 2.4.
     #[test]
     fn numbers_are_those_of_numpy() {
         let numbers = |words: &[u32]| {

@@ -3,14 +3,14 @@
 use super::mt19937::Mt19937;
 use crate::error::LoaderError;
 
-/// Python's `random.Random`: the stream that `random.seed(seed)` starts, and what the module makes of it.
+/// Python's `random.Random`.
 #[derive(Clone, Debug)]
 pub struct PythonRandom {
     stream: Mt19937,
 }
 
 impl PythonRandom {
-    /// `random.seed(seed)` with an int: its sign does not count.
+    /// `random.seed(seed)` with an int. The sign has no effect.
     pub fn new(seed: impl Into<i128>) -> Self {
         let mut size = seed.into().unsigned_abs();
         let mut key = vec![size as u32];
@@ -28,18 +28,18 @@ impl PythonRandom {
         self.stream.real()
     }
 
-    /// `random.getrandbits(k)`: `k` random bits. Of more than 64 only the low 64 are returned; the others are drawn as well.
+    /// `random.getrandbits(k)`: `k` random bits. If `k` exceeds 64, all bits are drawn and the low 64 returned.
     pub fn getrandbits(&mut self, k: u32) -> u64 {
         let mut bits = 0;
         for shift in (0..k).step_by(32) {
-            // The words come lowest first; of the last one the high bits count.
+            // The lowest word comes first. The last word contributes its high bits.
             let word = self.stream.next_u32() >> (32 - (k - shift).min(32));
             bits |= u64::from(word).checked_shl(shift).unwrap_or(0);
         }
         bits
     }
 
-    /// Python's `_randbelow(n)`, on which `randrange`, `choice` and `shuffle` stand: a number in `0..n`; 0 if `n` is 0.
+    /// Python's `_randbelow(n)`, the basis of `randrange`, `choice` and `shuffle`: a number in `0..n`. It is 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         let bits = u64::BITS - n.leading_zeros();
         loop {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What Python 3.11 prints for the same calls.
+    /// Expected values are from Python 3.11.
     #[test]
     fn numbers_are_those_of_python() {
         let numbers = |seed: i128| {

@@ -4,22 +4,22 @@ use super::generator::reserve;
 use super::{Generator, Indices, Permutation};
 use crate::error::LoaderError;
 
-/// From this many elements on `randperm` draws 64 bits a step: (2^32 − 1) / 20.
+/// Length from which `randperm` draws 64 bits per step: (2^32 − 1) / 20.
 pub const RANDPERM_WIDE: usize = 214_748_364;
 
 impl Generator {
     /// `torch.randperm(n)`: the numbers `0..n` in random order. `n <= 1` draws nothing.
     ///
     /// # Errors
-    /// RuntimeError if there is no memory for so many numbers.
+    /// RuntimeError if the memory does not suffice.
     pub fn randperm(&mut self, n: usize) -> Result<Permutation, LoaderError> {
         self.randperm_head(n, n)
     }
 
-    /// `torch.randperm(n)[:take]`. Draws as much as the whole permutation, but does no work for what is cut off.
+    /// `torch.randperm(n)[:take]`. It draws as many words as the whole permutation, without the other work for the rest.
     ///
     /// # Errors
-    /// RuntimeError if there is no memory for so many numbers.
+    /// RuntimeError if the memory does not suffice.
     pub fn randperm_head(&mut self, n: usize, take: usize) -> Result<Indices, LoaderError> {
         if take == 0 {
             self.discard(randperm_words(n));
@@ -43,21 +43,21 @@ impl Generator {
         Ok(Indices::U32(items))
     }
 
-    /// Fisher-Yates from the front, one word a step; the last element needs none. Only the first `take` elements come
-    /// out right, since nothing touches them any more after their step.
+    /// Fisher-Yates shuffle from the front, with one word per step except for the last element. Only the first `take` elements are final,
+    /// since no later step changes them.
     fn shuffle_narrow(&mut self, items: &mut [u32], take: usize) {
         let n = items.len();
         let steps = n.saturating_sub(1);
         let here = steps.min(take);
         for i in 0..here {
-            // n < 2^28, so the remainder of 32-bit numbers is exact (and faster than that of usize).
+            // n < 2^28, so the remainder in 32 bits is exact, and faster than with usize.
             let z = self.next_u32() % (n - i) as u32;
             items.swap(i, i + z as usize);
         }
         self.discard((steps - here) as u64);
     }
 
-    /// The inside-out variant with 64 bits a step, also for the first element.
+    /// Inside-out variant with 64 bits per step, including the first element.
     fn shuffle_wide<T: Copy>(&mut self, items: &mut [T], number: impl Fn(usize) -> T) {
         for i in 0..items.len() {
             let z = (self.next_u64() % (i as u64 + 1)) as usize;
@@ -67,7 +67,7 @@ impl Generator {
     }
 }
 
-/// How many 32-bit words `randperm(n)` draws.
+/// Returns the number of 32-bit words that `randperm(n)` draws.
 pub(crate) fn randperm_words(n: usize) -> u64 {
     let n = n as u64;
     if n < RANDPERM_WIDE as u64 {

@@ -1,4 +1,4 @@
-//! The state of a generator in a form that can be kept.
+//! Serializable state of a generator.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,16 +9,16 @@ use super::Generator;
 use super::mt19937::{Mt19937, N};
 use crate::error::LoaderError;
 
-/// `generator.get_state()`: everything that decides how a stream goes on. About 3.4 KB as text.
+/// `generator.get_state()`: the complete state of a stream. About 3.4 KB as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorState {
     seed: u64,
     draws: u64,
-    /// Words of the current block that were yielded, 0 ..= 624.
+    /// Number of words of the current block that were yielded, 0 ..= 624.
     position: usize,
     /// The 624 words of the current block, little-endian, in base64.
     words: String,
-    /// The bits of the waiting normal number: as a decimal number it might come back rounded.
+    /// Bits of the stored normal number. A decimal number could be rounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spare_normal: Option<u64>,
 }
@@ -41,10 +41,10 @@ impl Generator {
         }
     }
 
-    /// `generator.set_state(state)`: goes on where [`state`](Self::state) was taken.
+    /// `generator.set_state(state)`: resumes the stream at a saved [`state`](Self::state).
     ///
     /// # Errors
-    /// RuntimeError if that is not the state of a generator; then the generator stays as it is.
+    /// RuntimeError if `state` is invalid. In this case the generator does not change.
     pub fn set_state(&mut self, state: &GeneratorState) -> Result<(), LoaderError> {
         let words = STANDARD
             .decode(&state.words)

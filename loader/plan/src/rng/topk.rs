@@ -1,4 +1,4 @@
-//! The largest of many scores, in the order of `torch.topk`.
+//! Largest of many scores, in the order of `torch.topk`.
 
 mod stl;
 
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use super::generator::reserve;
 use crate::error::LoaderError;
 
-/// A score in a form that sorts as PyTorch sorts: NaN is the largest. Only for scores that are not negative.
+/// Returns a key that sorts like PyTorch: NaN is the largest. Scores must not be negative.
 fn key(score: f64) -> u64 {
     if score.is_nan() {
         u64::MAX
@@ -16,7 +16,7 @@ fn key(score: f64) -> u64 {
     }
 }
 
-/// The position of the largest score, of equal ones the first.
+/// Returns the position of the largest score. Ties go to the first one.
 pub(super) fn argmax(scores: impl Iterator<Item = f64>) -> Option<usize> {
     let scores = scores
         .enumerate()
@@ -24,10 +24,10 @@ pub(super) fn argmax(scores: impl Iterator<Item = f64>) -> Option<usize> {
     scores.max().map(|(_, Reverse(i))| i)
 }
 
-/// The positions of the `k` largest of `count` scores, the largest first, `1 < k <= count`.
+/// Returns the positions of the `k` largest of `count` scores in descending order, `1 < k <= count`.
 ///
-/// Where scores are equal the order is that which PyTorch's sorting algorithms leave behind. This happens above all when
-/// categories of weight 0 are drawn because the others do not suffice.
+/// Equal scores are in the order in which PyTorch's sorting algorithms leave them. Ties mostly occur when categories of
+/// weight 0 are drawn because the others do not suffice.
 pub(super) fn top_k<T: Copy + Ord>(
     scores: impl Iterator<Item = f64>,
     count: usize,
@@ -38,7 +38,7 @@ pub(super) fn top_k<T: Copy + Ord>(
     queue.extend(scores.enumerate().map(|(i, score)| (key(score), number(i))));
     let mut sorted = reserve(count)?;
     sorted.extend_from_slice(&queue);
-    // Without ties there is only one order, which a faster algorithm finds as well. (Comparing keys alone is faster still.)
+    // Without ties there is only one order, which a faster algorithm also finds. Comparing only the keys is faster still.
     if k < count {
         sorted.select_nth_unstable_by_key(k - 1, |item| Reverse(item.0));
         sorted.truncate(k);
@@ -61,7 +61,7 @@ pub(super) fn top_k<T: Copy + Ord>(
     Ok(queue.into_iter().map(|item| item.1).collect())
 }
 
-/// The same for any number of scores in the memory of at most `3 k` of them; equal scores come in the order of their positions.
+/// Like [`top_k`] for any number of scores, with memory for at most `3 k` of them. Equal scores are in the order of their positions.
 pub(super) fn top_k_of_many<T: Copy + Ord>(
     scores: impl Iterator<Item = f64>,
     count: usize,
@@ -87,7 +87,7 @@ pub(super) fn top_k_of_many<T: Copy + Ord>(
     Ok(best.into_iter().map(|item| item.1).collect())
 }
 
-/// Leaves the `k` largest.
+/// Keeps the `k` largest items.
 fn select<T: Copy + Ord>(items: &mut Vec<(u64, T)>, k: usize) {
     if (1..items.len()).contains(&k) {
         items.select_nth_unstable_by_key(k - 1, |item| (Reverse(item.0), item.1));

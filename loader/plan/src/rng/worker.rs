@@ -1,21 +1,21 @@
-//! The random streams of a worker.
+//! Random streams of a worker.
 
 use super::{Generator, NumpyRandom, PythonRandom, numpy_seed_state};
 
-/// What PyTorch seeds at the start of a worker: `torch.manual_seed(seed)`, `random.seed(seed)` and `numpy.random.seed(…)`,
-/// with `seed = base_seed + worker_id`.
+/// Random streams that PyTorch seeds at the start of a worker: `torch.manual_seed(seed)`, `random.seed(seed)` and
+/// `numpy.random.seed(…)`, with `seed = base_seed + worker_id`.
 #[derive(Clone, Debug)]
 pub struct WorkerRng {
     /// PyTorch's default generator.
     pub torch: Generator,
     /// Python's `random`.
     pub python: PythonRandom,
-    /// NumPy's `numpy.random`. Not seeded with `seed` but with a hash of both its parts.
+    /// NumPy's `numpy.random`. Its seed is a hash of the base seed and the worker id.
     pub numpy: NumpyRandom,
 }
 
 impl WorkerRng {
-    /// The streams of worker `worker_id`.
+    /// Returns the streams of worker `worker_id`.
     pub fn new(base_seed: u64, worker_id: u32) -> Self {
         let seed = base_seed.wrapping_add(u64::from(worker_id));
         Self {
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use serde_json::Value as Json;
 
-    /// The recorded numbers of the three streams in the workers of a loader with two of them.
+    /// Compares with recorded numbers of the three streams in a loader with two workers.
     #[test]
     fn streams_are_those_of_pytorchs_workers() {
         let golden = concat!(

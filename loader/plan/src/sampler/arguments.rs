@@ -1,7 +1,7 @@
 //! Arguments of any Python type, and PyTorch's checks of them.
 //!
-//! The command line and files of options know types as Python does: `replacement=1` or `num_samples=2.5` have to be
-//! refused in PyTorch's words, which show the value as Python prints it.
+//! The command line and files of options distinguish types like Python. Values such as `replacement=1` or `num_samples=2.5` cause
+//! PyTorch's errors, which show the value as Python prints it.
 
 use std::fmt;
 
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ExceptionKind, LoaderError};
 
-/// A Python value. `Display` is Python's `str()`.
+/// Python value. `Display` is Python's `str()`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PyArg {
-    /// `None`
+    /// `None`.
     None,
-    /// `True`, `False`
+    /// `True` or `False`.
     Bool(bool),
-    /// An int.
+    /// int.
     Int(i64),
-    /// A float.
+    /// float.
     Float(f64),
-    /// A str.
+    /// str.
     Str(String),
-    /// A list.
+    /// list.
     List(Vec<Self>),
-    /// Anything else, by the name of its type.
+    /// Any other type, by name.
     #[serde(skip)]
     Other(String),
 }
 
 impl PyArg {
-    /// The name of the type as `type(value).__name__` gives it.
+    /// Returns the name of the type as `type(value).__name__`.
     pub fn type_name(&self) -> &str {
         match self {
             Self::None => "NoneType",
@@ -44,7 +44,7 @@ impl PyArg {
         }
     }
 
-    /// Python's `repr(value)`, which differs from `str(value)` for strings.
+    /// Returns Python's `repr(value)`, which differs from `str(value)` for strings.
     pub fn repr(&self) -> String {
         match self {
             Self::Str(text) => repr_of_str(text),
@@ -52,7 +52,7 @@ impl PyArg {
         }
     }
 
-    /// The value of an `isinstance(value, int)`, to which bools belong.
+    /// Returns the value if `isinstance(value, int)`, which includes bools.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Self::Bool(value) => Some(i64::from(*value)),
@@ -61,7 +61,7 @@ impl PyArg {
         }
     }
 
-    /// The value of an `isinstance(value, bool)`.
+    /// Returns the value if `isinstance(value, bool)`.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -69,7 +69,7 @@ impl PyArg {
         }
     }
 
-    /// Python's `bool(value)`.
+    /// Returns Python's `bool(value)`.
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::None => false,
@@ -115,7 +115,7 @@ from! {
     bool => value: Self::Bool(value),
     i32 => value: Self::Int(value.into()),
     i64 => value: Self::Int(value),
-    // No list in memory is longer than an i64 can tell.
+    // No list in memory exceeds the range of i64.
     usize => value: Self::Int(i64::try_from(value).unwrap_or(i64::MAX)),
     f64 => value: Self::Float(value),
     &str => value: Self::Str(value.to_owned()),
@@ -134,7 +134,7 @@ impl<T: Into<Self>> From<Option<T>> for PyArg {
     }
 }
 
-/// The shortest digits that give the number back, with an exponent where Python writes one.
+/// Returns the shortest digits that parse to the same number, with an exponent where Python has one.
 fn repr_of_float(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -157,7 +157,7 @@ fn repr_of_float(value: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// In single quotes unless the text holds such and no double ones.
+/// Quotes in single quotes, unless the text contains single but no double quotes.
 fn repr_of_str(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -180,10 +180,10 @@ fn repr_of_str(text: &str) -> String {
     out
 }
 
-/// PyTorch's check of a number that has to be a positive int. In some places it takes a bool for an int (`bools`).
+/// Performs PyTorch's check of a positive int. In some places PyTorch accepts a bool (`bools`).
 ///
 /// # Errors
-/// ValueError that shows the value.
+/// ValueError that contains the value.
 pub fn positive_int_argument(name: &str, value: &PyArg, bools: bool) -> Result<usize, LoaderError> {
     let int = match value {
         PyArg::Bool(_) if !bools => None,
@@ -196,10 +196,10 @@ pub fn positive_int_argument(name: &str, value: &PyArg, bools: bool) -> Result<u
     })
 }
 
-/// PyTorch's check of a value that has to be a bool. Which error it raises differs from place to place.
+/// Performs PyTorch's check of a bool. The type of its error differs between places.
 ///
 /// # Errors
-/// An error of type `kind` that shows the value.
+/// An error of type `kind` that contains the value.
 pub fn boolean_argument(
     name: &str,
     value: &PyArg,

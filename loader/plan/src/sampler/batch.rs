@@ -7,28 +7,28 @@ use super::{Draws, Epoch, PyArg, Sampler, boolean_argument, positive_int_argumen
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::SharedGenerator;
 
-/// The batches of one epoch. After an error it is finished.
+/// Batches of one epoch. It ends after an error.
 pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, LoaderError>> + Send>;
 
-/// What a loader accepts as `batch_sampler`: lists of indices, anew for every epoch.
+/// Value that a loader accepts as `batch_sampler`: it creates lists of indices for each epoch.
 pub trait BatchSource: Send + Sync {
-    /// `len(batch_sampler)`: batches in an epoch.
+    /// Returns `len(batch_sampler)`, the batches per epoch.
     fn len(&self) -> usize;
 
-    /// True if an epoch has no batches.
+    /// Returns true if an epoch has no batches.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `iter(batch_sampler)`: the batches of an epoch.
+    /// Returns `iter(batch_sampler)`, the batches of an epoch.
     fn iter(&self) -> BatchIter;
 
-    /// How many 32-bit words an epoch draws that is run to its end; `None` = the batch sampler does not say.
+    /// Returns the number of 32-bit words that a complete epoch draws. `None`: unknown.
     fn draws(&self) -> Option<Draws> {
         None
     }
 
-    /// `len(batch_sampler)` of those that may have none.
+    /// Returns `len(batch_sampler)`, which some batch samplers lack.
     ///
     /// # Errors
     /// TypeError if there is no length.
@@ -36,16 +36,16 @@ pub trait BatchSource: Send + Sync {
         Ok(self.len())
     }
 
-    /// `batch_sampler.sampler.set_epoch(epoch)`: tells which epoch begins.
+    /// `batch_sampler.sampler.set_epoch(epoch)`: sets the next epoch.
     fn set_epoch(&self, _epoch: u64) {}
 
-    /// The generators that an epoch draws from, so that their state can be saved.
+    /// Returns the generators that an epoch draws from, so that their state can be saved.
     fn generators(&self) -> Vec<SharedGenerator> {
         Vec::new()
     }
 }
 
-/// A plain list of lists works as a batch sampler in PyTorch, too.
+/// PyTorch also accepts a list of lists as a batch sampler.
 impl BatchSource for Vec<Vec<usize>> {
     fn len(&self) -> usize {
         self.as_slice().len()
@@ -60,7 +60,7 @@ impl BatchSource for Vec<Vec<usize>> {
     }
 }
 
-/// Groups the indices of a sampler into batches.
+/// Batch sampler that groups the indices of a sampler.
 #[derive(Clone)]
 pub struct BatchSampler {
     sampler: Arc<dyn Sampler>,
@@ -78,7 +78,7 @@ impl fmt::Debug for BatchSampler {
 }
 
 impl BatchSampler {
-    /// Batches of `batch_size` indices; with `drop_last` a short last batch is left out.
+    /// Creates batches of `batch_size` indices. With `drop_last` a short last batch is dropped.
     ///
     /// # Errors
     /// ValueError if `batch_size` is not positive.
@@ -90,10 +90,10 @@ impl BatchSampler {
         Self::from_args(sampler, &batch_size.into(), &drop_last.into())
     }
 
-    /// The same with arguments of any Python type.
+    /// Creates batches from arguments of any Python type.
     ///
     /// # Errors
-    /// ValueError if `batch_size` is not a positive int; then if `drop_last` is not a bool.
+    /// ValueError if `batch_size` is not a positive int, or if `drop_last` is not a bool, checked in this order.
     pub fn from_args(
         sampler: Arc<dyn Sampler>,
         batch_size: &PyArg,
@@ -107,17 +107,17 @@ impl BatchSampler {
         })
     }
 
-    /// The sampler whose indices are grouped.
+    /// Returns the sampler whose indices are grouped.
     pub fn sampler(&self) -> &Arc<dyn Sampler> {
         &self.sampler
     }
 
-    /// Indices in a full batch.
+    /// Returns the number of indices in a full batch.
     pub fn batch_size(&self) -> usize {
         self.batch_size
     }
 
-    /// Whether a short last batch is left out.
+    /// Returns true if a short last batch is dropped.
     pub fn drop_last(&self) -> bool {
         self.drop_last
     }
@@ -160,7 +160,7 @@ impl BatchSource for BatchSampler {
 
 struct Batches {
     of: BatchSampler,
-    /// Taken at the first pull: PyTorch's `__iter__` is a generator function.
+    /// Created at the first pull, because PyTorch's `__iter__` is a generator function.
     indices: Option<Box<dyn Epoch>>,
     done: bool,
 }
@@ -174,7 +174,7 @@ impl Iterator for Batches {
         }
         let size = self.of.batch_size;
         let indices = self.indices.get_or_insert_with(|| self.of.sampler.epoch());
-        // A batch size beyond the number of samples is allowed, so it must not size the allocation.
+        // The batch size may exceed the number of samples, so it must not determine the allocation.
         let mut batch = Vec::with_capacity(size.min(4096));
         match indices.fill(&mut batch, size) {
             Ok(count) if count == size => return Some(Ok(batch)),

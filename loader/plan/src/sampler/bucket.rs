@@ -1,4 +1,4 @@
-//! `LengthBucketBatchSampler`: batches of samples of like length.
+//! `LengthBucketBatchSampler`: batches of samples with similar lengths.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::{BatchIter, BatchSource, Draws};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// Batches of samples whose lengths are alike, so that little is padded. Not in PyTorch.
+/// Batches of samples with similar lengths, which need little padding. PyTorch has no such sampler.
 ///
-/// In every epoch the samples are shuffled and cut into stretches of [`STRETCH`](Self::STRETCH) batches. Each stretch is sorted by length and cut
-/// into batches, which then come in random order; a last one that is not full comes last, or is left out with `drop_last`. The
-/// order is drawn from a generator of its own, seeded `seed + epoch`, which is the same for all ranks; every rank takes each
-/// `num_replicas`-th sample of every batch.
+/// Each epoch shuffles the samples and cuts them into stretches of [`STRETCH`](Self::STRETCH) batches. Each stretch is sorted by length
+/// and cut into batches. The batches are shuffled. A short last batch comes last, or is dropped with `drop_last`. The order is drawn
+/// from a separate generator with seed `seed + epoch`, which is the same for all ranks. Every rank yields each `num_replicas`-th sample
+/// of every batch.
 #[derive(Debug)]
 pub struct LengthBucketBatchSampler {
     lengths: Arc<[u64]>,
@@ -27,10 +27,10 @@ pub struct LengthBucketBatchSampler {
 }
 
 impl LengthBucketBatchSampler {
-    /// Batches of a stretch that is sorted: more make batches more alike, and fewer make epochs differ more.
+    /// Batches per sorted stretch. More make lengths more similar, fewer make epochs differ more.
     pub const STRETCH: usize = 50;
 
-    /// Batches of `batch_size` samples for all ranks together; `lengths` holds the length of each sample.
+    /// Creates batches of `batch_size` samples for all ranks together. `lengths` has the length of each sample.
     ///
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`, or if `batch_size` is not positive or leaves a rank without samples.
@@ -58,7 +58,7 @@ impl LengthBucketBatchSampler {
         })
     }
 
-    /// The seed, which has to be the same for all ranks. 0 unless given.
+    /// Sets the seed, which must be the same for all ranks (default 0).
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;
@@ -66,7 +66,7 @@ impl LengthBucketBatchSampler {
     }
 }
 
-/// The batches of an epoch.
+/// Returns the batches of an epoch.
 fn cut(
     lengths: &[u64],
     size: usize,
@@ -129,7 +129,7 @@ mod tests {
         sampler.iter().map(Result::unwrap).collect()
     }
 
-    /// What is padded if each batch is as long as its longest sample.
+    /// Returns the amount of padding if each batch is as long as its longest sample.
     fn padding(batches: &[Vec<usize>], lengths: &[u64]) -> u64 {
         let of = |batch: &Vec<usize>| {
             let longest = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
@@ -159,7 +159,7 @@ mod tests {
         fn lengths_in_a_batch_are_alike(lengths in prop::collection::vec(0u64..10_000, 300..600), seed: u64) {
             let size = 4;
             let batches = epoch(&make(&lengths, size, true).seed(seed));
-            // Batches of one stretch do not overlap: between the shortest and the longest of one lies no other's sample.
+            // Batches of one stretch do not overlap: no sample's length is within the range of another batch.
             let stretch = batches.len().min(LengthBucketBatchSampler::STRETCH);
             if batches.len() == stretch {
                 let mut ranges: Vec<(u64, u64)> = batches

@@ -1,11 +1,11 @@
-//! Batches that are drawn all at once.
+//! Batches of an epoch that are all drawn at once.
 
 use super::BatchIter;
 use super::distributed::Rank;
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// A random order of `items`.
+/// Returns `items` in random order.
 pub(super) fn shuffled<T: Clone>(
     items: &[T],
     generator: &mut Generator,
@@ -17,7 +17,7 @@ pub(super) fn shuffled<T: Clone>(
         .collect())
 }
 
-/// The share of a rank of batches that are all drawn when the first is asked for.
+/// Returns the share of a rank. All batches are drawn when the first one is requested.
 pub(super) fn drawn_first(
     rank: Rank,
     draw: impl FnOnce() -> Result<Vec<Vec<usize>>, LoaderError> + Send + 'static,

@@ -1,23 +1,22 @@
-//! Epochs: what samplers hand their indices out with.
+//! Iterators over the indices of an epoch.
 
 use crate::error::LoaderError;
 use crate::rng::Indices;
 
-/// The indices of one epoch. After an error it is finished, as a Python generator is.
+/// Indices of one epoch. It ends after an error, like a Python generator.
 pub type IndexIter = Box<dyn Iterator<Item = Result<usize, LoaderError>> + Send>;
 
-/// One epoch of a sampler for a consumer that takes many indices at a time. Draws as [`IndexIter`] does: what is not
-/// asked for is not drawn.
+/// One epoch of a sampler, for consumers that read many indices at once. Like [`IndexIter`], it draws only indices that
+/// are requested.
 pub trait Epoch: Send {
-    /// Appends the next `most` indices to `out` and tells how many these were. Fewer than `most`: the epoch was asked for
-    /// more than it has, and is over.
+    /// Appends the next `most` indices to `out` and returns their number. Fewer than `most`: the epoch has ended.
     ///
     /// # Errors
-    /// Whatever the sampler raises; then the epoch is over, and what came before the error is in `out`.
+    /// The error of the sampler, which ends the epoch. `out` contains the indices before it.
     fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError>;
 }
 
-/// Takes the indices of any iterator one by one.
+/// Epoch that reads any iterator index by index.
 pub(super) struct OneByOne(pub IndexIter);
 
 impl Epoch for OneByOne {
@@ -32,15 +31,15 @@ impl Epoch for OneByOne {
     }
 }
 
-/// Where the indices of an epoch come from, block by block.
+/// Source of the indices of an epoch, in blocks.
 pub(super) trait Blocks: Send {
-    /// Puts the next block into `block`, which holds the used-up one; it may be empty. False: there is none.
+    /// Replaces the used-up `block` with the next one, which may be empty. Returns false if there is none.
     fn next_block(&mut self, block: &mut Indices) -> Result<bool, LoaderError>;
 }
 
-/// An epoch made of blocks, each of which is drawn when its first index is asked for.
+/// Epoch of several blocks. Each block is drawn when its first index is requested.
 pub(super) struct BlockEpoch<B> {
-    /// `None` once the epoch is over.
+    /// `None` after the end of the epoch.
     source: Option<B>,
     block: Indices,
     position: usize,
@@ -55,7 +54,7 @@ impl<B: Blocks> BlockEpoch<B> {
         }
     }
 
-    /// Sees to it that there are indices left in the block. False: the epoch is over.
+    /// Draws blocks until one has an index. Returns false at the end of the epoch.
     fn refill(&mut self) -> Result<bool, LoaderError> {
         while self.position >= self.block.len() {
             let Some(source) = &mut self.source else {
@@ -105,7 +104,7 @@ impl<B: Blocks> Epoch for BlockEpoch<B> {
     }
 }
 
-/// The only block of an epoch, drawn at the first pull.
+/// Single block of an epoch, drawn at the first pull.
 pub(super) struct OneBlock<F>(pub Option<F>);
 
 impl<F> Blocks for OneBlock<F>
@@ -121,7 +120,7 @@ where
     }
 }
 
-/// An epoch whose indices all come from one draw at the first pull.
+/// Returns an epoch whose indices are all drawn at the first pull.
 pub(super) fn drawn_at_once<F>(draw: F) -> BlockEpoch<OneBlock<F>>
 where
     F: FnOnce() -> Result<Indices, LoaderError> + Send,

@@ -1,4 +1,4 @@
-//! `DistributedEquiBatchSampler`: batches that hold all classes alike.
+//! `DistributedEquiBatchSampler`: batches with equally many samples of each class.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::{BatchIter, BatchSource, Draws};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// Batches of data with several labels a sample, in which every class comes equally often whatever its size, for several
-/// ranks. Not in PyTorch.
+/// Batches for multi-label data and several ranks. Every class occurs equally often, regardless of its size. PyTorch has
+/// no such sampler.
 ///
-/// In every epoch the samples of each class are shuffled, then cut or filled up with random repeats to `balanced_coef`.
-/// The batches go through the classes in turn: neighbours were drawn for different classes, and any stretch as long as
-/// there are classes has each of them. Every rank takes each `num_replicas`-th sample of every batch. What does not fill a
-/// batch is left out. All ranks draw alike from generators of their own, seeded `seed + epoch`.
+/// Each epoch shuffles the samples of each class, and truncates or repeats them at random to `balanced_coef` samples.
+/// The batches cycle through the classes, so any run of as many samples as classes has one sample of each. Every rank yields each
+/// `num_replicas`-th sample of every batch. Samples that do not fill a batch are dropped. All ranks have the same draws, from separate
+/// generators with seed `seed + epoch`.
 #[derive(Debug)]
 pub struct DistributedEquiBatchSampler {
-    /// The samples of each class.
+    /// Samples of each class.
     classes: Arc<[Vec<usize>]>,
     batch_size: usize,
     rank: Rank,
@@ -29,11 +29,11 @@ pub struct DistributedEquiBatchSampler {
 }
 
 impl DistributedEquiBatchSampler {
-    /// Samples of each class in an epoch, unless given.
+    /// Default number of samples per class and epoch.
     pub const BALANCED_COEF: usize = 3000;
 
-    /// Batches of `batch_size` samples for all ranks together. `classes` holds the indices of the samples of each class; a
-    /// sample may be in several.
+    /// Creates batches of `batch_size` samples for all ranks together. `classes` contains the indices of each class's samples. A
+    /// sample may belong to several classes.
     ///
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`, if `batch_size` is not positive or leaves a rank without samples,
@@ -71,7 +71,7 @@ impl DistributedEquiBatchSampler {
         })
     }
 
-    /// The samples of each class, in the order of their labels, from the labels of each sample.
+    /// Returns the samples of each class, in the order of the labels, from the labels of each sample.
     pub fn classes_of<L: Ord, S: IntoIterator<Item = L>>(
         labels: impl IntoIterator<Item = S>,
     ) -> Vec<Vec<usize>> {
@@ -84,14 +84,14 @@ impl DistributedEquiBatchSampler {
         classes.into_values().collect()
     }
 
-    /// Samples of each class in an epoch, 3000 unless given.
+    /// Sets the number of samples per class and epoch (default 3000).
     #[must_use]
     pub fn balanced_coef(mut self, balanced_coef: usize) -> Self {
         self.balanced_coef = balanced_coef;
         self
     }
 
-    /// The seed, which has to be the same for all ranks. 0 unless given.
+    /// Sets the seed, which must be the same for all ranks (default 0).
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;
@@ -144,7 +144,7 @@ impl BatchSource for DistributedEquiBatchSampler {
     }
 }
 
-/// Each class shuffled, and as long as `coef`.
+/// Shuffles each class and adjusts its length to `coef`.
 fn balance(
     classes: &[Vec<usize>],
     coef: usize,
@@ -206,7 +206,7 @@ mod tests {
             seed: u64,
         ) {
             prop_assume!(batch_size >= world);
-            // The class of a sample is its thousands.
+            // Sample numbers divided by 1000 are the class.
             let classes: Vec<Vec<usize>> =
                 sizes.iter().enumerate().map(|(c, &n)| (0..n).map(|i| 1000 * c + i).collect()).collect();
             let make = |world, rank| {

@@ -1,4 +1,4 @@
-//! `DistinctGroupBatchSampler`: batches whose samples are all of different groups.
+//! `DistinctGroupBatchSampler`: batches whose samples all have different groups.
 
 use std::sync::Arc;
 
@@ -11,29 +11,29 @@ use super::{BatchIter, BatchSource, Draws};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// Batches that hold at most one sample of each group: of a patient, a speaker, a place. Not in PyTorch.
+/// Batches with at most one sample of each group, such as a patient, a speaker or a place. PyTorch has no such sampler.
 ///
-/// In every epoch each sample comes once. The batches are as few as the size of a batch and the largest group allow, and differ by at
-/// most one in their numbers of samples. With `drop_last` all are full, and samples drawn at random are left out. The order is drawn from a
-/// generator of its own, seeded `seed + epoch`, which is the same for all ranks; every rank takes each `num_replicas`-th sample of
+/// Each epoch has every sample once. The number of batches is the minimum for the batch size and the largest group. Their sizes differ
+/// by at most one. With `drop_last` all batches are full, and random samples are dropped. The order is drawn from a
+/// separate generator with seed `seed + epoch`, which is the same for all ranks. Every rank yields each `num_replicas`-th sample of
 /// every batch.
 #[derive(Debug)]
 pub struct DistinctGroupBatchSampler {
-    /// The samples of each group.
+    /// Samples of each group.
     groups: Arc<[Vec<usize>]>,
     batches: usize,
-    /// Samples of each batch, where all have to be full.
+    /// Size of every batch with `drop_last`. `None`: batches may be short.
     full: Option<usize>,
     rank: Rank,
     seed: Seed,
 }
 
 impl DistinctGroupBatchSampler {
-    /// Batches of `batch_size` samples for all ranks together; `groups` holds the group of each sample.
+    /// Creates batches of `batch_size` samples for all ranks together. `groups` has the group of each sample.
     ///
     /// # Errors
-    /// ValueError if `rank` is not in `0..num_replicas`, and if `batch_size` is not positive, leaves a rank without samples, or is
-    /// more than there are groups with `drop_last`.
+    /// ValueError if `rank` is not in `0..num_replicas`, and if `batch_size` is not positive, leaves a rank without samples, or
+    /// exceeds the number of groups with `drop_last`.
     pub fn new(
         groups: &[u32],
         batch_size: i64,
@@ -77,7 +77,7 @@ impl DistinctGroupBatchSampler {
         })
     }
 
-    /// The seed, which has to be the same for all ranks. 0 unless given.
+    /// Sets the seed, which must be the same for all ranks (default 0).
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;
@@ -85,7 +85,7 @@ impl DistinctGroupBatchSampler {
     }
 }
 
-/// The samples of each group, in the order of the groups' numbers.
+/// Returns the samples of each group, in the order of the group numbers.
 fn samples_of(groups: &[u32]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|sample| groups.get(*sample));
@@ -93,14 +93,14 @@ fn samples_of(groups: &[u32]) -> Vec<Vec<usize>> {
     same.map(<[usize]>::to_vec).collect()
 }
 
-/// The most batches that can all be full: each takes one sample of as many groups.
+/// Returns the maximum number of full batches. Each batch has at most one sample of a group.
 fn full_batches(groups: &[Vec<usize>], batch_size: usize) -> usize {
     let enough = |batches: usize| {
         let usable: usize = groups.iter().map(|group| group.len().min(batches)).sum();
         usable >= batches.saturating_mul(batch_size)
     };
     let count: usize = groups.iter().map(Vec::len).sum();
-    // What is enough for some batches is enough for fewer.
+    // If the samples suffice for some number of batches, they suffice for fewer.
     let (mut yes, mut no) = (0, count / batch_size + 1);
     while no - yes > 1 {
         let middle = yes.midpoint(no);
@@ -113,8 +113,8 @@ fn full_batches(groups: &[Vec<usize>], batch_size: usize) -> usize {
     yes
 }
 
-/// The batches of an epoch. The samples, group behind group, are dealt to the batches in turn: a group that is no larger than there are
-/// batches has no two samples in one.
+/// Returns the batches of an epoch. The samples are ordered by group and distributed round robin, so a group that is not larger than
+/// the number of batches has no two samples in one batch.
 fn deal(
     groups: &[Vec<usize>],
     batches: usize,
@@ -203,7 +203,7 @@ mod tests {
             prop_assert_eq!(once.len(), all.len(), "a sample twice");
             if drop_last {
                 prop_assert!(batches.as_slice().iter().all(|batch| batch.len() == size as usize));
-                // One more batch could not be full.
+                // One more full batch is impossible.
                 let more = batches.len() + 1;
                 let mut sizes = std::collections::HashMap::new();
                 groups.iter().for_each(|group| *sizes.entry(group).or_insert(0usize) += 1);

@@ -1,15 +1,15 @@
-//! What PyTorch samples iterable datasets with.
+//! PyTorch's sampler for iterable-style datasets.
 
 use super::{Draws, Epoch, IndexIter, Sampler};
 use crate::error::LoaderError;
 use loadscope_words::say;
 
-/// PyTorch's `_InfiniteConstantSampler`: says "one more" without end. PyTorch yields `None`; here the index is always 0.
+/// PyTorch's `_InfiniteConstantSampler`, an infinite sampler. PyTorch yields `None`, this sampler the index 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InfiniteSampler;
 
 impl Sampler for InfiniteSampler {
-    /// More than any epoch has. See [`checked_len`](Sampler::checked_len).
+    /// Returns `usize::MAX`. See [`checked_len`](Sampler::checked_len).
     fn len(&self) -> usize {
         usize::MAX
     }
@@ -22,7 +22,7 @@ impl Sampler for InfiniteSampler {
         Box::new(Self)
     }
 
-    /// An epoch that never ends draws nothing all the same.
+    /// Returns no draws, although the epoch never ends.
     fn draws(&self) -> Option<Draws> {
         Some(Draws::NONE)
     }

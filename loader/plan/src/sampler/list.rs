@@ -1,8 +1,8 @@
-//! A list as sampler.
+//! List as a sampler.
 
 use super::{Draws, IndexIter, Sampler};
 
-/// A plain list works as `sampler` in PyTorch, too.
+/// PyTorch also accepts a list as `sampler`.
 impl Sampler for Vec<usize> {
     fn len(&self) -> usize {
         self.as_slice().len()

@@ -1,6 +1,6 @@
-//! Samplers: in which order the samples of a dataset are visited, and how they are grouped into batches.
+//! Samplers: the order of a dataset's samples, and their division into batches.
 //!
-//! PyTorch has no weighted sampler that works across ranks: [`DistributedWeightedSampler`] is an addition.
+//! PyTorch has no weighted sampler for several ranks. [`DistributedWeightedSampler`] is an addition.
 
 mod arguments;
 mod batch;
@@ -41,30 +41,30 @@ pub use weighted::{WeightedRandomSampler, balanced_weights};
 use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 
-/// PyTorch's `Sampler`: an order of indices, anew for every epoch.
+/// PyTorch's `Sampler`: an order of indices for each epoch.
 pub trait Sampler: Send + Sync {
-    /// `len(sampler)`: indices in an epoch.
+    /// Returns `len(sampler)`, the indices per epoch.
     fn len(&self) -> usize;
 
-    /// True if an epoch has no indices.
+    /// Returns true if an epoch has no indices.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `iter(sampler)`: the indices of an epoch. Random samplers draw from their generator at the first pull, not here.
+    /// Returns `iter(sampler)`, the indices of an epoch. Random samplers draw at the first pull, not here.
     fn iter(&self) -> IndexIter;
 
-    /// The same epoch as of [`iter`](Self::iter), for consumers that take many indices at a time.
+    /// Returns the epoch of [`iter`](Self::iter) for consumers that read many indices at once.
     fn epoch(&self) -> Box<dyn Epoch> {
         Box::new(epoch::OneByOne(self.iter()))
     }
 
-    /// How many 32-bit words an epoch draws that is run to its end; `None` = the sampler does not say.
+    /// Returns the number of 32-bit words that a complete epoch draws. `None`: unknown.
     fn draws(&self) -> Option<Draws> {
         None
     }
 
-    /// `len(sampler)` of samplers that may have none.
+    /// Returns `len(sampler)`, which some samplers lack.
     ///
     /// # Errors
     /// TypeError if the sampler has no length.
@@ -72,26 +72,26 @@ pub trait Sampler: Send + Sync {
         Ok(self.len())
     }
 
-    /// `sampler.set_epoch(epoch)`: tells which epoch begins. Only samplers that all ranks seed alike want to know.
+    /// `sampler.set_epoch(epoch)`: sets the next epoch. Only samplers with a shared seed of all ranks use it.
     fn set_epoch(&self, _epoch: u64) {}
 
-    /// The generators that an epoch draws from, so that their state can be saved.
+    /// Returns the generators that an epoch draws from, so that their state can be saved.
     fn generators(&self) -> Vec<SharedGenerator> {
         Vec::new()
     }
 }
 
-/// `len(data_source)`, asked anew at every use because a dataset may grow between epochs.
+/// `len(data_source)`. It is evaluated at every use because a dataset may grow between epochs.
 #[derive(Clone)]
 pub struct DataLen(Arc<dyn Fn() -> usize + Send + Sync>);
 
 impl DataLen {
-    /// A length that is computed when it is needed.
+    /// Creates a length that is computed on demand.
     pub fn from_fn(len: impl Fn() -> usize + Send + Sync + 'static) -> Self {
         Self(Arc::new(len))
     }
 
-    /// The length now.
+    /// Returns the current length.
     pub fn get(&self) -> usize {
         (self.0)()
     }

@@ -6,7 +6,7 @@ use super::{DataLen, Draws, Epoch, IndexIter, RandomSource, Sampler};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{Indices, RANDINT_WIDE, SharedGenerator, lock_generator, randperm_words};
 
-/// PyTorch draws indices with replacement in blocks of this many.
+/// Size of the blocks in which PyTorch draws indices with replacement.
 const BLOCK: usize = 32;
 
 /// Random indices, with or without replacement.
@@ -19,11 +19,11 @@ pub struct RandomSampler {
 }
 
 impl RandomSampler {
-    /// Draws `num_samples` (default: as many as the dataset has) of the indices `0..len` an epoch. Without
-    /// replacement, `num_samples` may be more than `len`: then the epoch holds several permutations.
+    /// Creates a sampler that draws `num_samples` of the indices `0..len` per epoch (default: the length of the dataset).
+    /// Without replacement, `num_samples` may exceed `len`. An epoch then consists of several permutations.
     ///
     /// # Errors
-    /// ValueError if `num_samples` is not positive, and if it is left out and the dataset is empty.
+    /// ValueError if `num_samples` is not positive, and if it is omitted and the dataset is empty.
     pub fn new(
         len: impl Into<DataLen>,
         replacement: bool,
@@ -34,11 +34,11 @@ impl RandomSampler {
         Self::from_args(len, &PyArg::Bool(replacement), &num_samples, source)
     }
 
-    /// The same with arguments of any Python type.
+    /// Creates a sampler from arguments of any Python type.
     ///
     /// # Errors
-    /// TypeError if `replacement` is not a bool; then ValueError if `num_samples` is neither a positive int (`True` counts
-    /// as 1 here) nor None with a dataset that is not empty.
+    /// TypeError if `replacement` is not a bool. Then ValueError if `num_samples` is neither a positive int (including
+    /// `True`) nor None with a non-empty dataset.
     pub fn from_args(
         len: impl Into<DataLen>,
         replacement: &PyArg,
@@ -50,7 +50,7 @@ impl RandomSampler {
         let replacement = boolean_argument("replacement", replacement, kind)?;
         let check = |value: &PyArg| positive_int_argument("num_samples", value, true);
         let num_samples = match num_samples {
-            // The length is checked but not kept: it is asked anew for every epoch.
+            // The length is checked but not stored. It is evaluated again in every epoch.
             PyArg::None => {
                 check(&len.get().into())?;
                 None
@@ -96,7 +96,7 @@ impl Sampler for RandomSampler {
 
     fn draws(&self) -> Option<Draws> {
         if let RandomSource::Default(_) = self.source {
-            // The seed of the private generator.
+            // The seed of the private generator takes two words.
             return Some(self.source.draws(2));
         }
         let (n, num_samples) = (self.len.get(), self.num_samples());
@@ -113,7 +113,7 @@ impl Sampler for RandomSampler {
     }
 }
 
-/// One epoch: a transcript of PyTorch's generator function, which draws in the order its consumer pulls.
+/// One epoch. Like PyTorch's generator function, it draws in the order of its consumer's pulls.
 struct Random {
     sampler: RandomSampler,
     /// `None` before the first pull.
@@ -123,9 +123,9 @@ struct Random {
 struct Running {
     n: usize,
     generator: SharedGenerator,
-    /// Blocks (with replacement) or permutations (without) still to be drawn in full.
+    /// Remaining complete blocks (with replacement) or permutations (without).
     full: usize,
-    /// Length of the last, truncated one, which is drawn even if this is 0; `None` once it was.
+    /// Length of the last, truncated block. It is drawn even if the length is 0. `None`: already drawn.
     tail: Option<usize>,
 }
 
@@ -170,7 +170,7 @@ impl Blocks for Random {
         if replacement {
             generator.randint_indices(n, take, block)?;
         } else {
-            // Let go of the old numbers first: a second permutation of a long dataset would double the memory.
+            // The old numbers are freed first, since a second permutation of a long dataset would double the memory.
             *block = Indices::default();
             *block = generator.randperm_head(n, take)?;
         }

@@ -12,7 +12,7 @@ pub struct SequentialSampler {
 }
 
 impl SequentialSampler {
-    /// Visits `0..len`.
+    /// Creates a sampler of `0..len`.
     pub fn new(len: impl Into<DataLen>) -> Self {
         Self { len: len.into() }
     }

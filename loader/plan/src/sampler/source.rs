@@ -1,14 +1,14 @@
-//! Where samplers take their randomness from, and how much.
+//! Generators of samplers, and the number of words that they draw.
 
 use crate::rng::{SharedGenerator, default_generator, lock_generator, shared_generator};
 
-/// Where a sampler takes its randomness from.
+/// Generator that a sampler draws from.
 #[derive(Clone, Debug)]
 pub enum RandomSource {
-    /// `generator=g`: every draw comes straight from `g`.
+    /// `generator=g`: all draws are directly from `g`.
     Generator(SharedGenerator),
-    /// `generator=None`: from this default generator. A [`RandomSampler`](super::RandomSampler) draws one int64 an epoch
-    /// from it and seeds a private generator with that; other samplers draw straight from it.
+    /// `generator=None`: this default generator. A [`RandomSampler`](super::RandomSampler) draws one int64 per epoch
+    /// from it as the seed of a private generator. Other samplers draw directly from it.
     Default(SharedGenerator),
 }
 
@@ -20,8 +20,8 @@ impl Default for RandomSource {
 }
 
 impl RandomSource {
-    /// The generator of a new epoch of a `RandomSampler`. Draws from the default generator, so it must be called at the
-    /// first pull.
+    /// Returns the generator of a new epoch of a `RandomSampler`. It draws from the default generator, so it must be called
+    /// at the first pull.
     pub(super) fn private(&self) -> SharedGenerator {
         match self {
             Self::Generator(generator) => generator.clone(),
@@ -32,19 +32,19 @@ impl RandomSource {
         }
     }
 
-    /// The generator of samplers that have no private one.
+    /// Returns the generator of samplers without a private one.
     pub(super) fn direct(&self) -> &SharedGenerator {
         match self {
             Self::Generator(generator) | Self::Default(generator) => generator,
         }
     }
 
-    /// The generator that is drawn from, whichever it is.
+    /// Returns the generator of either variant.
     pub(super) fn generators(&self) -> Vec<SharedGenerator> {
         vec![self.direct().clone()]
     }
 
-    /// `words` drawn straight from this source.
+    /// Returns `words` as direct draws from this source.
     pub(super) fn draws(&self, words: u64) -> Draws {
         match self {
             Self::Generator(_) => Draws {
@@ -59,18 +59,18 @@ impl RandomSource {
     }
 }
 
-/// How many 32-bit words an epoch draws that is run to its end, that is until it was asked for one index too many. What is
-/// drawn from private generators does not count.
+/// Number of 32-bit words that an epoch draws until its end, including the request after the last index. Draws from
+/// private generators are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draws {
-    /// Words from the generator that the sampler was given (`generator=g`).
+    /// Words from the sampler's own generator (`generator=g`).
     pub generator: u64,
     /// Words from the default generator (`generator=None`).
     pub default: u64,
 }
 
 impl Draws {
-    /// Nothing at all.
+    /// No draws.
     pub const NONE: Self = Self {
         generator: 0,
         default: 0,

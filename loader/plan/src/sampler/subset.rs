@@ -7,10 +7,10 @@ use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
 use crate::error::LoaderError;
 use crate::rng::{Indices, SharedGenerator, lock_generator, randperm_words};
 
-/// The elements of a list in random order, without replacement.
+/// Elements of a list in random order, without replacement.
 ///
-/// The elements may be anything, as in PyTorch: there the list may hold negative indices or keys. Only a list of `usize`
-/// is a [`Sampler`]; [`elements`](Self::elements) serves the others.
+/// The elements may have any type. PyTorch's lists may contain negative indices or keys. Only a list of `usize`
+/// is a [`Sampler`]. Other lists have [`elements`](Self::elements).
 #[derive(Clone, Debug)]
 pub struct SubsetRandomSampler<T = usize> {
     indices: Arc<[T]>,
@@ -18,7 +18,7 @@ pub struct SubsetRandomSampler<T = usize> {
 }
 
 impl<T> SubsetRandomSampler<T> {
-    /// Visits `indices`. The permutation is drawn straight from the generator, the default one included.
+    /// Creates a sampler of `indices`. The permutation is drawn directly from the generator, including the default one.
     pub fn new(indices: impl Into<Arc<[T]>>, source: RandomSource) -> Self {
         Self {
             indices: indices.into(),
@@ -26,12 +26,12 @@ impl<T> SubsetRandomSampler<T> {
         }
     }
 
-    /// `len(sampler)`.
+    /// Returns `len(sampler)`.
     pub fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// True if there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
@@ -47,7 +47,7 @@ impl<T> SubsetRandomSampler<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> SubsetRandomSampler<T> {
-    /// `iter(sampler)`: the elements of an epoch. Draws at the first pull.
+    /// Returns `iter(sampler)`, the elements of an epoch. It draws at the first pull.
     pub fn elements(&self) -> impl Iterator<Item = Result<T, LoaderError>> + Send + 'static {
         let indices = Arc::clone(&self.indices);
         self.positions().filter_map(move |position| match position {
@@ -67,7 +67,7 @@ impl SubsetRandomSampler<usize> {
     }
 }
 
-/// The elements in the order of their positions; in the memory of the order if they fit.
+/// Returns the elements at the positions `order`. It reuses the memory of `order` if they fit.
 fn map(order: Indices, elements: &[usize]) -> Indices {
     let small = elements.iter().all(|&i| u32::try_from(i).is_ok());
     match order {

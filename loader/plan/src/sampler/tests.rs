@@ -1,4 +1,4 @@
-//! What holds for every sampler.
+//! Properties of all samplers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::rng::{SharedGenerator, lock_generator, shared_generator};
 
-/// A sampler with some choices, of which there is one for every kind.
+/// Returns a sampler of each kind, with some arguments.
 fn sampler(
     kind: usize,
     n: usize,
@@ -37,7 +37,7 @@ fn sampler(
     }
 }
 
-/// What came until the end or the first error, and how much was drawn for it.
+/// Indices until the end, the first error, and the number of words drawn.
 type Outcome = (Vec<usize>, Option<LoaderError>, u64);
 
 fn one_by_one(sampler: &dyn Sampler, generator: &SharedGenerator) -> Outcome {
@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(one, many);
     }
 
-    /// Stopping early leaves undrawn what was not asked for, whichever way the indices were taken.
+    /// Both interfaces draw equally much when stopped early.
     #[test]
     fn stopping_early_is_alike(
         n in 1usize..100,

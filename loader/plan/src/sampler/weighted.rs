@@ -9,10 +9,10 @@ use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{SharedGenerator, lock_generator, multinomial_words};
 
-/// Indices drawn with a probability in proportion to their weight, with or without replacement.
+/// Indices drawn with probabilities proportional to their weights, with or without replacement.
 ///
-/// An epoch is one [`multinomial`](crate::rng::Generator::multinomial) straight from the generator, the default one
-/// included. There may be more than 2^24 weights, which PyTorch refuses.
+/// An epoch is one [`multinomial`](crate::rng::Generator::multinomial) directly from the generator, including the default
+/// one. More than 2^24 weights are allowed, unlike in PyTorch.
 #[derive(Clone, Debug)]
 pub struct WeightedRandomSampler {
     weights: Arc<[f64]>,
@@ -22,8 +22,8 @@ pub struct WeightedRandomSampler {
 }
 
 impl WeightedRandomSampler {
-    /// Draws `num_samples` of the indices `0..weights.len()` an epoch. The weights need not sum to 1; whether they can be
-    /// drawn from turns out at the first pull, as in PyTorch.
+    /// Creates a sampler that draws `num_samples` of the indices `0..weights.len()` per epoch. The weights need not sum to 1.
+    /// As in PyTorch, invalid weights cause an error at the first pull.
     ///
     /// # Errors
     /// ValueError if `num_samples` is not positive.
@@ -42,11 +42,11 @@ impl WeightedRandomSampler {
         })
     }
 
-    /// The same with arguments of any Python type.
+    /// Creates a sampler from arguments of any Python type.
     ///
     /// # Errors
     /// ValueError if `num_samples` is not a positive int, if `replacement` is not a bool or if `weights` is not a list of
-    /// numbers, in this order; TypeError if it holds something else than numbers.
+    /// numbers, checked in this order. TypeError if the list contains anything but numbers.
     pub fn from_args(
         weights: &PyArg,
         num_samples: &PyArg,
@@ -65,12 +65,12 @@ impl WeightedRandomSampler {
         })
     }
 
-    /// The weights.
+    /// Returns the weights.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Whether an index may come twice in an epoch.
+    /// Returns true if an index may occur more than once in an epoch.
     pub fn replacement(&self) -> bool {
         self.replacement
     }
@@ -87,7 +87,7 @@ impl WeightedRandomSampler {
     }
 }
 
-/// The weight of each sample with which all classes are drawn equally often: one over the number of samples of its class.
+/// Returns weights that draw all classes equally often: 1 divided by the number of samples of the class.
 pub fn balanced_weights(labels: &[u32]) -> Vec<f64> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for label in labels {
@@ -124,10 +124,11 @@ impl Sampler for WeightedRandomSampler {
     }
 }
 
-/// What `torch.as_tensor(weights, dtype=torch.double)` makes of a list of weights.
+/// Converts a list of weights like `torch.as_tensor(weights, dtype=torch.double)`.
 ///
 /// # Errors
-/// ValueError if that is no list of numbers but something with more or fewer dimensions, and if it is ragged; TypeError
+/// ValueError if it does not have exactly one dimension, or is ragged. TypeError (ValueError for a list of texts) if it
+/// contains anything but numbers.
 /// (ValueError for a list of texts) if it holds something else than numbers.
 fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, LoaderError> {
     let shape = shape_of(weights)?;
@@ -143,7 +144,7 @@ fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, LoaderError> {
     )))
 }
 
-/// The shape that the first elements suggest, as PyTorch finds it.
+/// Returns the shape according to the first elements, like PyTorch.
 fn shape_of(weights: &PyArg) -> Result<Vec<usize>, LoaderError> {
     let mut shape = Vec::new();
     let mut value = Some(weights);
@@ -151,7 +152,7 @@ fn shape_of(weights: &PyArg) -> Result<Vec<usize>, LoaderError> {
         shape.push(items.len());
         value = items.first();
     }
-    // For Python a text is a sequence of texts, and so on.
+    // In Python a text is a sequence of texts.
     match (value, shape.is_empty()) {
         (Some(PyArg::Str(_)), true) => {
             Err(LoaderError::type_error("new(): invalid data type 'str'"))

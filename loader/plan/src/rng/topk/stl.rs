@@ -1,32 +1,32 @@
-//! How the C++ standard library of PyTorch's Linux builds sorts.
+//! Sorting algorithms of the C++ standard library in PyTorch's Linux builds.
 //!
-//! `torch.topk` leaves the order of equal scores to `std::partial_sort`, `std::nth_element` and `std::sort`. To return the
-//! same order these have to make the same comparisons and moves: a heap for the first, halving around a median of three
-//! for the others, insertion for short stretches. The largest key comes first.
+//! In `torch.topk`, `std::partial_sort`, `std::nth_element` and `std::sort` determine the order of equal scores. To return the
+//! same order, this module makes the same comparisons and moves: a heap for the first, partitions around a median of three for the
+//! others, and insertion sort for short ranges. The largest key comes first.
 
-/// A key, and what it belongs to, which does not take part in comparisons.
+/// Key with its value. Comparisons ignore the value.
 type Item<T> = (u64, T);
 
-/// Stretches up to this length are left to insertion.
+/// Maximum length of a range for insertion sort.
 const SHORT: usize = 16;
 
-/// Whether `a` has to come before `b`.
+/// Returns true if `a` must come before `b`.
 fn before<T>(a: &Item<T>, b: &Item<T>) -> bool {
     a.0 > b.0
 }
 
-/// Twice the number of halvings after which a bad choice of medians is given up.
+/// Returns twice the number of partitions after which the algorithm switches to a heap.
 fn depth_limit(len: usize) -> u32 {
     2 * len.checked_ilog2().unwrap_or(0)
 }
 
-/// `std::partial_sort`: the `k` first in order at the front.
+/// `std::partial_sort`: moves the first `k` items in order to the front.
 pub(super) fn partial_sort<T: Copy>(items: &mut [Item<T>], k: usize) {
     heap_select(items, k);
     sort_heap(&mut items[..k]);
 }
 
-/// `std::nth_element`: item `nth` in its place, before it what comes before it.
+/// `std::nth_element`: moves item `nth` to its place, with all earlier items before it.
 pub(super) fn nth_element<T: Copy>(items: &mut [Item<T>], nth: usize) {
     let (mut first, mut last) = (0, items.len());
     let mut depth = depth_limit(last);
@@ -52,7 +52,7 @@ pub(super) fn sort<T: Copy>(items: &mut [Item<T>]) {
     intro_sort(items, depth_limit(items.len()));
     let short = SHORT.min(items.len());
     insertion_sort(&mut items[..short]);
-    // Nothing further back belongs before the first stretch, so that insertion stops by itself.
+    // No later item belongs before the first range, so insertion stops in time.
     for position in short..items.len() {
         insert(items, position);
     }
@@ -72,7 +72,7 @@ fn intro_sort<T: Copy>(mut items: &mut [Item<T>], mut depth: u32) {
     }
 }
 
-/// Halves around the median of the second, the middle and the last item, and returns where the second half begins.
+/// Partitions around the median of the second, the middle and the last item. Returns the start of the second part.
 fn partition<T: Copy>(items: &mut [Item<T>]) -> usize {
     median_to_front(items);
     let pivot = items[0];
@@ -117,7 +117,7 @@ fn insertion_sort<T: Copy>(items: &mut [Item<T>]) {
     }
 }
 
-/// Moves an item forward to behind the first that need not come after it.
+/// Moves an item forward until its predecessor need not come after it.
 fn insert<T: Copy>(items: &mut [Item<T>], mut position: usize) {
     let item = items[position];
     while position > 0 && before(&item, &items[position - 1]) {
@@ -127,7 +127,7 @@ fn insert<T: Copy>(items: &mut [Item<T>], mut position: usize) {
     items[position] = item;
 }
 
-/// Makes a heap of the `k` first items of all, the last of them at the top.
+/// Moves the first `k` of all items to a heap at the front. The last of them is at the top.
 fn heap_select<T: Copy>(items: &mut [Item<T>], k: usize) {
     let (heap, rest) = items.split_at_mut(k);
     for parent in (0..heap.len() / 2).rev() {
@@ -149,7 +149,7 @@ fn sort_heap<T: Copy>(heap: &mut [Item<T>]) {
     }
 }
 
-/// Fills the hole at `top` with `item`: the hole sinks to a leaf, then the item rises from there.
+/// Fills the hole at `top` with `item`. The hole sinks to a leaf, then the item rises from there.
 fn sift<T: Copy>(heap: &mut [Item<T>], top: usize, item: Item<T>) {
     let mut hole = top;
     while 2 * hole + 2 < heap.len() {

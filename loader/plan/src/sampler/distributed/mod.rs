@@ -1,4 +1,4 @@
-//! Samplers for several processes: every rank draws the same list and takes its share of it.
+//! Samplers for several processes. Every rank draws the same list and yields its share.
 
 mod share;
 mod weighted;
@@ -12,14 +12,14 @@ use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// `torch.utils.data.distributed.DistributedSampler`: the part of a dataset that one rank of several visits.
+/// `torch.utils.data.distributed.DistributedSampler`: the part of a dataset for one of several ranks.
 ///
-/// All ranks make the same order from a generator of their own, seeded `seed + epoch`; no generator that others draw from
-/// is touched. Without [`set_epoch`](Sampler::set_epoch) the order is the same in every epoch.
+/// All ranks draw the same order from a separate generator with seed `seed + epoch`. No shared generator is
+/// used. Without [`set_epoch`](Sampler::set_epoch) the order is the same in every epoch.
 #[derive(Debug)]
 pub struct DistributedSampler {
     len: DataLen,
-    /// The length when the sampler was made, from which `num_samples` follows for good.
+    /// Length at the creation of the sampler. It determines `num_samples` permanently.
     planned: usize,
     rank: Rank,
     shuffle: bool,
@@ -28,8 +28,8 @@ pub struct DistributedSampler {
 }
 
 impl DistributedSampler {
-    /// The share of `rank`, of `num_replicas` ranks. As in PyTorch, the order is shuffled with seed 0 and padded to a
-    /// multiple of the ranks unless the methods below say otherwise.
+    /// Creates the sampler of `rank`, one of `num_replicas` ranks. As in PyTorch, the defaults are a shuffled order with seed 0,
+    /// padded to a multiple of the ranks.
     ///
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`.
@@ -46,39 +46,39 @@ impl DistributedSampler {
         })
     }
 
-    /// `shuffle=`: whether the order is random.
+    /// `shuffle=`: true for a random order.
     #[must_use]
     pub fn shuffle(mut self, shuffle: bool) -> Self {
         self.shuffle = shuffle;
         self
     }
 
-    /// `seed=`: has to be the same for all ranks.
+    /// `seed=`: must be the same for all ranks.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;
         self
     }
 
-    /// `drop_last=`: leave indices out instead of repeating some, so that all ranks get equally many.
+    /// `drop_last=`: drops indices instead of repeating some, so that all ranks have equally many.
     #[must_use]
     pub fn drop_last(mut self, drop_last: bool) -> Self {
         self.drop_last = drop_last;
         self
     }
 
-    /// `sampler.num_samples`: indices of this rank in an epoch, as many as of every other.
+    /// Returns `sampler.num_samples`: indices per epoch of each rank.
     pub fn num_samples(&self) -> usize {
         self.rank.num_samples(self.planned, self.drop_last)
     }
 
-    /// `sampler.total_size`: indices of all ranks in an epoch.
+    /// Returns `sampler.total_size`: indices per epoch of all ranks.
     pub fn total_size(&self) -> usize {
         self.num_samples().saturating_mul(self.rank.num_replicas)
     }
 
     fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
-        // PyTorch makes the whole list here; when it is made makes no difference as long as epoch and length are from now.
+        // PyTorch creates the whole list here. Only the epoch and the length must be read now.
         let (n, seed) = (self.len.get(), self.seed.now());
         let (rank, num_samples, drop_last) = (self.rank, self.num_samples(), self.drop_last);
         let shuffle = self.shuffle;

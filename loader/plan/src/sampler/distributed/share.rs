@@ -1,11 +1,11 @@
-//! How the indices of an epoch are shared among ranks.
+//! Split of the indices of an epoch among ranks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{Indices, reserve};
 
-/// One rank of several.
+/// One of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
     pub num_replicas: usize,
@@ -25,7 +25,7 @@ impl Rank {
         }
     }
 
-    /// How many of `count` indices each rank gets.
+    /// Returns the number of indices of each rank, out of `count`.
     pub fn num_samples(self, count: usize, drop_last: bool) -> usize {
         if drop_last {
             count / self.num_replicas
@@ -34,12 +34,12 @@ impl Rank {
         }
     }
 
-    /// The `num_samples` indices of this rank: every `num_replicas`-th of a list, which begins anew where it ends too early.
-    /// Takes no more memory than the list.
+    /// Returns the `num_samples` indices of this rank: every `num_replicas`-th of a list, which starts over at its end.
+    /// It needs no more memory than the list.
     ///
     /// # Errors
-    /// What PyTorch raises if the list does not fit: AssertionError, or ZeroDivisionError if it is empty. It fits unless
-    /// the dataset has changed its length since the sampler was made.
+    /// PyTorch's error if the length of the list does not match: AssertionError, or ZeroDivisionError if it is empty. It
+    /// matches unless the length of the dataset changed after the creation of the sampler.
     pub fn share_of(
         self,
         list: Indices,
@@ -53,7 +53,7 @@ impl Rank {
         })
     }
 
-    /// The same for the list `0..count`, which need not be made.
+    /// Returns the share of the list `0..count` without creating the list.
     ///
     /// # Errors
     /// As [`share_of`](Self::share_of).
@@ -75,7 +75,7 @@ impl Rank {
         Ok(Indices::U64(items))
     }
 
-    /// Where in the list of all ranks the index number `i` of this rank is.
+    /// Returns the position of this rank's `i`-th index in the list of all ranks.
     fn position(self, i: usize) -> usize {
         self.rank + i * self.num_replicas
     }
@@ -86,7 +86,7 @@ impl Rank {
             .saturating_sub(self.rank)
             .div_ceil(self.num_replicas)
             .min(num_samples);
-        // What comes round again is read before the share is moved to the front, over its place.
+        // The repeated indices are read before the share is moved to the front and overwrites them.
         let again: Vec<T> = (inside..num_samples)
             .filter_map(|i| items.get(self.position(i) % count).copied())
             .collect();
@@ -109,7 +109,7 @@ impl Rank {
 }
 
 fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), LoaderError> {
-    // What PyTorch's list is long after padding or cutting.
+    // Length of PyTorch's list after padding or truncation.
     let padded = if drop_last {
         count.min(total)
     } else if total >= count {
@@ -119,7 +119,7 @@ fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), LoaderError> 
         }
         total
     } else {
-        // A negative padding, with which Python appends all but the last few once more.
+        // The padding is negative. Python then appends all but the last few indices again.
         count + count.saturating_sub(count - total)
     };
     if padded == total {
@@ -131,7 +131,7 @@ fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), LoaderError> 
     ))
 }
 
-/// A seed that all ranks know, and the number of the epoch.
+/// Seed that all ranks share, with the number of the epoch.
 #[derive(Debug, Default)]
 pub struct Seed {
     pub seed: u64,
@@ -143,7 +143,7 @@ impl Seed {
         self.epoch.store(epoch, Ordering::Relaxed);
     }
 
-    /// What the generator of the epoch is seeded with.
+    /// Returns the generator's seed for the current epoch.
     pub fn now(&self) -> u64 {
         self.seed.wrapping_add(self.epoch.load(Ordering::Relaxed))
     }

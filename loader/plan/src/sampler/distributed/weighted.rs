@@ -1,4 +1,4 @@
-//! Weighted draws across ranks, which PyTorch does not have.
+//! Weighted draws across ranks. PyTorch has no such sampler.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::sampler::epoch::{BlockEpoch, Blocks, drawn_at_once};
 use crate::sampler::weighted::num_samples_argument;
 use crate::sampler::{Draws, Epoch, IndexIter, Sampler};
 
-/// A [`WeightedRandomSampler`](crate::sampler::WeightedRandomSampler) for several ranks. PyTorch has nothing like it.
+/// [`WeightedRandomSampler`](crate::sampler::WeightedRandomSampler) for several ranks. PyTorch has no such sampler.
 ///
-/// All ranks draw the same list of `num_samples` indices from a generator of their own, seeded `seed + epoch`, and each
-/// takes every `num_replicas`-th of it, as in [`DistributedSampler`](super::DistributedSampler). The shares of all ranks
-/// together are therefore what one process would have drawn, and without replacement no index comes twice (but for those
-/// that are repeated so that all ranks get equally many).
+/// All ranks draw the same list of `num_samples` indices from a separate generator with seed `seed + epoch`. Each rank
+/// yields every `num_replicas`-th index, as in [`DistributedSampler`](super::DistributedSampler). Together, the ranks
+/// yield the draws of a single process. Without replacement an index is only repeated to give all ranks equally
+/// many.
 #[derive(Debug)]
 pub struct DistributedWeightedSampler {
     weights: Arc<[f64]>,
@@ -26,8 +26,8 @@ pub struct DistributedWeightedSampler {
 }
 
 impl DistributedWeightedSampler {
-    /// The share of `rank` in `num_samples` draws of all ranks together. Seed 0, and indices are repeated if the draws do
-    /// not divide, unless the methods below say otherwise.
+    /// Creates the share of `rank` in `num_samples` draws of all ranks together. The defaults are seed 0, and repeated
+    /// indices if the draws do not divide evenly.
     ///
     /// # Errors
     /// ValueError if `num_samples` is not positive or `rank` is not in `0..num_replicas`.
@@ -48,14 +48,14 @@ impl DistributedWeightedSampler {
         })
     }
 
-    /// The seed, which has to be the same for all ranks.
+    /// Sets the seed, which must be the same for all ranks.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;
         self
     }
 
-    /// Leave draws out instead of repeating some, so that all ranks get equally many.
+    /// Drops draws instead of repeating some, so that all ranks have equally many.
     #[must_use]
     pub fn drop_last(mut self, drop_last: bool) -> Self {
         self.drop_last = drop_last;
@@ -74,7 +74,7 @@ impl DistributedWeightedSampler {
 }
 
 impl Sampler for DistributedWeightedSampler {
-    /// Indices of this rank in an epoch.
+    /// Returns the number of indices of this rank in an epoch.
     fn len(&self) -> usize {
         self.rank.num_samples(self.num_samples, self.drop_last)
     }
