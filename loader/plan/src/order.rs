@@ -117,7 +117,7 @@ pub fn each_epoch(
     Ok(orders.len())
 }
 
-/// Returns the order of the dataset that the options name. It opens the dataset only for its length.
+/// Returns the order of the dataset that the options name. It opens the dataset only for its length and its sampler's data.
 ///
 /// # Errors
 /// As [`order`], and if the dataset cannot be opened.
@@ -125,7 +125,7 @@ pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<O
     order(options, &samples_of_dataset(options, catalog)?)
 }
 
-/// Returns the samples of the dataset that the options name. It opens the dataset only for its length.
+/// Returns the samples of the dataset that the options name. It opens the dataset only for its length and its sampler's data.
 ///
 /// # Errors
 /// If the dataset cannot be opened.

@@ -97,8 +97,8 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// Returns `prefetch_factor × num_workers`. It is the number of [`Scheduler::try_put`] calls at the start of an epoch, and the maximum
-    /// number of outstanding tasks.
+    /// Returns `prefetch_factor × num_workers`. It is the number of [`Scheduler::try_put`] calls at the start of an epoch, and the
+    /// maximum number of outstanding tasks.
     pub fn window(&self) -> usize {
         self.options
             .prefetch_factor

@@ -53,7 +53,7 @@ impl Simulation {
         self.run_and_deliver(cost).0
     }
 
-    /// Simulates one epoch in which samples with `fails` raise an error. `on_error` determines the effect on the run.
+    /// Simulates one epoch. Samples for which `fails` returns true raise an error, and `on_error` determines its effect on the run.
     pub fn run_with_failures(
         &self,
         cost: impl Fn(u64) -> Nanos,

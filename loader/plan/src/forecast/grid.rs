@@ -26,7 +26,7 @@ pub struct Outlook {
     pub best: usize,
     /// Position of the setting within 2 % of the best that has the fewest workers, then the smallest prefetch factor.
     pub cheapest: usize,
-    /// The same numbers of workers with `persistent_workers=True`, for settings that restart their workers in each epoch.
+    /// Forecasts with `persistent_workers=True` for the same numbers of workers, if the settings restart workers in each epoch.
     pub kept: Vec<Forecast>,
     /// Recommended setting: within 2 % of the best of all, with the fewest workers, then the smallest prefetch factor. Settings that
     /// may well be slower than the recorded one are excluded. It is the recorded setting if none is faster by 2 %.

@@ -90,7 +90,7 @@ impl EpochLoad {
         parts + steps.sum::<f64>()
     }
 
-    /// Returns true if a training step uses so many cores that a worker may have to wait for one.
+    /// Returns true if a training step uses several cores and a worker may have to wait for one.
     pub fn steps_are_wide(&self, cores: f64) -> bool {
         let width = |s: &StepLoad| s.cpu / s.alone.max(1.0);
         self.steps.iter().any(|s| width(s) > 1.05) && cores.is_finite()

@@ -29,8 +29,8 @@ pub fn prospects(
 }
 
 impl Recorded {
-    /// Returns numbers of workers to try: 0 to 8, some near a larger recorded number, and the number that loads a batch within the time
-    /// of a training step.
+    /// Returns numbers of workers to try: 0 to 8, some near a larger recorded number, and the number that loads one batch per
+    /// training step.
     pub fn usual_workers(&self) -> Vec<usize> {
         /// Maximum recommended number of workers.
         const MOST: usize = 32;
@@ -66,7 +66,7 @@ impl Recorded {
         all
     }
 
-    /// Returns the number of workers that loads a batch within the mean time of a training step.
+    /// Returns the number of workers that together load one batch per mean training step.
     fn needed_workers(&self) -> Option<usize> {
         let (mut work, mut tasks, mut step, mut steps) = (0i128, 0, 0i128, 0);
         let time = |t: Nanos| i128::from(t.0);
@@ -119,7 +119,7 @@ impl Recorded {
         let mut changes: Vec<_> = near.iter().map(|(change, _)| *change).collect();
         let mut nearest: Vec<_> = forecasts[1..first].iter().collect();
         if let Some((_, cheapest)) = chosen {
-            // The same number of workers with the recorded prefetch factor: one change instead of two.
+            // This setting keeps the recorded prefetch factor: one change instead of two.
             let workers = of_grid[cheapest].setting.num_workers;
             let own = |f: &&Forecast| {
                 f.setting.num_workers == workers

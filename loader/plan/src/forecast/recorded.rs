@@ -71,7 +71,7 @@ pub struct Recorded {
     pub(super) beside: Nanos,
     /// Factor by which computing took longer with other threads than alone.
     pub(super) slowed: f64,
-    /// Remaining shares of the training step and of its CPU time if no worker competes.
+    /// Factors for the training step and for its CPU time if no worker competes.
     pub(super) steps_alone: (f64, f64),
     /// Relative error of the forecast of the recorded setting.
     pub(super) refit_error: f64,

@@ -96,7 +96,7 @@ pub(super) struct Change {
     pub receive: f64,
     /// Recording overhead that a run without recording does not have.
     recording: Recording,
-    /// Remaining shares of training steps and of their CPU time if no worker competes.
+    /// Factors for training steps and for their CPU time if no worker competes.
     steps_alone: Option<(f64, f64)>,
 }
 

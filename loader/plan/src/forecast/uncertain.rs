@@ -80,8 +80,7 @@ fn drawn(
 }
 
 impl Again {
-    /// Returns the 90 % interval of runs of about `time`.
-    /// `doubt`: error of the model itself, as a share.
+    /// Returns the 90 % interval of runs of about `time`. `doubt`: error of the model itself, as a share.
     pub fn spread(
         &self,
         recorded: &Recorded,

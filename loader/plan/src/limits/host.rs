@@ -38,7 +38,7 @@ pub fn fits(
     }
 }
 
-/// Checks that the system allows this process so many workers.
+/// Checks that the system allows this process `num_workers` more threads.
 ///
 /// # Errors
 /// If it does not. The text contains the reason and the allowed number.

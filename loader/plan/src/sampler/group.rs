@@ -32,8 +32,8 @@ impl DistinctGroupBatchSampler {
     /// Creates batches of `batch_size` samples for all ranks together. `groups` has the group of each sample.
     ///
     /// # Errors
-    /// ValueError if `rank` is not in `0..num_replicas`, and if `batch_size` is not positive, leaves a rank without samples, or
-    /// exceeds the number of groups with `drop_last`.
+    /// ValueError if `rank` is not in `0..num_replicas`, or if `batch_size` is not positive or leaves a rank without samples.
+    /// With `drop_last`, also if `batch_size` exceeds the number of groups.
     pub fn new(
         groups: &[u32],
         batch_size: i64,
@@ -113,8 +113,8 @@ fn full_batches(groups: &[Vec<usize>], batch_size: usize) -> usize {
     yes
 }
 
-/// Returns the batches of an epoch. The samples are ordered by group and distributed round robin, so a group that is not larger than
-/// the number of batches has no two samples in one batch.
+/// Returns the batches of an epoch. The samples are ordered by group and distributed round robin. Thus no batch has two samples of
+/// a group, if the group is not larger than the number of batches.
 fn deal(
     groups: &[Vec<usize>],
     batches: usize,

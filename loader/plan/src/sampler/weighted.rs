@@ -45,8 +45,8 @@ impl WeightedRandomSampler {
     /// Creates a sampler from arguments of any Python type.
     ///
     /// # Errors
-    /// ValueError if `num_samples` is not a positive int, if `replacement` is not a bool or if `weights` is not a list of
-    /// numbers, checked in this order. TypeError if the list contains anything but numbers.
+    /// ValueError for a `num_samples` that is not a positive int, a `replacement` that is not a bool, or `weights` that are
+    /// not a list of numbers, in this order. TypeError if the list contains anything but numbers.
     pub fn from_args(
         weights: &PyArg,
         num_samples: &PyArg,
@@ -129,7 +129,6 @@ impl Sampler for WeightedRandomSampler {
 /// # Errors
 /// ValueError if it does not have exactly one dimension, or is ragged. TypeError (ValueError for a list of texts) if it
 /// contains anything but numbers.
-/// (ValueError for a list of texts) if it holds something else than numbers.
 fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, LoaderError> {
     let shape = shape_of(weights)?;
     let mut numbers = Vec::new();

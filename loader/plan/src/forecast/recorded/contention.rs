@@ -1,10 +1,10 @@
 //! Removes the threads' waits for a core from the recorded costs.
 //!
 //! A sample's wall time beyond its CPU time is a wait for a core, or for something else such as a disk, a lock or a clock. Only
-//! waits for a core depend on the number of workers. Without more threads than cores, all of it is the second kind.
+//! waits for a core depend on the number of workers. If there are no more threads than cores, all of it is a wait for something else.
 //! Otherwise computing was stretched by one factor for all samples. It is the largest factor with which a simulation of the
-//! recorded setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit, because a thread
-//! that waits for a disk would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
+//! recorded setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that
+//! waits for a disk would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
 
 use loadscope_trace::Nanos;
 
@@ -27,7 +27,7 @@ const SHORTEST: usize = 5;
 const SEVERAL_THREADS: f64 = 1.15;
 
 impl Recorded {
-    /// Returns the remaining shares of the training step and of its CPU time if no worker competes. A step with several threads is
+    /// Returns factors for the training step and for its CPU time if no worker competes. A step with several threads is
     /// delayed as soon as one of them has no core. Its other threads spin meanwhile, which counts as CPU time. The shortest steps are
     /// the best estimate of an undisturbed step.
     pub(super) fn steps_alone(&self) -> (f64, f64) {

@@ -1,4 +1,4 @@
-//! Short delays between the stages. They are medians, since causes outside the loader often stretch single delays.
+//! Short delays between the stages, as medians, percentiles or trimmed means. Causes outside the loader often stretch single delays.
 
 use std::collections::HashMap;
 
@@ -116,7 +116,7 @@ struct Lists {
     receive: Vec<Nanos>,
     /// From the end of a batch to its arrival at a waiting trainer, from idle workers.
     idle: Vec<Nanos>,
-    /// The same from busy workers, with the maximum delay by their next batch.
+    /// Arrival times from busy workers, with the maximum delay by their next batch.
     busy: Vec<(Nanos, Nanos)>,
     to_pin: Vec<Nanos>,
     yielding: Vec<Nanos>,

@@ -20,7 +20,7 @@ pub(in super::super) struct Startup {
     pub spawn: Nanos,
     /// From the end of `spawn` until the worker runs.
     pub until_runs: Nanos,
-    /// From then on until its first fetch, while a task is in its queue.
+    /// From then on, or from its first task if that is later, until its first fetch.
     pub first_fetch: Nanos,
     /// Computing part of `first_fetch`, where known.
     pub first_computes: Nanos,

@@ -130,7 +130,7 @@ fn a_recording_may_claim_any_number_of_workers() {
     }
 }
 
-/// Returns 40 samples of 8 ms from one worker. A stage takes `decode` of it, ms.
+/// Returns 40 samples of 8 ms from one worker. One of its stages takes `decode` ms.
 fn staged(decode: Option<i64>) -> Recorded {
     let case = Case {
         costs: vec![8_000_000; 40],

@@ -15,7 +15,7 @@ fn before<T>(a: &Item<T>, b: &Item<T>) -> bool {
     a.0 > b.0
 }
 
-/// Returns twice the number of partitions after which the algorithm switches to a heap.
+/// Returns the number of partitions after which the algorithm switches to a heap: 2 · log2(`len`).
 fn depth_limit(len: usize) -> u32 {
     2 * len.checked_ilog2().unwrap_or(0)
 }

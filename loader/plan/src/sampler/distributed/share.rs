@@ -13,6 +13,8 @@ pub struct Rank {
 }
 
 impl Rank {
+    /// Creates rank `rank` of `num_replicas`.
+    ///
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`.
     pub fn new(num_replicas: i64, rank: i64) -> Result<Self, LoaderError> {
