@@ -1,4 +1,4 @@
-//! What long calculations have said so far.
+//! Results of background calculations.
 
 use std::sync::Arc;
 
@@ -7,43 +7,43 @@ use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_insight::sampling::analysis;
 
-/// What they have said about the run that is shown.
+/// Results for the run that is shown.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// For the Diagnose workspace.
+    /// Results for the Diagnose workspace.
     pub diagnosis: OfDiagnosis,
-    /// For the Sampling workspace.
+    /// Results for the Sampling workspace.
     pub sampling: OfSampling,
 }
 
-/// Why training waits, and what would help.
+/// Results for the Diagnose workspace.
 #[derive(Clone, Debug, Default)]
 pub struct OfDiagnosis {
-    /// What was found out about the run.
+    /// Findings about the run.
     pub look: Option<Arc<Look>>,
-    /// What other settings would bring.
+    /// Forecasts for other settings.
     pub what_if: Option<Arc<WhatIf>>,
-    /// Why that is not known.
+    /// Reason why there is no forecast.
     pub refusal: Option<String>,
-    /// How far the forecast is, 0 to 1, if one is on its way.
+    /// Progress of the forecast, 0 to 1. `None` if none is being computed.
     pub share: Option<f32>,
-    /// The run beside the other one.
+    /// Comparison with the other run.
     pub compared: Option<Arc<Compared>>,
 }
 
-/// The order of the samples.
+/// Results for the Sampling workspace.
 #[derive(Clone, Debug, Default)]
 pub struct OfSampling {
-    /// The last answer.
+    /// Latest result about the sample order.
     pub answers: Option<Arc<analysis::Answers>>,
-    /// Why there is none.
+    /// Reason why there is no result.
     pub refusal: Option<String>,
-    /// How far the next answer is, 0 to 1, if one is on its way.
+    /// Progress of the next result, 0 to 1. `None` if none is being computed.
     pub share: Option<f32>,
 }
 
 impl Answers {
-    /// True if these are the very same.
+    /// Returns true if both contain the same results, compared by pointer.
     pub fn is(&self, other: &Self) -> bool {
         let (a, b) = (&self.diagnosis, &other.diagnosis);
         let (x, y) = (&self.sampling, &other.sampling);

@@ -1,4 +1,4 @@
-//! What can be taken out of the window as text: values, indices, variables.
+//! Text and pictures that can be copied out of the window: values, indices, variables.
 
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
@@ -7,14 +7,14 @@ use crate::picture::Picture;
 use crate::state::State;
 use loadscope_insight::variables;
 
-/// The picture that is shown enlarged.
+/// Returns the enlarged picture.
 pub fn picture(state: &State) -> Option<Picture> {
     let row = state.session.selection?.batch()?;
     let (field, k) = state.session.enlarged?;
     Picture::of(&state.session.run, row, field, k)
 }
 
-/// True if `action` has something to put on the clipboard.
+/// Returns true if `action` has text to copy.
 pub fn has_text(state: &State, action: Action) -> bool {
     let row = state.session.selection.and_then(|item| item.batch());
     match action {
@@ -24,7 +24,7 @@ pub fn has_text(state: &State, action: Action) -> bool {
     }
 }
 
-/// What `action` puts on the clipboard, if there is anything.
+/// Returns the text that `action` copies. `None` if there is none.
 pub fn text(state: &State, action: Action) -> Option<String> {
     if !has_text(state, action) {
         return None;
@@ -41,13 +41,14 @@ pub fn text(state: &State, action: Action) -> Option<String> {
     }
 }
 
-/// Dataset indices as a list in Python.
+/// Formats the dataset indices of a batch as a Python list.
 pub fn indices(run: &Run, row: usize) -> String {
     let all: Vec<String> = run.indices(row).iter().map(u64::to_string).collect();
     format!("[{}]", all.join(", "))
 }
 
-/// All fields that have a value for every sample, one row a sample, separated by tabs; spreadsheets take that.
+/// Formats all fields with one value per sample as tab-separated text, one row per sample.
+/// Spreadsheets accept this text.
 pub fn values(run: &Run, row: usize) -> String {
     let Some(content) = run.content(row) else {
         return String::new();
@@ -74,7 +75,7 @@ pub fn values(run: &Run, row: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A field as a table: one row a sample, with a header.
+/// Formats a field as a table with a header and one row per sample.
 pub fn field_values(run: &Run, row: usize, field: usize) -> Option<String> {
     let field = run.content(row)?.fields.get(field)?;
     let column = Column::of(field)?;
@@ -87,14 +88,14 @@ pub fn field_values(run: &Run, row: usize, field: usize) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// A field that has values.
+/// A field with values, as columns of a table.
 struct Column<'a> {
     name: &'a str,
     data: Data<'a>,
 }
 
 enum Data<'a> {
-    /// So many values a sample.
+    /// The values, and the number of values per sample.
     Numbers(&'a [f64], usize),
     Text(&'a [String]),
 }
@@ -134,7 +135,7 @@ impl<'a> Column<'a> {
                 let value = values.get(row * width + k);
                 value.map(f64::to_string).unwrap_or_default()
             })),
-            // A tab or a new line inside a text would be taken for one between cells.
+            // A tab or newline inside a text would read as a cell border.
             Data::Text(texts) => cells.push(
                 texts
                     .get(row)
@@ -144,7 +145,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// How many of `kept` values belong to one sample.
+/// Returns the number of values per sample, at most `kept`.
 pub fn per_sample(field: &Field, kept: usize) -> usize {
     let sizes = field.shape.iter().skip(1);
     let all = sizes.fold(1usize, |all, size| {

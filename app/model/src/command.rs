@@ -1,4 +1,4 @@
-//! Commands: everything a user can ask for. Menus, toolbar, help sheet and tooltips derive from [`Action::info`].
+//! Commands: all user requests. Menus, toolbar, help sheet and tooltips derive from [`Action::info`].
 
 use std::path::PathBuf;
 
@@ -28,123 +28,123 @@ pub use action::Action;
 pub use info::{Group, Info};
 pub use learn::LearnCommand;
 
-/// What a panel or a key asks for. `update` carries it out.
+/// Request of a panel or a key. `update` carries it out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Something with a name, and perhaps a key.
+    /// An action with a name, and perhaps a key.
     Act(Action),
-    /// Show this range of time; `None`: everything, and follow.
+    /// Show this range of time. `None` shows everything and follows.
     View(Option<TimeView>),
-    /// Look at this instant.
+    /// Move the cursor.
     Cursor(Cursor),
-    /// Select this, or nothing.
+    /// Select this item, or nothing.
     Select(Option<Item>),
-    /// Fold this group of lanes, or unfold it.
+    /// Fold or unfold this group of lanes.
     Fold(LaneGroup),
-    /// The pointer is over this.
+    /// Set the item under the pointer.
     Hover(Option<Item>),
-    /// Look at this order in the Sampling workspace.
+    /// Show this sample order in the Sampling workspace.
     Sampling(Choice),
-    /// Forecast the table around this setting; `None`: as it was recorded.
+    /// Forecast the table around this setting. `None` is the recorded setting.
     WhatIf(Option<Box<Setting>>),
-    /// Look at this forecast: num_workers and prefetch_factor.
+    /// Show this forecast: num_workers and prefetch_factor.
     Pick(Option<(usize, usize)>),
-    /// Run what was forecast, and see whether it comes true.
+    /// Run the forecast setting, and compare the result with the forecast.
     Check(Box<Check>),
     /// Show this loader of the session.
     ShowLoader(RunId),
     /// Compare with this recording.
     CompareWith(PathBuf),
-    /// Ask for the program that is to be watched, or no longer.
+    /// Show the form for the program to watch. `None` closes it.
     AskProgram(Option<Box<ProgramToWatch>>),
-    /// Ask for its file.
+    /// Open the dialog for the script of the program.
     ChooseScript,
-    /// The program that is asked for is in this file, if it is still asked for.
+    /// Set the script in the form for the program, if the form is still open.
     UseScript(PathBuf),
     /// Start this program and watch it.
     WatchProgram(Box<ProgramToWatch>),
-    /// Let a path be typed, or no longer.
+    /// Show the field for a path. `None` closes it.
     TypePath(Option<TypedPath>),
-    /// This path was typed; what it is for follows as a command of its own.
+    /// Accept the typed path. Its use follows as a separate command.
     Typed(TypedPath),
-    /// Compare no more.
+    /// Stop comparing.
     StopComparing,
-    /// Show the run with this number of this window.
+    /// Show the run of this window with this number.
     ShowRun(u32),
     /// Compare the run that is shown with the one with this number.
     CompareRun(u32),
-    /// Keep the run with this number until it is dropped by hand, or no longer.
+    /// Star or unstar the run with this number. A starred run is kept until the user drops it.
     StarRun(u32),
-    /// Drop the run with this number for good.
+    /// Drop the run with this number permanently.
     DropRun(u32),
-    /// The options were edited.
+    /// Replace the options of the next run after an edit.
     Edit(Box<RunOptions>),
-    /// Show the options of the next run on the left, or the options of the run that is shown.
+    /// Show the options of the next run or of the shown run in the left panel.
     OptionsOf(OptionsOf),
     /// Open a recording.
     Open(PathBuf),
-    /// Write the run to a file; ask first if it exists.
+    /// Write the run to a file. Asks first if the file exists.
     SaveTo(PathBuf),
-    /// Write the run for other tools, as the name of the file asks for; ask first if it exists.
+    /// Export the run in the format of the file name. Asks first if the file exists.
     ExportTo(PathBuf),
     /// Write to a file even if it exists.
     Overwrite(Output),
-    /// Replace the file that exists, or leave it.
+    /// Answer to the question whether to replace an existing file.
     Replace(bool),
-    /// Remove this run, which was not saved, from the journal.
+    /// Remove this unsaved run from the journal.
     RemoveLeftOver(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
-    /// Ask where the data of a dataset are: the word that its text begins with, and whether that is a folder.
+    /// Ask for the data of a dataset.
     AskData {
-        /// `csv`
+        /// First word of the dataset's text, such as `csv`.
         word: &'static str,
-        /// Whether a folder is asked for, or a file.
+        /// True for a folder, false for a file.
         is_folder: bool,
     },
     /// Load these data.
     UseData {
-        /// The word that the text of the dataset begins with.
+        /// First word of the dataset's text.
         word: &'static str,
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
     },
     /// Play at this multiple of real time.
     Speed(f64),
-    /// Dark, light or as the system.
+    /// Set the theme: dark, light or that of the system.
     Theme(ThemePreference),
     /// Place, move, name or remove a marker.
     Mark(Mark),
-    /// What the buttons for the next and the previous one of its kind go to.
+    /// Set the target of the buttons for next and previous.
     Goal(Goal),
-    /// Look for this.
+    /// Search for this text.
     Search(String),
-    /// Show the glossary, and in it the words that have this in them; `None`: close it.
+    /// Show the glossary entries that contain this text. `None` closes the glossary.
     Glossary(Option<String>),
     /// Show only these batches in the table.
     Filter(String),
-    /// Jump to this hit of the search, counted from 0.
+    /// Jump to this search result, counted from 0.
     Hit(usize),
-    /// Show the palette so, or take it away.
+    /// Show the palette in this state. `None` closes it.
     Palette(Option<Palette>),
-    /// What to do with runs that were not saved, before the window closes.
+    /// Answer to the question about unsaved runs before the window closes.
     Answer(Answer),
-    /// Show a picture of the selected batch enlarged: its field and its place in it; `None`: none.
+    /// Enlarge a picture of the selected batch: its field and its position in the field. `None` closes it.
     Enlarge(Option<(usize, usize)>),
-    /// Draw this over pictures.
+    /// Set the annotations drawn over pictures.
     Annotate(Annotations),
-    /// Put this on the clipboard.
+    /// Copy this text to the clipboard.
     Copy(String),
-    /// Something that a learner asks for.
+    /// A request of a learner.
     Learn(LearnCommand),
-    /// Tell the user something.
+    /// Show a notice.
     Say(Notice),
-    /// Take this notice away.
+    /// Remove the notice with this index.
     Dismiss(usize),
 }
 
 impl From<Workspace> for Action {
-    /// The action that shows it.
+    /// Returns the action that shows the workspace.
     fn from(workspace: Workspace) -> Self {
         match workspace {
             Workspace::Debug => Self::ShowDebug,
@@ -155,7 +155,7 @@ impl From<Workspace> for Action {
 }
 
 impl Command {
-    /// What a path that was typed is used for.
+    /// Returns the command for a typed path with this purpose.
     pub fn for_path(what: PathFor, path: PathBuf) -> Self {
         match what {
             PathFor::Open | PathFor::OpenFolder => Self::Open(path),

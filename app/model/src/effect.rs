@@ -1,4 +1,4 @@
-//! What has to be done outside the state: what needs the engine, a file, a dialog or the clipboard.
+//! Effects outside the state: on the engine, a file, a dialog or the clipboard.
 
 use std::path::PathBuf;
 
@@ -8,53 +8,53 @@ use loadscope_words::Language;
 use crate::picture::Picture;
 use crate::watching::ProgramToWatch;
 
-/// What has to be done outside the state.
+/// Action to perform outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Start the engine with the options.
     Start,
-    /// The same, held before anything happens.
+    /// Start the engine, paused before the first batch.
     StartPaused,
-    /// The same at a tenth of its speed.
+    /// Start the engine at a tenth of its speed.
     StartSlowly,
-    /// Set the options of the digits demo and start the engine with it.
+    /// Set the options of the digits demo and start the engine.
     Demo,
     /// Start the simulator with the options.
     Simulate,
-    /// Stop what is under way.
+    /// Stop the current run.
     Stop,
-    /// Close the gate.
+    /// Close the gate, which pauses the engine.
     Pause,
-    /// Open the gate.
+    /// Open the gate, which resumes the engine.
     Resume,
-    /// Let one transition through.
+    /// Let one transition through the gate.
     Step,
-    /// Put the run aside, and show the welcome screen.
+    /// Set the run aside, and show the welcome screen.
     Close,
     /// Show the run with this number again.
     ShowRun(u32),
     /// Compare the run that is shown with the one with this number.
     CompareRun(u32),
-    /// Drop the run with this number for good.
+    /// Drop the run with this number permanently.
     DropRun(u32),
-    /// Read this file.
+    /// Open this file.
     Open(PathBuf),
-    /// Write the recording there, unless there is a file that may not be replaced.
+    /// Write the recording to a file.
     Save {
-        /// Where.
+        /// Destination.
         path: PathBuf,
-        /// An existing file may be replaced.
+        /// True if an existing file may be replaced.
         replace: bool,
     },
     /// Remove a run from the journal.
     RemoveLeftOver(PathBuf),
-    /// Run what was forecast.
+    /// Run the forecast setting.
     Check(Box<Check>),
-    /// Run the program that is watched with other arguments.
+    /// Run the watched program with other arguments.
     TryProgram,
-    /// End that.
+    /// End the runs with other arguments.
     EndTries,
-    /// Read this file, to compare the run with it.
+    /// Read this file to compare the run with it.
     Compare(PathBuf),
     /// Start this program and watch it.
     Watch(Box<ProgramToWatch>),
@@ -68,33 +68,33 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
-    /// Ask where the data of a dataset are.
+    /// Ask for the data of a dataset.
     AskData {
-        /// The word that the text of the dataset begins with.
+        /// First word of the dataset's text.
         word: &'static str,
-        /// Whether a folder is asked for, or a file.
+        /// True for a folder, false for a file.
         is_folder: bool,
     },
     /// Ask for a folder of logs.
     AskOpenFolder,
     /// Ask for a file to export to.
     AskExport,
-    /// Write the run there for other tools, unless there is a file that may not be replaced.
+    /// Export the run to a file for other tools.
     Export {
-        /// Where.
+        /// Destination.
         path: PathBuf,
-        /// Existing files may be replaced.
+        /// True if existing files may be replaced.
         replace: bool,
     },
-    /// Break the export off.
+    /// Cancel the export.
     CancelExport,
-    /// Ask where to save this picture.
+    /// Ask for the destination of this picture.
     AskPicture(Picture),
-    /// Put this on the clipboard.
+    /// Copy this text to the clipboard.
     Copy(String),
-    /// From dark to light or back.
+    /// Switch between dark and light.
     ToggleTheme,
-    /// Speak this language.
+    /// Use this language.
     Speak(Language),
     /// Close the window.
     Quit,

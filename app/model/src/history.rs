@@ -2,22 +2,22 @@
 
 use loadscope_trace::RunOptions;
 
-/// The options before and after the current ones.
+/// Undo and redo history of the options.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Latest last.
+    /// Earlier options, latest last.
     before: Vec<RunOptions>,
-    /// Nearest last.
+    /// Undone options, nearest last.
     after: Vec<RunOptions>,
-    /// True while the hand that made the last change has not let go: a drag or a word is one change.
+    /// True while edits belong to the same change. A drag or a typed word is one change.
     open: bool,
 }
 
 impl History {
-    /// So many changes can be taken back.
+    /// Maximum number of undo steps.
     const MOST: usize = 200;
 
-    /// The options are about to be changed from `old`.
+    /// Records `old` before a change to the options.
     pub fn change(&mut self, old: &RunOptions) {
         self.after.clear();
         if self.open {
@@ -30,12 +30,12 @@ impl History {
         }
     }
 
-    /// The next change is one of its own.
+    /// Ends the current change, so the next edit starts a new one.
     pub fn end_group(&mut self) {
         self.open = false;
     }
 
-    /// The options before `now`, if there were any.
+    /// Returns the options before the last change.
     pub fn undo(&mut self, now: &RunOptions) -> Option<RunOptions> {
         self.end_group();
         let before = self.before.pop()?;
@@ -43,7 +43,7 @@ impl History {
         Some(before)
     }
 
-    /// The options that were undone last.
+    /// Returns the options that were undone last.
     pub fn redo(&mut self, now: &RunOptions) -> Option<RunOptions> {
         self.end_group();
         let after = self.after.pop()?;
@@ -51,12 +51,10 @@ impl History {
         Some(after)
     }
 
-    /// True if there is something to take back.
     pub fn can_undo(&self) -> bool {
         !self.before.is_empty()
     }
 
-    /// True if something was taken back.
     pub fn can_redo(&self) -> bool {
         !self.after.is_empty()
     }

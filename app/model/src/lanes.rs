@@ -1,4 +1,4 @@
-//! Which lanes a run has, from top to bottom.
+//! Lanes of a run, from top to bottom.
 
 use std::collections::BTreeSet;
 
@@ -6,29 +6,29 @@ use loadscope_trace::{Lane, Run, Stage};
 
 use crate::view::LaneGroup;
 
-/// Batches side by side in a lane, at most.
+/// Maximum number of simultaneous batches in a lane.
 pub type Rows = usize;
 
-/// What a run has used so far, and will use.
+/// Lanes and queues that a run has used or plans to use.
 #[derive(Clone, Debug)]
 pub struct Used {
     lanes: Vec<(Lane, Rows)>,
-    /// Workers, those that are only planned as well.
+    /// Numbers of the workers, including planned ones.
     pub workers: BTreeSet<u16>,
-    /// `prefetch_factor`: how many batches may wait in an index queue.
+    /// `prefetch_factor`: number of batches that may wait in an index queue.
     pub prefetch: usize,
-    /// The loader has workers, or had some.
+    /// True if the loader has or had workers.
     pub has_workers: bool,
-    /// The main process does everything, one after the other: it loads a batch, then trains on it.
+    /// True if the main process loads each batch itself and then trains on it.
     pub is_one_process: bool,
 }
 
 impl Used {
-    /// What this run uses. All workers are there from the beginning, so that nothing pops up.
+    /// Returns the lanes of this run. All planned workers are included from the start, so no lane appears later.
     pub fn of(run: &Run) -> Self {
         let lanes: Vec<(Lane, Rows)> = run.lanes().collect();
         let options = &run.info.options;
-        // A file may say anything; workers that were seen have lanes in any case.
+        // A file can contain any number, so planned workers are limited. Recorded workers always have lanes.
         let planned = options.num_workers.min(256) as u16;
         let seen = lanes.iter().filter_map(|(lane, _)| match lane {
             Lane::Worker(w) | Lane::IndexQueue(w) => Some(*w),
@@ -38,7 +38,7 @@ impl Used {
         let loads_itself = lanes.iter().any(|(lane, _)| *lane == Lane::Main);
         Self {
             has_workers: !workers.is_empty(),
-            // Where fetching was not measured, something else may have fetched.
+            // If fetching was not measured, an unknown process may have fetched.
             is_one_process: workers.is_empty() && loads_itself && run.measures(Stage::Fetching),
             workers,
             prefetch: options.prefetch(),
@@ -46,25 +46,24 @@ impl Used {
         }
     }
 
-    /// How many rows a lane has; `None` if nothing was ever in it.
+    /// Returns the number of rows of a lane. `None` if it was never used.
     pub fn rows(&self, lane: Lane) -> Option<Rows> {
         let found = self.lanes.binary_search_by_key(&lane, |(l, _)| *l).ok()?;
         Some(self.lanes[found].1)
     }
 
-    /// The lane of the reorder buffer.
     pub fn reorder(&self) -> Option<(Lane, Rows)> {
         let rows = self.rows(Lane::Reorder);
         Some((Lane::Reorder, rows.or(self.has_workers.then_some(1))?))
     }
 
-    /// The lanes of the pin thread and of what the main thread loads itself.
+    /// Returns the lanes of the pin thread and of batches that the main thread loads itself.
     pub fn alone(&self) -> impl Iterator<Item = (Lane, Rows)> + '_ {
         let lanes = [Lane::Pin, Lane::Main].into_iter();
         lanes.filter_map(|lane| Some((lane, self.rows(lane)?)))
     }
 
-    /// The queues between workers, pin thread and main thread.
+    /// Returns the queues between workers, pin thread and main thread.
     pub fn queues(&self) -> impl Iterator<Item = (Lane, Rows)> + '_ {
         let lanes = [Lane::ResultQueue, Lane::DataQueue].into_iter();
         lanes.filter_map(|lane| {
@@ -74,7 +73,7 @@ impl Used {
     }
 }
 
-/// All lanes of a run that are shown, from top to bottom.
+/// Returns all shown lanes of a run, from top to bottom.
 pub fn order(run: &Run, folded: &BTreeSet<LaneGroup>) -> Vec<Lane> {
     let used = Used::of(run);
     if used.is_one_process {

@@ -1,8 +1,8 @@
-//! Everything the window shows and everything a user can ask for, without a window.
+//! State of the window and all user requests, without a window.
 //!
-//! Panels read [`state::State`] and return [`command::Command`]s. A [`Model`] keeps the state; what changes it is a
-//! [`message::Message`], whether a user asked for it or it arrived from a file, and [`update::update`] is the one place that carries
-//! messages out. What needs a file, the engine or a dialog comes out of it as an [`effect::Effect`].
+//! Panels read [`state::State`] and return [`command::Command`]s. A [`Model`] contains the state.
+//! Each change is a [`message::Message`], from the user or from a file. Only [`update::update`] carries messages out.
+//! It returns an [`effect::Effect`] for a file, the engine or a dialog.
 //!
 //! ```
 //! use loadscope_model::{Model, command::Action, view::Workspace};
@@ -44,7 +44,7 @@ pub mod watching;
 
 pub use model::Model;
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

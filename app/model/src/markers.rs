@@ -1,20 +1,20 @@
-//! Markers: instants of a run that the user wants to find again. They belong to the run that is looked at and go with it.
+//! Markers: instants of a run that the user wants to find again. They belong to one run and are set aside with it.
 
 use loadscope_trace::Nanos;
 
-/// An instant with a number and perhaps a name.
+/// An instant with a number and an optional name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
-    /// Stays the same for as long as the marker lives; counted from 1.
+    /// Permanent number, counted from 1.
     pub number: u32,
-    /// Where it stands.
+    /// Instant.
     pub at: Nanos,
-    /// Empty: it goes by its number.
+    /// Name. If it is empty, the number is shown.
     pub name: String,
 }
 
 impl Marker {
-    /// What to call it: its name, or its number.
+    /// Returns the name, or the number if there is no name.
     pub fn label(&self) -> String {
         match self.name.trim() {
             "" => self.number.to_string(),
@@ -26,55 +26,55 @@ impl Marker {
 /// A change to the markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A new one at this instant.
+    /// Add a marker at this instant.
     Add(Nanos),
-    /// The one with this number stands here from now on.
+    /// Move the marker with this number to this instant.
     Move(u32, Nanos),
-    /// The one with this number is called so.
+    /// Rename the marker with this number.
     Rename(u32, String),
-    /// Take the one with this number away.
+    /// Remove the marker with this number.
     Remove(u32),
-    /// Take all of them away.
+    /// Remove all markers.
     Clear,
 }
 
-/// All markers of a run, in order of time. Never two at the same instant.
+/// All markers of a run, ordered by time. No two have the same instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markers {
     list: Vec<Marker>,
-    /// How many there ever were.
+    /// Number of markers ever added.
     numbered: u32,
 }
 
 impl Markers {
-    /// All of them, in order of time.
+    /// Returns all markers, ordered by time.
     pub fn all(&self) -> &[Marker] {
         &self.list
     }
 
-    /// The one with this number.
+    /// Returns the marker with this number.
     pub fn get(&self, number: u32) -> Option<&Marker> {
         self.list.iter().find(|m| m.number == number)
     }
 
-    /// The one that stands exactly here.
+    /// Returns the marker at exactly this instant.
     pub fn at(&self, at: Nanos) -> Option<&Marker> {
         let place = self.list.binary_search_by_key(&at, |m| m.at).ok()?;
         self.list.get(place)
     }
 
-    /// The first one after `at`.
+    /// Returns the first marker after `at`.
     pub fn after(&self, at: Nanos) -> Option<&Marker> {
         self.list.get(self.list.partition_point(|m| m.at <= at))
     }
 
-    /// The last one before `at`.
+    /// Returns the last marker before `at`.
     pub fn before(&self, at: Nanos) -> Option<&Marker> {
         let place = self.list.partition_point(|m| m.at < at);
         self.list.get(place.checked_sub(1)?)
     }
 
-    /// Places one at `at`, or takes away the one that stands there.
+    /// Adds a marker at `at`, or removes the existing one.
     pub fn toggle(&mut self, at: Nanos) {
         let there = self.at(at).map(|m| m.number);
         self.apply(match there {
@@ -83,7 +83,7 @@ impl Markers {
         });
     }
 
-    /// Carries a change out.
+    /// Applies a change.
     pub fn apply(&mut self, mark: Mark) {
         match mark {
             Mark::Add(at) => {
@@ -105,7 +105,7 @@ impl Markers {
             }
             Mark::Rename(number, name) => {
                 if let Some(marker) = self.list.iter_mut().find(|m| m.number == number) {
-                    // As it is typed: a name may have several words.
+                    // The name is not trimmed, because a space may precede the next word.
                     marker.name = name;
                 }
             }

@@ -1,4 +1,4 @@
-//! Everything that changes the state: what a user asks for, what arrives, and the passing of time.
+//! Messages: user requests, arriving data and the passing of time.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,94 +18,94 @@ use crate::trying::News;
 use crate::view::TimeView;
 use crate::watching::Program;
 
-/// Something that changes the state.
+/// A change to the state.
 #[derive(Clone, Debug)]
 pub enum Message {
-    /// A user asked for it.
+    /// Request of the user.
     Command(Command),
-    /// It came from the session.
+    /// Event of the session.
     Session(SessionEvent),
-    /// A session has begun; the run before was put aside.
+    /// Start of a session. The previous run was set aside.
     Begun {
-        /// Where its events come from.
+        /// Source of its events.
         source: Source,
-        /// It is a program that is watched.
+        /// True if the session watches a program.
         watched: bool,
     },
-    /// The program that the session watches was started from here: it can be started again.
+    /// Program of the session, which was started from this window and can be started again.
     Watches(Program),
-    /// The session was closed; its run was put aside.
+    /// End of the session. Its run was set aside.
     Closed,
-    /// The run with this number is shown again; the one before was put aside.
+    /// The run with this number is shown again. The previous one was set aside.
     Shown(u32),
-    /// It came from the session of a run that is not shown.
+    /// Event of the session of a run that is not shown.
     SessionFor(u32, SessionEvent),
-    /// The run with this number, which is not shown, is no longer kept.
+    /// The run with this number, which is not shown, was dropped.
     Dropped(u32),
-    /// There was no room for the contents of this run, which is not shown.
+    /// The contents of this hidden run were removed, because memory was short.
     Emptied(u32),
-    /// A time of the window begins: so much time has passed since the last one, and so long may be spent on searching.
+    /// Start of a frame.
     Frame {
-        /// Since the last frame.
+        /// Time since the last frame.
         elapsed: Nanos,
-        /// For searching.
+        /// Time budget for searching in this frame.
         search: Duration,
     },
-    /// The window is about to be drawn.
+    /// Drawing of the window is about to start.
     Drawing,
     /// The window was drawn.
     Drawn {
-        /// How long that took, ms.
+        /// Duration of the drawing, ms.
         ms: f32,
     },
-    /// Data flow, and the user has left the window alone for a while, or touches it again.
+    /// True if data flow and the user has not touched the window for a while. False at the next input.
     Unattended(bool),
-    /// The user drives through time with a key that is held.
+    /// View while the user moves through time with a held key.
     Driven(TimeView),
-    /// The hand has let go of what it changed in the options: the next change is one of its own.
+    /// End of an edit to the options. The next edit is a separate change.
     LetGo,
-    /// The options were checked; what is wrong with them.
+    /// Problems found in the options.
     Checked(Vec<Problem>),
-    /// The user should know.
+    /// Notice for the user.
     Notice(Notice),
-    /// What was to be opened or compared with could not be read, and why.
+    /// Error of a file that was to be opened or compared.
     NotOpened(String),
-    /// The program that was to be watched could not be started, and why.
+    /// Error of a program that was to be watched.
     NotWatched(String),
-    /// This is looked at before it is opened, or nothing any more.
+    /// File that is examined before it is opened. `None` if there is none.
     Looking(Option<PathBuf>),
-    /// Another recording is being read, to compare the run with.
+    /// Start of reading another recording for a comparison.
     Comparing,
-    /// It was read.
+    /// Recording for the comparison, read completely.
     Compared(Other),
-    /// What was forecast is run.
+    /// Start of the run with the forecast setting.
     Checking {
-        /// What is expected.
+        /// Expected result.
         check: Box<Check>,
-        /// The run before.
+        /// Previous run.
         before: Other,
     },
-    /// Long calculations have said something new.
+    /// New results of background calculations.
     Answered(Box<Answers>),
-    /// What a lesson needs was worked out.
+    /// Prepared data for a lesson.
     Prepared(Prepared),
-    /// The program that is watched is run with other arguments.
+    /// News of the runs with other arguments.
     Trying(News),
-    /// The recording is being written.
+    /// Start of writing the recording to this file.
     Saving(PathBuf),
-    /// The run is being exported.
+    /// Start of exporting the run to this file.
     Exporting(PathBuf),
-    /// Recordings that were named, latest first.
+    /// Recent recordings, latest first.
     Recent(Vec<PathBuf>),
-    /// Runs that were not saved before their window ended, and whether the start page shows them.
+    /// Unsaved runs of earlier windows, and whether the start page shows them.
     LeftOver(Vec<LeftOver>, bool),
-    /// One of them was saved somewhere else.
+    /// Unsaved run that was saved elsewhere.
     NotLeftOver(PathBuf),
-    /// The user dragged the edge of a panel.
+    /// Sizes of the panels after the user dragged an edge.
     Splits(Splits),
-    /// Where the window stands on the screen.
+    /// Position of the window on the screen.
     Window(Option<WindowPlace>),
-    /// The system asks for no animation, or no longer.
+    /// True if the system asks for no animation.
     SystemStill(bool),
 }
 

@@ -1,4 +1,4 @@
-//! The state, and the one way to change it.
+//! The state, and the only way to change it.
 
 use std::ops::Deref;
 
@@ -7,28 +7,28 @@ use crate::message::Message;
 use crate::state::State;
 use crate::update::update;
 
-/// The state. It can be read by anyone, and changes by messages only.
+/// Readable state that only messages change.
 #[derive(Debug, Default)]
 pub struct Model {
     state: State,
-    /// All messages so far, if they are kept.
+    /// All messages so far, if logging is on.
     log: Option<Vec<Message>>,
 }
 
 impl Model {
-    /// A model that begins with this state.
+    /// Creates a model with this state.
     pub fn new(state: State) -> Self {
         Self { state, log: None }
     }
 
-    /// The same, which keeps all messages that it gets: replayed over the same beginning, they lead to the same state.
+    /// Turns on the log of messages. Replaying them from the same initial state leads to the same state.
     #[must_use]
     pub fn with_log(mut self) -> Self {
         self.log = Some(Vec::new());
         self
     }
 
-    /// Takes a message in. What has to be done outside comes out.
+    /// Applies a message. Returns the effect to perform outside the state.
     pub fn tell(&mut self, message: impl Into<Message>) -> Option<Effect> {
         let message = message.into();
         if let Some(log) = &mut self.log {
@@ -37,12 +37,12 @@ impl Model {
         update(&mut self.state, message)
     }
 
-    /// The messages so far; none if they are not kept.
+    /// Returns the logged messages. Empty if logging is off.
     pub fn log(&self) -> &[Message] {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// The state to be set up by hand, as tests and benchmarks do.
+    /// Returns the state for direct changes in tests and benchmarks.
     pub fn set_up(&mut self) -> &mut State {
         &mut self.state
     }

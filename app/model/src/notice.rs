@@ -1,3 +1,3 @@
-//! What the user should know.
+//! Notices to the user.
 
 pub use loadscope_insight::session_event::Notice;

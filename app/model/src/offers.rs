@@ -1,5 +1,4 @@
-//! What can be done with something that is pointed at: the entries of its menu. Each stands for a row of commands, so that a menu can
-//! do nothing that cannot be done without it.
+//! Entries of context menus. Each entry is a list of commands, so a menu offers nothing that commands cannot do.
 
 use loadscope_insight::format;
 use loadscope_insight::waits::{LONG, wait_for};
@@ -12,7 +11,7 @@ use crate::state::State;
 use crate::update::is_possible;
 use crate::view::{Cursor, Item, LaneGroup, TimeView};
 
-/// Something that is pointed at.
+/// Target of a context menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// A batch, by its position in the run.
@@ -26,7 +25,7 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// What stands for something that is selected; a range and an activity have no menu.
+    /// Returns the target for a selected item. Ranges and activities have no menu.
     pub fn of(item: Item) -> Option<Self> {
         match item {
             Item::Batch(row) => Some(Self::Batch(row)),
@@ -40,9 +39,9 @@ impl Thing {
 /// An entry of a menu.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// What it says.
+    /// Label.
     pub text: String,
-    /// What it asks for, in this order.
+    /// Commands in their order of execution.
     pub commands: Vec<Command>,
 }
 
@@ -53,7 +52,7 @@ fn offer(text: impl Into<String>, commands: impl IntoIterator<Item = Command>) -
     }
 }
 
-/// What can be done with it now, in groups. None of them is empty.
+/// Returns the entries available now, in non-empty groups.
 pub fn offers(state: &State, thing: Thing) -> Vec<Vec<Offer>> {
     let mut groups = match thing {
         Thing::Batch(row) => of_batch(state, row),
@@ -110,7 +109,7 @@ fn of_batch(state: &State, row: usize) -> Vec<Vec<Offer>> {
     ]
 }
 
-/// To a moment in the life of a batch, which is selected so that it can be seen there.
+/// Moves the cursor to an instant of a batch, and selects the batch to make it visible there.
 fn to(text: &str, row: usize, at: Nanos) -> Offer {
     let batch = Command::Select(Some(Item::Batch(row)));
     offer(text, [batch, Command::Cursor(Cursor::At(at))])
@@ -122,7 +121,7 @@ fn zoom(start: Nanos, end: Nanos) -> Offer {
     offer(say!("Zoom to it"), [Command::View(Some(view))])
 }
 
-/// Into the wait for a batch, where it can be seen what it waits for; the inspector says what that was.
+/// Moves the cursor into the wait for a batch. The inspector shows the cause of the wait.
 fn why_late(state: &State, row: usize) -> Option<Offer> {
     let wait = wait_for(&state.session.run, row)?;
     let long = wait.end - wait.start;
@@ -165,7 +164,7 @@ fn of_span(state: &State, lane: Lane, span: &Span) -> Vec<Vec<Offer>> {
     };
     let why = why_late(state, row).filter(|_| span.activity == Activity::Waiting);
     let mut groups = of_batch(state, row);
-    // The times of the span stand in the place of those of the batch.
+    // The times of the span replace the times of the batch.
     if groups.len() > 2 {
         groups[1] = times;
         groups[2] = why.into_iter().collect();
@@ -211,7 +210,7 @@ fn of_lane(state: &State, lane: Lane) -> Vec<Vec<Offer>> {
     ]
 }
 
-/// `batch 3: queued 1.20 ms, fetching 600 ms, …`
+/// Formats the stages of a batch: `batch 3: queued 1.20 ms, fetching 600 ms, …`
 fn batch_text(run: &Run, row: usize) -> String {
     let Some(batch) = run.batches().get(row) else {
         return String::new();
@@ -233,7 +232,7 @@ fn batch_text(run: &Run, row: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What was done in a lane so far, and for how long.
+/// Formats the activities of a lane so far, with their durations.
 fn lane_text(state: &State, lane: Lane) -> String {
     let run = &state.session.run;
     let (start, now) = (run.whole().start().unwrap_or_default(), state.now());

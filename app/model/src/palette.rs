@@ -1,10 +1,10 @@
-//! What is typed into the palette of all actions.
+//! Input of the palette of actions.
 
-/// What is typed into the palette, and which of its lines is chosen.
+/// Typed text and chosen line of the palette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Palette {
-    /// What is typed.
+    /// Typed text.
     pub text: String,
-    /// The chosen line, from 0.
+    /// Chosen line, counted from 0.
     pub chosen: usize,
 }

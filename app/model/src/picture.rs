@@ -1,24 +1,24 @@
-//! A picture on its way to a file.
+//! Picture to save to a file.
 
 use loadscope_trace::{FieldData, Run};
 
-/// A picture on its way to a file, with the pixels that were recorded.
+/// Picture to save, with the recorded pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// What it is called: the batch and the sample.
+    /// Name built from the batch and the sample.
     pub name: String,
-    /// Columns.
+    /// Width, pixels.
     pub width: u32,
-    /// Rows.
+    /// Height, pixels.
     pub height: u32,
-    /// 1: grey; 3: red, green and blue.
+    /// Number of channels: 1 for gray, 3 for RGB.
     pub channels: u8,
-    /// Row by row, `width * height * channels` values.
+    /// Pixels by row, `width * height * channels` values.
     pub pixels: Vec<u8>,
 }
 
 impl Picture {
-    /// A picture of the content of a batch: its field, and its place in it.
+    /// Returns the picture at position `k` of a field of a batch.
     pub fn of(run: &Run, row: usize, field: usize, k: usize) -> Option<Self> {
         let field = run.content(row)?.fields.get(field)?;
         let FieldData::Pictures(pictures) = &field.data else {
@@ -38,7 +38,7 @@ impl Picture {
         })
     }
 
-    /// A name for its file.
+    /// Returns the file name.
     pub fn file_name(&self) -> String {
         format!("{}.png", self.name)
     }

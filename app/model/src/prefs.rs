@@ -1,4 +1,4 @@
-//! What is remembered from one start to the next: preferences, never data.
+//! Preferences that are kept between starts. They never contain data.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ use crate::thumbnail::Thumbnails;
 use crate::view::Workspace;
 use crate::watching::ProgramToWatch;
 
-/// What the user wants of animations.
+/// Preference for animations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Motion {
-    /// As the system asks.
+    /// Setting of the system.
     #[default]
     System,
-    /// None.
+    /// No animations.
     Reduced,
-    /// All.
+    /// All animations.
     Full,
 }
 
-/// What is drawn over pictures.
+/// Annotations drawn over pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Annotations {
@@ -32,9 +32,9 @@ pub struct Annotations {
     pub boxes: bool,
     /// Masks of objects and of classes.
     pub masks: bool,
-    /// Points of objects.
+    /// Keypoints of objects.
     pub keypoints: bool,
-    /// Names of classes at the boxes.
+    /// Class names next to the boxes.
     pub names: bool,
 }
 
@@ -49,71 +49,72 @@ impl Default for Annotations {
     }
 }
 
-/// How wide the user made the panels, points; 0: as they come.
+/// Panel sizes chosen by the user, in points. 0 is the default size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Splits {
-    /// Width of the options.
+    /// Width of the options panel.
     pub options: f32,
     /// Width of the inspector.
     pub inspector: f32,
-    /// Height of the pipeline. The file keeps the name that it has had.
+    /// Height of the pipeline. The preferences file keeps the earlier name, `machine`.
     #[serde(rename = "machine")]
     pub pipeline: f32,
 }
 
-/// What is remembered from one start to the next.
+/// Preferences that are kept between starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prefs {
-    /// Dark, light or as the system.
+    /// Theme: dark, light or that of the system.
     pub theme: ThemePreference,
-    /// The language of all texts; `None`: that of the system.
+    /// Language of all texts. `None` is that of the system.
     pub language: Option<Language>,
     /// The options of the next run.
     pub options: RunOptions,
-    /// What the middle of the window was for.
+    /// Shown workspace.
     pub workspace: Workspace,
-    /// The options are shown.
+    /// True if the options are shown.
     pub options_open: bool,
-    /// The inspector is shown.
+    /// True if the inspector is shown.
     pub inspector_open: bool,
-    /// PyTorch's variables are shown beside the pipeline.
+    /// True if PyTorch's variables are shown next to the pipeline.
     pub variables_open: bool,
-    /// What the user wants of animations.
+    /// Preference for animations.
     pub motion: Motion,
-    /// How much larger everything is than the system has it.
+    /// Zoom factor relative to the system.
     pub zoom: f32,
-    /// Numbers about the program itself are shown.
+    /// True if performance numbers of Loadscope are shown.
     pub numbers: bool,
-    /// What comes after the moment that is looked at is not shown.
+    /// True if everything after the cursor is hidden.
     pub hides_future: bool,
-    /// How wide the panels are.
+    /// Panel sizes.
     pub splits: Splits,
-    /// What is drawn over pictures.
+    /// Annotations drawn over pictures.
     pub annotations: Annotations,
-    /// Ask before a run that was not saved is replaced.
+    /// True if Loadscope asks before it replaces an unsaved run.
     pub asks: bool,
-    /// Recently opened or saved, latest first.
+    /// Recently opened or saved files, latest first.
     pub recent: Vec<PathBuf>,
-    /// Thumbnails of them.
+    /// Thumbnails of the recent files.
     pub sketches: Thumbnails,
-    /// The program that was watched last. Values of arguments whose names look like secrets (`--api-key`) are not remembered.
+    /// Program that was watched last.
+    /// Values of arguments whose names look like secrets (`--api-key`) are not stored.
     pub watched: ProgramToWatch,
-    /// Where the window stood on the screen.
+    /// Position of the window on the screen.
     pub window: Option<WindowPlace>,
-    /// What was learned so far.
+    /// Progress in the lessons.
     pub learned: Learned,
 }
 
-/// Where a window stands on the screen, in points.
+/// Position of a window on the screen, in points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowPlace {
-    /// Its upper left corner, with the frame, where the system tells it.
+    /// Upper left corner including the frame. `None` if the system does not report it.
     pub position: Option<[f32; 2]>,
-    /// Width and height of what is in it.
+    /// Width and height of the content.
     pub size: [f32; 2],
-    /// It fills the screen.
+    /// True if the window is maximized.
     pub maximized: bool,
 }
 
@@ -144,13 +145,13 @@ impl Default for Prefs {
 }
 
 impl Prefs {
-    /// Where it is kept in the storage of the window.
+    /// Key in the window's storage.
     pub const KEY: &'static str = "prefs";
 
-    /// So many recent files are listed.
+    /// Maximum number of recent files.
     const RECENT: usize = 8;
 
-    /// Puts `path` first among the recent files.
+    /// Moves `path` to the front of the recent files.
     pub fn remember(recent: &mut Vec<PathBuf>, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         recent.retain(|p| *p != path);
@@ -159,8 +160,8 @@ impl Prefs {
     }
 }
 
-/// The digits demo: 1,797 handwritten digits, shuffled, 4 workers. Digits decode almost instantly, so each takes about
-/// as long as a photograph, a few take much longer, and the trainer takes its time.
+/// Returns the options of the digits demo: 1,797 handwritten digits, shuffled, 4 workers.
+/// Digits decode almost instantly. The added costs make each about as slow as a photograph, and a few much slower.
 pub fn demo() -> RunOptions {
     RunOptions {
         dataset: "digits".to_owned(),
@@ -179,7 +180,7 @@ pub fn demo() -> RunOptions {
 mod tests {
     use super::*;
 
-    /// A new version must not forget what an older one remembered, nor stumble over what it does not know.
+    /// A new version must keep the preferences of an older one, and ignore unknown fields.
     #[test]
     fn what_is_missing_or_unknown_is_no_reason_to_forget_the_rest() {
         let prefs = Prefs {
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(back.motion, Motion::System);
     }
 
-    /// The words of the window have changed, the keys of the file have not.
+    /// Keys of the preferences file stay the same after a rename in the window.
     #[test]
     fn keys_of_the_file_keep_their_names() {
         let old = serde_json::json!({"splits": {"options": 1.0, "inspector": 2.0, "machine": 3.0}});

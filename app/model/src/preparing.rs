@@ -1,4 +1,4 @@
-//! Works out what lessons need, away from the window's thread: runs of the simulator, what they say, detective cases.
+//! Background preparation of lessons: simulator runs, their facts, detective cases.
 
 use loadscope_insight::background::{Background, Outcome as Answer};
 use loadscope_insight::landmarks::Landmarks;
@@ -12,14 +12,14 @@ use crate::message::Message;
 use crate::state::State;
 use crate::state::learn::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
 
-/// What is being worked out.
+/// Current background job.
 #[derive(Debug, Default)]
 pub struct Preparing {
     job: Option<(u64, Background<Result<Outcome, String>>)>,
 }
 
 impl Preparing {
-    /// Begins what is wanted, and returns what has been worked out. To be called in every frame; `wake` asks for one.
+    /// Starts the wanted job, and returns finished results. Call it in every frame. `wake` requests a frame.
     pub fn update(&mut self, state: &State, wake: impl Fn() + Send + 'static) -> Option<Message> {
         let wanted = match &state.learn.wanted {
             Some(wanted) => wanted,
@@ -65,7 +65,7 @@ fn start(
     Background::start(jobs, "lesson", wake, move |_| Ok(work_out(&wanted.what)))
 }
 
-/// What is wanted, worked out.
+/// Computes the wanted data.
 pub(crate) fn work_out(what: &LessonJob) -> Result<Outcome, String> {
     match what {
         LessonJob::Step(step) => step_run(step).map(|run| Outcome::Step(Box::new(run))),

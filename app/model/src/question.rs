@@ -1,27 +1,27 @@
-//! The questions there are: what to do with runs that were not saved when the window closes, and whether to replace a file.
+//! Questions to the user: about unsaved runs before the window closes, and about replacing a file.
 
 pub use loadscope_insight::unsaved::Output;
 
 use crate::effect::Effect;
 
-/// What waits for the answer.
+/// Effect that waits for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What was asked for.
+    /// Requested effect.
     pub then: Effect,
-    /// True while the run is being saved; what was asked for comes after.
+    /// True while the run is being saved. The requested effect follows.
     pub saving: bool,
 }
 
-/// What to do with the runs.
+/// Answer about the unsaved runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Save the run that is shown first.
     Save,
-    /// Leave them in the journal, which offers them at the next start.
+    /// Keep them in the journal, which offers them at the next start.
     Keep,
-    /// They are not needed.
+    /// Discard them.
     Discard,
-    /// Leave everything as it is.
+    /// Cancel the request.
     Cancel,
 }

@@ -1,4 +1,4 @@
-//! Which order of samples the Sampling workspace looks at.
+//! Sample order that the Sampling workspace shows.
 
 use loadscope_insight::sampling::of_run::is_complete;
 use loadscope_insight::sampling::{Choice, OrderOf};
@@ -6,9 +6,9 @@ use loadscope_words::say;
 
 use crate::state::{Source, State};
 
-/// The last epoch that can be asked for with the options of the next run: those before it have to be drawn as well.
+/// Maximum epoch for the options of the next run. All earlier epochs must be drawn too.
 const LAST: u32 = 999;
-/// Whose order is looked at. Without a run there are only the options of the next one.
+/// Returns the source of the shown order. Without a run, only the options of the next run are available.
 pub fn order_of(state: &State) -> OrderOf {
     match state.has_run() {
         true => state.session.sampling.of,
@@ -16,7 +16,8 @@ pub fn order_of(state: &State) -> OrderOf {
     }
 }
 
-/// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
+/// Returns the shown epoch, the first and the last one.
+/// The values are positions for the epochs of a run, and epoch numbers otherwise.
 pub fn epochs(state: &State) -> (u32, u32, u32) {
     let count = state.session.run.epochs().len();
     match order_of(state) {
@@ -34,13 +35,13 @@ pub fn epochs(state: &State) -> (u32, u32, u32) {
     }
 }
 
-/// What to choose in order to look at this epoch.
+/// Returns the choice that shows this epoch.
 pub fn choice_of(state: &State, epoch: u32) -> Choice {
     let (_, first, last) = epochs(state);
     let epoch = epoch.clamp(first, last);
     let now = state.session.sampling;
     match order_of(state) {
-        // Going to the latest one follows it.
+        // Choosing the latest epoch follows it.
         OrderOf::Run => Choice {
             epoch: (epoch < last).then_some(epoch as usize),
             ..now
@@ -53,7 +54,7 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
     }
 }
 
-/// Why an epoch is not complete, in a few words.
+/// Returns the reason why an epoch is incomplete.
 pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
     let run = &state.session.run;
     let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());

@@ -1,11 +1,11 @@
-//! Secrets in the arguments of a program: they are not written to a disk.
+//! Secrets in program arguments. They are not written to disk.
 
 use std::borrow::Cow;
 
-/// What stands in the place of one.
+/// Replacement of a secret.
 const HIDDEN: &str = "***";
 
-/// An argument is a secret if a word of its name ends so.
+/// Name endings of secret arguments.
 const NAMES: [&str; 9] = [
     "key",
     "token",
@@ -18,10 +18,10 @@ const NAMES: [&str; 9] = [
     "credentials",
 ];
 
-/// Arguments as one types them into a shell, without the values of those whose names look like secrets: `--api-key ***`.
+/// Returns shell arguments without the values of secret-looking names: `--api-key ***`.
 pub fn without_secrets(arguments: &str) -> String {
     let Some(words) = shlex::split(arguments) else {
-        // Where they end cannot be told.
+        // An unclosed quote, so the arguments cannot be separated.
         return String::new();
     };
     let mut shown = Vec::with_capacity(words.len());
@@ -44,7 +44,7 @@ pub fn without_secrets(arguments: &str) -> String {
     }
     match hides {
         true => shown.join(" "),
-        // As it was typed.
+        // Without secrets, the typed text stays unchanged.
         false => arguments.to_owned(),
     }
 }
@@ -53,11 +53,11 @@ fn quoted(word: &str) -> Cow<'_, str> {
     if shlex::split(word).is_some_and(|words| words == [word]) {
         return Cow::Borrowed(word);
     }
-    // Only a zero cannot be quoted, and no argument has one.
+    // Only a NUL byte cannot be quoted, and no argument contains one.
     shlex::try_quote(word).unwrap_or_default()
 }
 
-/// `--api-key`, `wandb.apiKey`, `HF_TOKEN`; not `--max-tokens` and not `--tokenizer`.
+/// Returns true for `--api-key`, `wandb.apiKey`, `HF_TOKEN`, but not for `--max-tokens` or `--tokenizer`.
 fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! Everything the window shows. Panels read it; `update` changes it.
+//! Complete state of the window. Panels read it. `update` changes it.
 
 use loadscope_insight::course;
 use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
@@ -18,27 +18,27 @@ use learn::Learn;
 pub use parts::{Look, Overlay, Place, Saving, SessionState};
 pub use source::{Seek, Source};
 
-/// Everything the window shows.
+/// Complete state of the window.
 #[derive(Debug, Default)]
 pub struct State {
-    /// What is remembered from one start to the next.
+    /// Preferences that are kept between starts.
     pub prefs: Prefs,
-    /// The run, and what goes with it.
+    /// The shown run and its session.
     pub session: SessionState,
-    /// The runs that were shown before.
+    /// Runs that were shown before.
     pub runs: KeptRuns,
-    /// How the window is looked at and worked with.
+    /// View and input state of the window.
     pub look: Look,
-    /// What is open for learning.
+    /// State of lessons.
     pub learn: Learn,
-    /// What lies over the window.
+    /// Overlays over the window.
     pub overlay: Overlay,
-    /// Where the program runs.
+    /// Environment of the program.
     pub place: Place,
 }
 
 impl State {
-    /// Puts the run aside, with all that goes with it. Returns its number if there was anything in it.
+    /// Sets the run and its session aside. Returns its number, or `None` if it was empty.
     pub fn set_aside(&mut self) -> Option<u32> {
         let next = SessionState::after(&self.session);
         let mut before = std::mem::replace(&mut self.session, next);
@@ -52,13 +52,13 @@ impl State {
         self.runs.keep(before)
     }
 
-    /// The language of all texts.
+    /// Returns the language of all texts.
     pub fn language(&self) -> Language {
         let asked = self.place.asked_language.or(self.prefs.language);
         asked.unwrap_or(self.place.language)
     }
 
-    /// What is remembered until the next start: what a lesson shows is not, and no secret among the arguments of a program.
+    /// Returns the preferences to store, without values of a lesson or secrets in arguments.
     pub fn prefs_to_keep(&self) -> Prefs {
         let mut prefs = self.prefs.clone();
         self.session.draw_thumbnail(&mut prefs.sketches);
@@ -76,28 +76,28 @@ impl State {
         prefs
     }
 
-    /// True if there is something to look at.
+    /// Returns true if there is a run to show.
     pub fn has_run(&self) -> bool {
         match self.session.source {
             Source::None | Source::Simulating => false,
-            // What was read so far.
+            // The part that was read so far.
             Source::Loading { .. } => !self.session.run.whole().transitions().is_empty(),
             Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
         }
     }
 
-    /// True if the pipeline is shown alone: where there is one.
+    /// Returns true if the pipeline is shown alone. This needs a pipeline.
     pub fn presents(&self) -> bool {
         let has_pipeline = self.has_run() && !self.session.run.whole().transitions().is_empty();
         self.look.presenting && has_pipeline && self.prefs.workspace == Workspace::Debug
     }
 
-    /// True if the run that is shown has options that can be looked at beside those of the next run.
+    /// Returns true if the shown run has options that can be shown next to those of the next run.
     pub fn has_options_of_run(&self) -> bool {
         self.has_run() && self.session.run.events() > 0 && !self.session.run.has_only_parts()
     }
 
-    /// The options of the run that is shown, where another run could have the same: a program in Python is another matter.
+    /// Returns the options of the shown run, if the engine or the simulator can run them. Python programs have none.
     pub fn options_of_run(&self) -> Option<&RunOptions> {
         let info = &self.session.run.info;
         let is_ours = matches!(info.origin, Origin::Engine | Origin::Simulation);
@@ -105,13 +105,13 @@ impl State {
         (is_ours && self.has_options_of_run()).then_some(asked)
     }
 
-    /// True if these are shown on the left instead of those of the next run.
+    /// Returns true if the left panel shows the options of the run instead of those of the next run.
     pub fn shows_options_of_run(&self) -> bool {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }
 
-    /// The number of runs of this window that would be gone for good. Runs of the demo count if there are others beside them: those were
-    /// compared with them.
+    /// Returns the number of runs of this window that closing it would lose.
+    /// Demo runs count only next to other runs, because they were compared with them.
     pub fn unsaved(&self) -> usize {
         let kept = self.runs.all().iter().map(|kept| &kept.session);
         let all = kept.chain([&self.session]);
@@ -122,19 +122,19 @@ impl State {
         }
     }
 
-    /// True if the journal keeps a run of this window.
+    /// Returns true if the journal keeps a run of this window.
     pub fn keeps(&self, session: &SessionState) -> bool {
         session.is_unsaved() && self.unsaved() > 0
     }
 
-    /// True if the run tells no batch, but what was measured over time.
+    /// Returns true if the run has measurements over time but no batches.
     pub fn has_only_gauges(&self) -> bool {
         let run = &self.session.run;
         run.whole().transitions().is_empty()
             && (run.gauges().next().is_some() || !run.parts().is_empty())
     }
 
-    /// Number of transitions that have happened at the instant that is looked at.
+    /// Returns the number of transitions up to the cursor.
     pub fn step(&self) -> usize {
         let transitions = self.session.run.whole().transitions();
         match self.session.cursor {
@@ -144,7 +144,7 @@ impl State {
         }
     }
 
-    /// The instant that is looked at.
+    /// Returns the time of the cursor.
     pub fn now(&self) -> Nanos {
         match self.session.cursor {
             Cursor::Live => self.session.run.whole().end(),
@@ -162,17 +162,17 @@ impl State {
         }
     }
 
-    /// True while a lesson asks what comes next, or will, or plays to the answer: no panel must show it before.
+    /// Returns true while a lesson asks about the future, will ask, or plays up to the answer. No panel may show the answer earlier.
     pub fn asks_what_comes(&self) -> bool {
         self.session.of_lesson == Some(learn::OfLesson::Given) && self.learn.hides_future()
     }
 
-    /// True if something that happened is hidden, because it came after the instant that is looked at.
+    /// Returns true if events after the cursor are hidden.
     pub fn hides_future(&self) -> bool {
         self.session.run.hidden_after().is_some()
     }
 
-    /// The pipeline at the instant that is looked at.
+    /// Returns the pipeline at the cursor.
     pub fn pipeline(&self) -> Pipeline<'_> {
         match self.session.cursor {
             Cursor::Live => self.session.run.pipeline_at(self.session.run.whole().end()),
@@ -181,7 +181,7 @@ impl State {
         }
     }
 
-    /// The transition that led to the pipeline that is looked at.
+    /// Returns the last transition up to the cursor.
     pub fn last_transition(&self) -> Option<&Transition> {
         self.session
             .run
@@ -190,23 +190,23 @@ impl State {
             .get(self.step().checked_sub(1)?)
     }
 
-    /// The range on the screen: the chosen one, or the whole run.
+    /// Returns the visible range: the chosen one, or the whole run.
     pub fn shown(&self) -> TimeView {
         self.session.view.unwrap_or_else(|| self.whole())
     }
 
-    /// True while a file is being read.
+    /// Returns true while a file is being read.
     pub fn is_reading(&self) -> bool {
         matches!(self.session.source, Source::Loading { .. })
     }
 
-    /// True while data flow.
+    /// Returns true while data flow.
     pub fn flows(&self) -> bool {
         self.session.source == Source::Live { paused: false }
     }
 
-    /// From the first epoch to the last event of the run, and of all others of the session: one axis of time for all of them. The far past,
-    /// of which only sums are kept, is not in it.
+    /// Returns the time from the first epoch to the last event of all loaders of the session, which share one time axis.
+    /// It excludes the far past, for which only sums are stored.
     pub fn extent(&self) -> (Nanos, Nanos) {
         let (start, end) = self
             .session
@@ -216,8 +216,8 @@ impl State {
         (start, end.max(self.session.run.whole().end()))
     }
 
-    /// The range of the whole session. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one
-    /// in every frame would have to be made anew for it, and the processors are the loader's.
+    /// Returns the range of the whole session. While data flow, it grows in steps of a few pixels.
+    /// A range that grows in every frame would redraw the timeline each time, and the loader needs the CPU.
     pub fn whole(&self) -> TimeView {
         let (start, mut end) = self.extent();
         if self.asks_what_comes() {
@@ -226,12 +226,12 @@ impl State {
         if self.flows() || self.is_reading() {
             end = start + in_steps(end - start);
         }
-        // A little air on both sides, so that the first and the last span can be seen to begin and end.
+        // A margin on both sides makes the start of the first span and the end of the last one visible.
         let air = Nanos((end - start).0 / 60);
         TimeView::new(start - air, end + air)
     }
 
-    /// The range of the whole session, with the far past.
+    /// Returns the range of the whole session, including the far past.
     pub fn course(&self) -> TimeView {
         let whole = self.whole();
         let all = self.session.loaders.all(&self.session.run);
@@ -245,7 +245,7 @@ impl State {
         }
     }
 
-    /// True if `item` is what is selected, or if nothing is.
+    /// Returns true if `item` is selected, or if nothing is.
     pub fn in_focus(&self, item: Item) -> bool {
         self.session
             .selection
@@ -253,7 +253,7 @@ impl State {
     }
 }
 
-/// The next round length of time above this one: 1, 2 or 5 times a power of ten. It does not reveal the length itself.
+/// Returns the next larger round duration: 1, 2 or 5 times a power of ten. It hides the exact duration.
 fn rounded_up(length: Nanos) -> Nanos {
     let mut power: i64 = 1;
     loop {
@@ -271,8 +271,8 @@ fn rounded_up(length: Nanos) -> Nanos {
     }
 }
 
-/// A length of time rounded up to a whole number of steps. A step is between a 256th and a 512th of it, and a power of two, so that
-/// it does not change with every length.
+/// Rounds a duration up to a whole number of steps.
+/// A step is between 1/512 and 1/256 of the duration. It is a power of two, so it rarely changes.
 fn in_steps(length: Nanos) -> Nanos {
     let Ok(whole @ 1..) = u64::try_from(length.0) else {
         return length;

@@ -1,4 +1,4 @@
-//! A thumbnail of a recording: when its trainer worked and when it waited.
+//! Thumbnail of a recording: the working and waiting times of its trainer.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,25 @@ use loadscope_insight::loaders::{Part, trainer};
 use loadscope_trace::{Nanos, Run};
 use serde::{Deserialize, Serialize};
 
-/// Parts of a drawing, from left to right.
+/// Number of parts of a thumbnail, from left to right.
 const PARTS: usize = 60;
 
-/// A small drawing of a run.
+/// Small drawing of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Thumbnail {
-    /// Of each part of the time, how much the trainer worked and how much it waited, 0 to 255.
+    /// Fractions of working and waiting time of the trainer in each part, 0 to 255.
     parts: Vec<[u8; 2]>,
-    /// How long the run took, as in the list of runs: without what the program did outside of the loader's loop.
+    /// Duration as in the list of runs, without the time outside the loader's loop.
     pub length: Nanos,
-    /// Share of the time that the trainer waited, 0 to 1.
+    /// Fraction of the time that the trainer waited, 0 to 1.
     pub share: f64,
-    /// How many workers it had.
+    /// Number of workers.
     pub workers: usize,
 }
 
 impl Thumbnail {
-    /// Of all of `run`; `None` if nothing was trained. It takes as long for a million batches as for a hundred.
+    /// Draws all of `run`. `None` if there was no training. The cost is independent of the number of batches.
     pub fn of(run: &Run) -> Option<Self> {
         let start = run.epochs().first()?.start;
         let drawn = run.whole().end() - start;
@@ -44,7 +44,7 @@ impl Thumbnail {
         })
     }
 
-    /// What the trainer did, part by part. A file that was written by hand may have any number of them.
+    /// Returns the activity of the trainer in each part. A file from elsewhere can contain any number of parts.
     pub fn parts(&self) -> Vec<Part> {
         let share = |byte: u8| f32::from(byte) / 255.0;
         let parts = self.parts.iter().take(PARTS);
@@ -58,13 +58,13 @@ impl Thumbnail {
     }
 }
 
-/// Thumbnails of recordings that were opened.
+/// Thumbnails of opened recordings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Thumbnails(Vec<(PathBuf, Thumbnail)>);
 
 impl Thumbnails {
-    /// The drawing of the recording at `path`.
+    /// Returns the thumbnail of the recording at `path`.
     pub fn get(&self, path: &Path) -> Option<&Thumbnail> {
         self.0
             .iter()
@@ -81,7 +81,7 @@ impl Thumbnails {
         }
     }
 
-    /// Forgets those that are not among the `recent` ones.
+    /// Removes all thumbnails except those of `recent` files.
     pub fn keep(&mut self, recent: &[PathBuf]) {
         self.0.retain(|(of, _)| recent.contains(of));
     }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(Thumbnail::of(&Run::default()), None);
     }
 
-    /// 10.1 s on the start page were 7.99 s in the list of runs.
+    /// Regression test: the start page showed 10.1 s, and the list of runs 7.99 s.
     #[test]
     fn a_run_has_one_length_everywhere() {
         use loadscope_trace::{BatchId, Event, EventKind, RunId, Stage};

@@ -1,45 +1,45 @@
-//! Other arguments of `DataLoader`, tried on the program that the window watches.
+//! Runs of the watched program with other arguments of `DataLoader`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loadscope_insight::tune::{Row, Table};
 
-/// What has been tried, and how far it is.
+/// State of the runs with other arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Trying {
-    /// Where the recordings of the runs go.
+    /// Folder of the recordings.
     pub folder: PathBuf,
-    /// What there is to say so far: a line when a run begins and one when it ends, the latest last.
+    /// Progress lines: one at the start and one at the end of each run, latest last.
     pub lines: Vec<String>,
-    /// What came of it, once all runs have ended.
+    /// Result, after all runs have ended.
     pub outcome: Option<Outcome>,
 }
 
-/// What came of it.
+/// Result of the runs.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The runs beside each other.
+    /// Comparison of the runs.
     Compared(Arc<Table>),
-    /// The user ended it before the first run had ended.
+    /// The user ended the runs before the first one finished.
     Ended,
-    /// There is nothing to compare: why, a sentence.
+    /// There is nothing to compare. Contains the reason.
     Failed(String),
 }
 
-/// What is new of it.
+/// Progress of the runs.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// It begins; the recordings go into this folder.
+    /// Start of the runs, with the folder of the recordings.
     Begun(PathBuf),
-    /// A line more.
+    /// Another progress line.
     Line(String),
-    /// All runs have ended.
+    /// End of all runs.
     Over(Outcome),
 }
 
 impl Trying {
-    /// The setting whose recording this is.
+    /// Returns the setting of a recording.
     pub fn setting(&self, recording: &Path) -> Option<String> {
         let Some(Outcome::Compared(table)) = &self.outcome else {
             return None;
@@ -48,13 +48,13 @@ impl Trying {
         table.rows.iter().find(is_it).map(Row::name)
     }
 
-    /// The latest line, while the program runs again and again.
+    /// Returns the latest progress line while the runs continue.
     pub fn under_way(&self) -> Option<&str> {
         let line = self.lines.last().map_or("", |line| line.trim());
         self.is_running().then_some(line)
     }
 
-    /// True while the program runs again and again.
+    /// Returns true while the runs continue.
     pub fn is_running(&self) -> bool {
         self.outcome.is_none()
     }

@@ -1,21 +1,21 @@
-//! A path that is typed, where the system has no dialog to choose a file in.
+//! Typed paths, for systems without a file dialog.
 
 use loadscope_words::say;
 
 use std::path::PathBuf;
 
-/// What the path is for.
+/// Purpose of a typed path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathFor {
     /// A recording to open.
     Open,
     /// A folder of recordings to open.
     OpenFolder,
-    /// Where the recording is saved.
+    /// Destination of the recording.
     Save,
     /// A recording to compare with.
     Compare,
-    /// Where the run is exported to.
+    /// Destination of the export.
     Export,
     /// A folder of pictures.
     Folder,
@@ -24,14 +24,14 @@ pub enum PathFor {
 /// A path that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedPath {
-    /// What it is for.
+    /// Purpose.
     pub what: PathFor,
-    /// What was typed.
+    /// Typed text.
     pub text: String,
 }
 
 impl PathFor {
-    /// The question.
+    /// Returns the question.
     pub fn title(self) -> &'static str {
         match self {
             Self::Open => say!("Which recording?"),
@@ -43,7 +43,7 @@ impl PathFor {
         }
     }
 
-    /// An example.
+    /// Returns an example.
     pub fn example(self) -> &'static str {
         match self {
             Self::Open | Self::Compare => "/path/to/run.jsonl.zst",
@@ -54,7 +54,7 @@ impl PathFor {
         }
     }
 
-    /// What the path has to be, beyond that; empty: nothing.
+    /// Returns further requirements on the path. Empty if there are none.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Save => say!(".jsonl.zst for a compressed file, .jsonl for plain text"),
@@ -67,7 +67,7 @@ impl PathFor {
         }
     }
 
-    /// The name of the button.
+    /// Returns the label of the button.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Open | Self::OpenFolder => say!("Open"),
@@ -80,13 +80,13 @@ impl PathFor {
 }
 
 impl TypedPath {
-    /// The path that is meant.
+    /// Returns the path that the text denotes.
     pub fn path(&self) -> PathBuf {
         expanded(self.text.trim())
     }
 }
 
-/// The path that a text means. `~` is the home directory, as in a shell.
+/// Returns the path that a text denotes. `~` is the home directory, as in a shell.
 pub fn expanded(text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -1,4 +1,4 @@
-//! The one place that changes the state. What needs the engine, a file or a dialog comes out as an [`Effect`].
+//! The only place that changes the state. Work on the engine, files or dialogs is returned as an [`Effect`].
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};
 pub use travel::SPEEDS;
 use travel::{advance, seek};
 
-/// Takes a message in.
+/// Applies a message to the state and returns the effect to perform.
 pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> {
     let effect = take_in(state, message.into());
     future::settle(state);
@@ -104,7 +104,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
     None
 }
 
-/// Time has passed: what plays goes on, and what is looked for is looked for further.
+/// Advances playback, seeking and searching by the elapsed time.
 fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> {
     let effect = seek(state);
     advance(state, elapsed);
@@ -116,7 +116,7 @@ fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> 
     effect
 }
 
-/// Animations are off if the user says so, or if the system asks for it and the user does not object.
+/// Turns animations off if the user or the system asks for it. The user's setting has priority.
 fn settle_motion(state: &mut State) {
     state.look.still = state.place.still_for_now
         || match state.prefs.motion {
@@ -126,7 +126,6 @@ fn settle_motion(state: &mut State) {
         };
 }
 
-/// Carries a command out.
 fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
     if !matches!(command, Command::Hover(_)) {
         state.overlay.hint = None;
@@ -188,7 +187,7 @@ fn write(output: Output, replace: bool) -> Effect {
     }
 }
 
-/// The commands that have no effect outside.
+/// Applies a command that has no effect outside the state.
 fn change(state: &mut State, command: Command) {
     match command {
         Command::View(view) => set_view(state, view),
@@ -272,7 +271,7 @@ fn change(state: &mut State, command: Command) {
     }
 }
 
-/// The next run loads the user's own data. The demo's slowness is not theirs.
+/// Sets the user's dataset for the next run, without the artificial costs of the demo.
 fn use_dataset(state: &mut State, dataset: String) {
     let options = RunOptions {
         dataset,
@@ -285,7 +284,7 @@ fn use_dataset(state: &mut State, dataset: String) {
     state.session.options_of = OptionsOf::NextRun;
 }
 
-/// Runs that were not saved do not go with the window without a question. Another run only takes the place of one.
+/// Asks before the window closes with unsaved runs. Starting another run needs no question, because it only sets the run aside.
 fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
     let effect = effect?;
     if effect != Effect::Quit || !state.prefs.asks || state.unsaved() == 0 {

@@ -1,4 +1,4 @@
-//! What is looked at: the range of time on the screen, the time cursor, the selection.
+//! View state: visible time range, time cursor, selection.
 
 use loadscope_trace::{Activity, Lane, Nanos};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ mod group;
 
 pub use group::LaneGroup;
 
-/// A range of time on the screen. The absence of one (`None`) means "everything, and follow what comes".
+/// A visible time range. `None` in its place shows everything and follows new events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeView {
     /// Left edge.
@@ -17,10 +17,10 @@ pub struct TimeView {
 }
 
 impl TimeView {
-    /// The narrowest view: deeper, pixels would be finer than the clock.
+    /// Minimum width. Narrower views would have pixels finer than the clock.
     pub const NARROWEST: Nanos = Nanos(200);
 
-    /// A view from `start` to `end`, widened to [`TimeView::NARROWEST`].
+    /// Creates a view from `start` to `end`, widened to [`TimeView::NARROWEST`].
     pub fn new(start: Nanos, end: Nanos) -> Self {
         Self {
             start,
@@ -28,22 +28,22 @@ impl TimeView {
         }
     }
 
-    /// Its length.
+    /// Returns the duration.
     pub fn len(self) -> Nanos {
         self.end - self.start
     }
 
-    /// Its left and its right edge.
+    /// Returns the left and the right edge.
     pub fn ends(self) -> (Nanos, Nanos) {
         (self.start, self.end)
     }
 
-    /// Never true: a view has a length.
+    /// Returns false, because every view has a duration.
     pub fn is_empty(self) -> bool {
         false
     }
 
-    /// Shrinks (`factor < 1`) or widens the view, keeping `pivot` where it is on the screen.
+    /// Shrinks (`factor < 1`) or widens the view and keeps `pivot` at the same screen position.
     #[must_use]
     pub fn zoomed(self, pivot: Nanos, factor: f64) -> Self {
         let length = (self.len().0 as f64 * factor).clamp(Self::NARROWEST.0 as f64, 1e17);
@@ -52,13 +52,13 @@ impl TimeView {
         Self::new(start, start + Nanos(length.round() as i64))
     }
 
-    /// Moves the view.
+    /// Returns the view moved by `by`.
     #[must_use]
     pub fn shifted(self, by: Nanos) -> Self {
         Self::new(self.start + by, self.end + by)
     }
 
-    /// Moved and narrowed so that one can't get lost: never wider than `whole`, its middle always in `whole`.
+    /// Returns the view limited to `whole`: at most as wide, and with its middle inside.
     #[must_use]
     pub fn kept_within(self, whole: Self) -> Self {
         if self.len() >= whole.len() {
@@ -70,25 +70,25 @@ impl TimeView {
     }
 }
 
-/// What the middle of the window is for. One more is a line here, an action in the table of commands and an arm in
-/// `window/frame.rs` of the program.
+/// View in the middle of the window. A new one needs a variant here, an action in the command table, and an arm in
+/// `app/window/src/frame.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {
-    /// The pipeline and what happened in it.
+    /// The pipeline and its events.
     #[default]
     Debug,
-    /// The order of the samples.
+    /// The sample order.
     Sampling,
-    /// Why training waits, and what would help.
+    /// The causes of waits and their remedies.
     Diagnose,
 }
 
 impl Workspace {
-    /// All of them, in the order of their keys.
+    /// All workspaces, in the order of their keys.
     pub const ALL: [Self; 3] = [Self::Debug, Self::Sampling, Self::Diagnose];
 }
 
-/// What is below the pipeline.
+/// Panel below the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lower {
     /// The timeline.
@@ -102,17 +102,17 @@ pub enum Lower {
     Loaders,
 }
 
-/// Whose options stand on the left.
+/// Choice of the options in the left panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptionsOf {
     /// The options of the next run.
     #[default]
     NextRun,
-    /// The run that is shown, if it was not started from the options panel.
+    /// The options of the shown run, if it was not started from the options panel.
     Run,
 }
 
-/// The instant that is looked at. The pipeline and every "at this time" is drawn for it.
+/// Time cursor. The pipeline and all values "at this time" belong to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cursor {
     /// The latest event.
@@ -120,11 +120,11 @@ pub enum Cursor {
     Live,
     /// An instant.
     At(Nanos),
-    /// After so many transitions: several may happen in the same nanosecond.
+    /// After this number of transitions. Several transitions can have the same timestamp.
     Step(usize),
 }
 
-/// What is selected or hovered. One selection is shared by every panel.
+/// A selected or hovered item. All panels share one selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A batch, by its position in [`loadscope_trace::Run::batches`].
@@ -140,7 +140,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The selected batch.
+    /// Returns the batch, as a position.
     pub fn batch(self) -> Option<usize> {
         match self {
             Self::Batch(row) => Some(row),

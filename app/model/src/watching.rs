@@ -1,4 +1,4 @@
-//! A program that is to be watched, as it is typed into the window.
+//! The form for a Python program to watch.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::typing::expanded;
 
-/// The sheet that asks for a program.
+/// Form for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watching {
-    /// What was typed so far.
+    /// Input so far.
     pub program: ProgramToWatch,
-    /// Why it was not started.
+    /// Reason why the program was not started.
     pub problem: Option<String>,
 }
 
 impl Watching {
-    /// The sheet with what was typed so far.
+    /// Creates a form with this input.
     pub fn of(program: ProgramToWatch) -> Self {
         Self {
             program,
@@ -26,43 +26,43 @@ impl Watching {
         }
     }
 
-    /// The same with the program in this file; what else was typed stays.
+    /// Returns the form with another script. The other input stays.
     #[must_use]
     pub fn with_script(self, script: &Path) -> Self {
         Self::of(self.program.with_script(script))
     }
 }
 
-/// A program that was started to be watched, and can be started again.
+/// A watched program that can be started again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// It and its arguments.
+    /// Program and arguments.
     pub command: Vec<OsString>,
-    /// The folder that it was started in; `None`: that of this process.
+    /// Working directory. `None` is that of this process.
     pub folder: Option<PathBuf>,
 }
 
 impl Program {
-    /// It and its arguments as a person would type them, as far as they are text.
+    /// Returns the command line. Bytes that are not UTF-8 are replaced.
     pub fn shown(&self) -> String {
         let words = self.command.iter().map(|word| word.to_string_lossy());
         words.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// A Python program and how it is started.
+/// A Python program and its start options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProgramToWatch {
-    /// The Python that runs it: a name or a path.
+    /// Python interpreter, a name or a path.
     pub python: String,
-    /// Its file, or `-m` and the name of a module.
+    /// Script, or `-m` and a module name.
     pub script: String,
-    /// What follows, as one types it into a shell.
+    /// Arguments in shell syntax.
     pub arguments: String,
-    /// The folder that it is started in; empty: that of this process.
+    /// Working directory. Empty is that of this process.
     pub folder: String,
-    /// Small pictures and numbers of what is in a batch are kept, about once a second.
+    /// True if small previews of batch contents are recorded, about one per second.
     pub previews: bool,
 }
 
@@ -79,13 +79,13 @@ impl Default for ProgramToWatch {
 }
 
 impl ProgramToWatch {
-    /// The Python that is taken where none is named.
+    /// Default Python interpreter.
     pub const PYTHON: &str = "python3";
 
-    /// So many pictures of a batch are kept, if any.
+    /// Number of recorded pictures per batch.
     pub const PICTURES: u32 = 8;
 
-    /// The one in this file, started in its folder.
+    /// Returns the program with this script, started in the folder of the script.
     #[must_use]
     pub fn with_script(mut self, script: &Path) -> Self {
         if let (Some(folder), Some(name)) = (script.parent(), script.file_name()) {
@@ -95,10 +95,10 @@ impl ProgramToWatch {
         self
     }
 
-    /// What is started.
+    /// Returns the command line.
     ///
     /// # Errors
-    /// A sentence that says what is missing.
+    /// An error message that names the missing part.
     pub fn command(&self) -> Result<Vec<OsString>, &'static str> {
         let script = self.script.trim();
         if script.is_empty() {
@@ -122,13 +122,13 @@ impl ProgramToWatch {
         Ok(words.collect())
     }
 
-    /// The folder that it is started in; `None`: that of this process.
+    /// Returns the working directory. `None` is that of this process.
     pub fn folder(&self) -> Option<PathBuf> {
         let folder = self.folder.trim();
         (!folder.is_empty()).then(|| expanded(folder))
     }
 
-    /// The file of the program, from the folder that it is started in; `None` for a module.
+    /// Returns the script file, joined to the working directory. `None` for a module.
     pub fn file(&self) -> Option<PathBuf> {
         let script = self.script.trim();
         let is_file = !script.is_empty() && !script.starts_with('-');

@@ -1,4 +1,4 @@
-//! The events of a run once more, to be saved.
+//! Reading the events of a run again, to save them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,21 +20,21 @@ use loadscope_insight::unsaved::Output;
 use super::session::{Kept, Origin};
 use super::{Session, SessionError, SessionEvent};
 
-/// Events that go from a thread that reads a recording to the one that writes, at a time.
+/// Number of events per chunk that a reading thread sends to the writing thread.
 const CHUNK: usize = 1024;
-/// Chunks that may wait for it.
+/// Number of chunks that may wait in the channel.
 const WAITING: usize = 2;
 
-/// Where the events of a run can be had once more.
+/// Source for reading the events of a run again.
 pub(super) enum Again {
-    /// From the compressed log in memory.
+    /// The compressed log in memory.
     Memory(LogInMemory),
-    /// From a file, or a folder.
+    /// A file or a folder.
     File(PathBuf),
 }
 
 impl Session {
-    /// Where the events that the window received can be read once more.
+    /// Returns the source of the events that the window received.
     pub(super) fn again(&self) -> Again {
         match &self.origin {
             Origin::Engine { log, .. }
@@ -77,7 +77,7 @@ impl Session {
 }
 
 impl Again {
-    /// What the first line of a copy has to say: if not everything is in one of several recordings, it is not in the copy.
+    /// Returns the header for a copy. A copy of several recordings is limited if one of them is.
     pub fn heading(&self) -> Result<Heading<'static>, ImportError> {
         let path = match self {
             Self::Memory(log) => return Ok(LogReader::new(log.clone())?.heading()),
@@ -94,7 +94,7 @@ impl Again {
         })
     }
 
-    /// Hands all events over.
+    /// Calls `each` with all events.
     pub fn each(
         self,
         mut each: impl FnMut(&Event) -> Result<(), LogError>,
@@ -110,7 +110,7 @@ impl Again {
             },
             false => path,
         };
-        // As it stands there, not as it is sorted.
+        // A log is copied in file order, not in sorted order.
         if !is_program(&path) && Kind::of(&path)? == Kind::Log {
             return of_log(LogReader::open(&path)?, &mut each);
         }
@@ -123,11 +123,11 @@ impl Again {
     }
 }
 
-/// Hands the events of a recording over in order of time, or those of all recordings of a folder. True if the only one ends in the
-/// middle.
+/// Calls `each` with the events of a recording, or of all recordings of a folder, in order of time.
+/// Returns true if there is only one recording and it is truncated.
 ///
 /// # Errors
-/// If it is nothing that can be opened, or the only recording is damaged.
+/// If the path cannot be opened, or if the only recording is damaged.
 pub(super) fn each_in_order(
     path: &Path,
     each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
@@ -160,7 +160,7 @@ fn of_log(
     Ok(())
 }
 
-/// A recording on its way.
+/// A recording that is being read by a thread.
 struct Source {
     seat: Seat,
     chunks: Receiver<Vec<Event>>,
@@ -169,7 +169,7 @@ struct Source {
 }
 
 impl Source {
-    /// Fetches the next event; when it happens.
+    /// Fetches the next event. Returns its time on the common clock.
     fn fetch(&mut self) -> Option<Nanos> {
         loop {
             self.next = self.events.next();
@@ -181,8 +181,8 @@ impl Source {
     }
 }
 
-/// Hands the events of several recordings over in order of time. Each is read by a thread of its own, and only as far ahead as it
-/// is needed. What follows on a damage is left out here as it is in the window, which said so.
+/// Calls `each` with the events of several recordings in order of time. One thread per recording reads ahead by a few chunks.
+/// Events after a damaged position are omitted, as in the window, which reported the damage.
 fn merge(
     recordings: &[PathBuf],
     each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
@@ -225,7 +225,7 @@ fn merge(
     })
 }
 
-/// Reads events for as long as they are received.
+/// Reads events until the receiver is dropped.
 fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
     let mut events = Vec::with_capacity(CHUNK);
     let _ = each_event(path, |event| {
@@ -239,7 +239,7 @@ fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
     let _ = sender.send(events);
 }
 
-/// Writes events to `path`, compressed as its name asks for, as a whole or not at all.
+/// Writes events to `path` atomically, compressed by its file extension.
 fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), SaveError> {
     if let Again::File(input) = &events {
         refuse_input(path, input)?;
@@ -253,7 +253,7 @@ fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), Save
     Ok(())
 }
 
-/// Why a recording was not saved.
+/// Error while saving a recording.
 #[derive(Debug, thiserror::Error)]
 enum SaveError {
     #[error(transparent)]
@@ -311,7 +311,7 @@ mod tests {
         log.and_then(LogWriter::finish).expect("there is room");
     }
 
-    /// A copy of a recording without its first batches had the first line of one in which everything is.
+    /// Regression test: the copy of a recording without its first batches had the header of a complete one.
     #[test]
     fn a_copy_says_in_its_first_line_what_its_source_says() {
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -342,7 +342,7 @@ mod tests {
         write_copy(folder, &both, Existing::Keep).expect("there is room");
         let both = LogReader::open(&both).expect("a recording");
         assert_eq!(both.heading(), Heading::Limited);
-        // The page of a recording in a browser, too.
+        // The page of a recording in a browser has the same header.
         for (name, heading) in [
             ("whole.jsonl", Heading::Plain),
             ("selected.jsonl", Heading::Limited),

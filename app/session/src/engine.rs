@@ -1,4 +1,4 @@
-//! The embedded loader: the only file here that names it. In a build without it, `no_engine.rs` stands in its place.
+//! The embedded loader. Only this module imports it. Builds without it use `no_engine.rs`.
 
 use std::thread::Builder;
 
@@ -11,13 +11,13 @@ mod recorder;
 
 pub(super) use recorder::Job;
 
-/// True: this build can run loaders itself.
+/// True, because this build contains the embedded loader.
 pub const HAS_ENGINE: bool = true;
 
-/// Knows every dataset, by opening it.
+/// Catalog that opens each dataset to learn its facts.
 pub(super) const CATALOG: &(dyn Catalog + Sync) = &loadscope_engine::dataset::Opening;
 
-/// Starts the loader on threads of its own.
+/// Starts the loader on its own threads.
 pub(super) fn start(job: Job) -> Result<(), SessionError> {
     Builder::new()
         .name("recorder".to_owned())

@@ -1,4 +1,4 @@
-//! What becomes of the events of a run under way: they are written to the log and passed on to the window.
+//! Destination of a run's events: the log and the window.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -15,36 +15,36 @@ use super::memory_bound::MemoryBound;
 use super::selection::{Selection, Selector};
 use super::{Record, SessionEvent, Waker};
 
-/// Contents of batches are kept up to this many bytes; beyond, events are kept and pictures are not.
+/// Limit for recorded batch contents, bytes. Events after it are recorded without contents.
 const MOST_CONTENT: usize = 512 << 20;
 
-/// So many events are passed on at a time, at most: taking them in is less than a millisecond.
+/// Maximum number of events per message. The window applies a chunk in less than a millisecond.
 const CHUNK: usize = 1024;
 
-/// How often what was written becomes readable to others.
+/// Flush interval of the log. Other readers see data after a flush.
 const FLUSH_EVERY: Duration = Duration::from_millis(25);
 
-/// Writes the log and passes events on.
+/// Sink that writes the log and sends events to the window.
 pub(super) struct EventSink {
     pub out: Sender<SessionEvent>,
     pub wake: Waker,
     log: Option<Log>,
     flushed: Instant,
-    /// True if something was written since.
+    /// True if something was written since the last flush.
     unflushed: bool,
-    /// Bytes of pictures and numbers that were passed on.
+    /// Size of the batch contents sent so far, bytes.
     content: usize,
-    /// What is recorded and shown, if that is not everything.
+    /// Filter of the recorded and shown events. `None` accepts all.
     selector: Option<Selector>,
-    /// What the window has a bound for its memory with.
+    /// Memory limit of the window's runs.
     memory_bound: Option<MemoryBound>,
 }
 
 impl EventSink {
-    /// Only what is selected is recorded and shown.
+    /// Creates a sink that records and shows the selected events.
     ///
     /// # Errors
-    /// If the log cannot be begun.
+    /// If the log cannot be created.
     pub fn new(
         record: Record,
         selection: Selection,
@@ -82,14 +82,14 @@ impl EventSink {
         })
     }
 
-    /// The runs of the window that events are passed on to have at most so many bytes.
+    /// Limits the memory of the window's runs, bytes.
     #[must_use]
     pub fn within(mut self, memory: Option<u64>) -> Self {
         self.memory_bound = memory.map(MemoryBound::new);
         self
     }
 
-    /// Writes events of any loaders, and drops those that there is no room for.
+    /// Writes events of any loaders, and removes contents beyond the limit.
     pub fn write(&mut self, events: &mut Vec<Event>) {
         if let Some(selector) = &mut self.selector {
             selector.select(events);
@@ -106,9 +106,9 @@ impl EventSink {
         }
     }
 
-    /// Passes events of the loader that is looked at on.
+    /// Sends events of the shown loader to the window.
     pub fn show(&mut self, events: Vec<Event>) {
-        // The window looks at its clock between two chunks.
+        // The window checks its time budget between two chunks.
         let mut events = events.into_iter();
         loop {
             if let Some(renewed) = self.memory_bound.as_mut().and_then(MemoryBound::renewed) {
@@ -125,13 +125,13 @@ impl EventSink {
         }
     }
 
-    /// Passes something on.
+    /// Sends a message to the window and wakes it.
     pub fn tell(&mut self, event: SessionEvent) {
         let _ = self.out.send(event);
         (self.wake)();
     }
 
-    /// Without pictures a run of any length fits into memory; with them it may not.
+    /// Returns true if the event fits into the content limit. Without contents a run of any length fits into memory.
     fn has_room(&mut self, event: &Event) -> bool {
         let EventKind::Content(content) = &event.kind else {
             return true;
@@ -146,7 +146,7 @@ impl EventSink {
         self.content < MOST_CONTENT
     }
 
-    /// Also while nothing happens: what was shown is there to be saved.
+    /// Flushes the log if the interval has passed. Also called without new events, so that all shown events are in the log.
     pub fn flush_when_due(&mut self) {
         if !self.unflushed || self.flushed.elapsed() < FLUSH_EVERY {
             return;
@@ -158,7 +158,7 @@ impl EventSink {
         }
     }
 
-    /// Ends the log.
+    /// Completes the log.
     pub fn close(&mut self) {
         let closed = self.log.take().map_or(Ok(()), Log::finish);
         if let Err(e) = closed {
@@ -166,7 +166,7 @@ impl EventSink {
         }
     }
 
-    /// The run goes on; its recording has ended here.
+    /// Ends the recording after an error. The run continues.
     fn give_up(&mut self, error: &LogError) {
         let text = match self.log.take().and_then(|log| log.path()) {
             Some(path) => {
@@ -181,9 +181,9 @@ impl EventSink {
 enum Log {
     Memory(LogWriter<SharedLog>),
     File(Box<LogWriter<Growing>>, String),
-    /// Nothing has been written yet.
+    /// A file that is empty so far.
     Later(Box<Growing>),
-    /// One with a limit; in the journal, if it has an entry.
+    /// A recording with a limit, with its entry in the journal if there is one.
     Limited(Box<Limited>, Option<Entry>),
 }
 
@@ -200,7 +200,7 @@ impl Log {
         }
     }
 
-    /// The first events are there. The file has its header.
+    /// Writes the header of the file before the first events.
     fn begin(&mut self) -> Result<(), LogError> {
         let empty = Self::Memory(LogWriter::new(SharedLog::default(), Compression::None)?);
         if let Self::Later(file) = std::mem::replace(self, empty) {
@@ -223,7 +223,7 @@ impl Log {
         }
     }
 
-    /// Where it can be read, if anything was written.
+    /// Returns the path of the recording. `None` if nothing was written.
     fn path(self) -> Option<String> {
         match self {
             Self::Memory(_) | Self::Later(_) => None,
@@ -232,7 +232,7 @@ impl Log {
         }
     }
 
-    /// The sentence that it ends with tells what could not be written, and where the rest is.
+    /// Completes the recording. The error names the lost data and the path of the rest.
     fn finish(self) -> Result<(), String> {
         match self {
             Self::Later(file) => {
@@ -249,7 +249,7 @@ impl Log {
                 };
                 let growing = log.finish().map_err(|e| kept(&e))?;
                 growing.finish().map_err(|e| match e {
-                    // What is there under its name is another one's.
+                    // The file under this name now belongs to another program.
                     WriteError::Vanished(_) => say!("The recording is lost: {e}"),
                     WriteError::Moved { .. } => {
                         say!("The recording is complete under another name: {e}")
@@ -261,7 +261,7 @@ impl Log {
     }
 }
 
-/// Completes a run with a limit in the journal, unless it is of no use.
+/// Completes a run with a limit in the journal, or removes it if it was discarded.
 fn finish_entry(log: Limited, entry: &Entry) -> Result<(), String> {
     if entry.is_unwanted() {
         log.discard();
@@ -269,7 +269,7 @@ fn finish_entry(log: Limited, entry: &Entry) -> Result<(), String> {
     }
     let finished = log.finish();
     match entry.is_unwanted() {
-        // Only now: who discarded it left the parts to this thread.
+        // The run was discarded during `finish`. The discarding thread leaves the removal of the parts to this thread.
         true => {
             entry.discard();
             Ok(())
@@ -278,11 +278,11 @@ fn finish_entry(log: Limited, entry: &Entry) -> Result<(), String> {
     }
 }
 
-/// A file that grows, and how much it may.
+/// A growing file with a size limit.
 struct Growing {
     file: GrowingFile,
     written: u64,
-    /// It is a journal.
+    /// Entry in the journal. `None` for a file of the user.
     entry: Option<Entry>,
 }
 

@@ -1,4 +1,4 @@
-//! The events of what was recorded, one after the other.
+//! Events of a recording, in order.
 
 use std::path::Path;
 
@@ -6,22 +6,22 @@ use loadscope_exchange::{ImportError, Kind, read};
 use loadscope_live::folder;
 use loadscope_trace::{Event, Heading, LogError, LogReader};
 
-/// True for the folder into which the processes of a program wrote, because there was no listener.
+/// Returns true for a folder of event streams that a program wrote without a listener.
 pub(super) fn is_program(path: &Path) -> bool {
     path.is_dir() && !folder::streams(path).is_empty()
 }
 
-/// What the first line of a copy of it has to say. What cannot be read is another one's to report.
+/// Returns the header for a copy of the recording. Read errors are ignored here, because the reader reports them.
 pub(super) fn heading_of(path: &Path) -> Heading<'static> {
     let is_log = !is_program(path) && Kind::of(path).is_ok_and(|kind| kind == Kind::Log);
     let log = is_log.then(|| LogReader::open(path).ok()).flatten();
     log.map_or(Heading::Plain, |log| log.heading())
 }
 
-/// Hands the events of a recording over in order of time until `each` returns false. True if it ends in the middle.
+/// Calls `each` with the events of a recording in order of time, until it returns false. Returns true if the recording is truncated.
 ///
 /// # Errors
-/// If it is nothing that can be opened or is damaged.
+/// If the recording cannot be opened or is damaged.
 pub(super) fn each_event(
     path: &Path,
     mut each: impl FnMut(&Event) -> bool,
@@ -33,7 +33,7 @@ pub(super) fn each_event(
     Ok(outcome.cut)
 }
 
-/// Hands the events of a folder of streams over until `each` returns false. True if one of them was cut off.
+/// Calls `each` with the events of a folder of streams, until it returns false. Returns true if a stream is truncated.
 pub(super) fn each_of_streams(
     path: &Path,
     each: impl FnMut(Event) -> bool,

@@ -1,4 +1,4 @@
-//! Writing runs for other tools, in the background.
+//! Background export of runs for other tools.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use super::session::Origin;
 use super::{Session, SessionError, SessionEvent};
 use loadscope_insight::unsaved::Output;
 
-/// Writes loaders of a session, with their names among all, to `path`. `progress` gets the share that is done, and returns false to cancel.
+/// Writes loaders of a session to `path`. `names` has the name of each loader. `progress` receives the finished fraction and cancels with
+/// false.
 ///
 /// # Errors
-/// If a file cannot be written, or `progress` said no.
+/// If a file cannot be written, or if `progress` returned false.
 pub fn export_runs(
     runs: &[(RunId, &Run)],
     names: &[String],
@@ -31,10 +32,10 @@ pub fn export_runs(
     loadscope_exchange::export_named(runs, names, format, path, existing, progress)
 }
 
-/// Refuses to export over what is exported: `out`, and of tables each of the files that are made from that name.
+/// Refuses an export that would overwrite its input. Checks `out`, and all files that a table export derives from it.
 ///
 /// # Errors
-/// If one of them is `input`, by whatever name, or a file in that folder.
+/// If one of them is the same file as `input`, or a file in that folder.
 pub fn refuse_export_onto(
     input: &Path,
     format: ExportFormat,
@@ -46,8 +47,8 @@ pub fn refuse_export_onto(
 }
 
 impl Session {
-    /// Writes `runs` to `path` as its name asks for, in the background. Runs that may still grow are copied there first: until then
-    /// their owner waits, and not for as long as the export takes.
+    /// Exports `runs` to `path` in the background, in the format of its extension.
+    /// Runs that may still grow are copied first, so their owner waits only for the copy.
     pub fn export(&mut self, runs: Vec<(RunId, Arc<Run>)>, path: &Path, existing: Existing) {
         self.cancel_export = Arc::new(AtomicBool::new(false));
         let cancel = Arc::clone(&self.cancel_export);
@@ -97,13 +98,13 @@ impl Session {
         }
     }
 
-    /// Breaks the export off that is under way.
+    /// Cancels the current export.
     pub fn cancel_export(&self) {
         self.cancel_export.store(true, Ordering::Release);
     }
 }
 
-/// What is wrong with a name of no format.
+/// Returns the error for an unknown extension.
 fn unknown(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     say!(
@@ -113,7 +114,7 @@ fn unknown(path: &Path) -> String {
     )
 }
 
-/// All of a run: one of which the end is hidden, or that grows, is copied.
+/// Returns the complete run. A growing run, or one with a hidden end, is copied.
 fn copied((id, run): (RunId, Arc<Run>), grows: bool) -> (RunId, Arc<Run>) {
     if !grows && run.hidden_after().is_none() {
         return (id, run);
@@ -130,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever the name was, a trace was written.
+    /// Regression test: a Chrome trace was written for every extension.
     #[test]
     fn a_name_of_no_format_is_refused_with_the_endings_there_are() {
         for (name, format) in [
@@ -179,7 +180,7 @@ mod tests {
                 (found, _) => panic!("{out}: {found:?}"),
             }
         }
-        // A folder is read: what is written into it must not take the place of what is in it.
+        // The input is a folder, so an export must not replace a file in it.
         let into = |out: &str| refuse_export_onto(dir.path(), ExportFormat::Csv, &at(out));
         assert!(into("run.csv").is_err() && into("").is_err());
         assert!(into("new.csv").is_ok() && into("new").is_ok());

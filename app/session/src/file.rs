@@ -14,7 +14,7 @@ use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, Numbers, Seat};
 use super::reading::Blocks;
 
-/// What to tell a user whose file could not be read.
+/// Returns the error message for a file that cannot be opened.
 pub fn refusal(path: &Path, error: &ImportError) -> String {
     match error {
         _ if is_standard_input(path) => {
@@ -32,21 +32,21 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
     }
 }
 
-/// True for the name of standard input, unless there is a file of this name.
+/// Returns true for the name of standard input, unless a file has this name.
 fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-" && !path.exists()
 }
 
-/// True for the source of a Python program.
+/// Returns true for a Python source file.
 fn is_python(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("py")) && path.is_file()
 }
 
-/// Looks whether a file or a folder can be opened, without reading it to its end.
+/// Checks if a file or folder can be opened, without reading all of it.
 ///
 /// # Errors
-/// Why not.
+/// If it cannot be opened.
 pub fn look(path: &Path) -> Result<(), ImportError> {
     match path.is_dir() {
         true if Folder::has_any(path) => Ok(()),
@@ -55,15 +55,15 @@ pub fn look(path: &Path) -> Result<(), ImportError> {
     }
 }
 
-/// Events that go from the thread that reads what others wrote to the one that takes in, at a time.
+/// Number of events per chunk when reading files of other tools.
 const CHUNK: usize = 4096;
 
-/// Time between two reports of progress.
+/// Time between two progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
 
-/// Receives the progress of reading a recording.
+/// Receiver of the progress of reading.
 pub(super) trait Watcher {
-    /// Receives the share that was read, 0 to 1, and the loaders with it. Returns false to cancel.
+    /// Receives the fraction that was read, 0 to 1, and the loaders so far. Returns false to cancel.
     fn progress(&mut self, share: f32, fleet: &Fleet) -> bool;
 }
 
@@ -73,14 +73,14 @@ impl<F: FnMut(f32) -> bool> Watcher for F {
     }
 }
 
-/// Takes the events of a recording in.
+/// Applies the events of a recording to a fleet.
 pub(super) struct Taker<'a> {
     fleet: &'a mut Fleet,
-    /// Where the recording stands among others, if it is one of several.
+    /// Position among the recordings of a folder. `None` for a single recording.
     seat: Option<(&'a mut Seat, &'a mut Numbers)>,
-    /// The first loader of this recording.
+    /// First loader of this recording.
     first: Option<RunId>,
-    /// How far it has gone.
+    /// Time of its last event.
     end: Nanos,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Taker<'a> {
         self.fleet.apply(&event);
     }
 
-    /// Says that events came too late to be put in their place.
+    /// Adds a warning about events that arrived too late for sorting.
     fn tell_late(&mut self, count: u64) {
         if count == 0 {
             return;
@@ -120,10 +120,10 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// Reads a recording, what a program wrote without a listener, or what another tool wrote. True if it ends in the middle.
+/// Reads a recording, the streams of a program, or a file of another tool. Returns true if it is truncated.
 ///
 /// # Errors
-/// If it is nothing that can be opened or is damaged.
+/// If the file cannot be opened or is damaged.
 pub(super) fn read_into(
     path: &Path,
     mut taker: Taker<'_>,
@@ -142,7 +142,7 @@ pub(super) fn read_into(
     std::thread::scope(|threads| {
         for _ in 0..Blocks::helpers() {
             let helper = std::thread::Builder::new().name("recording".to_owned());
-            // Without help it takes longer.
+            // Without helper threads, reading is only slower.
             let _ = helper.spawn_scoped(threads, || blocks.help());
         }
         let read = fold(&blocks, size, &mut taker, watcher);
@@ -151,7 +151,7 @@ pub(super) fn read_into(
     })
 }
 
-/// Takes in the blocks of a file of `size` bytes.
+/// Applies the blocks of a file of `size` bytes.
 fn fold(
     blocks: &Blocks,
     size: u64,
@@ -159,9 +159,9 @@ fn fold(
     watcher: &mut dyn Watcher,
 ) -> Result<bool, LogError> {
     let mut merge = Merge::default();
-    // Those of other recordings of the same folder.
+    // Events of other recordings of the same folder.
     let others = taker.fleet.events();
-    // The header has been read.
+    // The header is the first line.
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
     let mut told: Option<Instant> = None;
@@ -176,7 +176,7 @@ fn fold(
         lines += block.lines;
         cut |= block.cut;
         let share = block.consumed as f64 / size as f64;
-        // Some of what was read is held back.
+        // The merge holds some events back.
         let taken = taker.fleet.events().saturating_sub(others).min(read);
         let folded = share * taken as f64 / read.max(1) as f64;
         if told.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
@@ -191,7 +191,7 @@ fn fold(
     Ok(cut)
 }
 
-/// Reports the loaders that were left out, and closes the runs.
+/// Reports the loaders that were skipped, and closes the runs.
 pub(super) fn complete(fleet: &mut Fleet) {
     let (left_out, first) = (fleet.left_out(), fleet.runs().next());
     let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
@@ -209,7 +209,7 @@ pub(super) fn complete(fleet: &mut Fleet) {
     fleet.close();
 }
 
-/// Reads the streams of a program's processes. How much there is to come, they do not tell.
+/// Reads the streams of a program's processes. Their total size is unknown, so the progress stays 0.
 fn read_streams(
     path: &Path,
     taker: &mut Taker<'_>,
@@ -226,7 +226,7 @@ fn read_streams(
     })
 }
 
-/// Reads what another tool wrote. Reading and taking in are about as much work, so each has a thread.
+/// Reads a file of another tool. Parsing and applying have separate threads, because they need about the same time.
 fn read_others(
     path: &Path,
     taker: &mut Taker<'_>,
@@ -266,12 +266,12 @@ fn read_others(
     Ok(outcome.cut)
 }
 
-/// Reads events for as long as they are received.
+/// Reads events until the receiver is dropped.
 fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcome, ImportError> {
     let mut events = Vec::with_capacity(CHUNK);
     let mut so_far = 0;
     let outcome = read(path, |event, bytes| {
-        // Of some files much is read before there is an event; that is passed on at once.
+        // Some files have many bytes before their first event. This progress is sent at once.
         let is_due = event.is_none() || events.len() + 1 >= CHUNK;
         events.extend(event);
         so_far = bytes;
@@ -281,12 +281,12 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
         let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
         sender.send((full, bytes)).is_ok()
     });
-    // They may not be wanted any more.
+    // The receiver may be gone.
     let _ = sender.send((events, so_far));
     outcome
 }
 
-/// Says that events came too late to be put in their place.
+/// Returns the warning about events that arrived too late for sorting.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     let text = match count {
         1 => say!("1 event arrived late and is shown at its arrival time").to_owned(),

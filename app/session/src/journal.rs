@@ -1,5 +1,4 @@
-//! Runs under way are written into the user's data folder as they come, so that a crash loses nothing: the next start offers
-//! what was not saved.
+//! Journal of live runs in the user's data folder. A crash loses nothing: the next start offers the unsaved runs.
 
 use std::fs;
 use std::io;
@@ -23,52 +22,52 @@ pub(super) use entry::NewFiles;
 pub use entry::{Entry, NewEntry};
 use files::{Files, sweep};
 
-/// So many runs are kept; older ones are removed.
+/// Maximum number of runs. Older ones are removed.
 const MOST_RUNS: usize = 20;
 
-/// All runs together have at most so many bytes; older ones are removed.
+/// Maximum total size, bytes. Older runs are removed.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The ending of the names.
+/// Extension of the files.
 const ENDING: &str = ".jsonl.zst";
 
-/// The folder of journals. At most 20 runs and 4 GB are kept in it, of one run at most 2 GB.
+/// The folder of journals. It contains at most 20 runs and 4 GB, with at most 2 GB per run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     folder: PathBuf,
 }
 
 impl Journal {
-    /// The folder of this user; `None` if the system knows of none.
+    /// Returns the journal of the user. `None` if the system has no data folder.
     pub fn of_user() -> Option<Self> {
         let data = dirs::data_dir()?;
         Some(Self::at(&data.join("loadscope").join("journal")))
     }
 
-    /// The journals in `folder`, which is made when the first is begun.
+    /// Returns the journal in `folder`, which the first run creates.
     pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
         }
     }
 
-    /// The folder beside it of what programs print that are started from a window.
+    /// Returns the folder for the output of programs that a window starts.
     pub fn beside(&self) -> PathBuf {
         self.folder.with_file_name("output")
     }
 
-    /// Begins a journal, and removes the oldest ones that there is no room for.
+    /// Starts the journal of a run, and removes the oldest runs if there is no room.
     ///
     /// # Errors
-    /// If the folder cannot be made or written to.
+    /// If the folder cannot be created or written to.
     pub fn begin(&self) -> Result<NewEntry, WriteError> {
         self.begin_with(&Selection::default(), None)
     }
 
-    /// Begins the journal of a run of which not everything is recorded: of one with limits the end, and sums of what was before.
+    /// Starts the journal of a run with a selection or limits. With limits, it contains the end of the run and sums of the earlier part.
     ///
     /// # Errors
-    /// If the folder cannot be made or written to.
+    /// If the folder cannot be created or written to.
     pub fn begin_with(
         &self,
         selection: &Selection,
@@ -77,7 +76,7 @@ impl Journal {
         private_folder(&self.folder)?;
         self.prune();
         let millis = since_1970(SystemTime::now()).as_millis();
-        // Names sort by time; two windows may begin in the same millisecond.
+        // Names sort by time. Two windows can start in the same millisecond.
         let names = (0..1000).map(|n| self.folder.join(format!("{millis:015}-{n:03}{ENDING}")));
         let files = match limits {
             None => NewFiles::Whole(new_recording_in(names, selection)?),
@@ -90,8 +89,8 @@ impl Journal {
         Ok(NewEntry::new(files))
     }
 
-    /// What was written by windows that are no more, latest first. A file that holds a header and nothing else is removed; one that
-    /// is damaged is offered with what is known of it, and one that cannot be opened is left alone.
+    /// Returns the runs of windows that have ended, latest first. A file with only a header is removed.
+    /// A damaged file is offered with its known facts. A file that cannot be opened is ignored.
     pub fn left_over(&self) -> Vec<LeftOver> {
         let mut all = Vec::new();
         for files in self.entries() {
@@ -105,7 +104,7 @@ impl Journal {
             let (dataset, workers) = match Beginning::of(&path, file) {
                 Beginning::Run(info) => (info.dataset, info.options.num_workers),
                 Beginning::Unknown(what) => (what.to_owned(), 0),
-                // Cut off before it told anything.
+                // Truncated before the first event.
                 Beginning::Nothing => {
                     let _ = files.remove();
                     continue;
@@ -125,7 +124,7 @@ impl Journal {
     /// Removes a run that is not being written.
     ///
     /// # Errors
-    /// If it is none of the journal's, or the system refuses.
+    /// If the path is not in the journal, or if the system refuses.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let is_ended = path.parent() == Some(&self.folder) && is_abandoned(path);
         match Files::of(path).filter(|_| is_ended) {
@@ -136,7 +135,7 @@ impl Journal {
         }
     }
 
-    /// Journals, latest first.
+    /// Returns all runs, latest first.
     fn entries(&self) -> Vec<Files> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let is_ours = |entry: &fs::DirEntry| {
@@ -153,9 +152,9 @@ impl Journal {
         all
     }
 
-    /// Makes room for one more.
+    /// Removes old runs to make room for a new one.
     fn prune(&self) {
-        // What processes had begun to create when they were killed.
+        // Temporary files of killed processes.
         loadscope_files::sweep_folder(&self.folder);
         let all = self.entries();
         sweep(&self.folder, &all);
@@ -170,7 +169,7 @@ impl Journal {
     }
 }
 
-/// Zero for what is older.
+/// Returns the time since 1970. Zero for earlier times.
 fn since_1970(time: SystemTime) -> Duration {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default()

@@ -1,8 +1,8 @@
-//! Where events come from: the embedded engine, the simulator, recordings, programs that are watched. The only crate of the
-//! program that names the engine, and the only one that names the formats of others.
+//! Sources of events: the embedded engine, the simulator, recordings and watched programs.
+//! In the program, only this crate imports the engine and the formats of other tools.
 //!
-//! Whatever the origin, what arrives is a [`SessionEvent`] on one channel. A thread of its own sorts the events and writes the
-//! log, so that neither the loader nor the window waits for a disk.
+//! Every source sends [`SessionEvent`]s on one channel. A separate thread sorts the events and writes the log,
+//! so neither the loader nor the window waits for a disk.
 
 #![forbid(unsafe_code)]
 
@@ -63,12 +63,12 @@ pub use selection::Selection;
 pub use session::{Pace, Session};
 pub use watch::{Asking, Watched};
 
-/// Who is asked about datasets: the engine, which opens them.
+/// Returns the catalog of datasets. The engine opens them to learn their facts.
 pub fn datasets() -> Datasets {
     Datasets(engine::CATALOG)
 }
 
-/// The samples of the dataset that the options name. Only its length is looked at.
+/// Returns the samples of the dataset in the options. Only its length is read.
 ///
 /// # Errors
 /// If the dataset cannot be opened.
@@ -82,7 +82,7 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, SessionError>
 /// Checks options without running them.
 ///
 /// # Errors
-/// The sentence with which [`Session::start`] would refuse them, as far as that is known without opening the dataset.
+/// The error of [`Session::start`], as far as it is known without opening the dataset.
 pub fn check(options: &RunOptions) -> Result<(), SessionError> {
     Ok(loadscope_plan::plan::check_options(options)?)
 }
@@ -91,7 +91,7 @@ pub fn check(options: &RunOptions) -> Result<(), SessionError> {
 #[cfg(feature = "engine")]
 mod tests;
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,8 +1,8 @@
-//! A recording with a limit. It is written in parts; whole parts are dropped as they become too old or too many, and what leaves is
-//! kept as sums, with every long wait, every error and the slowest batches in full ([`Keeper`] says which).
+//! A recording with a limit, written in parts. Parts that are too old or too many are dropped.
+//! Sums replace them, with every long wait, every error and the slowest batches in full ([`Keeper`] selects them).
 //!
-//! The limit is kept at every moment: each file has its share of it, and is not written to if it could become longer than that.
-//! It is sound whenever it is killed: what is kept of a part is on the disk before the part goes.
+//! The limit holds at every moment: each file has a share, and is not written if it could exceed it.
+//! The recording is valid if the process is killed: the kept data of a part are on disk before the part is removed.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ use bounded::{Bounded, head, line, written};
 use course::Course;
 use waits::{Put, Waits};
 
-/// A part that is complete.
+/// A complete part.
 struct Old {
     path: PathBuf,
     number: u32,
@@ -37,20 +37,20 @@ struct Old {
     end: Nanos,
 }
 
-/// Writes a recording with a limit. A session does so with [`Record::Limited`](super::Record::Limited); by itself it is for events that
-/// come from elsewhere.
+/// Writer of a recording with a limit. A session uses it through [`Record::Limited`](super::Record::Limited).
+/// Use it directly for events from elsewhere.
 pub struct Limited {
     main: GrowingFile,
     folder: PathBuf,
     limits: Limits,
     replaced: Option<PathBuf>,
     keeper: Keeper,
-    /// The part that is written, and when it began.
+    /// Current part, and the time of its start.
     part: Option<(Bounded, Nanos)>,
     old: VecDeque<Old>,
     course: Course,
     waits: Waits,
-    /// Events and things to be kept that there was no room for.
+    /// Number of events and kept items without room.
     left_out: u64,
     newest: Nanos,
     text: Vec<u8>,
@@ -58,7 +58,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// Writes the recording that was created.
+    /// Starts writing a created recording.
     pub fn new(new: NewLimited) -> Self {
         let NewLimited {
             main,
@@ -83,12 +83,12 @@ impl Limited {
         }
     }
 
-    /// Where it can be read now.
+    /// Returns the current path of the recording.
     pub fn path(&self) -> &Path {
         self.main.current_path()
     }
 
-    /// Writes events, in order of time: what comes late counts as happening when the one before did.
+    /// Writes events in order of time. A late event gets the time of the previous event.
     ///
     /// # Errors
     /// If the disk is full, or a part cannot be created or dropped.
@@ -97,7 +97,7 @@ impl Limited {
     }
 
     fn take(&mut self, event: &Event) -> Result<(), LogError> {
-        // What comes late counts as happening now: what was before is summed up.
+        // A late event gets the current time, because the earlier time is already summed up.
         let event = match event.at < self.newest {
             false => Cow::Borrowed(event),
             true => Cow::Owned(Event {
@@ -127,12 +127,12 @@ impl Limited {
         kept
     }
 
-    /// Sees to it that there is a part with room for a line of so many bytes; false if it is too long for any.
+    /// Ensures that the current part has room for a line of `line` bytes. Returns false if it is too long for any part.
     fn make_room(&mut self, at: Nanos, line: usize) -> Result<bool, LogError> {
         let most = self.limits.part();
         let Some((part, begin)) = &mut self.part else {
             self.part = Some((self.begin(&[])?, at));
-            // From now on there is something to read.
+            // The recording now has content, so it is kept.
             self.main.keep();
             return self.make_room(at, line);
         };
@@ -141,7 +141,7 @@ impl Limited {
         if part.with(line) > most {
             part.flush()?;
         }
-        // What is left at the end is not worth a flush for each line.
+        // The rest of a nearly full part is not worth a flush per line.
         let is_full = part.with(line) > most || part.written() > most / 16 * 15;
         if is_over || (is_full && part.with(0) > most / 2) {
             self.next_part(at)?;
@@ -150,7 +150,7 @@ impl Limited {
         Ok(part.is_some_and(|(part, _)| part.with(line) <= most))
     }
 
-    /// The first events of a part say how the runs stand.
+    /// Creates a part. Its first events are the state of the runs.
     fn begin(&self, state: &[Event]) -> Result<Bounded, LogError> {
         let number = self.keeper.part();
         let path = self.folder.join(Member::Part(number).name());
@@ -186,7 +186,7 @@ impl Limited {
         Ok(())
     }
 
-    /// Drops parts that are too old, and those that there is no room for.
+    /// Drops parts that are too old or that exceed the size.
     fn drop_old(&mut self, at: Nanos) -> Result<(), LogError> {
         loop {
             let bytes: u64 = self.old.iter().map(|old| old.bytes).sum();
@@ -203,7 +203,7 @@ impl Limited {
         }
     }
 
-    /// Number of the first part that is there.
+    /// Returns the number of the first existing part.
     fn first(&self) -> u32 {
         let old = self.old.front().map(|old| old.number);
         old.unwrap_or(self.keeper.part())
@@ -236,7 +236,7 @@ impl Limited {
         Ok(())
     }
 
-    /// Puts on the disk what is to be known when the oldest part goes.
+    /// Writes the data to disk that must survive the oldest part.
     fn put_down(&mut self) -> Result<(), LogError> {
         self.course.flush()?;
         self.waits.flush()?;
@@ -273,10 +273,10 @@ impl Limited {
         part.map_or(Ok(()), |(part, _)| part.flush())
     }
 
-    /// Completes it. One to which nothing was written is removed.
+    /// Completes the recording. An empty one is removed.
     ///
     /// # Errors
-    /// The sentence tells what could not be written, and where the rest is.
+    /// An error message that names the lost data and the path of the rest.
     pub fn finish(mut self) -> Result<(), String> {
         if self.is_empty() {
             self.discard();
@@ -300,7 +300,7 @@ impl Limited {
         Ok(())
     }
 
-    /// Ends it where something could not be written. Where the rest can be read, if there is anything.
+    /// Ends the recording after a write error. Returns the path of the rest, if there is any.
     pub(super) fn give_up(self) -> Option<PathBuf> {
         if self.is_empty() {
             self.discard();
@@ -309,12 +309,11 @@ impl Limited {
         Some(self.path().to_owned())
     }
 
-    /// True if there is no part.
     fn is_empty(&self) -> bool {
         self.part.is_none() && self.old.is_empty()
     }
 
-    /// Removes it: it is of no use.
+    /// Removes the recording.
     pub(super) fn discard(self) {
         let Self {
             main, folder, part, ..
@@ -325,7 +324,7 @@ impl Limited {
     }
 
     fn complete(&mut self) -> Result<(), LogError> {
-        // The part first: it has the newest events.
+        // The part is completed first, because it has the newest events.
         let part = self.part.take();
         let ended = part.map_or(Ok(()), |(part, _)| part.finish().map(drop));
         let mut keep = Vec::new();
@@ -335,7 +334,7 @@ impl Limited {
     }
 }
 
-/// How a run stands, without its batches in flight.
+/// Returns the state of a run without its batches in flight.
 fn without_batches(event: &Event) -> Event {
     let mut event = event.clone();
     if let EventKind::State(state) = &mut event.kind {

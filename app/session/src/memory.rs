@@ -1,19 +1,19 @@
-//! The compressed log of a run in memory, which can be read while it grows.
+//! Compressed log of a run in memory, readable while it grows.
 
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a piece that changes no more. What is copied under the lock is less than one.
+/// Size of a full piece, bytes. Full pieces never change. Less than one piece is copied under the lock.
 const PIECE: usize = 256 << 10;
 
-/// The log, as far as it has been flushed. All clones are the same one.
+/// The flushed part of the log. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedLog(Arc<Mutex<Pieces>>);
 
 #[derive(Debug, Default)]
 struct Pieces {
     full: Vec<Arc<[u8]>>,
-    /// What follows them: less than a piece.
+    /// Data after the full pieces, less than a piece.
     rest: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl SharedLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The log as it is now. Nothing of it is copied but its last piece, however long it is.
+    /// Returns a snapshot of the log. It copies only the last piece.
     pub fn now(&self) -> LogInMemory {
         let pieces = self.pieces();
         let mut all = pieces.full.clone();
@@ -53,11 +53,11 @@ impl Write for SharedLog {
     }
 }
 
-/// A log as it was at one moment.
+/// Snapshot of a log.
 #[derive(Clone, Debug)]
 pub(super) struct LogInMemory {
     pieces: Vec<Arc<[u8]>>,
-    /// Which piece is read, and from where.
+    /// Index of the piece that is read, and the offset in it.
     at: (usize, usize),
 }
 

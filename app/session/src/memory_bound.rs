@@ -1,7 +1,7 @@
-//! The bound for the memory of a window. What is passed on to it is kept a second time for a while, in parts as a recording with a limit
-//! has them. When the runs of the window have become too large, a thread folds them anew: from what each minute came to ([`Keeper`]
-//! says it), what is kept in full, and the last parts. The window takes them in the place of the old ones at a place in the stream of
-//! events: all events before it are in them, and none after it.
+//! Memory limit of a window. A second copy of its events is stored temporarily in parts, like a recording with a limit.
+//! If the window's runs are too large, a thread rebuilds them from sums per minute, data kept in full and the last parts.
+//! [`Keeper`] computes sums and kept data. The window replaces its runs at a position in the event stream.
+//! The new runs contain all events before this position and none after it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -17,53 +17,53 @@ mod history;
 
 pub use history::History;
 
-/// The runs of the window have at most this share of the memory before they are folded anew: while that is done there are old and new
-/// ones, the events of the last parts, and what lists have reserved for more.
+/// Divisor of the memory limit for the window's runs before a rebuild.
+/// During the rebuild, memory also contains the new runs, the events of the last parts and the spare capacity of lists.
 const FULL: u64 = 3;
 
-/// The parts that are there for new ones have at most this share of it.
+/// Divisor of the memory limit for the parts of the next rebuild.
 const ANEW: u64 = 8;
 
-/// A part has this share of it.
+/// Divisor of the memory limit for one part.
 const PART: u64 = 64;
 
-/// Events that go by on their way to the window.
+/// Events on the way to the window.
 type Chunk = Arc<[Event]>;
 
-/// Sees to it that the runs of a window stay below so many bytes.
+/// Keeps the runs of a window below a memory limit.
 pub(super) struct MemoryBound {
     memory: u64,
     history: History,
-    /// The last parts; the one that grows is the last.
+    /// Last parts. The last one grows.
     parts: VecDeque<Part>,
-    /// Bytes of the runs of the window, about.
+    /// Estimated size of the window's runs, bytes.
     shown: u64,
     folding: Option<Folding>,
-    /// What the window was given last, while it has not taken it in.
+    /// Marker of the last sent runs. It is alive until the window applies them.
     given: Weak<()>,
 }
 
-/// A stretch of time of which all events are there.
+/// A period of time with all its events.
 #[derive(Clone, Default)]
 struct Part {
     number: u32,
-    /// How the runs stood where it begins.
+    /// State of the runs at the start.
     state: Vec<Event>,
     chunks: Vec<Chunk>,
     bytes: u64,
 }
 
-/// Runs that are folded anew.
+/// A rebuild in progress.
 struct Folding {
-    /// What is passed on meanwhile.
+    /// Sends the events that arrive during the rebuild.
     events: Sender<Chunk>,
-    /// They have caught up.
+    /// Receives the rebuilt runs.
     ready: Receiver<Folded>,
-    /// Bytes of them, about.
+    /// Estimated size of the new runs, bytes.
     bytes: u64,
 }
 
-/// Runs that have caught up, but for what has come since.
+/// Rebuilt runs that still need the last events.
 struct Folded {
     fleet: Fleet,
     landmarks: Vec<Landmarks>,
@@ -71,7 +71,7 @@ struct Folded {
 }
 
 impl MemoryBound {
-    /// For a window whose runs may have so many bytes.
+    /// Creates the limit for a window with this number of bytes for its runs.
     pub fn new(memory: u64) -> Self {
         Self {
             memory,
@@ -83,7 +83,7 @@ impl MemoryBound {
         }
     }
 
-    /// Hears what is passed on to the window right after this.
+    /// Records events that are sent to the window right after this call.
     pub fn hear(&mut self, events: &[Event]) {
         let bytes: u64 = events.iter().map(Event::bytes_in_run).sum();
         self.history.hear(events, self.first());
@@ -104,20 +104,20 @@ impl MemoryBound {
         {
             self.next_part();
         }
-        // A window that takes nothing in, because it is hidden say, would be given one after the other.
+        // A hidden window does not apply its messages, so no second rebuild starts before it does.
         let is_waiting = self.folding.is_some() || self.given.strong_count() > 0;
         if !is_waiting && self.shown >= self.memory / FULL {
             self.fold();
         }
     }
 
-    /// The runs in whose place new ones are to be put before anything else is passed on; `None` if there are none.
+    /// Returns the rebuilt runs, to be sent before further events. `None` if there are none.
     pub fn renewed(&mut self) -> Option<Renewed> {
         let folding = self.folding.as_ref()?;
         let folded = match folding.ready.try_recv() {
             Ok(folded) => folded,
             Err(TryRecvError::Empty) => return None,
-            // The thread has failed. Another one may not.
+            // The thread failed. A new one may succeed.
             Err(TryRecvError::Disconnected) => {
                 self.folding = None;
                 return None;
@@ -130,7 +130,7 @@ impl MemoryBound {
         Some(folded.finish(on_its_way))
     }
 
-    /// Number of the first part that is there.
+    /// Returns the number of the first existing part.
     fn first(&self) -> u32 {
         self.parts.front().map_or(0, |part| part.number)
     }
@@ -148,7 +148,7 @@ impl MemoryBound {
         }
     }
 
-    /// Begins to fold the runs anew. Without a thread they stay as they are, and it is tried again with the next events.
+    /// Starts a rebuild. If the thread cannot start, the next events try again.
     fn fold(&mut self) {
         let parts: Vec<Part> = self.parts.iter().cloned().collect();
         let past = self.history.before(self.first());
@@ -169,7 +169,7 @@ impl MemoryBound {
     }
 }
 
-/// Bytes of memory that this host has; `None` if it does not say.
+/// Returns the memory of this host, bytes. `None` if it is unknown.
 pub fn memory_of_host() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -177,7 +177,7 @@ pub fn memory_of_host() -> Option<u64> {
     Some(kib.saturating_mul(1024))
 }
 
-/// Folds until everything is taken in that was passed on so far; `None` if it is not wanted any more.
+/// Rebuilds the runs from all events so far. `None` if the result is no longer needed.
 fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Folded> {
     let mut fleet = Fleet::default();
     past.iter().for_each(|event| fleet.apply(event));
@@ -198,7 +198,7 @@ fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Fol
             Err(TryRecvError::Empty) => {
                 let is_known = !landmarks.is_empty();
                 follow(&fleet, &mut landmarks);
-                // To work out the landmarks takes a while; what has come meanwhile does not.
+                // Computing the landmarks takes a while. The events that arrived meanwhile need little time.
                 if is_known {
                     break;
                 }
@@ -216,7 +216,7 @@ fn take(fleet: &mut Fleet, events: &[Event]) {
     events.iter().for_each(|event| fleet.apply(event));
 }
 
-/// Brings the landmarks of all runs up to date. A run that has come since has its place among them by its id.
+/// Updates the landmarks of all runs. They are ordered by run id, so a new run shifts the later ones.
 fn follow(fleet: &Fleet, landmarks: &mut Vec<Landmarks>) {
     if landmarks.len() != fleet.runs().len() {
         *landmarks = vec![Landmarks::default(); fleet.runs().len()];
@@ -226,7 +226,7 @@ fn follow(fleet: &Fleet, landmarks: &mut Vec<Landmarks>) {
 }
 
 impl Folded {
-    /// Takes in what has come since.
+    /// Applies the events that arrived during the rebuild.
     fn finish(mut self, on_its_way: Arc<()>) -> Renewed {
         for chunk in self.rest.try_iter() {
             take(&mut self.fleet, &chunk);

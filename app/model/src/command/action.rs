@@ -9,95 +9,95 @@ pub enum Action {
     RunDemo,
     /// Start a run with the options.
     Run,
-    /// The same, held before anything happens.
+    /// Start a run that is paused before the first batch.
     RunPaused,
-    /// The same at a tenth of its speed.
+    /// Start a run at a tenth of its speed.
     RunSlowly,
     /// Simulate a run with the options on a virtual clock.
     Simulate,
     /// Stop the run.
     Stop,
-    /// Pause or resume: the engine while live, playback in a recording.
+    /// Pause or resume the engine of a live run, or the playback of a recording.
     PauseResume,
-    /// One transition forwards; live and paused: let the engine take one.
+    /// Go forward by one transition. If the run is live and paused, the engine performs one.
     StepForward,
-    /// One transition back.
+    /// Go back by one transition.
     StepBack,
-    /// To the next batch yielded.
+    /// Go to the next yielded batch.
     NextBatch,
-    /// To the batch yielded before.
+    /// Go to the previous yielded batch.
     PreviousBatch,
-    /// To the next wait of the trainer.
+    /// Go to the trainer's next wait.
     NextStall,
-    /// To the wait before.
+    /// Go to the trainer's previous wait.
     PreviousStall,
-    /// Into the longest wait.
+    /// Go to the longest wait.
     LongestWait,
-    /// Play from the beginning.
+    /// Play from the start.
     Replay,
-    /// To the next arrival out of order.
+    /// Go to the next out-of-order arrival.
     NextOutOfOrder,
-    /// To the arrival out of order before.
+    /// Go to the previous out-of-order arrival.
     PreviousOutOfOrder,
-    /// To the next error or loss.
+    /// Go to the next error or loss.
     NextTrouble,
-    /// To the error or loss before.
+    /// Go to the previous error or loss.
     PreviousTrouble,
-    /// To the next change of stage of the selected batch.
+    /// Go to the next stage change of the selected batch.
     NextStage,
-    /// To the change of stage before.
+    /// Go to the previous stage change of the selected batch.
     PreviousStage,
     /// Play slower.
     Slower,
     /// Play faster.
     Faster,
-    /// To the beginning of the run.
+    /// Go to the start of the run.
     GoToStart,
-    /// Follow what happens now.
+    /// Follow the live run.
     FollowLive,
-    /// Hide what comes after the instant that is looked at, or show it.
+    /// Hide or show everything after the cursor.
     HideFuture,
     /// Zoom in.
     ZoomIn,
     /// Zoom out.
     ZoomOut,
-    /// Move left.
+    /// Move the view left.
     PanLeft,
-    /// Move right.
+    /// Move the view right.
     PanRight,
-    /// Show everything.
+    /// Show the whole run.
     ShowAll,
-    /// Show what is selected.
+    /// Zoom to the selected item.
     FitSelection,
-    /// Show the selected range.
+    /// Zoom to the selected range.
     ZoomToRange,
-    /// The view before.
+    /// Return to the previous view.
     ViewBack,
-    /// The view after.
+    /// Go to the next view in the history.
     ViewForward,
-    /// Next span on this lane.
+    /// Select the next span on this lane.
     NextSpan,
-    /// Previous span on this lane.
+    /// Select the previous span on this lane.
     PreviousSpan,
-    /// The lane above.
+    /// Select the lane above.
     LaneUp,
-    /// The lane below.
+    /// Select the lane below.
     LaneDown,
-    /// Look for a batch, a sample, what was slow.
+    /// Search for batches, samples or slow items.
     Search,
-    /// To the next hit of the search.
+    /// Go to the next search result.
     NextMatch,
-    /// To the hit before.
+    /// Go to the previous search result.
     PreviousMatch,
-    /// Place a marker at the instant that is looked at, or take it away.
+    /// Place or remove a marker at the cursor.
     ToggleMarker,
-    /// To the next marker.
+    /// Go to the next marker.
     NextMarker,
-    /// To the marker before.
+    /// Go to the previous marker.
     PreviousMarker,
-    /// Take all markers away.
+    /// Remove all markers.
     ClearMarkers,
-    /// Choose a recording.
+    /// Choose a recording to open.
     Open,
     /// Choose a folder of logs.
     OpenFolder,
@@ -105,101 +105,101 @@ pub enum Action {
     Save,
     /// Choose a recording to compare with.
     Compare,
-    /// Run the program that is watched with other arguments.
+    /// Run the watched program with other arguments.
     TryProgram,
-    /// End the program that is run with other arguments.
+    /// End the runs with other arguments.
     EndTries,
-    /// Write the run for other tools.
+    /// Export the run for other tools.
     Export,
-    /// Break the export off.
+    /// Cancel the export.
     CancelExport,
     /// Choose a folder of pictures.
     ChooseFolder,
-    /// Ask for a PyTorch program, start it and watch it.
+    /// Show the form for a PyTorch program to start and watch.
     WatchProgram,
     /// Save the enlarged picture.
     SavePicture,
-    /// Values of the selected batch to the clipboard.
+    /// Copy the values of the selected batch.
     CopyValues,
-    /// Content of the selected batch to the clipboard, as JSON.
+    /// Copy the content of the selected batch as JSON.
     CopyContent,
-    /// Dataset indices of the selected batch to the clipboard.
+    /// Copy the dataset indices of the selected batch.
     CopyIndices,
-    /// PyTorch's variables to the clipboard.
+    /// Copy PyTorch's variables.
     CopyVariables,
     /// Close the run.
     Close,
     /// Undo the last change to the options.
     Undo,
-    /// Make it again.
+    /// Redo the last undone change to the options.
     Redo,
-    /// Copy the options of the run that is shown to the next run.
+    /// Copy the options of the shown run to the next run.
     TakeOptions,
-    /// Clear the innermost thing.
+    /// Close or clear the innermost item.
     Escape,
-    /// The pipeline and what happened in it.
+    /// Show the pipeline and its events.
     ShowDebug,
-    /// The order of the samples.
+    /// Show the sample order.
     ShowSampling,
-    /// Why training waits, and what would help.
+    /// Show the causes of waits and their remedies.
     ShowDiagnose,
-    /// The timeline below the pipeline.
+    /// Show the timeline below the pipeline.
     ShowTimeline,
-    /// The table of batches below the pipeline.
+    /// Show the table of batches below the pipeline.
     ShowBatches,
-    /// Counters over time below the pipeline.
+    /// Show counters over time below the pipeline.
     ShowPlots,
-    /// All loaders and ranks below the pipeline.
+    /// Show all loaders and ranks below the pipeline.
     ShowLoaders,
     /// Show the next loader.
     NextLoader,
-    /// Show the loader before.
+    /// Show the previous loader.
     PreviousLoader,
-    /// Options on or off.
+    /// Show or hide the options.
     ToggleOptions,
-    /// Inspector on or off.
+    /// Show or hide the inspector.
     ToggleInspector,
-    /// PyTorch's variables beside the pipeline on or off.
+    /// Show or hide PyTorch's variables next to the pipeline.
     ToggleVariables,
-    /// Dark or light.
+    /// Switch between dark and light.
     ToggleTheme,
-    /// Animations on or off.
+    /// Turn animations on or off.
     ToggleMotion,
-    /// Ask before a run that was not saved is replaced, or don't.
+    /// Turn the question before an unsaved run is replaced on or off.
     ToggleAsking,
-    /// The pipeline alone, as large as the screen allows, on or off.
+    /// Show the pipeline alone and as large as possible, or end this.
     Present,
-    /// Everything larger.
+    /// Enlarge everything.
     Larger,
-    /// Everything smaller.
+    /// Shrink everything.
     Smaller,
-    /// Everything as large as the system has it.
+    /// Reset the zoom to that of the system.
     ActualSize,
-    /// Numbers about the program itself on or off.
+    /// Show or hide performance numbers of Loadscope.
     ToggleNumbers,
-    /// The list of errors and warnings on or off.
+    /// Show or hide the list of errors and warnings.
     ShowMessages,
-    /// All actions, to be found by typing.
+    /// Show a searchable list of all actions.
     Palette,
-    /// Help on or off.
+    /// Show or hide the help.
     Help,
-    /// What the words of the pipeline mean, on or off.
+    /// Show or hide the glossary of pipeline terms.
     Glossary,
-    /// The list of lessons.
+    /// Show the list of lessons.
     Learn,
-    /// Answer, or on to the next step of the lesson.
+    /// Answer, or go to the next step of the lesson.
     GoOn,
-    /// On to the next step without an answer.
+    /// Go to the next step without an answer.
     SkipStep,
-    /// The step of the lesson before.
+    /// Go to the previous step of the lesson.
     PreviousPage,
-    /// Show again what the step of the lesson is about.
+    /// Show the subject of the lesson step again.
     ReturnToStep,
-    /// Lessons for a lecture.
+    /// Turn lecture mode of lessons on or off.
     ToggleLecture,
-    /// Lessons in the other language.
+    /// Switch lessons to the other language.
     ChangeLanguage,
-    /// Out of the lesson, and out of the list.
+    /// Leave the lesson, or close the list of lessons.
     LeaveLesson,
     /// Quit.
     Quit,

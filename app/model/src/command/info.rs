@@ -1,31 +1,31 @@
-//! How an action introduces itself: name, tooltip, keys, group.
+//! Presentation of an action: name, tooltip, keys, group.
 
 use egui::{Context, Key, KeyboardShortcut};
 use loadscope_words::say;
 
-/// How an action introduces itself.
+/// Presentation of an action.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// Its name in menus and for screen readers.
+    /// Name in menus and for screen readers.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Tooltip: its effect in one sentence.
     pub tooltip: &'static str,
-    /// Its key.
+    /// Main key.
     pub shortcut: Option<KeyboardShortcut>,
-    /// Where it stands in the help.
+    /// Group in the help sheet.
     pub group: Group,
 }
 
 /// Groups of the help sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Starting and stopping.
+    /// Starting and stopping runs.
     Run,
     /// Moving the time cursor.
     Travel,
     /// Zooming and moving the view.
     Look,
-    /// Going from thing to thing.
+    /// Jumping between items and selecting them.
     Find,
     /// Lessons.
     Learn,
@@ -47,7 +47,7 @@ impl Group {
         Self::Window,
     ];
 
-    /// Its heading.
+    /// Returns the heading.
     pub fn label(self) -> &'static str {
         match self {
             Self::Run => say!("Run"),
@@ -62,13 +62,13 @@ impl Group {
 }
 
 impl Info {
-    /// Its key as it stands in menus and in the help: `Ctrl+O`, `→`.
+    /// Returns the key as shown in menus and in the help: `Ctrl+O`, `→`.
     pub fn keys(&self, ctx: &Context) -> String {
         self.shortcut.map_or_else(String::new, |s| written(ctx, &s))
     }
 }
 
-/// A key as people know it, after its modifiers as the system writes them.
+/// Formats a key as a symbol, after the modifiers in the notation of the system.
 pub(super) fn written(ctx: &Context, shortcut: &KeyboardShortcut) -> String {
     let symbol = match shortcut.logical_key {
         Key::ArrowRight => "→",
@@ -87,7 +87,7 @@ pub(super) fn written(ctx: &Context, shortcut: &KeyboardShortcut) -> String {
         Key::Escape => say!("Esc"),
         _ => return ctx.format_shortcut(shortcut),
     };
-    // The modifiers alone, with our sign for the key.
+    // `format_shortcut` supplies the modifiers. The key is replaced with our symbol.
     let plain = KeyboardShortcut::new(shortcut.modifiers, Key::A);
     let mut text = ctx.format_shortcut(&plain);
     text.truncate(text.len() - 1);

@@ -1,11 +1,11 @@
-//! Every key with the action it stands for.
+//! Keyboard shortcuts of all actions.
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 use loadscope_words::say;
 
 use super::{Action, info};
 
-/// Second keys: the same action under a key that others use for it, or that the keyboard has elsewhere.
+/// Second keys: keys from other programs or from other keyboard layouts.
 #[rustfmt::skip]
 const ALSO: &[(Action, Modifiers, Key)] = &[
     (Action::ShowAll, Modifiers::NONE, Key::Num0),
@@ -20,7 +20,8 @@ const ALSO: &[(Action, Modifiers, Key)] = &[
 ];
 
 impl Action {
-    /// Every key with the action it stands for. Keys with modifiers come first: without them they would be taken for others.
+    /// Returns every shortcut with its action.
+    /// Shortcuts with modifiers come first, because egui also matches a key without its modifiers.
     pub fn shortcuts() -> Vec<(KeyboardShortcut, Self)> {
         let first = Self::all().filter_map(|a| Some((a.info().shortcut?, a)));
         let also = ALSO.iter();
@@ -31,7 +32,7 @@ impl Action {
         all
     }
 
-    /// Its keys as they stand in the help: `Home or 0`.
+    /// Returns all keys as shown in the help: `Home or 0`.
     pub fn all_keys(self, ctx: &Context) -> String {
         let mut text = self.info().keys(ctx);
         for (_, m, key) in ALSO.iter().filter(|(a, ..)| *a == self) {

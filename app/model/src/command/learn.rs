@@ -1,4 +1,4 @@
-//! What a learner asks for.
+//! Requests of a learner.
 
 use std::path::PathBuf;
 
@@ -7,35 +7,35 @@ use loadscope_lessons::{Answer, Language, Lesson, Target};
 
 use crate::state::learn::Draft;
 
-/// What a learner asks for.
+/// Request of a learner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LearnCommand {
-    /// Open the lesson with this number, or go on with it.
+    /// Open or continue the lesson with this number.
     Lesson(u32),
-    /// Show a lesson that is being written; or what is wrong with its file.
+    /// Show a lesson that is being written, or the error in its file.
     Preview(PathBuf, Result<Box<Lesson>, String>),
-    /// Go to this step of the lesson, counted from 0, if it was reached before.
+    /// Go to this step of the lesson, counted from 0, if it was already reached.
     Step(usize),
-    /// The answer as it is so far.
+    /// Update the unfinished answer.
     Draft(Draft),
-    /// The answer.
+    /// Submit the answer.
     Answer(Answer),
-    /// This was clicked as an answer.
+    /// Submit the clicked item as the answer.
     Target(Target),
     /// Show the lessons in this language.
     Language(Language),
-    /// Show the solution of a try: its options are set.
+    /// Show the solution of a try by setting its options.
     Solution,
-    /// Begin the quiz of this seed.
+    /// Start the quiz with this seed.
     Quiz(u64),
-    /// Draw the cases by this seed.
+    /// Draw the cases with this seed.
     Seed(u64),
-    /// Open a detective case: its seed and its number.
+    /// Open the detective case with this seed and this number.
     Case(u64, u32),
-    /// Name this cause, or no longer.
+    /// Select or deselect this cause.
     Name(Culprit),
-    /// Choose this remedy, or no longer.
+    /// Select or deselect this remedy.
     Choose(Remedy),
-    /// Judge what was named and chosen.
+    /// Judge the selected causes and remedies.
     Solve,
 }

@@ -1,4 +1,4 @@
-//! What every action is called, what it does, its key, and where it stands in the help.
+//! Table of actions: name, tooltip, key and group in the help.
 
 use egui::{Key, KeyboardShortcut, Modifiers};
 use loadscope_words::say;
@@ -26,7 +26,7 @@ impl Action {
         Self::VARIANTS.iter().copied()
     }
 
-    /// Name, tooltip, key and group.
+    /// Returns the name, tooltip, key and group.
     #[rustfmt::skip]
     #[expect(clippy::too_many_lines, reason = "one line an action")]
     pub fn info(self) -> Info {

@@ -14,7 +14,7 @@ fn no_two_actions_share_a_key() {
     }
 }
 
-/// *End* did nothing, although a button of that name jumps to the end.
+/// Regression test: *End* had no effect, although a button jumps to the end.
 #[test]
 fn each_key_of_the_navigation_block_has_an_action() {
     let all = Action::shortcuts();
@@ -35,7 +35,7 @@ fn each_key_of_the_navigation_block_has_an_action() {
     assert_eq!(of(Key::End).map(|found| found.1), Some(Action::FollowLive));
 }
 
-/// Egui takes a key with Shift or Alt for the one without, so the one with must be asked first.
+/// Egui also matches a key with Shift or Alt against the shortcut without it. The shortcut with the modifier must come first.
 #[test]
 fn keys_with_modifiers_are_asked_first() {
     let all = Action::shortcuts();
@@ -71,7 +71,7 @@ fn keys_are_written_as_people_know_them() {
     assert_eq!(keys(Action::NextStage), "]");
     assert_eq!(keys(Action::ClearMarkers), "");
     assert_eq!(Action::ShowAll.all_keys(&ctx), "Home or 0");
-    // Not one of them falls back to the name of an egui key.
+    // No shortcut is shown with the name of an egui key.
     for action in Action::all() {
         assert!(!keys(action).contains("Bracket"), "{action:?}");
     }

@@ -1,4 +1,4 @@
-//! What the menus offer, and what comes of it.
+//! Tests of the context menus and their commands.
 
 use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
@@ -9,7 +9,7 @@ use crate::Model;
 use crate::state::{SessionState, Source};
 use crate::view::Lower;
 
-/// Two workers; batch 3 takes 200 ms, the others 10 ms.
+/// A run of two workers. Batch 3 takes 200 ms, the others 10 ms.
 fn model() -> Model {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=10,slow=3:200".to_owned(),
@@ -48,7 +48,7 @@ fn a_late_batch_leads_into_the_wait_for_it() {
     let awaited = model.pipeline().awaited().map(|batch| batch.row);
     assert_eq!(awaited, Some(3), "the moment is within the wait");
     assert!(model.prefs.inspector_open);
-    // What came in time was not late.
+    // A batch that arrived in time is not offered as late.
     let batch = model.session.run.batches().len() - 1;
     let early = (0..batch).find(|row| {
         wait_for(&model.session.run, *row).is_some_and(|wait| wait.end - wait.start < LONG)
@@ -109,7 +109,7 @@ fn what_is_copied_names_stages_and_times() {
     assert!(text.contains("The trainer waited"), "{text}");
 }
 
-/// Whatever is pointed at, at any step, with the future hidden or not: an entry is possible and no group is empty.
+/// Every target has possible entries and no empty group, at every step, with and without a hidden future.
 #[test]
 fn every_menu_can_be_opened_at_every_step() {
     let mut model = model();

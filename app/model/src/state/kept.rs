@@ -1,4 +1,4 @@
-//! The runs of this window: the one that is shown, and those that were shown before. Nothing is lost by running again.
+//! The runs of this window: the shown one and earlier ones. A new run loses no earlier run.
 
 use std::path::Path;
 
@@ -10,70 +10,70 @@ use loadscope_words::say;
 use super::parts::SessionState;
 use super::source::Source;
 
-/// A run that another one took the place of.
+/// An earlier run, which is not shown.
 #[derive(Debug)]
 pub struct KeptRun {
-    /// All that goes with it.
+    /// The run and its session.
     pub session: SessionState,
-    /// What stands about it in the list.
+    /// Line in the list of runs.
     pub line: RunLine,
-    /// The memory that it takes, bytes.
+    /// Memory use, bytes.
     pub bytes: u64,
-    /// The part of that for the contents of its batches.
+    /// Memory use of the batch contents, bytes.
     pub content_bytes: u64,
 }
 
-/// What stands about a run in the list: `#1 digits, 4 workers · 7.0 s · waits 54 %`.
+/// Line of a run in the list: `#1 digits, 4 workers · 7.0 s · waits 54 %`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunLine {
-    /// What it loaded, and with how many workers.
+    /// Dataset and number of workers.
     pub name: String,
-    /// How long it took; `None` while it lasts.
+    /// Duration. `None` while the run is live.
     pub took: Option<Nanos>,
-    /// The share of that for which the trainer waited; `None` where nothing is known of a trainer.
+    /// Fraction of the duration that the trainer waited. `None` if there is no data about a trainer.
     pub share: Option<f64>,
-    /// An error ended it.
+    /// True if an error ended the run.
     pub failed: bool,
 }
 
-/// The runs that were shown before, in the order in which they began.
+/// Earlier runs, ordered by their start.
 #[derive(Debug, Default)]
 pub struct KeptRuns {
     list: Vec<KeptRun>,
-    /// The highest number so far.
+    /// Highest number so far.
     numbered: u32,
 }
 
-/// What there is no room for.
+/// Runs and contents to remove when there is no room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surplus {
-    /// Runs whose contents go.
+    /// Numbers of runs that lose their contents.
     pub contents: Vec<u32>,
-    /// Runs that go.
+    /// Numbers of runs to drop.
     pub runs: Vec<u32>,
 }
 
 impl RunLine {
-    /// Of a run as it is now. A long one is looked at for a while.
+    /// Returns the line of a run in its current state. A long run takes a while to analyze.
     pub fn of(session: &SessionState) -> Self {
         let is_known = !session.run.epochs().is_empty();
         Self::with(session, is_known.then(|| Glance::of(&session.run).share()))
     }
 
-    /// Of a run whose trainer waited for this share of the time, if that is known.
+    /// Returns the line of a run with a known waiting fraction.
     pub fn with(session: &SessionState, share: Option<f64>) -> Self {
         let run = &session.run;
         let has_trainer = !run.has_only_parts();
         Self {
             name: name(session),
             took: (!session.source.is_live()).then(|| run.in_loop()),
-            // As in the verdict above the pipeline. Without a batch there was nothing to wait for.
+            // Same rule as the verdict above the pipeline. Without a batch there was no wait.
             share: share.filter(|_| has_trainer && !run.batches().is_empty()),
             failed: run.failure().is_some(),
         }
     }
 
-    /// The end of its line: how long it took, and how it went.
+    /// Returns the end of the line: duration and outcome.
     pub fn outcome(&self) -> String {
         let Some(took) = self.took else {
             return say!("running").to_owned();
@@ -86,7 +86,7 @@ impl RunLine {
     }
 }
 
-/// `digits, 4 workers`
+/// Formats `digits, 4 workers`.
 fn name(session: &SessionState) -> String {
     if let Source::Recording { path, .. } = &session.source {
         return file_name(path);
@@ -105,7 +105,7 @@ fn name(session: &SessionState) -> String {
         Origin::Simulation => say!(", simulated"),
         _ => "",
     };
-    // Two runs may differ in nothing else.
+    // Two runs can differ only in this option.
     let order = match info.options.num_workers > 0 && !info.options.in_order {
         true => ", in_order=False",
         false => "",
@@ -113,7 +113,7 @@ fn name(session: &SessionState) -> String {
     say!("{loaded}, {workers}{order}{how}")
 }
 
-/// What is loaded, in a word: `digits`, or the name of a folder or file.
+/// Returns a short name of the dataset: `digits`, or the name of a folder or file.
 fn short(options: &RunOptions) -> String {
     match options.dataset.split_once(':') {
         Some(("synthetic", _)) => "synthetic".to_owned(),
@@ -145,45 +145,45 @@ impl KeptRun {
         }
     }
 
-    /// It has got events, or has ended.
+    /// Recomputes line and memory use after new events or the end of the run.
     pub fn refresh(&mut self) {
         let session = std::mem::take(&mut self.session);
         *self = Self::new(session);
     }
 
-    /// Its number in the list, from 1.
+    /// Returns the number in the list, counted from 1.
     pub fn number(&self) -> u32 {
         self.session.number
     }
 }
 
 impl KeptRuns {
-    /// So many runs are there at most, with the one that is shown.
+    /// Maximum number of runs, including the shown one.
     pub const MOST: usize = 20;
-    /// So much memory those that are not shown take at most, bytes.
+    /// Maximum memory use of the runs that are not shown, bytes.
     pub const MOST_BYTES: u64 = 1 << 30;
 
-    /// Those that are not shown, in order of number.
+    /// Returns the runs that are not shown, ordered by number.
     pub fn all(&self) -> &[KeptRun] {
         &self.list
     }
 
-    /// The one with this number, unless it is shown.
+    /// Returns the run with this number. `None` if it is shown or does not exist.
     pub fn get(&self, number: u32) -> Option<&KeptRun> {
         self.list.iter().find(|kept| kept.number() == number)
     }
 
-    /// The same, to be changed.
+    /// Returns the run with this number, mutably.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut KeptRun> {
         self.list.iter_mut().find(|kept| kept.number() == number)
     }
 
-    /// The number of the next run to begin.
+    /// Returns the number of the next run.
     pub fn next_number(&self) -> u32 {
         self.numbered + 1
     }
 
-    /// Puts aside what was shown, if there is anything in it. Returns its number.
+    /// Stores the session if it is worth keeping. Returns its number.
     pub fn keep(&mut self, session: SessionState) -> Option<u32> {
         if !session.is_worth_keeping() {
             return None;
@@ -195,30 +195,30 @@ impl KeptRuns {
         Some(number)
     }
 
-    /// Takes the one with this number out.
+    /// Removes and returns the session with this number.
     pub fn take(&mut self, number: u32) -> Option<SessionState> {
         let place = self.list.iter().position(|kept| kept.number() == number)?;
         Some(self.list.remove(place).session)
     }
 
-    /// Where in the list the one with this number is.
+    /// Returns the position of the run with this number in the list.
     pub fn place(&self, number: u32) -> Option<usize> {
         self.list.iter().position(|kept| kept.number() == number)
     }
 
-    /// The one at this place in the list, to be changed.
+    /// Returns the run at this position in the list, mutably.
     pub fn at_mut(&mut self, place: usize) -> Option<&mut KeptRun> {
         self.list.get_mut(place)
     }
 
-    /// None of them is needed.
+    /// Marks all runs as discarded.
     pub fn discard_all(&mut self) {
         self.list
             .iter_mut()
             .for_each(|kept| kept.session.discarded = true);
     }
 
-    /// What there is no room for: the oldest contents first, then the oldest runs. Those with a star stay.
+    /// Returns what to remove: the oldest contents first, then the oldest runs. Starred runs stay.
     pub fn surplus(&self) -> Surplus {
         self.beyond(Self::MOST, Self::MOST_BYTES)
     }
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(runs.next_number(), 2, "no two runs have the same number");
     }
 
-    /// The run of an empty dataset was not in the list.
+    /// Regression test: the run of an empty dataset was missing from the list.
     #[test]
     fn a_run_that_ended_without_a_batch_is_kept() {
         let mut run = Run::default();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     proptest! {
-        /// Contents go before runs, the oldest first, and never what has a star.
+        /// Contents are removed before runs, the oldest first. Starred runs stay.
         #[test]
         fn there_is_room_for_so_much(
             sizes in prop::collection::vec((0..50u64, 0..50u64, any::<bool>()), 0..30),

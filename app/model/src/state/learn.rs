@@ -1,4 +1,4 @@
-//! Learning: which lesson, quiz or detective case is open, how far it is, and what is being answered.
+//! State of learning: the open lesson, quiz or detective case, its progress, and the unfinished answer.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,43 +21,43 @@ mod wanted;
 pub use draft::Draft;
 pub use wanted::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
 
-/// What is remembered of learning from one start to the next.
+/// Learning preferences and progress that are kept between starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Learned {
     /// The language of the lessons.
     pub language: Language,
-    /// Questions are hidden, the type is larger.
+    /// True in lecture mode, which hides questions and enlarges the text.
     pub lecture: bool,
-    /// What the detective cases are drawn by; 0: the first ones.
+    /// Seed of the detective cases. 0 stands for the first cases.
     pub cases: u64,
-    /// What was done.
+    /// Progress in lessons, quizzes and cases.
     pub progress: Progress,
 }
 
 impl Learned {
-    /// What the detective cases are drawn by.
+    /// Returns the seed of the detective cases.
     pub fn cases_seed(&self) -> u64 {
         self.cases.max(1)
     }
 }
 
-/// What is open for learning.
+/// State of the open lesson, quiz or case.
 #[derive(Debug, Default)]
 pub struct Learn {
-    /// `None`: the window is used without lessons.
+    /// Open page. `None` if the window is used without lessons.
     pub page: Option<Page>,
-    /// What the window showed before: restored afterwards.
+    /// State of the window before the lesson, for restoring it.
     pub own: Option<Box<Own>>,
-    /// What has to be worked out for it, away from the window's thread.
+    /// Background job that was requested.
     pub wanted: Option<Wanted>,
-    /// How often something was wanted.
+    /// Number of background jobs requested so far.
     pub asked: u64,
-    /// The lessons in the language that is chosen.
+    /// Lessons in the chosen language.
     pub course: Option<Arc<Course>>,
 }
 
-/// What is shown of it.
+/// Page of the lessons.
 #[derive(Debug)]
 pub enum Page {
     /// The list of lessons, cases and quizzes.
@@ -70,130 +70,130 @@ pub enum Page {
     Case(Box<Detecting>),
 }
 
-/// A lesson that is open.
+/// An open lesson.
 #[derive(Debug)]
 pub struct Playing {
-    /// How far it is.
+    /// Progress in the lesson.
     pub play: Play,
-    /// What is shown of its run.
+    /// View of the lesson's run.
     pub stage: LessonView,
-    /// What came of the last run of the learner's in this step.
+    /// Result of the learner's last run in this step.
     pub tried: Option<Tried>,
-    /// Each part of the goal, with what that run says to it.
+    /// Each part of the goal, with its value in that run.
     pub found: Vec<(String, Option<Value>)>,
-    /// The run of the learner's that was looked at last: what its panels know it by.
+    /// Number of the learner's run that was checked last, as `run_number`.
     pub looked_at: Option<u64>,
-    /// The file that is being written: it is read again when it changes.
+    /// Lesson file that is being written. It is read again after each change.
     pub file: Option<PathBuf>,
-    /// What is wrong with that file.
+    /// Error in that file.
     pub mistake: Option<String>,
 }
 
-/// A quiz that is open.
+/// An open quiz.
 #[derive(Debug)]
 pub struct Quizzing {
-    /// All questions.
+    /// The quiz with all its questions.
     pub quiz: Arc<Quiz>,
-    /// What they were drawn by.
+    /// Seed of the drawn questions.
     pub seed: u64,
-    /// Those that were drawn, as positions in the quiz.
+    /// Drawn questions, as positions in the quiz.
     pub drawn: Vec<usize>,
-    /// What was answered so far; `None`: the question was skipped.
+    /// Judgements so far. `None` for a skipped question.
     pub answers: Vec<Option<Judgement>>,
-    /// What is shown of the run of the question.
+    /// View of the question's run.
     pub stage: LessonView,
 }
 
-/// A detective case that is open.
+/// An open detective case.
 #[derive(Debug)]
 pub struct Detecting {
-    /// What the cases are drawn by.
+    /// Seed of the cases.
     pub seed: u64,
-    /// Its number, from 1.
+    /// Number of the case, from 1.
     pub number: u32,
-    /// The case, once it was made.
+    /// The case. `None` until it is made.
     pub case: Option<Arc<Case>>,
-    /// The causes that were named.
+    /// Causes that the learner selected.
     pub named: Vec<Culprit>,
-    /// The remedies that were chosen.
+    /// Remedies that the learner selected.
     pub chosen: Vec<Remedy>,
-    /// How it ended.
+    /// Result, after the case is solved.
     pub solved: Option<Box<Solved>>,
-    /// Where the window stands.
+    /// View of the case's run.
     pub stage: LessonView,
 }
 
 /// View of the run of a lesson, a question or a case.
 #[derive(Clone, Debug, Default)]
 pub struct LessonView {
-    /// What is being answered.
+    /// Unfinished answer.
     pub draft: Draft,
-    /// What the run says; `None` until it is known, or where there is no question.
+    /// Correct answer from the run. `None` until it is known, or if there is no question.
     pub truth: Option<Value>,
-    /// Where the run stands at first.
+    /// Initial position in the run.
     pub from: Option<Place>,
-    /// The moment that shows the answer.
+    /// Position that shows the answer.
     pub until: Option<Place>,
-    /// Where the window was put: if it stands elsewhere, the learner has looked at something else.
+    /// Position that the lesson set. A different current position means that the learner has moved.
     pub home: Option<Home>,
-    /// The run is on its way from one to the other.
+    /// Playback from the initial position to the answer.
     pub replay: Option<Replay>,
-    /// Why there is no run.
+    /// Reason why there is no run.
     pub trouble: Option<String>,
 }
 
-/// Where the window was put.
+/// Position that a lesson set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The instant.
+    /// Time cursor.
     pub cursor: Cursor,
     /// The workspace.
     pub workspace: Workspace,
 }
 
-/// The time cursor moves to a moment by itself.
+/// Automatic movement of the time cursor to a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Replay {
-    /// Where it began.
+    /// Start.
     pub from: Nanos,
-    /// Where it ends.
+    /// End.
     pub to: Nanos,
-    /// How long it has taken so far, in the time of the person who watches.
+    /// Time since the start of the playback, in real time.
     pub elapsed: Nanos,
-    /// How long it takes.
+    /// Duration of the playback, in real time.
     pub length: Nanos,
-    /// Where it put the cursor last: if it stands elsewhere, the learner has moved it.
+    /// Cursor that the playback set last. A different current cursor means that the learner has moved it.
     pub cursor: Cursor,
 }
 
-/// What the window showed before.
+/// State of the window before a lesson.
 #[derive(Debug)]
 pub struct Own {
     /// The options of the next run.
     pub options: RunOptions,
-    /// What was changed in them.
+    /// Undo history of the options.
     pub history: History,
     /// The workspace.
     pub workspace: Workspace,
-    /// Whether options, inspector and variables were shown.
+    /// Visibility of options, inspector and variables.
     pub panels: [bool; 3],
-    /// What was below the pipeline.
+    /// Panel below the pipeline.
     pub lower: Lower,
-    /// The run that was shown, by its number.
+    /// Number of the shown run.
     pub run: Option<u32>,
 }
 
-/// A run of a lesson: it has no place in the list of the user's runs.
+/// Kind of a lesson's run. Such a run is not in the list of the user's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfLesson {
-    /// The one that a step is about.
+    /// Run that a step shows.
     Given,
-    /// One of the learner's own in a step that asks for it.
+    /// Run that the learner starts in a step.
     Tried,
 }
 
 impl Learn {
-    /// The lesson that is open.
+    /// Returns the open lesson.
     pub fn playing(&self) -> Option<&Playing> {
         match &self.page {
             Some(Page::Lesson(playing)) => Some(playing),
@@ -201,7 +201,7 @@ impl Learn {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the open lesson, mutably.
     pub fn playing_mut(&mut self) -> Option<&mut Playing> {
         match &mut self.page {
             Some(Page::Lesson(playing)) => Some(playing),
@@ -209,7 +209,7 @@ impl Learn {
         }
     }
 
-    /// The quiz that is open.
+    /// Returns the open quiz.
     pub fn quizzing(&self) -> Option<&Quizzing> {
         match &self.page {
             Some(Page::Quiz(quizzing)) => Some(quizzing),
@@ -217,7 +217,7 @@ impl Learn {
         }
     }
 
-    /// The case that is open.
+    /// Returns the open case.
     pub fn detecting(&self) -> Option<&Detecting> {
         match &self.page {
             Some(Page::Case(detecting)) => Some(detecting),
@@ -225,7 +225,7 @@ impl Learn {
         }
     }
 
-    /// What is shown of the run of the step.
+    /// Returns the view of the page's run.
     pub fn stage(&self) -> Option<&LessonView> {
         match self.page.as_ref()? {
             Page::Contents => None,
@@ -235,7 +235,7 @@ impl Learn {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the view of the page's run, mutably.
     pub fn stage_mut(&mut self) -> Option<&mut LessonView> {
         match self.page.as_mut()? {
             Page::Contents => None,
@@ -245,12 +245,12 @@ impl Learn {
         }
     }
 
-    /// True where the list of lessons takes the place of the run.
+    /// Returns true if the list of lessons is shown instead of the run.
     pub fn shows_contents(&self) -> bool {
         matches!(self.page, Some(Page::Contents))
     }
 
-    /// The question that waits for an answer.
+    /// Returns the question that waits for an answer.
     pub fn question(&self) -> Option<&Question> {
         match self.page.as_ref()? {
             Page::Lesson(playing) => playing.play.open_question().ok(),
@@ -259,14 +259,14 @@ impl Learn {
         }
     }
 
-    /// The question that waits for a click, and what the run says to it.
+    /// Returns the correct answer of a question that waits for a click.
     pub fn click(&self) -> Option<&Value> {
         let question = self.question()?;
         let truth = self.stage()?.truth.as_ref()?;
         (question.kind == Kind::Click).then_some(truth)
     }
 
-    /// The parts of the window that the step is about.
+    /// Returns the parts of the window that the step explains.
     pub fn parts(&self) -> &[Part] {
         match &self.page {
             Some(Page::Lesson(playing)) => playing.play.parts(),
@@ -274,12 +274,12 @@ impl Learn {
         }
     }
 
-    /// True while something of it moves by itself, or is worked out.
+    /// Returns true while a background job or a playback runs.
     pub fn is_moving(&self) -> bool {
         self.wanted.is_some() || self.stage().is_some_and(|stage| stage.replay.is_some())
     }
 
-    /// True while what the diagnosis says would give an answer away: a question is open or to come, or a case is not solved.
+    /// Returns true while the diagnosis would reveal an answer: before a question is answered, or before a case is solved.
     pub fn hides_verdict(&self) -> bool {
         match &self.page {
             Some(Page::Lesson(playing)) => playing.play.hides_verdict(),
@@ -289,7 +289,7 @@ impl Learn {
         }
     }
 
-    /// True while a panel that is not outlined could give an answer away: a question is open, or a case is not solved.
+    /// Returns true while a panel without outline could reveal an answer: during a question or an unsolved case.
     pub fn covers(&self, pane: Pane) -> bool {
         let is_outlined = self.parts().iter().any(|part| part.pane() == pane);
         match pane {
@@ -302,7 +302,7 @@ impl Learn {
         }
     }
 
-    /// True while what comes later in the run would give an answer away.
+    /// Returns true while later events of the run would reveal an answer.
     pub fn hides_future(&self) -> bool {
         let plays = self.stage().is_some_and(|stage| stage.replay.is_some());
         plays
@@ -312,7 +312,7 @@ impl Learn {
                 .is_some_and(|playing| playing.play.hides_future())
     }
 
-    /// A lesson that comes with the program.
+    /// Returns the built-in lesson with this number.
     pub fn lesson(&self, number: u32) -> Option<&Lesson> {
         let course = self.course.as_ref()?;
         course.lessons().iter().find(|l| l.number == number)
@@ -320,7 +320,7 @@ impl Learn {
 }
 
 impl Playing {
-    /// A lesson that is begun or gone on with.
+    /// Creates the state of a new or continued lesson.
     pub fn new(play: Play) -> Self {
         Self {
             play,
@@ -333,7 +333,7 @@ impl Playing {
         }
     }
 
-    /// What the step needs to know of its run.
+    /// Returns the run that the step needs.
     pub fn step(&self) -> StepOf {
         if self.play.changes().is_some() {
             return StepOf {
@@ -358,24 +358,24 @@ impl Playing {
 }
 
 impl Quizzing {
-    /// The question that is asked now; `None`: all were answered.
+    /// Returns the current question. `None` after the last answer.
     pub fn entry(&self) -> Option<&loadscope_lessons::Entry> {
         self.quiz.entries.get(*self.drawn.get(self.answers.len())?)
     }
 
-    /// What that question needs to know of its run.
+    /// Returns the run that the current question needs.
     pub fn step(&self) -> Option<StepOf> {
         let entry = self.entry()?;
         Some(StepOf {
             options: entry.options.clone(),
             question: Some(entry.question.clone()),
-            // The question says all that is needed: what the run shows later would answer it.
+            // The question contains all needed facts. Later events of the run would answer it.
             from: Moment::Start,
             until: entry.question.at,
         })
     }
 
-    /// How many answers were right.
+    /// Returns the number of correct answers.
     pub fn right(&self) -> usize {
         let right = |answer: &&Option<Judgement>| answer.as_ref().is_some_and(|j| j.is_right);
         self.answers.iter().filter(right).count()

@@ -1,4 +1,4 @@
-//! What the state is made of: what belongs to the run and goes with it, and what stays.
+//! Parts of the state: of the shown run, of the window, of the overlays and of the environment.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -29,90 +29,90 @@ use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
 use crate::watching::{Program, Watching};
 
-/// A recording on its way to a file.
+/// A recording that is being saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// Where it goes.
+    /// Destination.
     pub path: PathBuf,
-    /// Number of events that the run had when it was begun.
+    /// Number of events at the start of saving.
     pub events: u64,
 }
 
-/// The run that is shown, and all that goes with it when another one takes its place.
+/// State of a run. It is set aside together with the run.
 #[derive(Debug, Default)]
 pub struct SessionState {
-    /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
+    /// Number of runs before this one. Panels use it to detect that their cached values belong to another run.
     pub run_number: u64,
-    /// Its number in the list of runs of this window, from 1.
+    /// Number in the list of runs of this window, from 1.
     pub number: u32,
-    /// It stays in that list until it is dropped by hand.
+    /// True if the run stays in that list until the user drops it.
     pub starred: bool,
-    /// The run that was shown before this one: shown again if this one is refused.
+    /// Previously shown run. It is shown again if this one is refused.
     pub came_from: Option<u32>,
-    /// The run is one of a lesson, and not of the user.
+    /// Kind of lesson run. `None` for a run of the user.
     pub of_lesson: Option<OfLesson>,
-    /// Where the events come from.
+    /// Source of the events.
     pub source: Source,
-    /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
+    /// True for the run of a watched program. It can be stopped, but not paused.
     pub watched: bool,
-    /// That program, if it can be started again.
+    /// The watched program, if it can be started again.
     pub program: Option<Program>,
-    /// What is known of the run; empty while there is none.
+    /// The run. Empty if there is none.
     pub run: Run,
-    /// The options that the run was started with: those of the run itself have seeds that were drawn for it as well.
+    /// Options from the start of the run. The options in `run` also contain the drawn seeds.
     pub asked: Option<RunOptions>,
     /// The other loaders of the session.
     pub loaders: Loaders,
-    /// Whose options are shown, where there is a choice.
+    /// Selects the options in the left panel: of the run or of the next run.
     pub options_of: OptionsOf,
-    /// Instants to be found again.
+    /// Markers of the user.
     pub markers: Markers,
-    /// Where in the run are moments to jump to.
+    /// Positions to jump to.
     pub landmarks: Landmarks,
-    /// What the held engine is let go on for.
+    /// Search for a moment by stepping the paused engine.
     pub seeking: Option<Seek>,
-    /// The file that is written only if it may be replaced.
+    /// Output that waits for permission to replace a file.
     pub replacing: Option<Output>,
-    /// The user declared the run not to be needed.
+    /// True if the user discarded the run.
     pub discarded: bool,
-    /// Number of events that the run had when it was saved last.
+    /// Number of events at the last save.
     pub saved: Option<u64>,
-    /// The range on the screen.
+    /// Visible range. `None` is the whole run.
     pub view: Option<TimeView>,
-    /// The ranges that were looked at before, latest last.
+    /// Earlier visible ranges, latest last.
     pub views_before: Vec<Option<TimeView>>,
-    /// The ranges that were looked at after, nearest last.
+    /// Ranges for going forward, nearest last.
     pub views_after: Vec<Option<TimeView>>,
-    /// The instant that is looked at.
+    /// Time cursor.
     pub cursor: Cursor,
-    /// What is selected.
+    /// Selected item.
     pub selection: Option<Item>,
-    /// The picture of the selected batch that is shown enlarged: its field and its place in it.
+    /// Enlarged picture of the selected batch: its field and its position in the field.
     pub enlarged: Option<(usize, usize)>,
-    /// What the pointer was over in the last frame.
+    /// Item under the pointer in the last frame.
     pub hovered: Option<Item>,
-    /// What the pointer is over in this frame.
+    /// Item under the pointer in this frame.
     pub hovering: Option<Item>,
     /// True while a recording is being played.
     pub playing: bool,
-    /// Things the user should know.
+    /// Notices for the user.
     pub notices: Vec<Notice>,
-    /// The recording is being written.
+    /// Recording that is being saved.
     pub saving: Option<Saving>,
-    /// The file that the run is being exported to, and how far that is, 0 to 1.
+    /// Destination of the export, and its progress from 0 to 1.
     pub exporting: Option<(PathBuf, f32)>,
-    /// Which batches the table shows, as it was typed; all if that is nothing.
+    /// Filter text of the table of batches. Empty shows all.
     pub filter: String,
-    /// Which order the Sampling workspace shows.
+    /// Sample order in the Sampling workspace.
     pub sampling: Choice,
-    /// What the Diagnose workspace shows.
+    /// State of the Diagnose workspace.
     pub diagnose: Diagnose,
-    /// What long calculations have said so far.
+    /// Results of background calculations.
     pub answers: Answers,
 }
 
 impl SessionState {
-    /// What there is before the next run: nothing.
+    /// Creates the empty state for the next run.
     pub fn after(before: &Self) -> Self {
         Self {
             run_number: before.run_number + 1,
@@ -120,36 +120,36 @@ impl SessionState {
         }
     }
 
-    /// Draws the run by which its recording is known again on the start page, if it is one.
+    /// Draws the thumbnail for the start page, if the run is a recording.
     pub fn draw_thumbnail(&self, thumbnails: &mut Thumbnails) {
         if let Source::Recording { path, .. } = &self.source {
             thumbnails.draw(path, &self.run);
         }
     }
 
-    /// True if something has been heard of the run, so that it is worth a place in the list.
+    /// Returns true if the run has data, so that it deserves a place in the list.
     pub fn is_worth_keeping(&self) -> bool {
         let is_there = match self.source {
             Source::None | Source::Loading { .. } | Source::Simulating => false,
             Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
         };
         let run = &self.run;
-        // Runs of lessons would take the places of the user's own.
+        // Runs of lessons would displace the user's runs.
         is_there
             && self.of_lesson.is_none()
             && (!run.whole().transitions().is_empty()
                 || !run.batches().is_empty()
                 || run.gauges().next().is_some()
-                // A run of an empty dataset.
+                // Run of an empty dataset.
                 || (run.has_ended() && !run.epochs().is_empty()))
     }
 
-    /// True for a run of the demo, which can be repeated at any time.
+    /// Returns true for a run of the demo, which can be repeated at any time.
     pub fn is_demo(&self) -> bool {
         self.run.info.options == crate::prefs::demo()
     }
 
-    /// True if this is a run of the engine or of a program that would be gone for good.
+    /// Returns true for a run of the engine or of a program whose data exist nowhere else.
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
             && matches!(self.run.info.origin, Origin::Engine | Origin::Pytorch(_));
@@ -161,88 +161,88 @@ impl SessionState {
     }
 }
 
-/// How the window is looked at and worked with, whatever the run.
+/// View and input state of the window that is independent of the run.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// What was changed in the options.
+    /// Undo history of the options.
     pub history: History,
-    /// Why the options cannot be run as they are.
+    /// Problems that prevent a run with the options.
     pub problems: Vec<Problem>,
-    /// What the buttons for the next and the previous one of its kind go to.
+    /// Target of the buttons for next and previous.
     pub goal: Goal,
-    /// What is looked for in the run.
+    /// Search in the run.
     pub search: Search,
-    /// Groups of lanes that are folded.
+    /// Folded groups of lanes.
     pub folded: BTreeSet<LaneGroup>,
-    /// What is below the pipeline.
+    /// Panel below the pipeline.
     pub lower: Lower,
-    /// The pipeline is shown alone, as large as the screen allows.
+    /// True if the pipeline is shown alone and as large as possible.
     pub presenting: bool,
-    /// Multiple of real time at which a recording is played.
+    /// Playback speed as a multiple of real time.
     pub speed: f64,
-    /// Other arguments that are or were tried on the program that is watched.
+    /// Runs of the watched program with other arguments, current or finished.
     pub trying: Option<Trying>,
-    /// No animation: what follows from what the user, the system and this start ask for.
+    /// True if animations are off, by the setting of the user, the system or this start.
     pub still: bool,
-    /// Data flow, and the user has left the window alone for a while: it is drawn rarely.
+    /// True if data flow and the user has not touched the window for a while. It is then drawn rarely.
     pub unattended: bool,
-    /// How long the last frame took the window, ms: its own cost.
+    /// Duration of the last frame, ms.
     pub frame_ms: f32,
 }
 
 impl Look {
-    /// True if what moves glides to its new place, instead of being there in the next frame.
+    /// Returns true if moving items are animated.
     pub fn glides(&self) -> bool {
         !self.still && !self.unattended
     }
 }
 
-/// What lies over the window.
+/// Overlays over the window.
 #[derive(Debug, Default)]
 pub struct Overlay {
     /// The palette, while it is open.
     pub palette: Option<Palette>,
-    /// The program that is to be watched, while it is asked for.
+    /// Form for the program to watch.
     pub watching: Option<Watching>,
-    /// The path that is being typed.
+    /// Path that is being typed.
     pub typing: Option<TypedPath>,
-    /// The path that was typed last, until it is known that it served: if it did not, it is there to be corrected.
+    /// Last typed path, until its use succeeds. After an error it is shown again for correction.
     pub typed: Option<TypedPath>,
-    /// What is looked at before it is opened.
+    /// File that is examined before it is opened.
     pub looking: Option<PathBuf>,
-    /// What has to be answered before the window closes.
+    /// Question to answer before the window closes.
     pub question: Option<Question>,
-    /// The list of errors and warnings is shown.
+    /// True if the list of errors and warnings is shown.
     pub messages_open: bool,
-    /// The help sheet is shown.
+    /// True if the help sheet is shown.
     pub help_open: bool,
-    /// The glossary is shown: what is typed in it.
+    /// Filter text of the glossary. `None` if the glossary is closed.
     pub glossary: Option<String>,
-    /// Why the last key did nothing, or what has just been done.
+    /// Reason why the last key had no effect, or the result of the last action.
     pub hint: Option<String>,
 }
 
-/// Where the program runs.
+/// Environment of the program.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// This build has no embedded loader: it can simulate, but not run.
+    /// True if this build has no embedded loader. It can simulate, but not run.
     pub no_engine: bool,
-    /// The window is a page in a browser: it reaches no file by its name, and no program.
+    /// True if the window is a page in a browser, without access to files by path or to programs.
     pub in_page: bool,
-    /// Who is asked about datasets.
+    /// Facts about datasets.
     pub datasets: Datasets,
-    /// Its clock, and where it makes long calculations.
+    /// Clock and background threads.
     pub platform: Platform,
     /// The language of the system.
     pub language: Language,
-    /// The language that was asked for at the start, whatever is remembered.
+    /// Language requested at the start. It overrides the preferences.
     pub asked_language: Option<Language>,
-    /// Live runs are written to a journal as they come: what was not saved is offered at the next start.
+    /// True if live runs are written to a journal. It offers unsaved runs at the next start.
     pub keeps_journal: bool,
-    /// Runs that were not saved before their window ended.
+    /// Unsaved runs of earlier windows.
     pub left_over: Vec<LeftOver>,
-    /// The system asks for no animation.
+    /// True if the system asks for no animation.
     pub system_still: bool,
-    /// No animation for this start.
+    /// True if animations are off for this start.
     pub still_for_now: bool,
 }

@@ -1,37 +1,37 @@
-//! Where the events come from.
+//! Source of the events.
 
 use std::path::PathBuf;
 
 use loadscope_insight::landmarks::Goal;
 use loadscope_trace::Nanos;
 
-/// Where the events come from, and how far along that is.
+/// Source of the events, with its progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Source {
     /// There is no run.
     #[default]
     None,
-    /// A file is being read; the share that was read, if known.
+    /// A file is being read.
     Loading {
         /// The file.
         path: PathBuf,
-        /// 0 to 1.
+        /// Fraction that was read, 0 to 1.
         share: f32,
     },
-    /// The simulator works the run out.
+    /// The simulator computes the run.
     Simulating,
     /// The engine runs.
     Live {
-        /// True while the gate holds it.
+        /// True while the gate pauses the engine.
         paused: bool,
     },
-    /// The engine has come to its end.
+    /// The engine has finished.
     Finished,
-    /// Read from a file.
+    /// The run was read from a file.
     Recording {
         /// The file.
         path: PathBuf,
-        /// True if the file ends in the middle.
+        /// True if the file is truncated.
         cut: bool,
     },
 }
@@ -43,15 +43,15 @@ impl Source {
     }
 }
 
-/// What the engine, held at the gate, is let go on for, one transition at a time.
+/// Search for a moment. The paused engine performs one transition after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seek {
-    /// What is to happen.
+    /// Searched moment.
     pub goal: Goal,
-    /// How far the run was.
+    /// Number of transitions at the start of the search.
     pub step: usize,
-    /// What time it was.
+    /// Time at the start of the search.
     pub now: Nanos,
-    /// How many transitions there were when the last one was asked for.
+    /// Number of transitions at the last request for a transition.
     pub asked_at: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! What each action does: one arm an action.
+//! Effects of each action, with one match arm per action.
 
 use loadscope_insight::landmarks::Goal;
 use loadscope_trace::Origin;
@@ -16,12 +16,12 @@ use crate::state::{Source, State};
 use crate::view::{Cursor, Lower, OptionsOf, Workspace};
 use crate::watching::Watching;
 
-/// What one types to watch a program.
+/// Command line that watches a program.
 pub const WATCH: &str = "loadscope watch -- python train.py";
 
-/// Does it. What has to be done outside comes out.
+/// Performs the action and returns the effect outside the state.
 pub fn act(state: &mut State, action: Action) -> Option<Effect> {
-    // The list of lessons covers the run: to show a part of the run is to leave the list.
+    // The list of lessons covers the run. An action that shows a part of the run closes the list.
     let left = match shows_run(action) {
         true => learn::leave_contents(state),
         false => None,
@@ -29,7 +29,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
     carry_out(state, action).or(left)
 }
 
-/// True if the action shows the run in another way.
+/// Returns true if the action shows a view of the run.
 fn shows_run(action: Action) -> bool {
     use Action as A;
     matches!(
@@ -96,7 +96,7 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
         | A::ToggleLecture
         | A::ChangeLanguage
         | A::LeaveLesson => return learn::act(state, action),
-        // The window knows which theme is shown.
+        // Only the window knows the shown theme.
         A::ToggleTheme => return Some(Effect::ToggleTheme),
         A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
         A::Undo => undo(state)?,
@@ -190,13 +190,11 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// Takes the last change to the options back.
 fn undo(state: &mut State) -> Option<()> {
     state.prefs.options = state.look.history.undo(&state.prefs.options)?;
     Some(())
 }
 
-/// Makes the change to the options again that was taken back last.
 fn redo(state: &mut State) -> Option<()> {
     state.prefs.options = state.look.history.redo(&state.prefs.options)?;
     Some(())
@@ -212,7 +210,7 @@ fn toggle_motion(state: &mut State) {
     };
 }
 
-/// The next run gets the options of the run that is shown.
+/// Copies the options of the shown run to the next run.
 fn take_options(state: &mut State) {
     state.look.history.end_group();
     edit(state, take::options(&state.session.run));

@@ -1,4 +1,4 @@
-//! Takes in what arrives from the session.
+//! Application of session events to the state.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use crate::state::{Source, State};
 use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsOf};
 
-/// Takes it in.
+/// Applies a session event.
 pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
     match event {
         SessionEvent::Events(events) => {
-            // Those of other loaders are hidden anew as well.
+            // The next `settle` also hides new events of other loaders.
             future::reveal(state);
             let session = &mut state.session;
             let mut others = false;
@@ -51,7 +51,7 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
         } => {
             state.session.landmarks = *landmarks;
             state.session.loaders = *loaders;
-            // Who has looked around already stays there.
+            // A cursor that the user has already moved stays in place.
             if let (Some(at), Cursor::Live) = (at, state.session.cursor) {
                 state.session.cursor = Cursor::At(at);
             }
@@ -99,7 +99,7 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
     None
 }
 
-/// What was read of a file so far is looked at.
+/// Shows the part of a file that was read so far.
 fn partial(state: &mut State, read: PartialRead) {
     if !matches!(state.session.source, Source::Loading { .. }) {
         return;
@@ -109,7 +109,7 @@ fn partial(state: &mut State, read: PartialRead) {
     state.session.landmarks = read.landmarks;
 }
 
-/// The run is in a file; what waited for it can go on.
+/// Records that the run is saved, and returns the effect that waited for it.
 fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     state.overlay.typed = None;
     Prefs::remember(&mut state.prefs.recent, path);
@@ -120,25 +120,26 @@ fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     waiting.map(|q| q.then)
 }
 
-/// Shows the path that was typed last again, to be corrected, if it was typed for one of `purposes`: the errors of a run concern no path.
+/// Shows the last typed path again for correction, if its purpose is one of `purposes`.
+/// Errors of a run do not concern paths.
 pub fn type_again(state: &mut State, purposes: &[PathFor]) {
     let is_meant = |typed: &mut TypedPath| purposes.contains(&typed.what);
     let typed = state.overlay.typed.take_if(is_meant);
     state.overlay.typing = state.overlay.typing.take().or(typed);
 }
 
-/// The run was exported to these files.
+/// Records that the run was exported to these files.
 fn exported(state: &mut State, files: &[PathBuf]) {
     state.overlay.typed = None;
     state.session.exporting = None;
-    // What failed before has succeeded.
+    // The success removes notices about earlier failed exports.
     let notices = &mut state.session.notices;
     notices.retain(|notice| notice.about != About::Export);
     let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
     state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
 }
 
-/// What was to be opened could not be read.
+/// Reports a file that could not be opened.
 pub fn not_opened(state: &mut State, why: &str) {
     complain(state, why);
     type_again(
@@ -147,7 +148,7 @@ pub fn not_opened(state: &mut State, why: &str) {
     );
 }
 
-/// Tells the user.
+/// Shows a notice.
 pub fn tell(state: &mut State, notice: Notice) {
     match notice.is_error {
         true => complain(state, &notice.text),
@@ -155,20 +156,20 @@ pub fn tell(state: &mut State, notice: Notice) {
     }
 }
 
-/// Tells the user what went wrong. On the command line the same sentences follow the name of the program.
+/// Shows an error. The command line prints the same sentence after the name of the program.
 fn complain(state: &mut State, text: &str) {
     let notice = Notice::error(capital(text));
     state.session.notices.push(notice);
 }
 
-/// The options become those of the recording; undo restores the earlier ones.
+/// Sets the options of the recording. Undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
     state.look.history.end_group();
     edit(state, options.clone());
     state.look.history.end_group();
 }
 
-/// A simulated run has happened at once; one looks at its beginning.
+/// Shows a simulated run from its start, because it is complete at once.
 fn simulated(state: &mut State, run: Run) {
     let note = run.messages().first().map(|(_, m)| m.text.as_str());
     let note = note.unwrap_or(say!("Simulated"));
@@ -184,7 +185,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     };
     let path = path.clone();
     state.overlay.typed = None;
-    // What stands in the journal is offered from there.
+    // Runs in the journal are offered from there, not as recent files.
     if !state.place.left_over.iter().any(|left| left.path == path) {
         Prefs::remember(&mut state.prefs.recent, &path);
     }
@@ -197,7 +198,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         );
         state.session.notices.push(Notice::error(text));
     }
-    // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
+    // Options of engine and simulator runs become the next options. Python programs and imports cannot be run again.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
     }
@@ -207,7 +208,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     state.session.options_of = OptionsOf::Run;
 }
 
-/// Draws the run for the list of recent files.
+/// Draws the thumbnail for the list of recent files.
 fn draw_thumbnail(state: &mut State, path: &Path) {
     future::reveal(state);
     state.prefs.sketches.draw(path, &state.session.run);
@@ -217,7 +218,7 @@ fn draw_thumbnail(state: &mut State, path: &Path) {
 fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
     let was_read = state.is_reading();
     match state.session.source {
-        // Refused before anything happened.
+        // Refused before the first event.
         Source::Live { .. } if state.session.run.events() == 0 => {
             state.session.source = Source::None;
         }
@@ -230,7 +231,7 @@ fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
     if was_read {
         type_again(state, &[PathFor::Open, PathFor::OpenFolder]);
     }
-    // The run that was there before is shown again, with the sentence.
+    // The previous run is shown again, with the error.
     let was_refused = state.session.source == Source::None;
     state
         .session

@@ -1,10 +1,10 @@
-//! The text of a dataset whose place was chosen.
+//! Text of a dataset at a chosen path.
 
 use std::path::Path;
 
 use loadscope_trace::{parts, quote};
 
-/// The dataset `word` at `path`, with the options of `old` where that is of the same kind.
+/// Returns the dataset `word` at `path`, with the options of `old` if that has the same kind.
 pub(super) fn dataset(old: &str, word: &str, path: &Path) -> String {
     let of_same = old
         .strip_prefix(word)

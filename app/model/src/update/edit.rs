@@ -1,4 +1,4 @@
-//! Changes of the options of the next run.
+//! Changes to the options of the next run.
 
 use loadscope_plan::plan::settled;
 use loadscope_trace::RunOptions;
@@ -6,7 +6,7 @@ use loadscope_trace::RunOptions;
 use crate::state::State;
 
 pub(super) fn edit(state: &mut State, options: RunOptions) {
-    // A field that is not shown for what was chosen has no effect.
+    // Fields that are hidden for the chosen values get no effect.
     let options = settled(options);
     if options != state.prefs.options {
         state.look.history.change(&state.prefs.options);

@@ -1,10 +1,10 @@
-//! What Esc takes away.
+//! Effects of Esc.
 
 use super::learn;
 use crate::effect::Effect;
 use crate::state::State;
 
-/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
+/// Closes the innermost overlay, then clears the selection. The cursor stays, because it could not be restored.
 pub(super) fn escape(state: &mut State) -> Option<Effect> {
     if state.overlay.palette.take().is_some()
         || state.overlay.typing.take().is_some()
@@ -23,7 +23,7 @@ pub(super) fn escape(state: &mut State) -> Option<Effect> {
     if let Some(open) = open.into_iter().find(|open| **open) {
         *open = false;
     } else if state.session.seeking.take().is_some() {
-        // The run stays held, or goes on, as it was.
+        // The run stays paused or continues, unchanged.
     } else if let Some(last) = state.session.notices.len().checked_sub(1) {
         state.session.notices.truncate(last);
     } else if state.learn.shows_contents() {

@@ -1,4 +1,4 @@
-//! Jumping to what was found.
+//! Jumps to search results.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -11,7 +11,7 @@ use loadscope_insight::format;
 use loadscope_insight::landmarks::Place;
 use loadscope_insight::search::Hit;
 
-/// To the hit after or before the one that was jumped to last.
+/// Jumps to the search result after or before the current one.
 pub fn next(state: &mut State, forwards: bool) {
     let count = state.look.search.hits().len();
     if count == 0 {
@@ -33,7 +33,7 @@ pub fn next(state: &mut State, forwards: bool) {
     }
 }
 
-/// To hit number `at`: cursor, selection and view.
+/// Jumps to search result `at`: sets cursor, selection and view.
 pub fn jump(state: &mut State, at: usize) {
     let Some(hit) = state.look.search.hits().get(at).copied() else {
         return;
@@ -70,7 +70,7 @@ pub fn jump(state: &mut State, at: usize) {
     }
 }
 
-/// To where its worker begins with it; all of its way is on the screen.
+/// Goes to the start of the worker's work on the batch, and fits its whole path into the view.
 fn batch(state: &mut State, row: usize) {
     state.session.selection = Some(Item::Batch(row));
     let path = state.session.run.path(row);
@@ -88,17 +88,17 @@ fn batch(state: &mut State, row: usize) {
 fn sample(state: &mut State, row: usize, position: usize) {
     let found = state.session.run.samples(row).nth(position);
     let Some(sample) = found else {
-        // It was drawn, and is not fetched yet or was not timed.
+        // The sample was drawn, but was not fetched yet or has no time.
         return batch(state, row);
     };
     state.session.selection = Some(Item::Batch(row));
-    // Once it has been fetched, everything that is known of it is shown.
+    // After the fetch, all facts about the sample are shown.
     go_to(state, Place::At(sample.end()));
     let wall = sample.wall.max(Nanos(TimeView::NARROWEST.0 / 2));
     fit(state, sample.start - wall, sample.end() + wall);
 }
 
-/// To a moment. If everything is on the screen, nothing of it could be seen: then what was under way fills the screen.
+/// Goes to a moment. If the view shows the whole run, it zooms to the batches in progress, because the moment would be too small.
 fn moment(state: &mut State, place: Place, item: Option<Item>) {
     state.session.selection = item;
     go_to(state, place);
@@ -113,7 +113,7 @@ fn moment(state: &mut State, place: Place, item: Option<Item>) {
     fit(state, now - around, now + around);
 }
 
-/// The batch that an error at this instant is about.
+/// Returns the batch of an error at this instant.
 fn batch_in_trouble(state: &State, at: Nanos) -> Option<usize> {
     let messages = state.session.run.messages();
     let from = messages.partition_point(|(t, _)| *t < at);

@@ -1,12 +1,12 @@
-//! The future is hidden: what came after the instant that is looked at. Every panel then shows the run that ended there, as the run
-//! itself hides its end.
+//! Hidden future: hides events after the cursor.
+//! Every panel shows the run up to the cursor, because the run itself hides its end.
 
 use loadscope_trace::Moment;
 
 use crate::state::State;
 use crate::view::{Cursor, Item};
 
-/// The moment after which everything is to be hidden.
+/// Returns the moment after which everything must be hidden.
 fn wanted(state: &State) -> Option<Moment> {
     let hides = state.prefs.hides_future || state.asks_what_comes();
     if !hides || state.session.cursor == Cursor::Live {
@@ -18,7 +18,7 @@ fn wanted(state: &State) -> Option<Moment> {
     (!is_all).then_some(Moment { step, at })
 }
 
-/// Hides what is to be hidden. Costs nothing if nothing has changed.
+/// Hides everything after the wanted moment. Costs nothing without a change.
 pub(super) fn settle(state: &mut State) {
     let wanted = wanted(state);
     let session = &mut state.session;
@@ -29,7 +29,7 @@ pub(super) fn settle(state: &mut State) {
     session.run.hide_after(wanted);
     session.loaders.hide_after(others);
     session.landmarks.show(&session.run);
-    // What has not happened yet cannot be looked at.
+    // Batches that have not happened yet cannot be selected.
     let rows = session.run.batches().len();
     let is_there = |item: &Item| item.batch().is_none_or(|row| row < rows);
     session.selection = session.selection.filter(is_there);
@@ -41,7 +41,7 @@ pub(super) fn settle(state: &mut State) {
     state.look.search.start_again();
 }
 
-/// Shows everything, for a change that has to know all of the run. [`settle`] hides it again.
+/// Shows everything, for changes that need the whole run. [`settle`] hides it again.
 pub(super) fn reveal(state: &mut State) {
     let session = &mut state.session;
     if session.run.hidden_after().is_some() {

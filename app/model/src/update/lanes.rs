@@ -1,4 +1,4 @@
-//! From span to span, and from lane to lane.
+//! Navigation between spans and lanes.
 
 use loadscope_trace::{Lane, Span, Stage, Track};
 
@@ -7,7 +7,7 @@ use crate::lanes;
 use crate::state::State;
 use crate::view::Item;
 
-/// The lane that is selected, or that the selected batch was worked on in.
+/// Returns the selected lane, or the worker lane of the selected batch.
 pub fn lane(state: &State) -> Option<Lane> {
     match state.session.selection? {
         Item::Lane(lane) => Some(lane),
@@ -19,7 +19,8 @@ pub fn lane(state: &State) -> Option<Lane> {
     }
 }
 
-/// The span of the batch after or before the selected one on its lane; for a lane, of the batch after or before this moment.
+/// Returns the span of the next or previous batch on the lane.
+/// The reference is the selected batch, or the cursor if a lane is selected.
 pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
     let run = &state.session.run;
     let spans = run.track(Track {
@@ -29,7 +30,7 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
     let all = spans.all();
     let selected = state.session.selection?.batch();
     let at = match selected {
-        // Where the worker began with it.
+        // Start of the worker's work on the batch.
         Some(row) => {
             let start = run.entered(row, Stage::Fetching)?;
             all.partition_point(|s| s.start < start)
@@ -44,7 +45,7 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
     }
 }
 
-/// The lane above or below the selected one; without one, the first or the last.
+/// Returns the lane above or below the selected one. Without a selection, returns the first or the last.
 pub fn beside(state: &State, down: bool) -> Option<Lane> {
     let lanes = lanes::order(&state.session.run, &state.look.folded);
     let selected = lane(state);
@@ -65,7 +66,7 @@ pub fn to_lane(state: &mut State, down: bool) {
     }
 }
 
-/// Selects the batch after or before on the selected lane.
+/// Selects the next or previous batch on the selected lane.
 pub fn to_neighbour(state: &mut State, forwards: bool) {
     let found = neighbour(state, forwards);
     if let Some((row, start)) = found.and_then(|s| Some((s.batch()?, s.start))) {

@@ -1,4 +1,4 @@
-//! Lessons: opened, gone through, answered, left. The user's own run and options are put aside meanwhile, and come back.
+//! Opening, stepping through, answering and leaving lessons. The user's run and options are set aside and restored later.
 
 use loadscope_lessons::{Answer, Language};
 use loadscope_trace::Nanos;
@@ -21,7 +21,7 @@ pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};
 pub use stage::{has_wandered, takes_place};
 
-/// What the actions of lessons do.
+/// Performs the actions of lessons.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     match action {
         // The key that opens the list also closes it.
@@ -40,7 +40,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
             };
             set_language(state, other);
             state.prefs.language = Some(other);
-            // What was asked for at the start counts no longer.
+            // The choice replaces the language requested at the start.
             state.place.asked_language = None;
             return Some(Effect::Speak(other));
         }
@@ -49,7 +49,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// What else a learner asks for.
+/// Performs the other requests of a learner.
 pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
     match command {
         LearnCommand::Lesson(number) => lesson::open(state, number),
@@ -75,7 +75,7 @@ pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
     }
 }
 
-/// The key that goes on: gives the answer that was made, shows the end of what moves, or goes to the next step.
+/// Submits the draft answer, finishes a playback, or goes to the next step.
 fn go_on(state: &mut State) {
     if stage::finish_replay(state) || answer::give_draft(state) {
         return;
@@ -108,7 +108,7 @@ fn set_language(state: &mut State, language: Language) {
     }
 }
 
-/// From a lesson back to the list, from the list back to what the window showed.
+/// Returns from a lesson to the list, or from the list to the user's window.
 fn leave(state: &mut State) -> Option<Effect> {
     state.learn.wanted = None;
     state.overlay.messages_open = false;
@@ -119,7 +119,7 @@ fn leave(state: &mut State) -> Option<Effect> {
     leave_contents(state)
 }
 
-/// From the list of lessons, if it is shown, back to what the window showed.
+/// Closes the list of lessons, if it is shown, and restores the user's window.
 pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
     if !state.learn.shows_contents() {
         return None;
@@ -127,12 +127,12 @@ pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
     state.learn.page = None;
     let run = restore_user_run(state)?.run;
     let run = run.filter(|number| state.runs.get(*number).is_some());
-    // The run of a lesson gives way to the user's own.
+    // The run of a lesson is replaced by the user's run.
     state.session.of_lesson?;
     Some(run.map_or(Effect::Close, Effect::ShowRun))
 }
 
-/// What a run that begins is for lessons: one that the learner tries, or, from the list of lessons, the user's own.
+/// Returns the lesson kind of a new run: a try of the learner. From the list of lessons it is a run of the user.
 pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Option<OfLesson> {
     let is_tried = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
     match state.learn.page.as_ref()? {
@@ -141,7 +141,7 @@ pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Opti
             let options = state.prefs.options.clone();
             state.learn.page = None;
             let _ = restore_user_run(state);
-            // It was started with these.
+            // The run was started with these options.
             if is_tried {
                 state.prefs.options = options;
             }
@@ -150,14 +150,14 @@ pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Opti
     }
 }
 
-/// Something has arrived from the session: a run of the learner's may have ended.
+/// Checks the learner's run if it has ended.
 pub(super) fn after_arrival(state: &mut State) {
     if state.session.of_lesson != Some(OfLesson::Tried) {
         return;
     }
     match state.session.source {
         Source::Finished => lesson::look_at_try(state),
-        // It was refused: the run of the step comes back.
+        // The run was refused, so the run of the step is shown again.
         Source::None if state.learn.wanted.is_none() => ask_again(state),
         Source::None
         | Source::Loading { .. }
@@ -167,7 +167,7 @@ pub(super) fn after_arrival(state: &mut State) {
     }
 }
 
-/// Puts the window back to where the step is.
+/// Restores the position of the step.
 fn return_home(state: &mut State) {
     match state.session.of_lesson {
         Some(_) if state.session.source == Source::Finished => stage::go_home(state),
@@ -175,7 +175,7 @@ fn return_home(state: &mut State) {
     }
 }
 
-/// Asks for the run of the step again.
+/// Requests the run of the step again.
 fn ask_again(state: &mut State) {
     let step = match &state.learn.page {
         Some(Page::Lesson(playing)) => Some(playing.step()),
@@ -193,7 +193,7 @@ fn ask_again(state: &mut State) {
     }
 }
 
-/// Takes in what was worked out.
+/// Applies the result of a background job.
 pub(super) fn prepared(state: &mut State, prepared: Prepared) {
     let is_wanted = |state: &State| {
         let wanted = state.learn.wanted.as_ref();
@@ -218,7 +218,6 @@ pub(super) fn prepared(state: &mut State, prepared: Prepared) {
     }
 }
 
-/// Time has passed.
 pub(super) fn frame(state: &mut State, elapsed: Nanos) {
     if state.learn.page.is_some() {
         stage::advance(state, elapsed);

@@ -1,4 +1,4 @@
-//! From one loader of the session to another.
+//! Switching between the loaders of the session.
 
 use loadscope_trace::RunId;
 
@@ -6,7 +6,7 @@ use super::future;
 use crate::state::State;
 use loadscope_insight::landmarks::Landmarks;
 
-/// Shows another loader. Its clock is the same, so the range on the screen and the instant that is looked at stay.
+/// Shows another loader. View and cursor stay, because all loaders share one clock.
 pub fn show(state: &mut State, id: RunId) {
     future::reveal(state);
     if state.session.loaders.show(&mut state.session.run, id) {
@@ -14,14 +14,14 @@ pub fn show(state: &mut State, id: RunId) {
     }
 }
 
-/// Shows the loader after or before.
+/// Shows the next or previous loader.
 pub fn show_neighbour(state: &mut State, forwards: bool) {
     if let Some(id) = state.session.loaders.neighbour(forwards) {
         show(state, id);
     }
 }
 
-/// Forgets what was only true of the loader that was shown before.
+/// Resets the state that belongs to the previously shown loader.
 pub fn forget(state: &mut State) {
     state.session.run_number += 1;
     state.session.landmarks = Landmarks::of(&state.session.run);
@@ -34,7 +34,7 @@ pub fn forget(state: &mut State) {
     state.session.sampling = loadscope_insight::sampling::Choice::default();
     state.session.diagnose = loadscope_insight::diagnose::Diagnose::default();
     state.session.answers = crate::answers::Answers::default();
-    // Steps count the transitions of one loader; time goes for all.
+    // A step counts the transitions of one loader, so the cursor becomes live. A time is valid for all loaders.
     if let crate::view::Cursor::Step(_) = state.session.cursor {
         state.session.cursor = crate::view::Cursor::Live;
     }

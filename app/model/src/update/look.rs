@@ -1,4 +1,4 @@
-//! The range of time on the screen, and the ranges that were looked at before.
+//! Visible time range and its history.
 
 use loadscope_trace::{Nanos, Track};
 
@@ -8,20 +8,20 @@ use crate::view::{Item, TimeView};
 use loadscope_insight::format;
 use loadscope_words::say;
 
-/// A tap on a key zooms by this factor.
+/// Zoom factor of one key press.
 pub const ZOOM: f64 = 1.4;
-/// A tap on a key moves by this share of the screen.
+/// Divisor of the visible range for one key press of panning.
 const MOVE: i64 = 8;
 
-/// So many views can be gone back to.
+/// Maximum number of stored views.
 const MOST: usize = 100;
 
-/// Remembers the view before and takes the new one.
+/// Stores the previous view and sets the new one.
 pub fn set_view(state: &mut State, view: Option<TimeView>) {
     if state.session.view == view {
         return;
     }
-    // A continuous zoom or pan is one step back, not a hundred.
+    // A continuous zoom or pan is a single step of the history.
     const FAR: f64 = 0.25;
     let gradual = match (state.session.views_before.last(), state.session.view, view) {
         (Some(Some(last)), Some(_), Some(new)) => {
@@ -41,7 +41,7 @@ pub fn set_view(state: &mut State, view: Option<TimeView>) {
     state.session.view = view;
 }
 
-/// Moves the view, if it has to, so that `at` can be seen.
+/// Moves the view if `at` is outside.
 pub fn bring_into_view(state: &mut State, at: Nanos) {
     if let Some(view) = state.session.view
         && !(view.start..=view.end).contains(&at)
@@ -51,20 +51,20 @@ pub fn bring_into_view(state: &mut State, at: Nanos) {
     }
 }
 
-/// Zooms to `start..end`, with a little air.
+/// Zooms to `start..end` with a margin.
 pub fn fit(state: &mut State, start: Nanos, end: Nanos) {
     let air = Nanos((end - start).0 / 10);
     set_view(state, Some(TimeView::new(start - air, end + air)));
 }
 
-/// Shows less time (`factor` below 1) or more.
+/// Zooms in if `factor` is below 1, otherwise out.
 pub fn zoom(state: &mut State, factor: f64) {
     let shown = state.shown();
     let pivot = Nanos(shown.start.0 + shown.len().0 / 2);
     take(state, shown.zoomed(pivot, factor));
 }
 
-/// Shows earlier time (-1) or later (1).
+/// Moves the view to earlier (-1) or later (1) times.
 pub fn pan(state: &mut State, way: i64) {
     let shown = state.shown();
     take(state, shown.shifted(Nanos(way * (shown.len().0 / MOVE))));
@@ -75,7 +75,7 @@ fn take(state: &mut State, view: TimeView) {
     set_view(state, Some(view));
 }
 
-/// Shows the run as far as everything is kept of it; once that is shown, also its far past.
+/// Shows the part of the run with complete events. If it is already shown, shows the far past too.
 pub fn show_all(state: &mut State) {
     let course = state.course();
     let has_past = course != state.whole();
@@ -83,14 +83,14 @@ pub fn show_all(state: &mut State) {
     set_view(state, view);
 }
 
-/// Zooms to what is selected.
+/// Zooms to the selected item.
 pub fn fit_selection(state: &mut State) {
     if let Some((start, end)) = extent(state) {
         fit(state, start, end);
     }
 }
 
-/// The range that was looked at before.
+/// Returns to the previous view.
 pub fn back(state: &mut State) {
     let session = &mut state.session;
     if let Some(view) = session.views_before.pop() {
@@ -99,7 +99,7 @@ pub fn back(state: &mut State) {
     }
 }
 
-/// The range that was looked at after.
+/// Goes to the next view in the history.
 pub fn forward(state: &mut State) {
     let session = &mut state.session;
     if let Some(view) = session.views_after.pop() {
@@ -108,8 +108,8 @@ pub fn forward(state: &mut State) {
     }
 }
 
-/// The view after keys were held for a moment: `zoom` doublings closer (or, negative, further away) around `pivot`, and moved by
-/// `pan` of its width.
+/// Returns the view while zoom or pan keys are held.
+/// It zooms in by `zoom` doublings around `pivot` (out if negative) and moves by `pan` view widths.
 pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeView {
     let shown = state.shown();
     let pivot = pivot.unwrap_or(Nanos(shown.start.0.midpoint(shown.end.0)));
@@ -118,13 +118,13 @@ pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeVi
     moved.kept_within(state.course())
 }
 
-/// Shows `view` while keys are held: all of the way is one step back, with the tap that it began with.
+/// Shows `view` while keys are held. The whole movement is one step of the history, stored by the first key press.
 pub fn drive_to(state: &mut State, view: TimeView) {
     state.session.views_after.clear();
     state.session.view = Some(view);
 }
 
-/// From when to when the selected thing lasts.
+/// Returns the time range of the selected item.
 pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
     let run = &state.session.run;
     match state.session.selection? {
@@ -155,13 +155,13 @@ pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
     }
 }
 
-/// How large everything can be, as a multiple of what the system has.
+/// Available zoom factors relative to the system.
 const SIZES: [f32; 11] = [0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
-/// The first and the last of them.
+/// Smallest and largest zoom factor.
 pub const SMALLEST: f32 = SIZES[0];
 pub const LARGEST: f32 = SIZES[SIZES.len() - 1];
 
-/// To the next size, to the one before, or back to the one of the system.
+/// Sets the next larger, the next smaller or the system's zoom factor.
 pub(super) fn resize(state: &mut State, action: Action) {
     let now = state.prefs.zoom;
     let next = match action {

@@ -1,4 +1,4 @@
-//! Which actions make sense now. The others are grey; their keys say why they do nothing.
+//! Availability of actions. Unavailable actions are gray, and their keys show the reason.
 
 use super::lanes::{beside, lane, neighbour};
 use super::learn;
@@ -14,12 +14,12 @@ use loadscope_insight::landmarks::Goal;
 use loadscope_lessons::Pane;
 use loadscope_words::{Text, say, text};
 
-/// True if `action` makes sense now.
+/// Returns true if `action` is available.
 pub fn is_possible(state: &State, action: Action) -> bool {
     obstacle(state, action).is_none()
 }
 
-/// Why `action` makes no sense now; `None` if it does.
+/// Returns the reason why `action` is unavailable. `None` if it is available.
 #[expect(clippy::too_many_lines, reason = "one arm an action")]
 pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;
@@ -30,7 +30,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         !session.run.whole().transitions().is_empty(),
         say!("No batch has been loaded yet"),
     ));
-    // What was measured over time can be looked at without a batch.
+    // Measurements over time can be shown without a batch.
     let no_time = no_steps.filter(|_| !(state.has_run() && state.has_only_gauges()));
     let moment = |goal, forwards| no_steps.or_else(|| moments(state, goal, forwards));
     match action {
@@ -197,7 +197,7 @@ fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
     (!possible).then_some(why)
 }
 
-/// Why the options of the run cannot be taken over.
+/// Returns the reason why the options of the run cannot be copied.
 fn options(state: &State) -> Option<&'static str> {
     if state.options_of_run() == Some(&state.prefs.options) {
         return Some(say!("The next run already has these options"));
@@ -210,19 +210,19 @@ fn options(state: &State) -> Option<&'static str> {
     }
 }
 
-/// Of what only the embedded loader can do.
+/// Reason for actions that need the embedded loader.
 pub const NO_ENGINE: Text = text!("This build has no embedded loader. Use Simulate instead.");
 
-/// Of what a page in a browser cannot do.
+/// Reason for actions that a page in a browser cannot perform.
 pub const IN_PAGE: Text =
     text!("Not available in a browser, which cannot access files. Use the desktop window.");
 
-/// Why a page does not stop a program: a terminal has started it.
+/// Reason why a page does not stop a program, which a terminal started.
 const NOT_OURS: Text = text!(
     "The program is still running. Press Ctrl+C where `loadscope watch` or `loadscope record` was started."
 );
 
-/// Why a page runs no loader.
+/// Returns the reason why a page cannot run a loader.
 fn in_page_without(state: &State) -> Option<&'static str> {
     unless(
         !state.place.in_page,
@@ -239,15 +239,15 @@ const GIVEN: Text = text!(
 
 const NOT_HELD: Text = text!("A watched program cannot be paused");
 
-/// True if to go on would mean to let a program go on that one cannot hold.
+/// Returns true if continuing would resume a watched program, which cannot be paused.
 fn is_held_back(state: &State) -> bool {
     let at_end = state.step() >= state.session.run.whole().transitions().len();
     state.session.watched && state.session.source.is_live() && at_end
 }
 
-/// Why there is no such moment.
+/// Returns the reason why there is no such moment.
 fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
-    // What has not happened yet may still happen.
+    // In a live run the moment may still occur.
     let waits_for_it = forwards
         && goal != Goal::Marker
         && state.session.source.is_live()
@@ -255,12 +255,12 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     if waits_for_it && state.session.watched {
         return Some(NOT_HELD.say());
     }
-    // Whether it happens is a part of what is hidden.
+    // The occurrence of the moment is part of the hidden future.
     let may_come = forwards && goal != Goal::Marker && state.hides_future();
     if waits_for_it || may_come || find(state, goal, forwards).is_some() {
         return None;
     }
-    // A recording is opened at its end.
+    // A recording is opened at its end, so all moments are earlier.
     let is_before = forwards && find(state, goal, false).is_some();
     Some(match (goal, forwards) {
         (Goal::Stall, true) if is_before => {
@@ -294,7 +294,7 @@ fn stages(state: &State, action: Action) -> Option<&'static str> {
     }
 }
 
-/// Why the lane above or below cannot be gone to.
+/// Returns the reason why there is no lane above or below.
 fn to_lane(state: &State, down: bool) -> Option<&'static str> {
     match beside(state, down) {
         Some(_) => None,
@@ -303,7 +303,7 @@ fn to_lane(state: &State, down: bool) -> Option<&'static str> {
     }
 }
 
-/// Why the next or the previous batch of a lane cannot be gone to.
+/// Returns the reason why there is no next or previous batch on the lane.
 fn to_span(state: &State, forwards: bool) -> Option<&'static str> {
     if lane(state).is_none() {
         return Some(say!(
@@ -326,7 +326,7 @@ fn matches(state: &State) -> Option<&'static str> {
         None
     }
 }
-/// Why the program that is watched cannot be run with other arguments.
+/// Returns the reason why the watched program cannot be run with other arguments.
 fn tries(state: &State) -> Option<&'static str> {
     match &state.look.trying {
         _ if state.session.program.is_none() => Some(say!(

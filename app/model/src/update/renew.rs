@@ -1,4 +1,4 @@
-//! The loaders of a live run in less memory: of their far past there are sums in the place of events.
+//! Replacement of live loaders that use too much memory. Sums replace the events of their far past.
 
 use loadscope_insight::session_event::Renewed;
 use loadscope_words::say;
@@ -6,8 +6,8 @@ use loadscope_words::say;
 use crate::state::State;
 use crate::view::{Cursor, Item};
 
-/// Puts them into the place of those that are there. What points to an instant stays; what points to a batch goes on pointing to it,
-/// unless it has left.
+/// Replaces the loaders. Times stay the same.
+/// References to a batch are updated, or removed if the batch is gone.
 pub fn renew(state: &mut State, renewed: Renewed) {
     let now = state.now();
     let session = &mut state.session;
@@ -21,7 +21,7 @@ pub fn renew(state: &mut State, renewed: Renewed) {
         runs.push((id, run));
     }
     session.loaders.replace(&mut session.run, runs);
-    // What panels keep of a run is found by this number.
+    // A new number invalidates the values that panels cached for the run.
     session.run_number += 1;
     if let Cursor::Step(_) = session.cursor {
         session.cursor = Cursor::At(now);
@@ -43,7 +43,7 @@ pub fn renew(state: &mut State, renewed: Renewed) {
         let text = say!("The selected batch was removed from memory. Only sums per minute remain.");
         state.overlay.hint = Some(text.to_owned());
     }
-    // What was saved is as much as before.
+    // The saved fraction of the run stays the same.
     let same = |events: u64| match events == before.events() {
         true => run.events(),
         false => events.min(run.events().saturating_sub(1)),

@@ -1,4 +1,4 @@
-//! The runs of this window: shown again, starred, dropped, emptied, and what arrives for those that are not shown.
+//! Actions on the runs of this window (show, star, drop, empty), and events of runs that are not shown.
 
 use loadscope_insight::session_event::SessionEvent;
 
@@ -6,12 +6,12 @@ use super::arrive::arrive;
 use crate::answers::Answers;
 use crate::state::State;
 
-/// Shows a run again. The one that is shown is put aside; what is shown about one that never began stays.
+/// Shows a run again and sets the shown one aside. Notices about a run that never started stay visible.
 pub(super) fn show(state: &mut State, number: u32) {
     let Some(mut session) = state.runs.take(number) else {
         return;
     };
-    // What panels have worked out belongs to another showing.
+    // Cached values of panels are invalid for this run.
     session.run_number = state.session.run_number + 1;
     session.answers = Answers::default();
     session.hovered = None;
@@ -23,13 +23,14 @@ pub(super) fn show(state: &mut State, number: u32) {
     state.session = session;
 }
 
-/// Takes in what arrives for a run that is not shown.
+/// Applies an event of a run that is not shown.
 pub(super) fn arrive_for(state: &mut State, number: u32, event: SessionEvent) {
     let Some(place) = state.runs.place(number) else {
         return;
     };
     let has_ended = matches!(event, SessionEvent::Ended(_));
-    // One set of functions changes a session: those for the one that is shown. What they say to the user is about that one.
+    // `arrive` only changes the shown session, so the sessions are swapped.
+    // Hints of `arrive` would concern a hidden run, so they are dropped.
     let hint = state.overlay.hint.take();
     swap(state, place);
     _ = arrive(state, event);
@@ -46,7 +47,7 @@ fn swap(state: &mut State, place: usize) {
     }
 }
 
-/// Keeps a run until it is dropped by hand, or no longer.
+/// Stars or unstars a run. A starred run is kept until the user drops it.
 pub(super) fn star(state: &mut State, number: u32) {
     let session = match state.runs.get_mut(number) {
         Some(kept) => &mut kept.session,
@@ -56,12 +57,11 @@ pub(super) fn star(state: &mut State, number: u32) {
     session.starred = !session.starred;
 }
 
-/// Keeps a run no longer.
 pub(super) fn drop(state: &mut State, number: u32) {
     let _ = state.runs.take(number);
 }
 
-/// Forgets the contents of the batches of a run.
+/// Removes the batch contents of a run.
 pub(super) fn empty(state: &mut State, number: u32) {
     if let Some(kept) = state.runs.get_mut(number) {
         kept.session.run.forget_contents();
@@ -69,7 +69,7 @@ pub(super) fn empty(state: &mut State, number: u32) {
     }
 }
 
-/// None of the runs is needed.
+/// Marks all runs as discarded.
 pub(super) fn discard_all(state: &mut State) {
     state.session.discarded = true;
     state.runs.discard_all();

@@ -1,4 +1,4 @@
-//! Runs begin and end, and what the program tells about them.
+//! Start of sessions, saving, and news from the program about runs.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::prefs::Prefs;
 use crate::state::{Saving, Source, State};
 use crate::view::{OptionsOf, Workspace};
 
-/// A session has begun.
+/// Starts a session.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
     let of_lesson = learn::kind_of(state, &source, watched);
     let before = state.set_aside();
@@ -31,27 +31,27 @@ pub fn begin(state: &mut State, source: Source, watched: bool) {
     }
 }
 
-/// What was forecast is run. What there was before stands beside it.
+/// Starts the run with the forecast setting, compared with the previous run.
 pub fn check(state: &mut State, check: Check, before: Other) {
     state.session.diagnose.check = Some(check);
     state.session.diagnose.other = Some(before);
     state.prefs.workspace = Workspace::Diagnose;
 }
 
-/// The recording is being written.
+/// Records the start of saving.
 pub fn save(state: &mut State, path: PathBuf) {
     let events = state.session.run.events();
     state.session.saving = Some(Saving { path, events });
 }
 
-/// Recordings that were named, latest first.
+/// Adds recordings to the recent files. `paths` has the latest first.
 pub fn recent(state: &mut State, paths: &[PathBuf]) {
     for path in paths.iter().rev() {
         Prefs::remember(&mut state.prefs.recent, path);
     }
 }
 
-/// Offers what earlier windows have left: on the start page if that is shown, else in a sentence.
+/// Offers the unsaved runs of earlier windows: on the start page if it is shown, otherwise in a notice.
 pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: bool) {
     let count = left_over.len() as u64;
     state.place.left_over = left_over;

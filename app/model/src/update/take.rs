@@ -1,14 +1,14 @@
-//! The options of a run that is shown, copied to the next run.
+//! Copying the options of the shown run to the next run.
 
 use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, RunOptions, Track};
 
-/// Samples and steps that are looked at to know what one takes.
+/// Number of samples and steps for the median durations.
 const SOME: usize = 20_000;
-/// Samplers that the options panel has and that need no file.
+/// Samplers of the options panel that need no file.
 const KNOWN: [&str; 4] = ["", "sequential", "random", "distributed"];
 
-/// The options that run something like `run`. The dataset of a program in Python is stood in for by as many made-up
-/// samples that take as long as its own in the middle, its training by a step as long as its own.
+/// Returns options for a run similar to `run`.
+/// For a Python program, synthetic samples with the median duration replace the dataset, and its median step replaces the training.
 pub(super) fn options(run: &Run) -> RunOptions {
     let mut options = run.info.options.clone();
     if !matches!(run.info.origin, Origin::Pytorch(_)) {

@@ -18,7 +18,7 @@ fn apply(run: &mut Run, ms: i64, kind: EventKind) {
     });
 }
 
-/// Three batches of two workers: batch 1 arrives before batch 0, and batch 2 fails.
+/// A run of two workers and three batches. Batch 1 arrives before batch 0, and batch 2 fails.
 fn state() -> State {
     let mut run = Run::default();
     run.info.options.num_workers = 2;
@@ -215,7 +215,7 @@ fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
     state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), None);
     assert_eq!(state.session.seeking, None);
-    // A run that is not held is held first.
+    // A run that is not paused is paused first.
     state.session.source = Source::Live { paused: false };
     let effect = update(&mut state, Action::NextBatch);
     assert_eq!(effect, Some(Effect::Pause));
@@ -245,7 +245,7 @@ fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
     state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), Some(Effect::Pause));
     assert_eq!(state.session.source, Source::Live { paused: true });
-    // Pausing by hand ends it.
+    // Pausing by hand ends the search.
     let effect = update(&mut state, Action::NextTrouble);
     assert_eq!(effect, Some(Effect::Resume));
     let effect = update(&mut state, Action::PauseResume);
@@ -304,7 +304,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// Stop in a live page only answered with a sentence.
+/// Regression test: Stop in a live page only showed a message.
 #[test]
 fn a_page_does_not_offer_to_stop_the_program_of_a_terminal() {
     let of = |in_page, watched, source| {
@@ -320,7 +320,7 @@ fn a_page_does_not_offer_to_stop_the_program_of_a_terminal() {
     assert!(why.starts_with("The program is still running. Press Ctrl+C"));
     assert_eq!(update(&mut page, Action::Stop), None);
     assert_eq!(page.overlay.hint.as_deref(), Some(why));
-    // The desktop window ends what it watches, and each ends what it runs itself.
+    // The desktop window ends watched programs. Desktop and page end their own runs.
     for (in_page, watched) in [(false, true), (true, false), (false, false)] {
         let mut state = of(in_page, watched, live());
         assert_eq!(update(&mut state, Action::Stop), Some(Effect::Stop));
@@ -331,8 +331,8 @@ fn a_page_does_not_offer_to_stop_the_program_of_a_terminal() {
 }
 
 proptest! {
-    /// Whatever is pressed in whatever order: nothing panics, what is impossible changes nothing but the hint, and the
-    /// run's own time is never left by going from moment to moment.
+    /// Commands in any order never panic. Impossible actions change only the hint.
+    /// Going from moment to moment never leaves the time of the run.
     #[test]
     fn anything_can_be_pressed(commands in prop::collection::vec(any_command(), 0..40)) {
         let mut state = state();

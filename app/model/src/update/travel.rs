@@ -1,5 +1,5 @@
-//! Moving the time cursor: steps, jumps, playing. While a run is held at the gate and one looks at now, moving forwards means
-//! the engine.
+//! Moving the time cursor: steps, jumps, playback.
+//! In a run that is paused at the gate, moving forward from the live cursor steps the engine.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -12,10 +12,10 @@ use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::{Goal, Place};
 use loadscope_insight::waits::in_longest;
 
-/// Multiples of real time at which a recording is played.
+/// Playback speeds as multiples of real time.
 pub const SPEEDS: [f64; 7] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 
-/// The next moment of this kind, or the one before.
+/// Returns the next or previous moment of this kind.
 pub fn find(state: &State, goal: Goal, forwards: bool) -> Option<Place> {
     let (run, now) = (&state.session.run, state.now());
     match (goal, forwards) {
@@ -26,7 +26,7 @@ pub fn find(state: &State, goal: Goal, forwards: bool) -> Option<Place> {
     }
 }
 
-/// The transition after which the selected batch has just entered its next stage, or the one before.
+/// Returns the step at which the selected batch enters its next stage, or entered its previous one.
 pub fn stage(state: &State, forwards: bool) -> Option<usize> {
     let row = state.session.selection?.batch()?;
     let steps = state.session.run.steps_of(row);
@@ -39,12 +39,12 @@ pub fn stage(state: &State, forwards: bool) -> Option<usize> {
     }
 }
 
-/// Pausing and stepping mean the engine while it runs and one looks at now, and the recording otherwise.
+/// Pauses or steps the engine of a live run if the cursor is live, otherwise the recording.
 pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     let at_now = state.session.cursor == Cursor::Live;
     state.session.seeking = None;
     if state.session.watched && state.session.source.is_live() && action == Action::PauseResume {
-        // The program goes on; what is shown stands still.
+        // The program continues. Only the display stops.
         state.session.cursor = match at_now {
             true => Cursor::Step(state.session.run.whole().transitions().len()),
             false => Cursor::Live,
@@ -79,7 +79,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             let next = state.step() + 1;
             let last = state.session.run.whole().transitions().len();
             if state.session.source.is_live() && next >= last {
-                // At the end of what has happened, stepping means the engine again.
+                // At the last transition, stepping forward applies to the engine again.
                 state.session.cursor = Cursor::Live;
             } else {
                 go_to_step(state, next.min(last));
@@ -89,14 +89,13 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// One transition back.
 pub fn step_back(state: &mut State) {
     state.session.seeking = None;
     let step = state.step().saturating_sub(1);
     go_to_step(state, step);
 }
 
-/// To where the selected batch enters its next stage, or entered the one before.
+/// Goes to the next or previous stage change of the selected batch.
 pub fn to_stage(state: &mut State, forwards: bool) {
     state.session.seeking = None;
     if let Some(step) = stage(state, forwards) {
@@ -104,7 +103,7 @@ pub fn to_stage(state: &mut State, forwards: bool) {
     }
 }
 
-/// Shows what happens now, and all of it.
+/// Follows the live run and shows all of it.
 pub fn follow_live(state: &mut State) {
     state.session.seeking = None;
     state.session.playing = false;
@@ -112,7 +111,7 @@ pub fn follow_live(state: &mut State) {
     set_view(state, None);
 }
 
-/// Into the longest wait that is shown, so far that its cause can be seen: most of what finishes meanwhile has finished.
+/// Goes to a late point in the longest visible wait, because its cause is clear there.
 pub fn to_longest_wait(state: &mut State) {
     state.session.seeking = None;
     if let Some(at) = in_longest(&state.session.run) {
@@ -120,13 +119,13 @@ pub fn to_longest_wait(state: &mut State) {
     }
 }
 
-/// Plays from the beginning.
+/// Plays from the start.
 pub fn replay(state: &mut State) {
     go_to_step(state, 0);
     state.session.playing = true;
 }
 
-/// Moves the cursor to the next moment of a kind, or the one before.
+/// Moves the cursor to the next or previous moment of a kind.
 pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect> {
     state.session.seeking = None;
     match find(state, goal, forwards) {
@@ -140,7 +139,7 @@ pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect
     None
 }
 
-/// It has not happened yet: the engine goes on until it does.
+/// Runs the engine until the moment occurs.
 fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
     if state.session.watched {
         return None;
@@ -164,17 +163,17 @@ fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
     }
 }
 
-/// Batches come one transition after the other. A stall is time that passes, and an error may be far away: for these the run is
-/// let go, and held when they are there.
+/// Returns true if the search steps the engine, because a batch is one transition.
+/// Waits take time and errors can be far away. For these, the run continues until the moment and pauses there.
 fn goes_step_by_step(goal: Goal) -> bool {
     matches!(goal, Goal::Batch | Goal::OutOfOrder)
 }
 
-/// Takes the engine on to what is looked for, and holds it there. To be called in every frame.
+/// Continues the search and pauses the engine at the moment. Call it in every frame.
 pub fn seek(state: &mut State) -> Option<Effect> {
     let seeking = state.session.seeking?;
     let held = goes_step_by_step(seeking.goal);
-    // A pause, a resume, a stop or a look elsewhere cancels it.
+    // A pause, resume, stop or cursor move cancels the search.
     let wanted = state.session.source == (Source::Live { paused: held })
         && state.session.cursor == Cursor::Live;
     let (run, marks) = (&state.session.run, &state.session.landmarks);
@@ -187,7 +186,7 @@ pub fn seek(state: &mut State) -> Option<Effect> {
         }
         return None;
     }
-    // One permit at a time, or it would go too far.
+    // More than one permit at a time could overshoot.
     let steps = run.whole().transitions().len();
     if !held || seeking.asked_at == Some(steps) {
         return None;
@@ -199,7 +198,7 @@ pub fn seek(state: &mut State) -> Option<Effect> {
     Some(Effect::Step)
 }
 
-/// Moves the cursor, and the view if it has to.
+/// Moves the cursor, and the view if needed.
 pub fn go_to(state: &mut State, place: Place) {
     match place {
         Place::Step(step) => go_to_step(state, step),
@@ -218,14 +217,14 @@ fn go_to_step(state: &mut State, step: usize) {
     bring_into_view(state, now);
 }
 
-/// The batch that moved with this transition.
+/// Returns the batch of this transition.
 pub fn moved(state: &State, step: usize) -> Option<Item> {
     let transitions = state.session.run.whole().transitions();
     let transition = transitions.get(step.checked_sub(1)?)?;
     Some(Item::Batch(transition.batch as usize))
 }
 
-/// One notch slower or faster.
+/// Selects the next slower or faster speed.
 pub fn change_speed(state: &mut State, faster: bool) {
     let next = if faster {
         SPEEDS.into_iter().find(|s| *s > state.look.speed)
@@ -235,7 +234,7 @@ pub fn change_speed(state: &mut State, faster: bool) {
     state.look.speed = next.unwrap_or(state.look.speed);
 }
 
-/// Moves the cursor of a recording that is being played by `elapsed` of real time.
+/// Advances the cursor during playback by `elapsed` real time.
 pub fn advance(state: &mut State, elapsed: Nanos) {
     if !state.session.playing {
         return;

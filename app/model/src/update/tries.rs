@@ -1,4 +1,4 @@
-//! Takes in what tries of other arguments say.
+//! News of the runs with other arguments.
 
 use loadscope_insight::session_event::Notice;
 use loadscope_words::say;
@@ -7,7 +7,7 @@ use super::arrive::tell;
 use crate::state::State;
 use crate::trying::{News, Outcome, Trying};
 
-/// Takes in what is new.
+/// Applies the news.
 pub fn take(state: &mut State, news: News) {
     let trying = &mut state.look.trying;
     match news {
@@ -32,7 +32,7 @@ pub fn take(state: &mut State, news: News) {
     }
 }
 
-/// Runs take minutes, and the user may be elsewhere when they end.
+/// Returns a notice, because runs take minutes and the user may not be watching.
 fn notice(outcome: &Outcome) -> Option<Notice> {
     match outcome {
         Outcome::Compared(table) => {
@@ -41,7 +41,7 @@ fn notice(outcome: &Outcome) -> Option<Notice> {
             Some(Notice::note(say!("The measurement has finished. {best}.")))
         }
         Outcome::Failed(why) => Some(Notice::error(say!("The measurement failed: {why}"))),
-        // The user ended it.
+        // The user ended the runs.
         Outcome::Ended => None,
     }
 }

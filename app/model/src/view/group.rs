@@ -1,4 +1,4 @@
-//! Lanes that belong together and fold together.
+//! Groups of lanes that fold together.
 
 use loadscope_trace::Lane;
 use loadscope_words::say;
@@ -12,14 +12,14 @@ pub enum LaneGroup {
     Workers,
     /// The queues between workers, pin thread and main thread.
     Queues,
-    /// Quantities over time.
+    /// Gauges: measured quantities over time.
     Gauges,
     /// The trainers of the other loaders of the session.
     Loaders,
 }
 
 impl LaneGroup {
-    /// All of them, from top to bottom.
+    /// All groups, from top to bottom.
     pub const ALL: [Self; 5] = [
         Self::Reorder,
         Self::Workers,
@@ -28,7 +28,7 @@ impl LaneGroup {
         Self::Loaders,
     ];
 
-    /// The group of a lane; `None` for those that do not fold.
+    /// Returns the group of a lane. `None` if the lane does not fold.
     pub fn of(lane: Lane) -> Option<Self> {
         match lane {
             Lane::Reorder => Some(Self::Reorder),
@@ -38,7 +38,7 @@ impl LaneGroup {
         }
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Reorder => say!("reorder buffer"),
@@ -49,7 +49,7 @@ impl LaneGroup {
         }
     }
 
-    /// What it is, in one sentence.
+    /// Returns a description of one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Reorder => {

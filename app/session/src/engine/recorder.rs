@@ -1,4 +1,4 @@
-//! The thread that starts the engine, puts its events into order, writes the log and passes them on to the window.
+//! Recorder thread: starts the engine, orders its events, writes the log and sends them to the window.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use crate::file::late;
 use crate::memory::SharedLog;
 use crate::{Record, Selection, SessionError, SessionEvent, Waker};
 
-/// How much of the workers' time may go into looking inside the batches, and into writing what was seen.
+/// Maximum fraction of the workers' time for previews of batch contents, including writing them.
 const CONTENT: ContentPolicy = ContentPolicy::Share(0.01);
 
-/// What the recorder is to do.
+/// Configuration of the recorder.
 pub(crate) struct Job {
     pub options: RunOptions,
     pub control: RunControl,
@@ -23,12 +23,12 @@ pub(crate) struct Job {
     pub shared: SharedLog,
     pub out: Sender<SessionEvent>,
     pub wake: Waker,
-    /// Bytes that the runs of the window may have.
+    /// Memory limit of the window's runs, bytes.
     pub memory: Option<u64>,
 }
 
 impl Job {
-    /// Starts the engine and follows it to its end.
+    /// Starts the engine and records it to its end.
     pub fn run(self) {
         let (out, wake) = (self.out.clone(), Arc::clone(&self.wake));
         match self.start() {
@@ -41,7 +41,7 @@ impl Job {
     }
 
     fn start(self) -> Result<Recorder, SessionError> {
-        // Without a record the batches' contents are not looked at.
+        // Batch contents are only examined for a recording.
         let content = match self.record {
             Record::Off => ContentPolicy::Off,
             _ => CONTENT,
@@ -61,18 +61,18 @@ impl Job {
     }
 }
 
-/// How long after its time an event of any thread is there for certain: a thread may be interrupted between reading the clock and
-/// storing the event.
+/// Maximum delay of an event after its timestamp.
+/// A thread can be interrupted between reading the clock and storing the event.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
 
-/// How often the events are fetched. Polled on purpose: sending to a sleeping receiver costs the
-/// worker a futex wake, more than telling 100 events.
+/// Polling interval of the events.
+/// Polling is cheaper: sending to a sleeping receiver costs a worker a futex wake, which takes longer than recording 100 events.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// Events are written and passed on this many at a time, so that the window sees the first of many soon.
+/// Maximum number of events that are written and sent at once. The window then receives the first events soon.
 const PART: usize = 1 << 14;
 
-/// Receiver of the engine's events in order of time. Writes the log and passes them on.
+/// Receiver of the engine's events in order of time. It writes the log and sends them to the window.
 struct Recorder {
     run: RunHandle,
     sink: EventSink,
@@ -84,7 +84,7 @@ impl Recorder {
             if self.run.events.is_over() || self.run.is_finished() {
                 break;
             }
-            // The clock of a paused run stands still; nothing that is not here yet can be earlier.
+            // The clock of a paused run does not advance, so no earlier event can follow.
             let is_paused = self.run.control.is_paused();
             let now = self.run.control.now();
             self.take((!is_paused).then(|| now - STRAGGLERS));
@@ -116,7 +116,7 @@ impl Recorder {
         self.sink.tell(SessionEvent::Ended(ended));
     }
 
-    /// Takes what is there up to a time.
+    /// Takes all events up to a time. `None` takes all.
     fn take(&mut self, until: Option<Nanos>) {
         let mut part = Vec::new();
         let (sink, source) = (&mut self.sink, &self.run.events);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// What writes into a journal that has so many bytes already, what it tells, and where it is.
+/// Creates a sink for a journal with `written` bytes so far. Returns its messages and its path.
 fn journaled(folder: &Path, written: u64) -> (EventSink, Receiver<SessionEvent>, PathBuf) {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
@@ -84,11 +84,11 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
         "{text}"
     );
     assert!(text.contains(&place), "{text}");
-    // What had room is there.
+    // Events within the limit are in the file.
     assert_eq!(events_in(&path), 5);
 }
 
-/// The window looks at its clock between two chunks, so none may be long.
+/// Chunks must be short, because the window checks its time budget between them.
 #[test]
 fn many_events_are_passed_on_in_short_chunks() {
     let (out, told) = unbounded();
@@ -129,7 +129,7 @@ fn the_log_in_memory_of_a_selection_says_that_not_everything_is_there() {
     }
 }
 
-/// The run is saved or dropped while its program goes on.
+/// The run is saved or dropped while its program continues.
 #[test]
 fn a_journal_with_a_limit_that_is_discarded_goes_when_its_program_ends() {
     let dir = tempfile::tempdir().expect("a temporary folder");

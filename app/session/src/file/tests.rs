@@ -5,7 +5,7 @@ use loadscope_trace::{BatchId, Compression, EventKind, LogWriter, Run, Stage, re
 use super::*;
 use crate::read_run;
 
-/// A recording of more than one block whose events are a little out of order, and what else there is in it.
+/// Writes a recording of more than one block with slightly unordered events, followed by `more`.
 fn recording(more: &str) -> tempfile::NamedTempFile {
     let mut log = LogWriter::new(Vec::new(), Compression::None).expect("memory does not fail");
     let mut tell = |at: i64, kind| {
@@ -86,7 +86,7 @@ fn the_progress_of_a_folder_is_that_of_all_its_recordings() {
     );
     assert!(heard.len() >= recordings, "{heard:?}");
     assert!(heard.is_sorted(), "{heard:?}");
-    // The first thing that is heard of a recording is that a part of it was read.
+    // The first progress of each recording comes after a part of it was read.
     for (k, share) in heard.iter().take(recordings).enumerate() {
         let at_most = (k + 1) as f32 / recordings as f32;
         assert!((0.0..=at_most).contains(share), "{heard:?}");

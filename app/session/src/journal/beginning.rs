@@ -1,4 +1,4 @@
-//! What a run in the journal is, as far as its first events tell.
+//! Description of a run in the journal, from its first events.
 
 use std::fs::File;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
 use loadscope_words::say;
 
-/// So many events are looked at for the first that names the dataset.
+/// Maximum number of events to search for the dataset.
 pub(super) const LOOK: usize = 64;
 
-/// What is found out about a run from its first events.
+/// Description from the first events.
 pub(super) enum Beginning {
-    /// There is no event, and none was being written: nothing is lost with it.
+    /// There are no events, and no line was truncated. Removing the file loses nothing.
     Nothing,
-    /// What was recorded.
+    /// The description of the run.
     Run(Box<RunInfo>),
-    /// There is something, and this is what can be said of it.
+    /// There are events. The text describes the run.
     Unknown(&'static str),
 }
 
 impl Beginning {
     pub fn of(path: &Path, file: File) -> Self {
-        // A disk that was full from the beginning, or a system that stopped, leaves not even the header.
+        // A full disk or a system crash can leave a file without a header.
         if file.metadata().is_ok_and(|found| found.len() == 0) {
             return Self::Nothing;
         }
@@ -52,14 +52,14 @@ impl Beginning {
         match (run, damage) {
             (Some(run), _) => Ok(Self::Run(run)),
             (None, Some(error)) => Err(error),
-            // Lines that this version does not know count as well.
+            // Lines of an unknown version count as content.
             (None, None) if events.lines() <= 1 && !events.was_cut() => Ok(Self::Nothing),
             (None, None) => Ok(Self::Unknown(say!("A run of an unknown dataset"))),
         }
     }
 }
 
-/// The run that an event introduces: where parts were dropped, what is kept of them begins with it.
+/// Returns the run of an introduction. If parts were dropped, the recording starts with its retention event.
 fn introduced(kind: EventKind) -> Option<Box<RunInfo>> {
     match kind {
         EventKind::RunStarted(info) => Some(info),

@@ -1,4 +1,4 @@
-//! A run in the journal that is written, or was.
+//! A run in the journal, during or after writing.
 
 use std::fs;
 use std::io;
@@ -11,30 +11,30 @@ use loadscope_words::say;
 
 use crate::limited::{NewLimited, remove_folder};
 
-/// One run has at most so many bytes.
+/// Maximum size of one run, bytes.
 pub(super) const MOST_OF_ONE: u64 = 2 << 30;
 
-/// A journal that is to be written.
+/// A new run in the journal, before writing.
 #[derive(Debug)]
 pub struct NewEntry {
     files: NewFiles,
     entry: Entry,
 }
 
-/// What it is written into.
+/// Files of a new run.
 #[derive(Debug)]
 pub(crate) enum NewFiles {
-    /// One file with everything.
+    /// One file with all events.
     Whole(GrowingFile),
     /// A recording with a limit.
     Limited(NewLimited),
 }
 
-/// A journal that is being written, or was.
+/// A run in the journal, during or after writing.
 #[derive(Clone, Debug)]
 pub struct Entry {
     path: PathBuf,
-    /// The folder with its parts, if it has a limit.
+    /// Folder of the parts. `None` for a run without a limit.
     parts: Option<PathBuf>,
     unwanted: Arc<AtomicBool>,
 }
@@ -53,7 +53,7 @@ impl NewEntry {
         Self { files, entry }
     }
 
-    /// What stays with the session.
+    /// Returns the handle that the session keeps.
     pub fn entry(&self) -> Entry {
         self.entry.clone()
     }
@@ -64,18 +64,18 @@ impl NewEntry {
 }
 
 impl Entry {
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It is saved, or of no use: it is removed, now or when its last event has been written.
+    /// Removes the run after it was saved or discarded. A run that is still written is removed at its end.
     pub fn discard(&self) {
         self.unwanted.store(true, Ordering::Release);
         let is_written = is_being_written(&self.path);
-        // It may be gone already, or be open on a system that keeps open files.
+        // The file may be gone, or the system may not delete open files.
         let _ = fs::remove_file(&self.path);
-        // Who writes the parts removes them at the end; without the file they are offered no more.
+        // The writing thread removes the parts at its end. Without the main file they are not offered.
         if let Some(folder) = self.parts.as_deref().filter(|_| !is_written) {
             remove_folder(folder);
         }
@@ -85,7 +85,7 @@ impl Entry {
         self.unwanted.load(Ordering::Acquire)
     }
 
-    /// Refuses to grow without end.
+    /// Returns an error if the size limit is reached.
     pub(crate) fn check(&self, written: u64) -> io::Result<()> {
         match written < MOST_OF_ONE {
             true => Ok(()),

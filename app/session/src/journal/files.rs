@@ -1,4 +1,4 @@
-//! The files of a run in the journal: one, and of a run with a limit the folder with its parts.
+//! Files of a run in the journal: one file, and for a run with a limit a folder of parts.
 
 use std::fs;
 use std::io;
@@ -9,23 +9,23 @@ use loadscope_trace::parted::{self, Member};
 
 use crate::limited::{parts_of, remove_folder};
 
-/// A folder of parts whose file is gone is removed once nothing was written into it for so long: it may be that of a run that is
-/// discarded and lasts, or of one that is begun.
+/// Age of an orphaned folder of parts before its removal.
+/// A younger one can belong to a discarded run that is still written, or to a new run.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The files of a run.
 pub(super) struct Files {
-    /// What is opened.
+    /// Main file.
     pub path: PathBuf,
     parts: Option<PathBuf>,
-    /// Bytes of all.
+    /// Total size, bytes.
     pub bytes: u64,
-    /// When one of them was written last.
+    /// Time of the last modification.
     pub until: SystemTime,
 }
 
 impl Files {
-    /// Those of the run at `path`; `None` if that is no file.
+    /// Returns the files of the run at `path`. `None` if it is not a file.
     pub fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let mut files = Self {
@@ -41,7 +41,7 @@ impl Files {
         Some(files)
     }
 
-    /// Removes them. If this process is killed in between, the parts are swept later.
+    /// Removes the files. If this process is killed in between, `sweep` removes the parts later.
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_file(&self.path)?;
         if let Some(folder) = &self.parts {
@@ -62,7 +62,7 @@ fn members(folder: &Path) -> impl Iterator<Item = fs::Metadata> {
         .filter_map(|entry| entry.metadata().ok())
 }
 
-/// Removes the parts in `folder` that none of the runs has.
+/// Removes orphaned folders of parts.
 pub(super) fn sweep(folder: &Path, runs: &[Files]) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

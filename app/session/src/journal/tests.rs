@@ -14,14 +14,14 @@ use super::*;
 use crate::limited::Limited;
 use crate::{Session, SessionEvent, open};
 
-/// Writes what begins a run, and ends as a killed process would.
+/// Writes the start of a run like a killed process.
 fn killed(journal: &Journal, dataset: &str) -> PathBuf {
     let entry = journal.begin().expect("the folder can be written to");
     let info = RunInfo {
         dataset: dataset.to_owned(),
         ..RunInfo::default()
     };
-    // The file begins with the header.
+    // The file already has a header.
     let mut log = LogWriter::for_copies(Vec::new(), Compression::Zstd).expect("a vector");
     let kind = EventKind::RunStarted(Box::new(info));
     let at = Nanos::ZERO;
@@ -49,14 +49,14 @@ fn unsaved_runs_of_ended_processes_are_offered_and_live_ones_are_not() {
     let second = killed(&journal, "second");
     let empty = journal.begin().expect("room").entry();
     assert!(!empty.path().exists(), "nothing was in it");
-    // The next one may get the name that is free again.
+    // The next run can get the free name again.
     let live = journal.begin().expect("room");
     let found = journal.left_over();
     let names: Vec<&str> = found.iter().map(|f| f.dataset.as_str()).collect();
     assert_eq!(names, ["second", "first"]);
     assert_eq!([&found[0].path, &found[1].path], [&second, &first]);
     assert!(live.entry().path().exists(), "it is being written");
-    // A second look changes nothing.
+    // A second call changes nothing.
     assert_eq!(journal.left_over(), found);
     live.entry().discard();
     assert!(!live.entry().path().exists());
@@ -94,7 +94,7 @@ fn a_run_does_not_grow_without_end() {
     );
 }
 
-/// Files as no window leaves them, and what is offered of them.
+/// Damaged or unusual files, and their descriptions.
 #[test]
 fn what_cannot_be_read_is_offered_and_never_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -187,7 +187,7 @@ fn a_file_that_cannot_be_opened_is_left_alone() {
     let path = dir.path().join(format!("000000000000001-000{ENDING}"));
     fs::write(&path, "{\"loadscope\":1}\n").expect("room");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("own file");
-    // Root may open it all the same; the lock's own test has a path that no user can open.
+    // Root can open the file anyway. The test of the lock has a path that no user can open.
     if fs::File::open(&path).is_err() {
         assert_eq!(journal.left_over(), []);
         assert!(journal.remove(&path).is_err() && path.exists());
@@ -203,7 +203,7 @@ const LIMITS: Limits = Limits {
     keep_slowest: 10,
 };
 
-/// So many batches, whose indices nothing can compress.
+/// Returns `count` batches with incompressible indices.
 fn batches(count: u32) -> Vec<Event> {
     let info = RunInfo {
         dataset: "birds".to_owned(),
@@ -236,7 +236,7 @@ fn batches(count: u32) -> Vec<Event> {
     kinds.into_iter().enumerate().map(event).collect()
 }
 
-/// Bytes of all files in a folder.
+/// Returns the total size of a folder, bytes.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     let of = |entry: fs::DirEntry| match entry.path().is_dir() {
@@ -250,7 +250,7 @@ fn count(folder: &Path) -> usize {
     fs::read_dir(folder).expect("a folder").count()
 }
 
-/// What is on the disk, without the locks of who writes it: as if that had been killed.
+/// Copies the files without the locks of the writer, as if the writer was killed.
 fn killed_now(folder: &Path, to: &Path) {
     fs::create_dir_all(to).expect("room");
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -303,7 +303,7 @@ fn a_run_with_a_limit_keeps_it_and_is_offered_saved_and_removed_as_one() {
     };
     assert_eq!((left.dataset.as_str(), left.bytes), ("birds", size(&copy)));
     assert!(left.bytes > MB / 4, "{} bytes", left.bytes);
-    // A copy is one file, with all that is in the parts.
+    // A copy is one file with the contents of all parts.
     let to = dir.path().join("saved.jsonl.zst");
     saved(&left.path, &to);
     let runs = |path: &Path| {
@@ -319,7 +319,7 @@ fn a_run_with_a_limit_keeps_it_and_is_offered_saved_and_removed_as_one() {
     assert_eq!(runs(&to), (there, past));
     journal.remove(&left.path).expect("on request");
     assert_eq!(count(&copy), 0);
-    // Once it is finished, both go as well.
+    // After the recording is finished, discarding removes file and parts.
     log.finish().expect("room");
     entry.discard();
     assert_eq!(count(&folder), 0);
@@ -346,7 +346,7 @@ fn the_parts_of_runs_count_and_those_of_none_are_swept() {
     assert!(!entry.path().exists() && !parts.exists(), "no room for it");
     log.write(&batches(10)).expect("room");
     log.finish().expect("room");
-    // A process was killed between the file and its parts.
+    // State after a process was killed between removing the file and its parts.
     fs::remove_file(second.path()).expect("own folder");
     assert_eq!(count(dir.path()), 1);
     drop(journal.begin().expect("room"));

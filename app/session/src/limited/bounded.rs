@@ -1,4 +1,4 @@
-//! A log of which it is known at any time how long it can become at most.
+//! A log with a known upper bound of its size.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use loadscope_files::{Existing, GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
 
-/// What ends a frame: zstd's checksum, and ours of 8 MiB of text.
+/// Upper bound for the end of frames: the checksum of zstd, and our checksum per 8 MiB of text.
 const END: u64 = 4096;
 
 /// A compressed log in the folder of a recording.
 pub(super) struct Bounded {
     log: LogWriter<Counting>,
     path: PathBuf,
-    /// Bytes in the file.
+    /// Size of the file, bytes.
     written: Arc<AtomicU64>,
-    /// Text that is not in the file yet, bytes.
+    /// Size of text that is not in the file yet, bytes.
     waiting: u64,
 }
 
-/// How long a text is at most once it is compressed.
+/// Returns the maximum size of a compressed text, bytes.
 pub(super) fn at_most(text: u64) -> u64 {
     text + text / 64 + END
 }
 
 impl Bounded {
-    /// A new file with `head` in it, which appears with all of that.
+    /// Creates a file that contains `head` when it appears.
     pub fn create(path: PathBuf, head: &[u8]) -> Result<Self, LogError> {
         let file = GrowingFile::create(&path, Existing::Keep, head).map_err(written)?;
         let written = Arc::new(AtomicU64::new(head.len() as u64));
@@ -47,17 +47,17 @@ impl Bounded {
         &self.path
     }
 
-    /// Bytes in the file now.
+    /// Returns the current size of the file, bytes.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Bytes that it can have at most if a line of so many bytes comes.
+    /// Returns the maximum size after another line of `line` bytes.
     pub fn with(&self, line: usize) -> u64 {
         self.written() + at_most(self.waiting + line as u64 + 1)
     }
 
-    /// Writes a line without its end.
+    /// Writes a line, given without its newline.
     pub fn put(&mut self, line: &[u8]) -> Result<(), LogError> {
         self.waiting += line.len() as u64 + 1;
         self.log.copy_line(line)
@@ -71,27 +71,27 @@ impl Bounded {
         Ok(())
     }
 
-    /// Completes it; how long it is.
+    /// Completes the log. Returns its size, bytes.
     pub fn finish(self) -> Result<u64, LogError> {
         self.log.finish()?.file.finish().map_err(written)?;
         Ok(self.written.load(Ordering::Relaxed))
     }
 }
 
-/// A log with these events, compressed.
+/// Returns a compressed log with these events.
 pub(super) fn head(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
     let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
     events.iter().try_for_each(|event| log.write(event))?;
     log.finish()
 }
 
-/// The line of an event, in place of what is in `text`.
+/// Replaces `text` with the line of an event.
 pub(super) fn line(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
     text.clear();
     line_of(event, text)
 }
 
-/// That a file could not be written.
+/// Converts a write error.
 pub(super) fn written(error: WriteError) -> LogError {
     LogError::Io {
         doing: "write",
@@ -100,7 +100,7 @@ pub(super) fn written(error: WriteError) -> LogError {
     }
 }
 
-/// A file whose bytes are counted.
+/// A file that counts its bytes.
 struct Counting {
     file: GrowingFile,
     written: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! What the minutes of a recording came to, in one file. Where there is no room for more, the older minutes are put together.
+//! Sums per minute in one file. If there is no room, older minutes are merged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,12 +9,12 @@ use loadscope_trace::{Event, EventKind, Heading, LogError, LogReader, RunId};
 
 use super::bounded::{Bounded, head};
 
-/// The file of the sums.
+/// File of the sums.
 pub(super) struct Course {
     folder: PathBuf,
-    /// Bytes that it has at most; for a moment there are two editions.
+    /// Maximum size, bytes. Two editions exist for a moment during a rewrite.
     most: u64,
-    /// The edition.
+    /// Number of the edition.
     number: u32,
     file: Option<Bounded>,
 }
@@ -29,7 +29,7 @@ impl Course {
         }
     }
 
-    /// Writes a line; false if there is no room for it. Parts before `first` are dropped.
+    /// Writes a line. Returns false if there is no room. Parts before `first` are already dropped.
     pub fn put(&mut self, line: &[u8], first: u32) -> Result<bool, LogError> {
         if self.file.is_none() {
             self.file = Some(self.edition(&[])?);
@@ -72,7 +72,7 @@ impl Course {
         }
     }
 
-    /// Puts sums of older minutes together, until a quarter is free.
+    /// Merges the sums of older minutes until a quarter of the file is free.
     fn shorten(&mut self, first: u32) -> Result<(), LogError> {
         let old = self.path();
         let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
@@ -83,7 +83,7 @@ impl Course {
                 continue;
             }
             self.number += 1;
-            // It stands there as a whole before the one before goes.
+            // The new edition is complete before the old one is removed.
             self.file = Some(self.edition(&head)?);
             fs::remove_file(&old).map_err(|cause| LogError::Open { path: old, cause })?;
             return Ok(());
@@ -92,13 +92,13 @@ impl Course {
     }
 }
 
-/// Puts every two sums of a run that follow each other together: of parts before `first`, of those the older half or all.
+/// Merges each pair of consecutive sums of a run, for parts before `first`: the older half of them, or all.
 pub(crate) fn in_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
     let may = |event: &Event| matches!(&event.kind, EventKind::Summed(sums) if sums.part < first);
     let all = events.iter().filter(|event| may(event)).count();
     let mut left = if older { all.div_ceil(2) } else { all };
     let mut out: Vec<Event> = Vec::with_capacity(events.len());
-    // Where the first of a pair is.
+    // Position of the first sum of a pair, per run.
     let mut open: BTreeMap<RunId, usize> = BTreeMap::new();
     for event in events {
         if !may(&event) || left == 0 {

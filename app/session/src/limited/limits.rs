@@ -1,37 +1,37 @@
-//! How much of a recording is kept, and how its bytes are shared out.
+//! Limits of a recording, and the sizes of its files.
 
 use loadscope_trace::{Nanos, Policy, Retention};
 
-/// How much of a recording is kept.
+/// Limits of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// So much time is kept in full at least, as long as there is room; `None`: as much as there is room for.
+    /// Minimum time that is kept in full if there is room. `None` keeps as much as possible.
     pub last: Option<Nanos>,
-    /// Bytes that all files of the recording have at most.
+    /// Maximum size of all files, bytes.
     pub max_size: u64,
-    /// Waits of at least this length are kept in full.
+    /// Minimum length of a wait that is kept in full.
     pub long_wait: Nanos,
-    /// So many of the slowest batches are kept in full.
+    /// Number of the slowest batches that are kept in full.
     pub keep_slowest: u32,
 }
 
 impl Limits {
-    /// The least that a recording can do with.
+    /// Minimum for `max_size`, bytes.
     pub const LEAST_SIZE: u64 = 1_000_000;
 
-    /// What it may have by default.
+    /// Default for `max_size`, bytes.
     pub const USUAL_SIZE: u64 = 2_000_000_000;
 
-    /// So long a wait is long by default.
+    /// Default for `long_wait`.
     pub const USUAL_LONG_WAIT: Nanos = Nanos::from_millis(100);
 
-    /// So many slow batches are kept by default.
+    /// Default for `keep_slowest`.
     pub const USUAL_SLOWEST: u32 = 100;
 
-    /// The sums of all minutes have at most so many bytes: they are read and written anew as a whole.
+    /// Maximum size of the sums, bytes. They are read and rewritten as a whole.
     const MOST_COURSE: u64 = 8 << 20;
 
-    /// A part takes at most so large a share of the time that is kept: so much more is kept.
+    /// Number of parts in the kept time. Up to one part more is kept.
     const PARTS_OF_TIME: i64 = 8;
 
     pub(super) fn policy(&self) -> Policy {
@@ -41,7 +41,7 @@ impl Limits {
         }
     }
 
-    /// What each run records of them.
+    /// Returns the limits for the events of each run.
     pub(super) fn retention(&self, left_out: u64) -> Retention {
         Retention {
             last: self.last,
@@ -53,38 +53,39 @@ impl Limits {
         }
     }
 
-    /// A sixteenth. Ten are for parts, three for long waits, two for the sums and their next edition, half of one for what is
-    /// written anew at each part and its next edition.
+    /// Returns a sixteenth of the maximum size.
+    /// Parts get ten, long waits three, the sums and their next edition two.
+    /// The kept file, rewritten at each new part, and its next edition get half of one.
     fn sixteenth(&self) -> u64 {
         self.max_size / 16
     }
 
-    /// Bytes of a part.
+    /// Returns the maximum size of a part, bytes.
     pub(super) fn part(&self) -> u64 {
         self.sixteenth()
     }
 
-    /// Bytes of all parts.
+    /// Returns the maximum size of all parts, bytes.
     pub(super) fn parts(&self) -> u64 {
         self.sixteenth() * 10
     }
 
-    /// Bytes of all long waits.
+    /// Returns the maximum size of all long waits, bytes.
     pub(super) fn waits(&self) -> u64 {
         self.sixteenth() * 3
     }
 
-    /// Bytes of the sums.
+    /// Returns the maximum size of the sums, bytes.
     pub(super) fn course(&self) -> u64 {
         self.sixteenth().min(Self::MOST_COURSE)
     }
 
-    /// Bytes of what is written anew at each part.
+    /// Returns the maximum size of the kept file, bytes.
     pub(super) fn kept(&self) -> u64 {
         self.sixteenth() / 4
     }
 
-    /// A part is that long at most.
+    /// Returns the maximum duration of a part.
     pub(super) fn time_of_part(&self) -> Option<Nanos> {
         let time = |last: Nanos| Nanos((last.0 / Self::PARTS_OF_TIME).max(1));
         self.last.map(time)

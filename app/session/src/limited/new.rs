@@ -1,4 +1,4 @@
-//! Where a recording with a limit is made.
+//! Creation of a recording with a limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use loadscope_trace::{Compression, Heading, LogReader, LogWriter};
 
 use super::limits::Limits;
 
-/// Names of folders that are tried.
+/// Maximum number of tried folder names.
 const MOST_FOLDERS: u32 = 10_000;
 
-/// A recording with a limit that is to be written.
+/// A new recording with a limit.
 #[derive(Debug)]
 pub struct NewLimited {
     pub(super) main: GrowingFile,
     pub(super) folder: PathBuf,
     pub(super) limits: Limits,
-    /// The folder with the parts of the recording that it replaces.
+    /// Folder with the parts of the replaced recording.
     pub(super) replaced: Option<PathBuf>,
 }
 
 impl NewLimited {
-    /// Creates a recording at `path`. It can be opened from the moment it is there.
+    /// Creates a recording at `path`. It can be opened immediately.
     ///
     /// # Errors
-    /// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
+    /// If a file exists that may not be replaced or is being written, or if the folder cannot be written to.
     pub fn create(path: &Path, existing: Existing, limits: Limits) -> Result<Self, WriteError> {
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             return Err(WriteError::NotAFile(path.to_owned()));
@@ -58,7 +58,7 @@ impl NewLimited {
         }
     }
 
-    /// Creates a recording under the first of `names` that is free.
+    /// Creates a recording under the first free name.
     ///
     /// # Errors
     /// If the folder cannot be written to.
@@ -80,39 +80,39 @@ impl NewLimited {
         Err(last)
     }
 
-    /// Where it stands when it is finished.
+    /// Returns the final path.
     pub fn path(&self) -> &Path {
         self.main.path()
     }
 
-    /// The folder with its parts.
+    /// Returns the folder of the parts.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Removes it again: there is nothing to write.
+    /// Removes the unused recording.
     pub fn discard(self) {
         self.main.discard();
         remove_folder(&self.folder);
     }
 }
 
-/// The folder with the parts of a recording, if it has any.
+/// Returns the folder with the parts of a recording. `None` if it has none.
 pub(crate) fn parts_of(path: &Path) -> Option<PathBuf> {
     let file = loadscope_files::open_regular(path).ok()?;
     let reader = LogReader::new(file).ok()?;
     parted::folder(path, reader.parts()?)
 }
 
-/// Removes a folder with parts, and nothing else that stands in it.
+/// Removes a folder of parts, but no other files in it.
 pub(crate) fn remove_folder(folder: &Path) {
-    // What a process had begun to create there when it was killed.
+    // Temporary files of a killed process.
     loadscope_files::sweep_folder(folder);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().and_then(Member::of).is_some() {
             let _ = fs::remove_file(entry.path());
         }
     }
-    // It stays if there is something else in it.
+    // Fails if other files are in the folder.
     let _ = fs::remove_dir(folder);
 }

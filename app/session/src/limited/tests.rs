@@ -9,11 +9,11 @@ mod full;
 
 const MB: u64 = 1_000_000;
 
-/// A training of so many batches of 8 ms, each with a wait of some length, and every now and then a long one.
+/// A training with batches of 8 ms, random waits and occasional long waits.
 struct Training {
     at: i64,
     idx: u32,
-    /// Waits of 100 ms and more: when they ended.
+    /// End times of the waits of at least 100 ms.
     long: BTreeSet<i64>,
     seed: u64,
 }
@@ -39,7 +39,7 @@ impl Training {
         ]
     }
 
-    /// A number that nothing can compress.
+    /// Returns an incompressible random number.
     fn number(&mut self) -> u64 {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
@@ -91,7 +91,7 @@ fn limits(last: Option<Nanos>, max_size: u64) -> Limits {
     }
 }
 
-/// Bytes of all files of a recording.
+/// Returns the total size of a recording, bytes.
 fn size(folder: &Path) -> u64 {
     let of = |path: &Path| -> u64 {
         let entries = fs::read_dir(path).expect("a folder").flatten();
@@ -113,7 +113,7 @@ fn size(folder: &Path) -> u64 {
             .sum::<u64>()
 }
 
-/// Records so many batches, about ten at a time, and looks after each time.
+/// Records `batches` batches in chunks of about ten, and calls `look` after each chunk.
 fn recorded(path: &Path, limits: Limits, batches: u32, look: impl Fn()) -> Vec<Event> {
     let new = NewLimited::create(path, Existing::Keep, limits).expect("room");
     let mut log = Limited::new(new);
@@ -140,7 +140,7 @@ fn folded(events: &[Event]) -> Run {
     run
 }
 
-/// The counts of a recording are those of a full one.
+/// Checks that the counts equal those of a full recording.
 fn assert_same(found: &Run, full: &Run) {
     let (mut a, b) = (Summary::of(found), Summary::of(full));
     assert!(
@@ -183,7 +183,7 @@ fn the_limit_is_kept_after_every_write_and_nothing_is_missing_in_the_sums() {
     let past = found.past().expect("parts were dropped");
     assert!(past.total().batches > 10_000, "{}", past.total().batches);
     assert_eq!(past.retention().map(|r| r.left_out), Some(0));
-    // Every long wait, in full: in the past or where everything is there.
+    // Every long wait is there in full, in the past or in the complete part.
     let mut ends: BTreeSet<i64> = past
         .kept()
         .iter()
@@ -252,7 +252,7 @@ fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
     }
 }
 
-/// Those that did not fit were counted as left out, and the same ones again with each part.
+/// Regression test: slow batches without room were counted as left out, again with each part.
 #[test]
 fn slow_batches_that_there_is_no_room_for_are_no_lost_events() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -289,7 +289,7 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
         text.contains("run.parts") && text.contains("together with the file"),
         "{text}"
     );
-    // The folder is no recording by itself, and beside one it is not looked at.
+    // The folder of parts is no recording. It is ignored next to the recording.
     let text = open(&dir.path().join("run.parts"), |_| true)
         .expect_err("parts")
         .to_string();
@@ -297,7 +297,7 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
     fs::remove_dir_all(&copy).expect("it is ours");
     let opened = open(dir.path(), |_| true).expect("one recording");
     assert_eq!((opened.fleet.runs().len(), opened.notes.len()), (1, 0));
-    // A part is a recording.
+    // A single part is a recording.
     let part = dir.path().join("run.parts").join(Member::Part(0).name());
     assert_eq!(run_of(&part).info.dataset, "birds");
 }
@@ -331,7 +331,7 @@ fn a_recording_that_is_replaced_goes_with_its_parts_and_an_empty_one_leaves_noth
     write(Existing::Replace, &Training::begin());
     assert_eq!(names(), ["run-2.parts", "run.jsonl.zst"]);
     assert_eq!(run_of(&path).info.dataset, "birds");
-    // Something of the user's in the folder stays.
+    // A file of the user in the folder is not removed.
     fs::write(dir.path().join("run-2.parts/notes.txt"), "mine").expect("room");
     write(Existing::Replace, &Training::begin());
     assert_eq!(names(), ["run-2.parts", "run.jsonl.zst", "run.parts"]);

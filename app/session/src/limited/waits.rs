@@ -1,5 +1,5 @@
-//! Long waits, kept in full. Each file has those of one class of length: where there is no room for all, the file with the shortest is
-//! dropped, and longer waits count as long from then on.
+//! Long waits in full. Each file contains one class of lengths.
+//! If there is no room, the file with the shortest waits is dropped, and the minimum length of a long wait rises.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +10,14 @@ use loadscope_trace::{Heading, LogError, Nanos};
 
 use super::bounded::{Bounded, at_most, head};
 
-/// The files with long waits.
+/// Files with long waits.
 pub(super) struct Waits {
     folder: PathBuf,
-    /// Bytes that they have at most.
+    /// Maximum total size, bytes.
     most: u64,
-    /// The length from which on a wait is long, as it was asked for.
+    /// Requested minimum length of a long wait.
     shortest: Nanos,
-    /// The lowest class that is kept.
+    /// Lowest kept class.
     lowest: u32,
     classes: BTreeMap<u32, Bounded>,
 }
@@ -33,12 +33,12 @@ impl Waits {
         }
     }
 
-    /// Bytes that the files can have at most if a line of so many bytes comes.
+    /// Returns the maximum total size after another line of `line` bytes.
     fn with(&self, line: usize) -> u64 {
         self.classes.values().map(|file| file.with(line)).sum()
     }
 
-    /// Writes the line of a wait of this length.
+    /// Writes the line of a wait with this length.
     pub fn put(&mut self, took: Nanos, line: &[u8]) -> Result<Put, LogError> {
         let class = (took.0 / self.shortest.0).max(1).ilog2();
         if class < self.lowest {
@@ -86,13 +86,13 @@ impl Waits {
     }
 }
 
-/// What became of a wait.
+/// Result of writing a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
-    /// It is kept, or it was too short.
+    /// The wait was written, or is shorter than the kept classes.
     Kept,
-    /// From now on only waits of at least this length are kept.
+    /// From now on, waits need at least this length.
     From(Nanos),
-    /// There is no room for it, however short the others are.
+    /// The wait is too large, even without the shorter ones.
     TooLarge,
 }

@@ -3,16 +3,16 @@
 /// Answer before it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// A number as it is typed.
+    /// Typed number.
     pub number: String,
-    /// Items in the order in which they were chosen, by their positions.
+    /// Positions of the chosen items, in the order of choice.
     pub order: Vec<usize>,
-    /// The position of the choice, or of the part or batch to click, that a key selected.
+    /// Position of the choice, part or batch that a key selected.
     pub chosen: Option<usize>,
 }
 
 impl Draft {
-    /// Puts an item at the end of the order; one that is there already goes, with those after it.
+    /// Adds an item to the end of the order. An item that is already there is removed, with all later ones.
     pub fn toggle(&mut self, item: usize) {
         match self.order.iter().position(|at| *at == item) {
             Some(at) => self.order.truncate(at),
@@ -20,7 +20,7 @@ impl Draft {
         }
     }
 
-    /// The number that was typed; a comma counts as a point.
+    /// Parses the typed number. Accepts a decimal comma.
     pub fn value(&self) -> Option<f64> {
         let number: f64 = self.number.trim().replace(',', ".").parse().ok()?;
         number.is_finite().then_some(number)

@@ -1,4 +1,4 @@
-//! What lessons need worked out, and what was: values that go to a thread and come back.
+//! Requests and results of background jobs for lessons.
 
 use std::sync::Arc;
 
@@ -7,72 +7,72 @@ use loadscope_lessons::cases::{Case, Culprit, Remedy, Solved};
 use loadscope_lessons::{Moment, Question, Value};
 use loadscope_trace::{Run, RunOptions};
 
-/// Something to be worked out.
+/// Request for a background job.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Its number: an answer with another one is not wanted any more.
+    /// Number of the request. Results with another number are ignored.
     pub number: u64,
-    /// What it is.
+    /// The job.
     pub what: LessonJob,
 }
 
 /// Background work for a lesson.
 #[derive(Clone, Debug)]
 pub enum LessonJob {
-    /// A run, and what it says.
+    /// Simulate a run and compute the correct answer.
     Step(Box<StepOf>),
-    /// A detective case: its seed and its number.
+    /// Make a detective case from its seed and its number.
     Case(u64, u32),
-    /// What comes of what was chosen in a case.
+    /// Compute the result of the selected causes and remedies in a case.
     Solution(Arc<Case>, Vec<Culprit>, Vec<Remedy>),
 }
 
-/// What a step needs to know of its run.
+/// Request for the run of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepOf {
     /// The options of the run.
     pub options: RunOptions,
     /// The question, if there is one.
     pub question: Option<Question>,
-    /// Where the run stands at first.
+    /// Initial position in the run.
     pub from: Moment,
-    /// The moment that shows the answer.
+    /// Moment that shows the answer.
     pub until: Moment,
 }
 
-/// What was worked out.
+/// Result of a background job.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The number of what was wanted.
+    /// Number of the request.
     pub number: u64,
-    /// It, or a sentence for the user.
+    /// The result, or an error message for the user.
     pub outcome: Result<Outcome, String>,
 }
 
-/// What was worked out.
+/// Data from a background job.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A run, and what it says.
+    /// Run of a step.
     Step(Box<StepRun>),
     /// A detective case.
     Case(Arc<Case>),
-    /// What comes of what was chosen in it.
+    /// Result of the selected causes and remedies.
     Solved(Box<Solved>),
 }
 
-/// The run of a step, and what it says.
+/// Run of a step, with the correct answer.
 #[derive(Clone, Debug)]
 pub struct StepRun {
-    /// What it was asked for.
+    /// Requested options.
     pub options: RunOptions,
     /// The run.
     pub run: Arc<Run>,
-    /// Its moments.
+    /// Landmarks of the run.
     pub landmarks: Landmarks,
-    /// What it says to the question.
+    /// Correct answer to the question.
     pub truth: Option<Value>,
-    /// Where the run stands at first.
+    /// Initial position in the run.
     pub from: Option<Place>,
-    /// The moment that shows the answer.
+    /// Position that shows the answer.
     pub until: Option<Place>,
 }

@@ -1,4 +1,4 @@
-//! Answers: what is clicked, typed or chosen, and whether it can be given.
+//! Answers to questions: submitting and judging clicks, typed numbers and choices.
 
 use loadscope_insight::variables::planned_workers;
 use loadscope_lessons::{Answer, Kind, Part, Phase, Target, Unanswerable, Value};
@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::state::learn::Page;
 use crate::view::Item;
 
-/// Gives an answer.
+/// Submits an answer.
 pub(super) fn give(state: &mut State, answer: &Answer) {
     let Some(truth) = state.learn.stage().and_then(|stage| stage.truth.clone()) else {
         return;
@@ -24,7 +24,7 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
                 return;
             }
             lesson::keep(state);
-            // What shows the answer may be elsewhere.
+            // The answer may be shown by other panels.
             set_panels(state);
             if !lesson::want_changed(state) {
                 begin_replay(state);
@@ -51,7 +51,7 @@ fn complain(state: &mut State, why: Unanswerable) {
     }
 }
 
-/// Gives the answer that was typed, selected or put into order. False if there is none.
+/// Submits the draft answer. Returns false if it is missing or incomplete.
 pub(super) fn give_draft(state: &mut State) -> bool {
     match draft(state) {
         Some(answer) => {
@@ -62,7 +62,7 @@ pub(super) fn give_draft(state: &mut State) -> bool {
     }
 }
 
-/// The answer that was typed, selected or put into order, if it is complete.
+/// Returns the draft answer, if it is complete.
 fn draft(state: &State) -> Option<Answer> {
     let question = state.learn.question()?;
     let stage = state.learn.stage()?;
@@ -85,7 +85,7 @@ fn draft(state: &State) -> Option<Answer> {
     }
 }
 
-/// True if selecting this is an answer to the question that is open, which is then given.
+/// Submits `item` as the answer if the open question accepts it. Returns true in that case.
 pub(in crate::update) fn is_answer(state: &mut State, item: Option<Item>) -> bool {
     let Some(target) = item.and_then(|item| target(state, item)) else {
         return false;
@@ -106,7 +106,7 @@ fn target(state: &State, item: Item) -> Option<Target> {
     }
 }
 
-/// What can be clicked as the answer to the question that is open, in the order of the pipeline.
+/// Returns the items that can be clicked as an answer, in the order of the pipeline.
 pub fn candidates(state: &State) -> Vec<Target> {
     let run = &state.session.run;
     match state.learn.click() {
@@ -120,7 +120,7 @@ pub fn candidates(state: &State) -> Vec<Target> {
     }
 }
 
-/// The parts of the pipeline, from left to right: also those that no batch has been in yet.
+/// Returns the parts of the pipeline from left to right, including those without a batch so far.
 fn parts(run: &Run) -> Vec<Part> {
     let workers = planned_workers(run);
     let crew = u32::try_from(workers).unwrap_or(u32::MAX);
@@ -146,8 +146,8 @@ fn parts(run: &Run) -> Vec<Part> {
     all
 }
 
-/// The effect of a digit in a lesson: it selects the first choice, the second item, the third part, or is typed. Nothing is
-/// answered before [`Action::GoOn`].
+/// Returns the command of a digit key in a lesson. It selects a choice, item or part, or is typed into the number.
+/// Only [`Action::GoOn`] submits the answer.
 pub fn by_digit(state: &State, digit: usize) -> Option<Command> {
     let question = state.learn.question()?;
     let stage = state.learn.stage()?;
@@ -166,12 +166,12 @@ pub fn by_digit(state: &State, digit: usize) -> Option<Command> {
     Some(LearnCommand::Draft(draft).into())
 }
 
-/// True while digits belong to the lesson or the quiz: they then switch no workspace.
+/// Returns true while digits belong to the lesson or quiz, so they do not switch workspaces.
 pub fn takes_digits(state: &State) -> bool {
     matches!(state.learn.page, Some(Page::Lesson(_) | Page::Quiz(_)))
 }
 
-/// Why an action of lessons is impossible; `None` if it is not.
+/// Returns the reason why an action of lessons is impossible. `None` if it is possible.
 pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     let Some(page) = &state.learn.page else {
         let is_always = matches!(
@@ -206,7 +206,7 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
     }
 }
 
-/// Why the key that goes on does nothing.
+/// Returns the reason why the key for continuing has no effect.
 fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
     if state
         .learn

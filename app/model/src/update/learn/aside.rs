@@ -1,4 +1,4 @@
-//! What the window showed before a lesson is put aside, and comes back; the list of lessons.
+//! Setting the user's window aside for a lesson, restoring it, and the list of lessons.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::state::learn::{Own, Page};
 use crate::update::arrive::tell;
 
-/// Shows the list of lessons. What the window showed is put aside first.
+/// Shows the list of lessons. Sets the user's window aside first.
 pub(super) fn open_contents(state: &mut State) {
     if !load_course(state) {
         return;
@@ -21,7 +21,7 @@ pub(super) fn open_contents(state: &mut State) {
     state.session.playing = false;
 }
 
-/// Reads the lessons in the language that is chosen. False if they cannot be read.
+/// Reads the lessons in the chosen language. Returns false on an error.
 pub(super) fn load_course(state: &mut State) -> bool {
     let language = state.prefs.learned.language;
     let has = |course: &Arc<Course>| {
@@ -41,7 +41,7 @@ pub(super) fn load_course(state: &mut State) -> bool {
     true
 }
 
-/// Remembers what the window shows, once.
+/// Stores the state of the user's window, unless it is already stored.
 pub(super) fn put_aside(state: &mut State) {
     if state.learn.own.is_some() {
         return;
@@ -61,7 +61,7 @@ pub(super) fn put_aside(state: &mut State) {
     }));
 }
 
-/// Restores the options and the panels that the window had.
+/// Restores the user's options and panels.
 pub(super) fn restore_user_run(state: &mut State) -> Option<Box<Own>> {
     let mut own = state.learn.own.take()?;
     state.prefs.options = own.options.clone();
@@ -76,7 +76,7 @@ pub(super) fn restore_user_run(state: &mut State) -> Option<Box<Own>> {
     Some(own)
 }
 
-/// Opens a lesson at its beginning, or where it was left.
+/// Returns the lesson at its start, or at the step where the learner left it.
 pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
     let lesson = state.learn.lesson(number)?;
     let progress = &state.prefs.learned.progress;
@@ -90,7 +90,7 @@ pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
     Some(play)
 }
 
-/// Tells the user what went wrong.
+/// Shows an error to the user.
 pub(super) fn complain(state: &mut State, text: String) {
     tell(state, Notice::error(text));
 }

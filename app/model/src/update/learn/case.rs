@@ -1,4 +1,4 @@
-//! Detective cases: a run with hidden causes, what was named and chosen, and what comes of it.
+//! Detective cases: a run with hidden causes, the selected causes and remedies, and their result.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use crate::state::State;
 use crate::state::learn::{Detecting, LessonJob, LessonView, OfLesson, Page};
 use crate::view::Workspace;
 
-/// Opens a case.
 pub(super) fn open(state: &mut State, seed: u64, number: u32) {
     put_aside(state);
     state.learn.page = Some(Page::Case(Box::new(Detecting {
@@ -28,7 +27,7 @@ pub(super) fn open(state: &mut State, seed: u64, number: u32) {
     want(state, LessonJob::Case(seed, number));
 }
 
-/// The case was made: its run is shown.
+/// Shows the run of a new case.
 pub(super) fn made(state: &mut State, case: &Arc<Case>) {
     let run = case.run.clone();
     let landmarks = Landmarks::of(&run);
@@ -42,7 +41,7 @@ pub(super) fn made(state: &mut State, case: &Arc<Case>) {
     go_to(state, Some(Place::Step(end)));
 }
 
-/// Names a cause, or no longer. There are as many to be named as the case has; of one more the first goes.
+/// Selects or deselects a cause. If more causes are selected than the case has, the earliest selection is removed.
 pub(super) fn name(state: &mut State, culprit: Culprit) {
     if let Some(Page::Case(detecting)) = &mut state.learn.page {
         let most = detecting.case.as_ref().map_or(1, |case| case.count());
@@ -50,7 +49,7 @@ pub(super) fn name(state: &mut State, culprit: Culprit) {
     }
 }
 
-/// Chooses a remedy, or no longer.
+/// Selects or deselects a remedy.
 pub(super) fn choose(state: &mut State, remedy: Remedy) {
     if let Some(Page::Case(detecting)) = &mut state.learn.page {
         let most = detecting.case.as_ref().map_or(1, |case| case.count());
@@ -69,7 +68,7 @@ fn toggle<T: PartialEq>(all: &mut Vec<T>, one: T, most: usize) {
     }
 }
 
-/// Asks what comes of what was named and chosen.
+/// Requests the result of the selected causes and remedies.
 pub(super) fn solve(state: &mut State) {
     let Some(detecting) = state.learn.detecting() else {
         return;
@@ -84,7 +83,7 @@ pub(super) fn solve(state: &mut State) {
     }
 }
 
-/// What came of it. The run with the remedies is shown beside the first one.
+/// Records the result. Compares the run with the remedies with the first run.
 pub(super) fn solved(state: &mut State, solved: Solved) {
     let Some(detecting) = state.learn.detecting() else {
         return;
@@ -97,7 +96,7 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
         state.prefs.options = after.info.options.clone();
         let before = detecting_run(state);
         show_run(state, after.clone(), landmarks, OfLesson::Given);
-        // Both of them side by side.
+        // The Diagnose workspace shows both runs side by side.
         state.session.diagnose.other = before;
         state.prefs.workspace = Workspace::Diagnose;
         state.prefs.inspector_open = false;
@@ -109,7 +108,7 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
     }
 }
 
-/// The run of the case, to be compared with.
+/// Returns the run of the case for the comparison.
 fn detecting_run(state: &State) -> Option<Other> {
     let case = state.learn.detecting()?.case.as_ref()?;
     Some(Other {
@@ -121,10 +120,10 @@ fn detecting_run(state: &State) -> Option<Other> {
     })
 }
 
-/// Numbers of runs of cases to compare with: far from those that the window gives.
+/// First number of case runs in comparisons, far above the numbers of the window's runs.
 const CASE_RUNS: u64 = 1 << 40;
 
-/// Judges; afterwards on to the next case.
+/// Judges the case. If it is solved, goes to the next case.
 pub(super) fn go_on(state: &mut State) {
     let Some(detecting) = state.learn.detecting() else {
         return;

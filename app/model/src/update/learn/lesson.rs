@@ -1,4 +1,4 @@
-//! A lesson: opened, gone through, tried, translated.
+//! Playing a lesson: opening, steps, tries, translation.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::state::learn::{LessonView, Page, Playing};
 use crate::view::Cursor;
 
-/// Opens the lesson with this number where it was left, or at its beginning.
+/// Opens the lesson with this number at the step where it was left, or at its start.
 pub(super) fn open(state: &mut State, number: u32) {
     if !load_course(state) {
         return;
@@ -22,7 +22,7 @@ pub(super) fn open(state: &mut State, number: u32) {
     }
 }
 
-/// Shows a lesson that is being written, at the step that was shown before.
+/// Shows a lesson that is being written, at the previously shown step.
 pub(super) fn preview(state: &mut State, path: PathBuf, read: Result<Box<Lesson>, String>) {
     let open = state.learn.playing_mut();
     let open = open.filter(|playing| playing.file.as_ref() == Some(&path));
@@ -56,7 +56,7 @@ fn begin(state: &mut State, playing: Playing) {
     enter(state);
 }
 
-/// A step begins.
+/// Starts a step.
 fn enter(state: &mut State) {
     let Some(playing) = state.learn.playing_mut() else {
         return;
@@ -66,7 +66,7 @@ fn enter(state: &mut State) {
     playing.found.clear();
     let step = playing.step();
     let options = settled(step.options.clone());
-    // Undo takes back what the learner changed in this step.
+    // Undo reverts only changes of this step.
     state.look.history = crate::history::History::default();
     state.prefs.options = options;
     keep(state);
@@ -74,12 +74,12 @@ fn enter(state: &mut State) {
     want_step(state, step);
 }
 
-/// Keeps what was done.
+/// Stores the progress.
 pub(super) fn keep(state: &mut State) {
     let Some(playing) = state.learn.playing() else {
         return;
     };
-    // A lecture says nothing of what the learner knows.
+    // A lecture contains no information about the learner's knowledge.
     if playing.file.is_some() || playing.play.is_lecture() {
         return;
     }
@@ -88,7 +88,7 @@ pub(super) fn keep(state: &mut State) {
     state.prefs.learned.progress.keep(number, now);
 }
 
-/// On to the next step; after the last one to the next lesson.
+/// Goes to the next step, or after the last one to the next lesson.
 pub(super) fn forward(state: &mut State) {
     let Some(playing) = state.learn.playing_mut() else {
         return;
@@ -111,10 +111,10 @@ pub(super) fn forward(state: &mut State) {
     }
 }
 
-/// Back to the step before.
+/// Goes to the previous step.
 pub(super) fn back(state: &mut State) {
     if let Some(playing) = state.learn.playing_mut() {
-        // From the end of a lesson it is the last step.
+        // After the end of a lesson, the previous step is the last step.
         match playing.play.phase() {
             Phase::Finished => {
                 let (step, _) = playing.play.position();
@@ -128,7 +128,7 @@ pub(super) fn back(state: &mut State) {
     }
 }
 
-/// Goes to a step that was reached before.
+/// Goes to a step that was already reached.
 pub(super) fn jump(state: &mut State, step: usize) {
     if state
         .learn
@@ -139,7 +139,7 @@ pub(super) fn jump(state: &mut State, step: usize) {
     }
 }
 
-/// Hides the questions, or shows them.
+/// Turns lecture mode, which hides the questions, on or off.
 pub(super) fn toggle_lecture(state: &mut State) {
     let lecture = !state.prefs.learned.lecture;
     state.prefs.learned.lecture = lecture;
@@ -149,7 +149,7 @@ pub(super) fn toggle_lecture(state: &mut State) {
     }
 }
 
-/// The same step in the other language.
+/// Shows the same step in the other language.
 pub(super) fn translate(state: &mut State) {
     let Some(number) = state.learn.playing().map(|p| p.play.lesson().number) else {
         return;
@@ -162,7 +162,7 @@ pub(super) fn translate(state: &mut State) {
     }
 }
 
-/// Asks for the run that an answered question is about, if that is another one than the run of the step. False if it is not.
+/// Requests the run of an answered question, if it differs from the run of the step. Returns false if it does not.
 pub(super) fn want_changed(state: &mut State) -> bool {
     let Some(playing) = state.learn.playing() else {
         return false;
@@ -176,7 +176,7 @@ pub(super) fn want_changed(state: &mut State) -> bool {
     true
 }
 
-/// In a lecture the run plays to the answer by itself, and so does the changed run that an answered question is about.
+/// Starts the playback to the answer in a lecture, and for the changed run of an answered question.
 pub(super) fn begin_replay_of_answer(state: &mut State) {
     let Some(playing) = state.learn.playing() else {
         return;
@@ -204,7 +204,7 @@ pub(super) fn show_solution(state: &mut State) {
     }
 }
 
-/// A run of the learner's has ended: whether it reaches the goal.
+/// Checks if the learner's finished run reaches the goal.
 pub(super) fn look_at_try(state: &mut State) {
     let run = state.session.run.snapshot();
     let number = state.session.run_number;

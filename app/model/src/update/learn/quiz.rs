@@ -1,4 +1,4 @@
-//! The quiz: questions drawn by a seed, one after the other, and what came of them.
+//! The quiz: questions drawn by a seed, and their results.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::stage::{set_panels, want_step};
 use crate::state::State;
 use crate::state::learn::{LessonView, Page, Quizzing};
 
-/// Begins the quiz of this seed.
+/// Starts the quiz with this seed.
 pub(super) fn open(state: &mut State, seed: u64) {
     let quiz = match Quiz::built_in(state.prefs.learned.language) {
         Ok(quiz) => quiz,
@@ -46,7 +46,7 @@ fn enter(state: &mut State) {
     }
 }
 
-/// All questions were answered: the outcome is kept.
+/// Stores the result of a completed quiz.
 fn finish(state: &mut State) {
     if let Some(quizzing) = state.learn.quizzing() {
         let (seed, right, of) = (quizzing.seed, quizzing.right(), quizzing.drawn.len());
@@ -55,14 +55,14 @@ fn finish(state: &mut State) {
     }
 }
 
-/// On to the next question; behind the last one back to the list.
+/// Returns to the list of lessons after the last question.
 pub(super) fn go_on(state: &mut State) {
     if state.learn.quizzing().is_some_and(|q| q.entry().is_none()) {
         open_contents(state);
     }
 }
 
-/// A question was answered, or skipped.
+/// Records the judgement of a question. `None` if it was skipped.
 pub(super) fn answered(state: &mut State, judged: Option<Judgement>) {
     if let Some(Page::Quiz(quizzing)) = &mut state.learn.page {
         quizzing.answers.push(judged);
@@ -70,7 +70,7 @@ pub(super) fn answered(state: &mut State, judged: Option<Judgement>) {
     }
 }
 
-/// The same question in the other language.
+/// Shows the same question in the other language.
 pub(super) fn translate(state: &mut State) {
     let language = state.prefs.learned.language;
     if let (Some(Page::Quiz(quizzing)), Ok(quiz)) =

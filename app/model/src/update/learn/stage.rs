@@ -1,4 +1,4 @@
-//! What the window shows for a step: the run, the moment, the workspace and the panels; and the way from one moment to the next.
+//! View of a step: run, moment, workspace and panels, and the playback between two moments.
 
 use loadscope_insight::landmarks::Place;
 use loadscope_insight::sampling::Choice;
@@ -13,13 +13,13 @@ use crate::update::future::reveal;
 use crate::update::look::bring_into_view;
 use crate::view::{Cursor, Item, Lower, OptionsOf, Workspace};
 
-/// Time for one change of stage, in the time of the person who watches.
+/// Playback time per stage change, in real time.
 const PER_STEP: Nanos = Nanos(350_000_000);
-/// The shortest way from a question to the moment that answers it, and the longest.
+/// Minimum and maximum duration of a playback from a question to its answer.
 const SHORTEST: Nanos = Nanos(1_500_000_000);
 const LONGEST: Nanos = Nanos(6_000_000_000);
 
-/// Asks for what has to be worked out.
+/// Requests a background job.
 pub(super) fn want(state: &mut State, what: LessonJob) {
     state.learn.asked += 1;
     state.learn.wanted = Some(Wanted {
@@ -28,7 +28,7 @@ pub(super) fn want(state: &mut State, what: LessonJob) {
     });
 }
 
-/// Asks for the run of a step.
+/// Requests the run of a step.
 pub(super) fn want_step(state: &mut State, step: StepOf) {
     if let Some(stage) = state.learn.stage_mut() {
         stage.trouble = None;
@@ -38,7 +38,7 @@ pub(super) fn want_step(state: &mut State, step: StepOf) {
     want(state, LessonJob::Step(Box::new(step)));
 }
 
-/// True if what was worked out takes the place of the run that is shown.
+/// Returns true if the result replaces the shown run.
 pub fn takes_place(state: &State, prepared: &Prepared) -> bool {
     let wanted = state.learn.wanted.as_ref();
     if wanted.is_none_or(|wanted| wanted.number != prepared.number) {
@@ -52,7 +52,7 @@ pub fn takes_place(state: &State, prepared: &Prepared) -> bool {
     }
 }
 
-/// True if the same run is shown already: the simulator gives the same for the same options.
+/// Returns true if this run is already shown. The simulator returns the same run for the same options.
 fn shows(state: &State, run: &StepRun) -> bool {
     state.session.of_lesson == Some(OfLesson::Given)
         && state.session.source == Source::Finished
@@ -60,7 +60,7 @@ fn shows(state: &State, run: &StepRun) -> bool {
         && state.session.run.events() == run.run.events()
 }
 
-/// Shows the run of a step, at its moment.
+/// Shows the run of a step at its moment.
 pub(super) fn install(state: &mut State, step: StepRun) {
     if !shows(state, &step) {
         let StepRun { run, landmarks, .. } = &step;
@@ -73,7 +73,7 @@ pub(super) fn install(state: &mut State, step: StepRun) {
         stage.until = step.until;
     }
     set_panels(state);
-    // A question that was answered is at the moment that shows the answer.
+    // An answered question shows the moment of the answer.
     let place = match state.learn.question() {
         Some(_) => step.from,
         None => step.until,
@@ -81,7 +81,7 @@ pub(super) fn install(state: &mut State, step: StepRun) {
     go_to(state, place);
 }
 
-/// Shows a run in the place of the one that is shown, which is put aside.
+/// Replaces the shown run, which is set aside.
 pub(super) fn show_run(
     state: &mut State,
     run: Run,
@@ -97,7 +97,7 @@ pub(super) fn show_run(
     state.session.options_of = OptionsOf::NextRun;
 }
 
-/// Puts the cursor there, and remembers it.
+/// Moves the cursor to `place` and remembers it as the position of the step.
 pub(super) fn go_to(state: &mut State, place: Option<Place>) {
     reveal(state);
     state.session.playing = false;
@@ -124,7 +124,7 @@ fn cursor(place: Place) -> Cursor {
     }
 }
 
-/// Selects what the moment is about. While a question is open nothing is, except for what the inspector shows.
+/// Selects the item of the moment. During a question it selects only the part that the inspector shows.
 fn select(state: &mut State) {
     let parts = state.learn.parts();
     let has_inspector = parts.contains(&Part::Inspector);
@@ -139,7 +139,7 @@ fn select(state: &mut State) {
     state.session.enlarged = None;
 }
 
-/// What stands for a part in the inspector.
+/// Returns the item that represents a part in the inspector.
 fn item_of(part: &Part) -> Option<Item> {
     match part {
         Part::Sampler => Some(Item::Sampler),
@@ -147,7 +147,7 @@ fn item_of(part: &Part) -> Option<Item> {
     }
 }
 
-/// Opens the workspace and the panels that the step is about, and closes the others: there is little room, and much to be seen.
+/// Opens the workspace and panels of the step, and closes the others to save space.
 pub(super) fn set_panels(state: &mut State) {
     let shown = Shown::of(state.learn.parts());
     let tries = state.learn.playing().is_some_and(|playing| {
@@ -170,7 +170,7 @@ pub(super) fn set_panels(state: &mut State) {
         Below::Timeline => Lower::Timeline,
     };
     state.session.options_of = OptionsOf::NextRun;
-    // The order of the run, not one that is predicted.
+    // Shows the order of the run, not a predicted one.
     state.session.sampling = Choice {
         colouring: state.session.sampling.colouring,
         ..Choice::default()
@@ -178,7 +178,7 @@ pub(super) fn set_panels(state: &mut State) {
     state.look.search.open = false;
 }
 
-/// Plays from where the run stands to the moment that shows the answer. Without animations it goes there at once.
+/// Starts the playback to the moment of the answer. Without animations it jumps there.
 pub(super) fn begin_replay(state: &mut State) {
     let until = state.learn.stage().and_then(|stage| stage.until);
     let Some(until) = until else {
@@ -220,7 +220,7 @@ fn instant(state: &State, place: Place) -> Nanos {
     }
 }
 
-/// Moves the cursor on its way. If the learner moves it, it stays where it was put.
+/// Advances the playback. If the learner moved the cursor, the playback ends.
 pub fn advance(state: &mut State, elapsed: Nanos) {
     let Some(mut replay) = state.learn.stage().and_then(|stage| stage.replay) else {
         return;
@@ -248,7 +248,7 @@ pub fn advance(state: &mut State, elapsed: Nanos) {
     }
 }
 
-/// Shows the end of what moves; false if nothing does.
+/// Jumps to the end of the playback. Returns false if there is none.
 pub(super) fn finish_replay(state: &mut State) -> bool {
     let Some(stage) = state.learn.stage_mut() else {
         return false;
@@ -261,7 +261,7 @@ pub(super) fn finish_replay(state: &mut State) -> bool {
     true
 }
 
-/// True if the learner looks at something else than the step is about.
+/// Returns true if the learner has left the position of the step.
 pub fn has_wandered(state: &State) -> bool {
     let Some(stage) = state.learn.stage() else {
         return false;
@@ -274,7 +274,7 @@ pub fn has_wandered(state: &State) -> bool {
     is_elsewhere || home.workspace != state.prefs.workspace || state.session.of_lesson.is_none()
 }
 
-/// True where the learner is meant to look around: a case, a try.
+/// Returns true in steps where the learner should look around: in a case or a try.
 fn may_travel(state: &State) -> bool {
     let tries = state.learn.playing().is_some_and(|playing| {
         let task = &playing.play.step().task;
@@ -283,7 +283,7 @@ fn may_travel(state: &State) -> bool {
     tries || state.learn.detecting().is_some()
 }
 
-/// Puts the window back to where the step is, with the run that is there.
+/// Restores the position of the step in its run.
 pub(super) fn go_home(state: &mut State) {
     set_panels(state);
     let stage = state.learn.stage();

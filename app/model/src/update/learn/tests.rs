@@ -1,4 +1,4 @@
-//! What each message changes while something is learned, without a window: what is to be worked out is worked out at once.
+//! Tests of messages during lessons, without a window. Background jobs run at once.
 
 use egui::{Key, KeyboardShortcut, Modifiers};
 use loadscope_insight::landmarks::Landmarks;
@@ -19,28 +19,28 @@ mod lecture;
 mod lesson;
 mod others;
 
-/// A window in which nothing moves by itself.
+/// Returns a state without animations.
 fn still() -> State {
     let mut state = State::default();
     state.look.still = true;
     state
 }
 
-/// A window in which this lesson is open, in its first step.
+/// Returns a state with this lesson open at its first step.
 fn lesson(number: u32) -> State {
     let mut state = still();
     ask(&mut state, LearnCommand::Lesson(number));
     state
 }
 
-/// Carries a command out, and works out what it wants.
+/// Performs a command and the background jobs that it requests.
 fn ask(state: &mut State, command: impl Into<Command>) -> Option<Effect> {
     let effect = update(state, command.into());
     prepare(state);
     effect
 }
 
-/// Works out what is wanted, as the window does in the background.
+/// Runs the requested background jobs, as the window does.
 fn prepare(state: &mut State) {
     while let Some(wanted) = state.learn.wanted.clone() {
         let prepared = Prepared {
@@ -67,7 +67,7 @@ fn step(state: &State) -> usize {
     playing(state).play.position().0
 }
 
-/// Goes to a step, without answering what is asked on the way.
+/// Goes to a step without answering the questions before it.
 fn to_step(state: &mut State, at: usize) {
     while step(state) < at {
         let action = match playing(state).play.may_go_on() {
@@ -78,7 +78,7 @@ fn to_step(state: &mut State, at: usize) {
     }
 }
 
-/// The right answer to the question that is open.
+/// Returns the correct answer to the open question.
 fn right(state: &State) -> Answer {
     let question = state.learn.question().expect("a question is open");
     let truth = stage(state).truth.as_ref().expect("the run has an answer");
@@ -86,7 +86,7 @@ fn right(state: &State) -> Answer {
     right.expect("it can be given")
 }
 
-/// A run of the learner's with the options that are set now: begun, and at its end.
+/// Simulates the current options as a run of the learner.
 fn run_it(state: &mut State) {
     let effect = update(state, Action::Simulate);
     assert_eq!(effect, Some(Effect::Simulate));

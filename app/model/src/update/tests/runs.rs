@@ -1,4 +1,4 @@
-//! Runs that give way to others, are shown again, refused, asked about; and paths that did not serve.
+//! Runs that are set aside, shown again, refused or asked about, and paths that failed.
 
 use loadscope_insight::session_event::SessionEvent;
 
@@ -22,13 +22,13 @@ fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_bef
     let effect = update(&mut state, Command::Answer(Answer::Save));
     assert_eq!(effect, Some(Effect::AskSave));
     assert!(state.overlay.question.as_ref().is_some_and(|q| q.saving));
-    // What is kept in the journal stays unsaved; what is discarded does not.
+    // A run kept in the journal stays unsaved. A discarded one does not.
     let effect = update(&mut state, Command::Answer(Answer::Keep));
     assert_eq!((effect, state.unsaved()), (Some(Effect::Quit), 1));
     update(&mut state, Action::Quit);
     let effect = update(&mut state, Command::Answer(Answer::Discard));
     assert_eq!((effect, state.unsaved()), (Some(Effect::Quit), 0));
-    // Saved, simulated, or not to be asked about: nothing would be lost.
+    // A saved or simulated run, and disabled questions, close without a question.
     state.session.discarded = false;
     state.session.saved = Some(state.session.run.events());
     assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
@@ -40,7 +40,7 @@ fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_bef
     assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
 }
 
-/// Runs of the demo were neither kept nor counted: the "before" of a comparison was gone after *Keep for next time*.
+/// Regression test: demo runs were neither kept nor counted, so *Keep for next time* lost the "before" of a comparison.
 #[test]
 fn runs_of_the_demo_count_beside_others() {
     let demo = || {
@@ -66,18 +66,18 @@ fn runs_of_the_demo_count_beside_others() {
         panic!("the first one is in the list");
     };
     assert!(!state.keeps(&kept.session));
-    // With other options the second one is no demo, and the first one was compared with it.
+    // With other options the second run is no demo. The first one was compared with it.
     state.session.run.info.options.num_workers = 7;
     assert_eq!(state.unsaved(), 2);
     let kept = &state.runs.get(1).expect("kept").session;
     assert!(state.keeps(kept) && state.keeps(&state.session));
     assert_eq!(update(&mut state, Action::Quit), None);
-    // Saved, discarded: only the demo is left.
+    // After the second run is saved, only the demo is left.
     state.session.saved = Some(state.session.run.events());
     assert_eq!(state.unsaved(), 0);
 }
 
-/// It had to be typed anew when the folder was not there, or the answer to *Replace?* was no.
+/// Regression test: after a missing folder or a no to *Replace?*, the path had to be typed again.
 #[test]
 fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     use crate::question::Output;
@@ -109,7 +109,7 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     update(&mut state, SessionEvent::Exists(exists));
     update(&mut state, Command::Replace(false));
     assert_eq!(state.overlay.typing, Some(typed(PathFor::Save)));
-    // What did serve is not in the way.
+    // A path that was used successfully is not shown again.
     enter(&mut state, PathFor::Save);
     update(
         &mut state,
@@ -119,7 +119,7 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     assert_eq!(state.overlay.typing, None);
 }
 
-/// A folder of images once came back as a prompt over the error of the next run.
+/// Regression test: the path of an image folder was shown again with the error of the next run.
 #[test]
 fn a_typed_path_comes_back_only_after_an_error_about_it() {
     use crate::typing::{PathFor, TypedPath};
@@ -172,7 +172,7 @@ fn a_typed_path_comes_back_only_after_an_error_about_it() {
             assert_eq!(state.overlay.typing, expected, "{what:?} after {error:?}");
         }
     }
-    // A folder is known to serve as soon as it is used: only its run can fail.
+    // The path of a folder counts as successful at its use, because only the run can fail later.
     let mut state = state();
     let typed = TypedPath {
         what: P::Folder,
@@ -184,7 +184,7 @@ fn a_typed_path_comes_back_only_after_an_error_about_it() {
     assert_eq!(state.overlay.typed, None);
 }
 
-/// It was found by the beginning of its text, which another crate writes.
+/// Regression test: the notice was found by the start of its text, which another crate writes.
 #[test]
 fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
     let mut state = state();
@@ -208,7 +208,7 @@ fn begin(state: &mut State) {
     update(state, Message::Begun { source, watched });
 }
 
-/// Digits with `extra_cost=len=24,fail=5`, or a folder that is not there, threw away what was on the screen.
+/// Regression test: refused options such as `extra_cost=len=24,fail=5`, or a missing folder, lost the shown run.
 #[test]
 fn a_run_that_is_refused_gives_way_to_the_one_before() {
     let mut state = state();
@@ -225,7 +225,7 @@ fn a_run_that_is_refused_gives_way_to_the_one_before() {
         (before, 0)
     );
     assert_eq!(state.session.notices.len(), 1, "the sentence stays");
-    // What never began has no number in the list.
+    // A run that never started uses no number.
     begin(&mut state);
     assert_eq!(state.session.number, 2);
 }
@@ -249,7 +249,7 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
         at(1, EventKind::dispatched(batch, Some(0), [])),
     ];
     update(&mut state, SessionEvent::Events(events));
-    // The second goes on while the first is shown.
+    // The second run continues while the first is shown.
     update(&mut state, Message::Shown(1));
     assert_eq!(state.session.selection, Some(Item::Batch(2)));
     assert!(state.session.run_number > number, "panels see another run");
@@ -273,7 +273,8 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
     assert_eq!(state.session.number, 1, "what is gone is not shown");
 }
 
-/// *Run the program with other settings* ran the program that `loadscope watch` was started with, whichever was shown.
+/// Regression test: *Run the program with other settings* ran the program of `loadscope watch`.
+/// It must run the program of the shown run.
 #[test]
 fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
     use crate::watching::Program;
@@ -297,7 +298,7 @@ fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
     assert_eq!(shown(&state).as_deref(), Some("python a.py"));
 }
 
-/// What was typed while the dialog was open was lost, and a sheet that was closed meanwhile came back.
+/// Regression test: input during the file dialog was lost, and a form closed meanwhile was shown again.
 #[test]
 fn a_program_that_is_chosen_changes_only_the_sheet_that_is_open() {
     use crate::watching::{ProgramToWatch, Watching};
@@ -341,11 +342,11 @@ fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
     state.prefs.watched.arguments = "--api-key abc --epochs 3".to_owned();
     let kept = state.prefs_to_keep().watched.arguments;
     assert_eq!(kept, "--api-key *** --epochs 3");
-    // Until the window closes the sheet has it.
+    // The form keeps the secret until the window closes.
     assert_eq!(state.prefs.watched.arguments, "--api-key abc --epochs 3");
 }
 
-/// A run that was saved, or opened with the future hidden, had an empty box on the start page.
+/// Regression test: a saved run, or one opened with a hidden future, had no thumbnail on the start page.
 #[test]
 fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
     let saved = "/runs/saved.jsonl.zst";
@@ -372,7 +373,7 @@ fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
     update(&mut state, loaded);
     assert!(state.hides_future());
     assert!(state.prefs.sketches.get(opened.as_ref()).is_some());
-    // It is still there after the end of the window.
+    // The thumbnail is stored in the preferences.
     let kept = state.prefs_to_keep().sketches;
     assert!(kept.get(opened.as_ref()).is_some());
 }

@@ -1,8 +1,8 @@
-//! A file that cannot be written.
+//! Write errors of a recording with a limit.
 
 use super::*;
 
-/// Writes a training until there is an error or no batch left. A folder takes the place of `obstacle`, so that file cannot be created.
+/// Writes a training until the first error. A folder with the name of `obstacle` prevents the creation of that file.
 fn written(path: &Path, obstacle: Member, batches: u32) -> (Limited, Result<(), LogError>) {
     let new = NewLimited::create(path, Existing::Keep, limits(None, MB)).expect("room");
     fs::create_dir(new.folder().join(obstacle.name())).expect("room");

@@ -1,8 +1,8 @@
-//! Every lesson can be finished with keys alone.
+//! Every lesson can be completed with keys alone.
 
 use super::*;
 
-/// What a key does: a digit answers, every other key is that of an action.
+/// Performs the effect of a key: digits answer, all other keys perform actions.
 fn press(state: &mut State, modifiers: Modifiers, key: Key) -> Option<Effect> {
     let digit = key.name().parse().ok().filter(|_| modifiers.is_none());
     if let Some(command) = digit.and_then(|digit| by_digit(state, digit)) {
@@ -21,11 +21,11 @@ fn digit(state: &mut State, at: usize) {
     press(state, Modifiers::NONE, key);
 }
 
-/// Answers with keys: digits for a choice, an order and a click, digits into the field for a number.
+/// Answers with keys: digits for a choice, an order or a click, and a typed number.
 fn answer(state: &mut State, given: &Answer) {
     match given {
         Answer::Number(number) => {
-            // The field has the keyboard: what is typed is the draft.
+            // The field has the keyboard focus, so the typed text is the draft.
             let draft = Draft {
                 number: number.to_string(),
                 ..Draft::default()
@@ -49,7 +49,7 @@ fn answer(state: &mut State, given: &Answer) {
     }
 }
 
-/// Reaches the goal of a try: the options of its solution are set, and simulated.
+/// Reaches the goal of a try by simulating the options of its solution.
 fn reach(state: &mut State) {
     for _ in 0..4 {
         run_it(state);
@@ -94,7 +94,7 @@ fn every_lesson_is_finished_with_keys() {
     }
 }
 
-/// No question has more answers than there are digits, and Shift+Enter skips every question and every try.
+/// No question has more answers than there are digits. Shift+Enter skips every question and try.
 #[test]
 fn digits_reach_every_choice_and_one_key_skips() {
     for number in 1..=loadscope_lessons::LESSONS as u32 {
@@ -125,7 +125,7 @@ fn digits_reach_every_choice_and_one_key_skips() {
             press(&mut state, modifiers, Key::Enter);
         }
         let kept = &state.prefs.learned.progress.lessons[&number];
-        // A question that is skipped counts as one that was not answered right.
+        // A skipped question counts as answered wrong.
         assert_eq!(
             (kept.right, kept.wrong, kept.done),
             (0, questions, true),
@@ -134,7 +134,7 @@ fn digits_reach_every_choice_and_one_key_skips() {
     }
 }
 
-/// A digit selects or is typed. It answers nothing, moves to no other step and switches no workspace.
+/// A digit only selects or is typed. It submits no answer, changes no step and switches no workspace.
 #[test]
 fn a_digit_never_answers_by_itself() {
     for number in 1..=loadscope_lessons::LESSONS as u32 {
@@ -163,7 +163,7 @@ fn a_digit_never_answers_by_itself() {
     }
 }
 
-/// The list of lessons was a trap: Esc, Ctrl+L and the keys of the workspaces did not leave it.
+/// Regression test: Esc, Ctrl+L and the workspace keys did not leave the list of lessons.
 #[test]
 fn keys_that_show_the_run_leave_the_list_of_lessons() {
     use crate::view::Lower;
@@ -209,7 +209,7 @@ fn keys_that_show_the_run_leave_the_list_of_lessons() {
         assert!(state.learn.page.is_none(), "{key:?} leaves the list");
         assert_eq!(state.look.lower, lower);
     }
-    // The run of a lesson gives way, whichever key leaves.
+    // Every key that leaves also removes the run of the lesson.
     for key in [Key::Escape, Key::Num1] {
         let mut state = lesson(2);
         ask(&mut state, Action::LeaveLesson);
@@ -217,7 +217,7 @@ fn keys_that_show_the_run_leave_the_list_of_lessons() {
         let effect = press(&mut state, Modifiers::NONE, key);
         assert_eq!(effect, Some(Effect::Close), "{key:?}");
     }
-    // The sheet above the list closes first.
+    // The help sheet above the list closes first.
     let (mut state, _) = own();
     ask(&mut state, Action::Help);
     press(&mut state, Modifiers::NONE, Key::Escape);

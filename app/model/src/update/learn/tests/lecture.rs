@@ -1,4 +1,4 @@
-//! A lecture, a preview of a lesson, and the run of a what-if.
+//! Lecture mode, a preview of a lesson, and the run of a what-if.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn a_lecture_hides_the_questions_and_shows_the_answers() {
     assert_eq!(*phase(&state), Phase::Finished);
     let kept = &state.prefs.learned.progress.lessons[&7];
     assert_eq!((kept.right, kept.wrong, kept.done), (0, 0, false));
-    // Without the lecture the step asks again.
+    // Outside lecture mode the step asks again.
     let mut state = lesson(7);
     ask(&mut state, Action::ToggleLecture);
     ask(&mut state, Action::GoOn);

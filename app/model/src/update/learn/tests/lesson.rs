@@ -1,4 +1,4 @@
-//! A lesson: opened, answered, tried, translated, left.
+//! Playing a lesson: opening, answering, tries, translation, leaving.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn opening_a_lesson_puts_aside_what_the_window_showed_and_leaving_gives_it_back(
         stage(&state).home.map(|home| home.cursor),
         Some(state.session.cursor)
     );
-    // To the list first, then to what there was.
+    // Leaving goes to the list first, and then to the user's window.
     assert_eq!(ask(&mut state, Action::LeaveLesson), None);
     assert!(state.learn.shows_contents());
     assert_eq!(ask(&mut state, Action::LeaveLesson), Some(Effect::Close));
@@ -34,7 +34,7 @@ fn opening_a_lesson_puts_aside_what_the_window_showed_and_leaving_gives_it_back(
     assert!(state.prefs.inspector_open && state.prefs.variables_open);
 }
 
-/// What was worked out for a step that is not shown any more changes nothing; what could not be worked out is reported.
+/// Results for a step that is no longer shown change nothing. Errors of a job are reported.
 #[test]
 fn only_what_is_wanted_is_taken_in() {
     let mut state = still();
@@ -58,7 +58,7 @@ fn only_what_is_wanted_is_taken_in() {
     update(&mut state, Message::Prepared(prepared));
     assert_eq!(stage(&state).trouble.as_deref(), Some("no run"));
     assert!(state.learn.wanted.is_none());
-    // Opened again, its run is asked for again.
+    // Opening the lesson again requests its run again.
     ask(&mut state, LearnCommand::Lesson(1));
     assert_eq!(stage(&state).trouble, None);
     assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
@@ -82,7 +82,7 @@ fn a_right_and_a_wrong_answer_are_counted_and_kept() {
         (kept.right, kept.wrong, kept.step, kept.done),
         (1, 1, 2, false)
     );
-    // An answer of another kind is refused with a sentence.
+    // An answer of another kind is refused with an error.
     ask(&mut state, Action::GoOn);
     ask(&mut state, LearnCommand::Answer(Answer::Choice(0)));
     assert!(stage(&state).trouble.is_some() && *phase(&state) == Phase::Asking);
@@ -121,12 +121,12 @@ fn a_click_on_a_lane_is_an_answer_while_a_question_asks_for_one() {
     assert!(matches!(phase(&state), Phase::Answered(judged) if !judged.is_right));
     let trainer = Some(Item::Lane(Lane::Trainer));
     assert_ne!(state.session.selection, trainer);
-    // Once it is answered, a click selects.
+    // After the answer, a click selects.
     ask(&mut state, Command::Select(trainer));
     assert_eq!(state.session.selection, trainer);
 }
 
-/// The panels of the question give way to those that show the answer.
+/// The panels of the answer replace the panels of the question.
 #[test]
 fn the_workspace_changes_with_the_answer() {
     let mut state = lesson(12);
@@ -138,11 +138,11 @@ fn the_workspace_changes_with_the_answer() {
     assert!(!has_wandered(&state));
 }
 
-/// Before a question is answered no panel shows what comes, and none the verdict.
+/// Before a question is answered, no panel shows later events or the verdict.
 #[test]
 fn what_a_question_asks_is_hidden_until_it_is_answered() {
     let mut state = lesson(14);
-    // The second step asks for the cause, so the first one does not name it.
+    // The second step asks about the cause, so the first one does not name it.
     for _ in 0..2 {
         assert!(state.learn.hides_verdict() && state.hides_future());
         assert!(refused(&state, Action::ShowDiagnose).is_some());
@@ -171,11 +171,11 @@ fn the_run_plays_to_the_answer_and_stops_where_the_learner_takes_it() {
     update(&mut state, frame(500));
     let on_the_way = state.now();
     assert!(on_the_way > from && state.hides_future());
-    // The key that goes on shows the end first, and only then goes on.
+    // The key for continuing first finishes the playback, and only then continues.
     ask(&mut state, Action::GoOn);
     assert!(stage(&state).replay.is_none() && state.now() > on_the_way);
     assert_eq!(step(&state), 1);
-    // A learner who takes the cursor keeps it.
+    // The playback does not move a cursor that the learner moved.
     let mut state = State::default();
     ask(&mut state, LearnCommand::Lesson(7));
     ask(&mut state, Action::GoOn);
@@ -217,19 +217,19 @@ fn back_skip_and_the_end_of_a_lesson() {
     assert_eq!(*phase(&state), Phase::Finished);
     assert!(state.prefs.learned.progress.lessons[&1].done);
     assert!(state.learn.parts().is_empty());
-    // From the end it is the last step, then on to the next lesson.
+    // From the end, back goes to the last step. Forward goes to the next lesson.
     ask(&mut state, Action::PreviousPage);
     assert_eq!((step(&state), phase(&state)), (last, &Phase::Trying(0)));
     ask(&mut state, Action::SkipStep);
     ask(&mut state, Action::GoOn);
     assert_eq!(playing(&state).play.lesson().number, 2);
-    // What was left is gone on with, what was finished begins anew.
+    // An unfinished lesson continues. A finished one starts again.
     to_step(&mut state, 2);
     ask(&mut state, LearnCommand::Lesson(1));
     assert_eq!(step(&state), 0);
     ask(&mut state, LearnCommand::Lesson(2));
     assert_eq!(step(&state), 2);
-    // After the last lesson comes the list.
+    // After the last lesson, the list is shown.
     ask(&mut state, LearnCommand::Lesson(14));
     while *phase(&state) != Phase::Finished {
         ask(&mut state, Action::GoOn);
@@ -266,7 +266,7 @@ fn a_try_counts_the_learners_runs_and_offers_help() {
         assert_eq!(playing(&state).play.hint().is_some(), failures >= 2);
         assert_eq!(playing(&state).play.solution().is_some(), failures >= 4);
     }
-    // Options that are to stay were changed: the run does not count.
+    // Options outside the task were changed, so the run does not count.
     let mut other = state.prefs.options.clone();
     other.step_ms = 1000.0;
     ask(&mut state, Command::Edit(Box::new(other)));
@@ -276,7 +276,7 @@ fn a_try_counts_the_learners_runs_and_offers_help() {
         Some(loadscope_lessons::Tried::Changed(_))
     ));
     assert_eq!(*phase(&state), Phase::Trying(4));
-    // The solution undoes that, and reaches the goal.
+    // The solution reverts them and reaches the goal.
     ask(&mut state, LearnCommand::Solution);
     run_it(&mut state);
     assert_eq!(*phase(&state), Phase::Reached);
@@ -300,7 +300,7 @@ fn a_step_that_was_reached_can_be_gone_to() {
     assert_eq!(step(&state), 0);
     ask(&mut state, LearnCommand::Step(3));
     assert_eq!(step(&state), 3);
-    // A lesson that was left is gone on with, and its beginning is one click away.
+    // A lesson that was left continues at its step. One click goes to its start.
     ask(&mut state, LearnCommand::Lesson(1));
     ask(&mut state, LearnCommand::Lesson(7));
     assert_eq!(step(&state), 3);
@@ -329,7 +329,7 @@ fn what_may_answer_a_question_is_covered() {
                         "lesson {number}"
                     );
                 }
-                // Neither does the end of the axis, which is a round number.
+                // The end of the axis is a round number, so it does not reveal the answer either.
                 let whole = state.whole();
                 let air = (whole.end - whole.start).0 / 62;
                 let length = (whole.end - whole.start).0 - 2 * air;

@@ -1,8 +1,8 @@
-//! The quiz and the detective cases.
+//! Tests of the quiz and the detective cases.
 
 use super::*;
 
-/// No panel and no end of the axis answers the open question.
+/// Checks that neither a panel nor the end of the axis reveals the answer.
 fn check_answer_is_covered(state: &State, at: usize) {
     for action in [Action::ShowSampling, Action::ToggleVariables] {
         let why_not = refused(state, action);
@@ -25,7 +25,7 @@ fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
         let quizzing = state.learn.quizzing().expect("a quiz is open");
         assert_eq!(quizzing.answers.len(), at);
         assert!(state.learn.hides_verdict());
-        // The run gives nothing away: none of it is shown.
+        // The run reveals nothing, because all of it is hidden.
         assert!(state.session.run.transitions().is_empty() && state.hides_future());
         check_answer_is_covered(&state, at);
         assert!(refused(&state, Action::GoOn).is_some());
@@ -77,7 +77,7 @@ fn a_case_is_named_solved_and_kept() {
     assert!(refused(&state, Action::ShowDiagnose).is_some());
     assert!(refused(&state, Action::ToggleOptions).is_some() && !state.prefs.options_open);
     let solved = case.solve(&[], &[]);
-    // Of one cause too many the first goes, and a second click takes a cause back.
+    // One cause too many removes the earliest. A second click removes a cause.
     for culprit in loadscope_lessons::cases::Culprit::ALL {
         ask(&mut state, LearnCommand::Name(culprit));
     }
@@ -114,7 +114,7 @@ fn another_seed_of_cases_is_kept_with_the_preferences() {
     assert_eq!(state.prefs.learned.cases_seed(), 9);
 }
 
-/// Without anything open, actions of lessons say why they are impossible.
+/// Actions of lessons are refused with a reason if no lesson is open.
 #[test]
 fn without_a_lesson_its_actions_are_refused() {
     let state = still();
