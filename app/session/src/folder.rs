@@ -1,7 +1,7 @@
-//! A folder of recordings: those of several ranks or hosts, as one session.
+//! A folder of recordings, from several ranks or hosts, opened as one session.
 //!
-//! It is read twice. The first look at each tells who made it and when its trainer asked for batches, from which follows where it
-//! stands on the common axis of time; then it is read whole.
+//! Each recording is read twice. The first pass finds its rank and the times of its trainer's requests for batches.
+//! They determine its position on the common time axis. The second pass reads everything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,33 +17,33 @@ use loadscope_words::say;
 
 use super::events::each_event;
 
-/// Recordings that are opened together: each may be open at the same time as all others.
+/// Maximum number of recordings, because all can be open at the same time.
 const MOST_RECORDINGS: usize = 256;
-/// Files that are looked at.
+/// Maximum number of examined files.
 const MOST_FILES: usize = 16_384;
-/// Files that are named one by one when they are skipped.
+/// Maximum number of skipped files that are named individually.
 const NAMED: usize = 8;
-/// Events that are looked at first, and if it is of no rank.
+/// Maximum number of events in the first pass, and for a recording without a rank.
 const LOOK: usize = 200_000;
 const SHORT_LOOK: usize = 1_000;
 
-/// What is in a folder.
+/// Contents of a folder.
 pub(super) struct Folder {
-    /// What can be opened.
+    /// Recordings and files that can be opened.
     pub recordings: Vec<PathBuf>,
-    /// What cannot, with the reason.
+    /// Names of skipped files, with the reason.
     skipped: Vec<(String, String)>,
-    /// Recordings beyond the limit.
+    /// Number of recordings beyond the limit.
     beyond: usize,
-    /// There is more than was looked at.
+    /// True if the folder has more entries than were examined.
     is_too_full: bool,
 }
 
 impl Folder {
-    /// Looks through a folder.
+    /// Examines a folder.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the folder cannot be read.
     pub fn of(path: &Path) -> Result<Self, ImportError> {
         let failed = |cause| ImportError::Open {
             path: path.to_owned(),
@@ -73,7 +73,7 @@ impl Folder {
             beyond: 0,
             is_too_full: all.next().is_some(),
         };
-        // What several processes wrote into the folder itself is one recording.
+        // The streams of several processes in the folder itself are one recording.
         let of_processes = folder::streams(path);
         let is_lotus = matches!(Kind::of(path), Ok(Kind::Lotus));
         if !of_processes.is_empty() || is_lotus {
@@ -83,13 +83,13 @@ impl Folder {
             if of_processes.contains(&entry) || is_of_parts(&entry) {
                 continue;
             }
-            // Those that are named are looked at closely.
+            // Files that will be named are examined completely.
             let looked = match found.skipped.len() < NAMED || might_be(&entry) {
                 true => look_into(&entry),
                 false => Err(say!("is not a recording").to_owned()),
             };
             match looked {
-                // A log of a process that has been counted with the folder.
+                // A log of a process that is already part of the folder's recording.
                 Ok(Kind::Lotus) if is_lotus && !entry.is_dir() => {}
                 Ok(_) if found.recordings.len() < MOST_RECORDINGS => found.recordings.push(entry),
                 Ok(_) => found.beyond += 1,
@@ -99,7 +99,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// True if there is something to open. Stops looking as soon as that is known.
+    /// Returns true if the folder contains a recording. Stops at the first one.
     pub fn has_any(path: &Path) -> bool {
         if is_of_kernel(path) || is_of_parts(path) {
             return false;
@@ -112,7 +112,7 @@ impl Folder {
         entries.any(|entry| might_be(&entry) && look_into(&entry).is_ok())
     }
 
-    /// That there is nothing to open, in a sentence.
+    /// Returns the error for a folder without recordings.
     pub fn nothing(&self) -> ImportError {
         let what = match self.skipped.len() {
             0 => say!("is empty").to_owned(),
@@ -124,7 +124,7 @@ impl Folder {
         }
     }
 
-    /// What was skipped, for people.
+    /// Returns notices about skipped files.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let named = self.skipped.iter().take(NAMED);
@@ -164,7 +164,7 @@ impl Folder {
     }
 }
 
-/// True for a folder with the parts of a recording, which stands beside it.
+/// Returns true for a folder with the parts of the recording next to it.
 fn is_of_parts(path: &Path) -> bool {
     let is_part = |entry: fs::DirEntry| {
         let name = entry.file_name();
@@ -174,7 +174,7 @@ fn is_of_parts(path: &Path) -> bool {
         && fs::read_dir(path).is_ok_and(|all| all.take(MOST_FILES).flatten().any(is_part))
 }
 
-/// What is at `path`, or why it is skipped.
+/// Returns the kind of the file or folder, or the reason for skipping it.
 fn look_into(path: &Path) -> Result<Kind, String> {
     if is_of_kernel(path) {
         return Err(say!("belongs to the system").to_owned());
@@ -193,7 +193,7 @@ fn look_into(path: &Path) -> Result<Kind, String> {
     })
 }
 
-/// False if the first bytes are those of nothing that can be opened: a folder may hold a hundred thousand pictures.
+/// Returns false if the first bytes belong to no known format. It is fast, because a folder can contain 100,000 images.
 fn might_be(path: &Path) -> bool {
     if !path.is_file() {
         return true;
@@ -218,7 +218,6 @@ fn might_be(path: &Path) -> bool {
     is_text || signs.iter().any(|sign| first.starts_with(sign))
 }
 
-/// The name of a file or folder.
 pub(super) fn name(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
@@ -226,21 +225,20 @@ pub(super) fn name(path: &Path) -> String {
         .into_owned()
 }
 
-/// The name without what it says about the format.
+/// Returns the name without the extension of the format.
 fn title(path: &Path) -> String {
     let name = name(path);
     let without = name.strip_suffix(".zst").unwrap_or(&name);
     without.strip_suffix(".jsonl").unwrap_or(without).to_owned()
 }
 
-/// A part of a name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Number(u128),
     Text(String),
 }
 
-/// Sorts `rank2` before `rank10`.
+/// Sort key that orders `rank2` before `rank10`.
 fn natural(name: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for letter in name.chars() {
@@ -256,20 +254,20 @@ fn natural(name: &str) -> Vec<Part> {
     parts
 }
 
-/// Where a recording of a session stands, and which numbers its loaders get.
+/// Position of a recording on the common time axis, and the numbers of its loaders.
 pub(super) struct Seat {
     pub path: PathBuf,
     title: String,
     place: Place,
-    /// Numbers of its loaders here, by those in the file.
+    /// Loader numbers in the session, by the number in the file.
     runs: BTreeMap<RunId, RunId>,
 }
 
-/// Numbers for the loaders of all recordings.
+/// Counter of loader numbers for all recordings.
 #[derive(Default)]
 pub(super) struct Numbers(u32);
 
-/// Where each recording stands. Ranks come in their order.
+/// Returns the position of each recording, ordered by rank.
 pub(super) fn seats(recordings: &[PathBuf]) -> Vec<Seat> {
     let mut all: Vec<(Marks, &PathBuf)> = recordings.iter().map(|p| (marks(p), p)).collect();
     all.sort_by_key(|(marks, path)| (marks.rank().unwrap_or(u32::MAX), natural(&name(path))));
@@ -283,7 +281,7 @@ pub(super) fn seats(recordings: &[PathBuf]) -> Vec<Seat> {
     places(&marks).into_iter().zip(paths).map(seat).collect()
 }
 
-/// What a recording tells about its place in time. One that is damaged tells less, and is found out when it is read.
+/// Reads the facts for the position of a recording in time. Damage is reported by the second pass.
 fn marks(path: &Path) -> Marks {
     let mut marks = Marks::default();
     let mut left = LOOK;
@@ -296,18 +294,18 @@ fn marks(path: &Path) -> Marks {
 }
 
 impl Seat {
-    /// When something happens here that happens `at` by its own clock.
+    /// Converts a time of this recording to the common clock.
     pub fn moved(&self, at: Nanos) -> Nanos {
         at + self.place.shift
     }
 
-    /// Moves an event to where it belongs. Before the first of a loader that does not introduce itself comes an introduction.
+    /// Moves an event to the common clock. Returns an introduction for the first event of a loader that has none.
     pub fn take(&mut self, event: &mut Event, numbers: &mut Numbers) -> Option<Event> {
         event.shift(self.place.shift);
         let is_new = !self.runs.contains_key(&event.run);
         let run = match self.runs.get(&event.run) {
             Some(run) => *run,
-            // All that are too many are one: a broken file may name any number.
+            // All loaders beyond the limit share one number, because a damaged file can contain any number.
             None if numbers.0 as usize >= Fleet::MOST => RunId(u32::MAX),
             None => {
                 let run = RunId(numbers.0);

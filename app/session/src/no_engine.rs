@@ -1,4 +1,4 @@
-//! What stands in the place of the embedded loader in a build without it.
+//! Replacement of the embedded loader in builds without it.
 
 use crossbeam_channel::Sender;
 use loadscope_plan::dataset::{Catalog, MadeUp};
@@ -7,13 +7,13 @@ use loadscope_trace::RunOptions;
 use super::memory::SharedLog;
 use super::{Record, SessionError, SessionEvent, Waker};
 
-/// False: this build runs no loader itself.
+/// False, because this build contains no embedded loader.
 pub const HAS_ENGINE: bool = false;
 
-/// Knows the datasets that need no file.
+/// Catalog of the datasets that need no file.
 pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
 
-/// Holds and stops a loader that never runs.
+/// Control of a loader that never runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Control(());
 
@@ -27,7 +27,7 @@ impl Control {
     pub fn stop(&self) {}
 }
 
-/// What would have been run.
+/// Configuration of a run, as in the other build.
 #[expect(dead_code, reason = "the fields of the other build")]
 pub(super) struct Job {
     pub options: RunOptions,
@@ -36,11 +36,11 @@ pub(super) struct Job {
     pub shared: SharedLog,
     pub out: Sender<SessionEvent>,
     pub wake: Waker,
-    /// Bytes that the runs of the window may have.
+    /// Memory limit of the window's runs, bytes.
     pub memory: Option<u64>,
 }
 
-/// Refuses.
+/// Returns an error, because this build has no loader.
 pub(super) fn start(_: Job) -> Result<(), SessionError> {
     Err(SessionError::NoEngine)
 }

@@ -1,4 +1,4 @@
-//! A recording that was read whole, or a folder of them.
+//! A completely read recording, or a folder of recordings.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use super::file::{Taker, Watcher, complete, read_into, refusal};
 use super::folder::{Folder, Numbers, name, seats};
 use loadscope_insight::loaders::Loaders;
 
-/// What was read.
+/// A completely read recording.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// All loaders.
     pub fleet: Fleet,
-    /// True if a file ends in the middle.
+    /// True if a file is truncated.
     pub cut: bool,
-    /// What there is to say about the files of a folder, in whole sentences.
+    /// Notices about the files of a folder.
     pub notes: Vec<Notice>,
 }
 
-/// Reads the loader of a recording that is looked at first; see [`open`].
+/// Reads the first shown loader of a recording, as [`open`] does.
 ///
 /// # Errors
-/// If the file is nothing that can be opened or is damaged.
+/// If the file cannot be opened or is damaged.
 pub fn read_run(
     path: &Path,
     progress: impl FnMut(f32) -> bool,
@@ -35,16 +35,16 @@ pub fn read_run(
     Ok((run, opened.cut))
 }
 
-/// Reads all loaders of a recording, of the folder into which a program wrote without a listener, of what another tool
-/// wrote, or of a folder of such recordings; `progress` hears how far it is and says whether to go on.
+/// Reads all loaders of a recording, of the streams of a program, of another tool's file, or of a folder of these.
+/// `progress` receives the fraction that was read, and returns false to cancel.
 ///
 /// # Errors
-/// If it is nothing that can be opened or is damaged.
+/// If the path cannot be opened or is damaged.
 pub fn open(path: &Path, mut progress: impl FnMut(f32) -> bool) -> Result<Opened, ImportError> {
     open_watched(path, &mut progress)
 }
 
-/// The same, for who looks at it before all of it is there.
+/// Reads like [`open`], with the loaders so far at each progress report.
 pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Opened, ImportError> {
     let mut opened = Opened::default();
     if path.is_dir() {
@@ -63,10 +63,10 @@ pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Ope
     Ok(opened)
 }
 
-/// The progress of one of several recordings.
+/// Progress of one of several recordings.
 struct OfPart<'a> {
     watcher: &'a mut dyn Watcher,
-    /// The share of all that was read before, and that of this one.
+    /// Fraction read before this recording, and the fraction of this recording.
     before: f32,
     share: f32,
     is_wanted: &'a mut bool,
@@ -86,7 +86,7 @@ impl Opened {
         Ok(())
     }
 
-    /// Reads several as one session. One that is damaged is named, and does not keep the others from being looked at.
+    /// Reads several recordings as one session. A damaged one is reported, and the others are still read.
     fn read_all(
         &mut self,
         recordings: &[std::path::PathBuf],

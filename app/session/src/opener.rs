@@ -14,10 +14,10 @@ use super::file::Watcher;
 use super::opened::{Opened, open_watched};
 use super::{PartialRun, SessionEvent, Waker, refusal};
 
-/// Reads a file, and lets what it has read so far be looked at.
+/// Reader of a file that publishes snapshots.
 pub(super) struct Opener {
     pub path: PathBuf,
-    /// Set when the rest is not wanted.
+    /// True after the reading was cancelled.
     pub cancel: Arc<AtomicBool>,
     pub partial: PartialRun,
     pub out: Sender<SessionEvent>,
@@ -25,11 +25,11 @@ pub(super) struct Opener {
 }
 
 impl Opener {
-    /// Reads it to its end.
+    /// Reads the file to its end.
     pub fn run(mut self) {
         let path = self.path.clone();
         let end = match open_watched(&path, &mut self) {
-            // What was read so far is not the recording.
+            // After a cancellation, the data are incomplete.
             Ok(_) if self.is_cancelled() => None,
             Ok(opened) => {
                 self.tell_loaded(opened);

@@ -1,4 +1,4 @@
-//! A recording as it goes into a page: compressed, whole, in memory.
+//! A compressed recording in memory, for a page.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,14 +13,15 @@ use super::again::{Again, each_in_order};
 pub struct Packed {
     /// A compressed recording.
     pub bytes: Vec<u8>,
-    /// True if what was read ends in the middle. False for several recordings, of which [`super::open`] names those that do.
+    /// True if the input is truncated. False for several recordings, whose truncation [`super::open`] reports.
     pub cut: bool,
 }
 
-/// Reads a recording, a folder of recordings, or a trace of another tool, and writes its events as one recording. Without `contents` the pictures, waveforms, numbers and texts of batches are left out.
+/// Reads a recording, a folder of recordings or a trace of another tool, and writes its events as one recording.
+/// Without `contents`, the pictures, waveforms, numbers and texts of batches are omitted.
 ///
 /// # Errors
-/// If it is nothing that can be opened or is damaged.
+/// If the input cannot be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
     let heading = Again::File(path.to_owned()).heading()?;
     let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
@@ -37,7 +38,7 @@ pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
     })
 }
 
-/// The event without pictures, numbers and texts of batches; `None` if that was all it told.
+/// Returns the event without batch contents. `None` if nothing else is in it.
 fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
     let is_content = |event: &Event| matches!(event.kind, EventKind::Content(_));
     let events = match &event.kind {

@@ -1,7 +1,7 @@
 //! Snapshots of a large recording while it is read.
 //!
-//! A large recording takes many seconds to read. The reader publishes a snapshot of the loaders, the window takes it for its next
-//! frames. Neither waits for the other.
+//! Reading takes many seconds. The reader publishes a snapshot of the loaders, which the window takes for its next frames.
+//! Neither waits for the other.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,16 +10,16 @@ use loadscope_insight::loaders::Loaders;
 use loadscope_insight::session_event::PartialRead;
 use loadscope_trace::{Fleet, RunId};
 
-/// The latest snapshot of a recording that is read. All clones are the same.
+/// Latest snapshot of a recording that is being read. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct PartialRun(Arc<Mutex<Slot>>);
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// Empty once the window has taken the snapshot.
+    /// `None` after the window has taken the snapshot.
     latest: Option<PartialRead>,
     landmarks: Landmarks,
-    /// The shown loader, and whether the user chose it.
+    /// The shown loader, and true if the user chose it.
     shown: Option<(RunId, bool)>,
 }
 
@@ -28,7 +28,7 @@ impl PartialRun {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the snapshot, if there is a new one. `shown` is the loader that the window shows; `None` before the first snapshot.
+    /// Returns a new snapshot, if there is one. `shown` is the loader in the window, `None` before the first snapshot.
     pub fn take(&self, shown: Option<RunId>) -> Option<PartialRead> {
         let mut slot = self.slot();
         if let (Some(now), Some((before, _))) = (shown, slot.shown)
@@ -36,13 +36,13 @@ impl PartialRun {
         {
             slot.shown = Some((now, true));
             slot.landmarks = Landmarks::default();
-            // This snapshot shows the loader from before the choice.
+            // The snapshot shows the previously chosen loader.
             slot.latest = None;
         }
         slot.latest.take()
     }
 
-    /// Publishes a snapshot, unless the window has not taken the one before.
+    /// Publishes a snapshot, unless the window has not taken the previous one.
     pub(super) fn publish(&self, fleet: &Fleet) {
         let mut slot = self.slot();
         let has_batches = || fleet.runs().any(|(_, run)| !run.batches().is_empty());
@@ -60,13 +60,13 @@ impl PartialRun {
         });
     }
 
-    /// The loader that the user chose to see, if one was chosen.
+    /// Returns the loader that the user chose.
     pub(super) fn chosen(&self) -> Option<RunId> {
         let shown = self.slot().shown;
         shown.and_then(|(id, is_chosen)| is_chosen.then_some(id))
     }
 
-    /// Drops the last snapshot. Returns the landmarks of the loader that was shown last, to complete them with its run.
+    /// Drops the last snapshot. Returns the landmarks of the last shown loader, to complete them with its run.
     pub(super) fn finish(&self) -> Option<(RunId, Landmarks)> {
         let mut slot = self.slot();
         slot.latest = None;

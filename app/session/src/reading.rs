@@ -1,6 +1,5 @@
-//! Reads a recording with all processors: one thread folds events into the run, and all of them, that one too when it has
-//! nothing to fold, take lines from the file and make events of them. Each reader goes on where the last one stopped, and the
-//! blocks are folded in that order.
+//! Parallel reading of a recording. One thread applies events to the run. All threads read lines from the file and parse them.
+//! The applying thread helps if it has nothing to apply. Blocks are read in turn and applied in file order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -8,42 +7,42 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use loadscope_trace::{Lines, LogReader, Parsed};
 
-/// Threads that help at most: folding does not get faster.
+/// Maximum number of helper threads. More do not help, because applying events is the bottleneck.
 const HELPERS: usize = 3;
 
-/// Blocks that may be ahead of the one that is folded, for each thread.
+/// Maximum number of blocks per thread that are read ahead.
 const AHEAD: u64 = 4;
 
-/// The blocks of a recording, on their way from the file to the run.
+/// Blocks of a recording between file and run.
 pub(super) struct Blocks {
     source: Mutex<Source>,
     queue: Mutex<BlockQueue>,
-    /// Signals a new block in the queue.
+    /// Signals a new block in the queue, or the end of reading.
     came: Condvar,
     /// Signals a block that left the queue.
     went: Condvar,
-    /// How far reading may be ahead.
+    /// Maximum number of blocks read ahead.
     ahead: u64,
 }
 
-/// The file.
+/// The file, with its read position.
 struct Source {
     reader: LogReader,
     /// Number of the next block.
     next: u64,
 }
 
-/// Blocks that are ready to be folded.
+/// Parsed blocks that wait to be applied.
 #[derive(Default)]
 struct BlockQueue {
     blocks: BTreeMap<u64, Parsed>,
-    /// Blocks claimed by a reader thread.
+    /// Number of blocks claimed by reader threads.
     begun: u64,
-    /// Number of the block that is folded next.
+    /// Number of the block that is applied next.
     wanted: u64,
-    /// How many blocks there are, once that is known.
+    /// Total number of blocks. `None` until the end is reached.
     count: Option<u64>,
-    /// The rest is not wanted, or a thread cannot go on.
+    /// True if reading was cancelled or a thread failed.
     is_over: bool,
 }
 
@@ -58,13 +57,13 @@ impl Blocks {
         }
     }
 
-    /// How many threads should help.
+    /// Returns the number of helper threads to start.
     pub fn helpers() -> usize {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         (cores - 1).clamp(1, HELPERS)
     }
 
-    /// Reads until there is nothing left to be read.
+    /// Reads blocks until the end of the file.
     pub fn help(&self) {
         let _over = OverOnPanic(self);
         let mut lines = Lines::default();
@@ -82,7 +81,7 @@ impl Blocks {
         }
     }
 
-    /// The next block in the order of the file; `None` after the last one. Reads one itself where that is faster than to wait.
+    /// Returns the next block in file order. `None` after the last one. Reads a block itself if that is faster than waiting.
     pub fn next(&self, lines: &mut Lines) -> Option<Parsed> {
         let mut queue = lock(&self.queue);
         loop {
@@ -108,20 +107,20 @@ impl Blocks {
         }
     }
 
-    /// The rest is not wanted.
+    /// Cancels reading.
     pub fn stop(&self) {
         lock(&self.queue).is_over = true;
         self.came.notify_all();
         self.went.notify_all();
     }
 
-    /// Reads a block and makes events of it.
+    /// Reads and parses a block.
     fn read(&self, mut source: MutexGuard<'_, Source>, lines: &mut Lines) {
         let number = source.next;
         let is_there = source.reader.read_lines(lines);
         source.next += u64::from(is_there);
         drop(source);
-        // A thread that waits for a block can read the next one now. It checks and waits under the lock.
+        // A waiting thread can read the next block now. It checks and waits under the lock.
         drop(lock(&self.queue));
         self.came.notify_all();
         let block = is_there.then(|| lines.parse());
@@ -138,13 +137,13 @@ impl Blocks {
 }
 
 impl BlockQueue {
-    /// True if nothing more is to be read.
+    /// Returns true if no more blocks must be read.
     fn is_done(&self) -> bool {
         self.is_over || self.count.is_some()
     }
 }
 
-/// So that no thread waits for what a thread that has failed would have brought. The scope of the threads passes its panic on.
+/// Ends reading if a thread panics, so no thread waits for its block. The thread scope propagates the panic.
 struct OverOnPanic<'a>(&'a Blocks);
 
 impl Drop for OverOnPanic<'_> {

@@ -1,4 +1,4 @@
-//! Where the log of a run goes, and who hears that there is more of it.
+//! Destination of a run's log, and the callback for new data.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use loadscope_files::GrowingFile;
 
 use super::{NewEntry, NewLimited};
 
-/// Where the log of a run goes.
+/// Destination of a run's log.
 pub enum Record {
-    /// Nowhere.
+    /// No log.
     Off,
-    /// Into memory, compressed, so that it can be saved later.
+    /// Compressed log in memory, for saving it later.
     Memory,
-    /// Into this file, which is removed again if there is nothing to write.
+    /// A file, which is removed if nothing is written.
     File(GrowingFile),
-    /// Into a recording with a limit.
+    /// A recording with a limit.
     Limited(NewLimited),
-    /// Into the user's journal.
+    /// The user's journal.
     Journal(NewEntry),
 }
 
-/// Called when something new is there.
+/// Callback for new data.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;

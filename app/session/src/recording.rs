@@ -7,10 +7,10 @@ use loadscope_trace::{Compression, LogWriter};
 
 use super::Selection;
 
-/// Creates a recording at `path`, compressed as its name asks for. It can be opened from the moment it is there.
+/// Creates a recording at `path`, compressed by its file extension. It can be opened immediately.
 ///
 /// # Errors
-/// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
+/// If a file exists that may not be replaced or is being written, or if the folder cannot be written to.
 pub fn new_recording(
     path: &Path,
     existing: Existing,
@@ -20,7 +20,7 @@ pub fn new_recording(
     GrowingFile::create(path, existing, &head)
 }
 
-/// Creates a compressed recording under the first of `names` that is free.
+/// Creates a compressed recording under the first free name.
 ///
 /// # Errors
 /// If the folder cannot be written to.
@@ -31,7 +31,7 @@ pub fn new_recording_in(
     GrowingFile::create_free(names, &head(Compression::Zstd, selection))
 }
 
-/// A log without an event. One in which an epoch may begin in its middle says so.
+/// Returns a log without events. Its header records if an epoch may start in its middle.
 pub(super) fn head(compression: Compression, selection: &Selection) -> Vec<u8> {
     let log = LogWriter::headed(Vec::new(), compression, selection.heading());
     let log = log.and_then(LogWriter::finish);

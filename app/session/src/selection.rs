@@ -1,63 +1,63 @@
-//! Which batches of a program are recorded: not the first ones, or those of some epochs only.
+//! Selection of recorded batches: without the first ones, or only some epochs.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use loadscope_trace::{BatchId, Event, EventKind, Heading, RunId};
 
-/// So many epochs of a loader are known at a time. Beyond, the earliest that has ended is forgotten.
+/// Maximum number of stored epochs per loader. Beyond it, the earliest ended one is forgotten.
 const MOST_EPOCHS: usize = 1024;
 
-/// Which batches of each loader are recorded.
+/// Selection of the recorded batches of each loader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// So many batches are left out, the first ones of the epochs that are recorded.
+    /// Number of batches to skip at the start of the recorded epochs.
     pub skip_first: u64,
-    /// The epochs that are recorded, counted from 0; empty: all.
+    /// Recorded epochs, counted from 0. Empty records all.
     pub epochs: Vec<RangeInclusive<u32>>,
 }
 
-/// Takes the events of what is not recorded away.
+/// Filter that removes events outside the selection.
 #[derive(Debug, Default)]
 pub(super) struct Selector {
     selection: Selection,
     runs: BTreeMap<RunId, Selected>,
 }
 
-/// What is known of a loader.
+/// State of a loader.
 #[derive(Debug, Default)]
 struct Selected {
-    /// The epoch that began last.
+    /// The last started epoch.
     current: Option<u32>,
-    /// Batches of it are in the recording.
+    /// True if batches of this epoch are recorded.
     is_shown: bool,
-    /// The chosen epochs that last, and those that have ended: what workers tell of their batches may come later.
+    /// Selected epochs, running or ended. Workers may report batches of an ended epoch later.
     epochs: BTreeMap<u32, Of>,
-    /// Batches that were dispatched in chosen epochs.
+    /// Number of batches dispatched in selected epochs.
     dispatched: u64,
 }
 
-/// An epoch.
+/// State of an epoch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Of {
-    /// Batches of earlier epochs, as far as they were dispatched.
+    /// Number of batches dispatched in earlier epochs.
     before: u64,
-    /// Batches dispatched so far.
+    /// Number of batches dispatched in this epoch.
     dispatched: u64,
-    /// Batches that came to the trainer, or failed.
+    /// Number of batches that reached the trainer or failed.
     yielded: u64,
-    /// It is in the recording that this epoch has begun.
+    /// True if the start of this epoch is recorded.
     is_recorded: bool,
     has_ended: bool,
 }
 
 impl Selection {
-    /// True if everything is recorded.
+    /// Returns true if everything is recorded.
     pub fn is_all(&self) -> bool {
         self.skip_first == 0 && self.epochs.is_empty()
     }
 
-    /// What the first line of the recording has to say: an epoch may begin in its middle.
+    /// Returns the header of the recording. In a limited one, an epoch may start in its middle.
     pub fn heading(&self) -> Heading<'static> {
         match self.is_all() {
             true => Heading::Plain,
@@ -71,7 +71,7 @@ impl Selection {
 }
 
 impl Selector {
-    /// For what was selected; `None` if that is everything.
+    /// Creates a filter. `None` if everything is selected.
     pub fn new(selection: Selection) -> Option<Self> {
         (!selection.is_all()).then(|| Self {
             selection,
@@ -79,7 +79,7 @@ impl Selector {
         })
     }
 
-    /// Takes the events of what is not recorded away.
+    /// Removes events outside the selection.
     pub fn select(&mut self, events: &mut Vec<Event>) {
         let all = std::mem::take(events);
         for event in all {
@@ -98,7 +98,7 @@ impl Selector {
 }
 
 impl Selected {
-    /// Whether an event is recorded, and what has to be said before it.
+    /// Returns true if an event is recorded, and the event to record before it.
     fn hear(&mut self, selection: &Selection, kind: &EventKind) -> (bool, Option<EventKind>) {
         let skip = selection.skip_first;
         let is_wanted = match kind {
@@ -144,7 +144,7 @@ impl Selected {
             EventKind::Aside(aside) => self.has(aside.batch, skip),
             EventKind::Content(content) => self.has(content.batch, skip),
             EventKind::Fact(fact) => fact.batch().is_none_or(|batch| self.has(batch, skip)),
-            // The trainer waits for the batch after the last one that it got.
+            // The trainer waits for the batch after the last yielded one.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));
                 let waits = |of: &Of| !of.has_ended && of.before + of.yielded >= skip;
@@ -167,7 +167,7 @@ impl Selected {
         (is_wanted, None)
     }
 
-    /// An epoch has ended; whether that is recorded.
+    /// Records the end of an epoch. Returns true if this end is recorded.
     fn end(&mut self, epoch: u32) -> bool {
         let Some(of) = self.epochs.get_mut(&epoch) else {
             return false;
@@ -231,7 +231,7 @@ mod tests {
         run_of(&kept(events, selection))
     }
 
-    /// What workers tell comes so many events later than it happens.
+    /// Delays the events of workers by `late` events.
     fn late(events: &[Event], late: usize) -> Vec<Event> {
         let of_worker = |event: &&Event| match &event.kind {
             EventKind::Entered { stage, .. } => {
@@ -248,14 +248,14 @@ mod tests {
         order.into_iter().map(|(_, event)| event.clone()).collect()
     }
 
-    /// The events as texts, whatever their order.
+    /// Returns the events as sorted texts.
     fn texts(events: &[Event]) -> Vec<String> {
         let mut texts: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
         texts.sort();
         texts
     }
 
-    /// Batch, worker, and when it was in which stage.
+    /// Formats batch, worker, indices and stages of each batch.
     fn paths(run: &Run) -> Vec<String> {
         let all = run.batches().iter().enumerate();
         all.map(|(row, b)| {
@@ -286,7 +286,7 @@ mod tests {
             let wanted: Vec<&String> = chosen.iter().map(|row| &all[*row]).collect();
             let found = paths(&part);
             prop_assert_eq!(found.iter().collect::<Vec<_>>(), wanted);
-            // Each of them was waited for as long as it was, but for the first one.
+            // Every wait except the first equals that of the full run.
             let waits = |run: &Run| -> Vec<(i64, i64, Option<BatchId>)> {
                 run.waits().iter().map(|w| (w.start.0, w.end.0, w.batch.map(|row| run.batches()[row as usize].id))).collect()
             };

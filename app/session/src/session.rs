@@ -1,4 +1,4 @@
-//! A run that is under way, or a file that is being read, on threads of its own.
+//! A live run, or a file that is being read, on separate threads.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use super::{
     Entry, PartialRun, Record, Selection, SessionError, SessionEvent, Waker, Watched, simulator,
 };
 
-/// How a run begins.
+/// Pace and memory limit of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
-    /// It is held before anything happens.
+    /// True to pause the run before the first batch.
     pub paused: bool,
-    /// Each sample and each training step takes so many times as long; 0 and 1: as long as it takes.
+    /// Slowdown factor of samples and training steps. 0 and 1 are full speed.
     pub factor: u32,
-    /// The runs of a window have at most so many bytes: of their far past it gets sums then. `None`: as many as they need.
+    /// Memory limit of the window's runs, bytes. Beyond it, sums replace the far past. `None` is unlimited.
     pub memory: Option<u64>,
 }
 
-/// A run that is under way, or a file that is being read.
+/// A live run, or a file that is being read.
 pub struct Session {
-    /// What is new.
+    /// Events for the window.
     pub updates: Receiver<SessionEvent>,
     pub(super) origin: Origin,
     pub(super) to_window: Sender<SessionEvent>,
     pub(super) wake: Waker,
-    /// Breaks the export off that is under way.
+    /// Cancels the current export.
     pub(super) cancel_export: Arc<AtomicBool>,
 }
 
@@ -59,10 +59,10 @@ pub(super) enum Origin {
     },
 }
 
-/// Where the events of a live run are kept until it is saved.
+/// Storage of a live run's events until it is saved.
 #[derive(Clone)]
 pub(super) enum Kept {
-    /// In memory, compressed; empty if nothing is kept.
+    /// Compressed in memory. Empty without a recording.
     Memory(SharedLog),
     /// In the user's journal.
     Journal(Entry),
@@ -79,8 +79,9 @@ impl Kept {
     }
 }
 
-/// What a session tells the window. Without a bound: neither an engine nor a program that is watched may wait for a window that is busy or
-/// hidden, and all that lies here is what the window is going to keep anyway.
+/// Creates the channel to the window. It is unbounded, because neither the engine nor a watched program may wait for a busy or hidden
+/// window.
+/// The window stores all of these events anyway.
 fn news() -> (Sender<SessionEvent>, Receiver<SessionEvent>) {
     unbounded()
 }
@@ -94,10 +95,10 @@ impl Session {
         Self::start_at(options, Pace::default(), record, wake)
     }
 
-    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as a [`SessionEvent`].
+    /// Starts the engine. Opening the dataset and its errors are reported as [`SessionEvent`]s.
     ///
     /// # Errors
-    /// If the options are refused or the system gives no thread.
+    /// If the options are refused or no thread can start.
     pub fn start_at(
         options: &RunOptions,
         pace: Pace,
@@ -133,7 +134,7 @@ impl Session {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the system gives no thread; that the file is no recording is reported as a [`SessionEvent`].
+    /// If no thread can start. An invalid file is reported as a [`SessionEvent`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -163,10 +164,10 @@ impl Session {
         })
     }
 
-    /// Simulates a run on a virtual clock. The outcome is reported as a [`SessionEvent`].
+    /// Simulates a run on a virtual clock. The result is reported as a [`SessionEvent`].
     ///
     /// # Errors
-    /// If the options are refused or the system gives no thread.
+    /// If the options are refused or no thread can start.
     pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
         check_options(options)?;
         let (to_window, updates) = news();
@@ -192,16 +193,16 @@ impl Session {
         })
     }
 
-    /// Watches a program that was started.
+    /// Watches a started program.
     ///
     /// # Errors
-    /// If the log cannot be begun or the system gives no thread.
+    /// If the log cannot be created or no thread can start.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
         Self::watch_part(watched, Selection::default(), record, wake, None)
     }
 
-    /// The same for a part of what the program loads. The runs of a window have at most `memory` bytes, if that is given: of their far
-    /// past it gets sums then.
+    /// Watches a started program and records the selected batches.
+    /// `memory` limits the window's runs, bytes. Beyond it, sums replace the far past.
     ///
     /// # Errors
     /// As [`Session::watch`].
@@ -231,7 +232,7 @@ impl Session {
         })
     }
 
-    /// The journal that the run is written into, if it is.
+    /// Returns the journal entry of the run. `None` if there is none.
     pub fn journal(&self) -> Option<&Entry> {
         match &self.origin {
             Origin::Engine { log, .. }
@@ -244,7 +245,7 @@ impl Session {
         }
     }
 
-    /// What the run was read from, or is kept in until it is saved: nothing may be written over it. `None` if that is memory.
+    /// Returns the file or folder of the run, which must not be overwritten. `None` if the run is in memory.
     pub fn input(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File { path, .. } => Some(path),
@@ -252,7 +253,7 @@ impl Session {
         }
     }
 
-    /// What has been read so far, while a file is being read.
+    /// Returns the snapshots of a file that is being read.
     pub fn partial(&self) -> Option<&PartialRun> {
         match &self.origin {
             Origin::File { partial, .. } => Some(partial),
@@ -260,50 +261,50 @@ impl Session {
         }
     }
 
-    /// True if the engine runs it.
+    /// Returns true if the engine runs the session.
     pub fn is_engine(&self) -> bool {
         matches!(self.origin, Origin::Engine { .. })
     }
 
-    /// True once a program that is watched has ended because this process was asked to end.
+    /// Returns true if a watched program has ended after this process was asked to end.
     pub fn was_asked_to_end(&self) -> bool {
         matches!(&self.origin, Origin::Program { watched, .. } if watched.was_asked_to_end())
     }
 
-    /// Holds every thread of the loader.
+    /// Pauses all threads of the loader.
     pub fn pause(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
             control.pause();
         }
     }
 
-    /// Lets them go on.
+    /// Resumes all threads of the loader.
     pub fn resume(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
             control.resume();
         }
     }
 
-    /// Lets one transition through.
+    /// Lets one transition through the gate.
     pub fn step(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
             control.step();
         }
     }
 
-    /// Breaks the run off, or stops reading.
+    /// Stops the run, or the reading of a file.
     pub fn stop(&self) {
         match &self.origin {
             Origin::Engine { control, .. } => control.stop(),
-            // It is worked out in a moment.
+            // A simulation ends quickly by itself.
             Origin::Simulated { .. } => {}
             Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
             Origin::Program { watched, .. } => watched.interrupt(),
         }
     }
 
-    /// Breaks the run off and waits until its threads have ended, for at most so long: a process that goes away under threads that
-    /// compute takes the libraries from them that they compute with. True if they have.
+    /// Stops the run and waits up to `patience` for its threads. Returns true if they have ended.
+    /// If the process exits earlier, its libraries are unloaded while threads compute with them.
     pub fn end(self, patience: Duration) -> bool {
         if !matches!(self.origin, Origin::Engine { .. }) {
             return true;
@@ -318,7 +319,7 @@ impl Session {
         false
     }
 
-    /// Something that breaks the run off from any thread.
+    /// Returns a function that stops the run from any thread.
     pub fn stopper(&self) -> impl Fn() + Send + 'static {
         let stop: Box<dyn Fn() + Send> = match &self.origin {
             Origin::Engine { control, .. } => {
@@ -343,7 +344,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.cancel_export();
         match &self.origin {
-            // A training run goes on when it is not watched any more.
+            // The watched program continues without a watcher.
             Origin::Program { watched, .. } => watched.look_away(),
             _ => self.stop(),
         }

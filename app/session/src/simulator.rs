@@ -1,4 +1,4 @@
-//! The thread that has a run simulated, folds it and writes its log.
+//! The thread that simulates a run, builds it and writes its log.
 
 use crossbeam_channel::Sender;
 use loadscope_plan::simulate::simulate;
@@ -9,7 +9,7 @@ use super::memory::SharedLog;
 use super::{SessionError, SessionEvent, Waker};
 use loadscope_insight::landmarks::Landmarks;
 
-/// What is to be simulated, and where its events go.
+/// Configuration of a simulation.
 pub(super) struct Job {
     pub options: RunOptions,
     pub shared: SharedLog,
@@ -18,7 +18,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Simulates the run and tells of it.
+    /// Simulates the run and reports the result.
     pub fn run(self) {
         let ended = match self.simulate() {
             Ok(run) => {
@@ -35,7 +35,7 @@ impl Job {
 
     fn simulate(&self) -> Result<Run, SessionError> {
         let events = simulate(&self.options, CATALOG)?;
-        // Written at once, so that it can be saved like any other run.
+        // The log is written at once, so the run can be saved like any other.
         let mut log = LogWriter::new(self.shared.clone(), Compression::Zstd)?;
         let mut run = Run::default();
         for event in events {

@@ -1,4 +1,4 @@
-//! Ending a session.
+//! Tests of ending a session.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::*;
 
-/// A run whose samples take so long, once it is under way.
+/// Starts a run whose samples take `cost_ms`, and waits for its first events.
 fn under_way(cost_ms: u32) -> Session {
     let options = RunOptions {
         dataset: format!("synthetic:len=1000,cost_ms={cost_ms},cpu=true"),
@@ -27,7 +27,7 @@ fn close_waits_for_workers_up_to_the_timeout() {
     assert!(under_way(5).end(Duration::from_secs(20)));
     assert!(under_way(60_000).end(Duration::from_secs(20)));
     assert!(start.elapsed() < Duration::from_secs(40));
-    // The wait is no longer than the timeout; whether they have ended by then is open.
+    // The timeout limits the wait. The threads may or may not have ended.
     let session = under_way(60_000);
     let start = Instant::now();
     let _ = session.end(Duration::ZERO);

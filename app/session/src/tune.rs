@@ -1,5 +1,5 @@
-//! Tries other arguments of `DataLoader` in a program itself: runs it once as it is, then with what the forecast holds for promising,
-//! and in between as it is again. Each run is ended once it has told enough, and leaves a recording.
+//! Tries other arguments of `DataLoader` in a program: first unchanged, then with promising settings of the forecast.
+//! Some runs in between are unchanged. Each run is ended after enough batches, and leaves a recording.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -20,22 +20,22 @@ mod one;
 pub use job::{Job, Progress, TuneError};
 use one::{One, Ran};
 
-/// After so many tries the program is run as it is again.
+/// Number of tries between two unchanged runs.
 const REPEAT_AFTER: usize = 3;
-/// Fewer batches say nothing.
+/// Minimum number of batches for a result.
 const FEW: usize = 5;
 
-/// What came of it.
+/// Result of the tries.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The runs side by side; `None` if it was interrupted before the first one had ended.
+    /// Comparison of the runs. `None` if the first run was interrupted.
     pub table: Option<Table>,
-    /// The user asked this process to end.
+    /// True if the user asked this process to end.
     pub interrupted: bool,
 }
 
-/// Tries. `tell` hears how far it is; `ends` says how often this process was asked to end: once, and the program is asked to
-/// end in order, twice, and it is ended at once.
+/// Tries the settings. `tell` receives the progress. `ends` returns the number of requests to end this process.
+/// One request interrupts the program, two kill it.
 ///
 /// # Errors
 /// If there is nothing to compare.
@@ -68,11 +68,11 @@ pub fn tune(
     })
 }
 
-/// The program as it is, and the loader that is measured.
+/// The unchanged program, and its measured loader.
 struct First {
     run: Run,
     name: String,
-    /// The loaders whose arguments are set, as the probe names them.
+    /// Probe's name of the loaders whose arguments are set.
     target: Option<String>,
 }
 
@@ -84,23 +84,23 @@ struct Tuning<'a> {
     notes: Vec<String>,
 }
 
-/// A run of the program, before it is compared.
+/// A finished run of the program, before the comparison.
 struct Done {
     kind: Kind,
     overrides: Overrides,
     expected: Option<Expected>,
     recording: String,
-    /// Why it cannot be compared.
+    /// Reason why the run cannot be compared.
     failed: Option<String>,
-    /// Its output and its batches.
+    /// Output and batches of the run.
     outcome: RunOutput,
 }
 
 impl Tuning<'_> {
-    /// Runs the program as it is; `None` if that was interrupted.
+    /// Runs the unchanged program. `None` if it was interrupted.
     fn first(&mut self) -> Result<Option<First>, TuneError> {
         let none = Overrides::default();
-        // Before anything was seen only a line can be meant.
+        // Before the first run, only a source line can identify a loader.
         let asked = self.job.loader.as_deref();
         let line = asked.filter(|text| text.contains(".py"));
         let ran = self.run(Kind::First, &none, line, None, None)?;
@@ -153,7 +153,7 @@ impl Tuning<'_> {
         }))
     }
 
-    /// Runs it with everything that was chosen, and as it is in between.
+    /// Runs all chosen settings, with unchanged runs in between.
     fn others(&mut self, first: &First, choice: &Choice) -> Result<(), TuneError> {
         if let Some((done, _)) = self.runs.first_mut() {
             done.expected = choice.own;
@@ -206,7 +206,7 @@ impl Tuning<'_> {
         Ok(())
     }
 
-    /// Runs the program. `stop`: the loader that says when it has told enough; `set`: those whose arguments are set.
+    /// Runs the program. `stop` is the loader whose batches are counted. `set` are the loaders whose arguments are set.
     fn run(
         &mut self,
         kind: Kind,
@@ -240,7 +240,7 @@ impl Tuning<'_> {
         }
     }
 
-    /// Sentences about settings with which the program does something else.
+    /// Returns sentences about settings that change the behavior of the program.
     fn differences(&self) -> Vec<String> {
         let compared = self.runs.iter().filter(|(done, _)| done.failed.is_none());
         let (tried, as_it_is): (Vec<_>, Vec<_>) = compared
@@ -257,7 +257,7 @@ impl Tuning<'_> {
         tried.into_iter().flat_map(of).collect()
     }
 
-    /// All runs so far, over as many batches as all of them have.
+    /// Returns the comparison of all runs so far, over their smallest number of batches.
     fn table(&self, first: &First) -> Table {
         let runs = self.runs.iter().filter_map(|(_, run)| run.as_ref());
         let most = runs.map(yielded).min().unwrap_or_default();
@@ -288,19 +288,19 @@ impl Tuning<'_> {
     }
 }
 
-/// The beginning of what the program printed.
+/// Returns the start of the program's output.
 fn printed(log: &Path) -> String {
-    /// More lines are not compared.
+    /// Maximum size of the compared output, bytes.
     const MOST: u64 = 1 << 20;
     let mut text = Vec::new();
     let read = File::open(log).and_then(|file| file.take(MOST).read_to_end(&mut text));
-    // An unreadable recording is not compared.
+    // An unreadable output is not compared.
     read.map_or(String::new(), |_| {
         String::from_utf8_lossy(&text).into_owned()
     })
 }
 
-/// The name of a loader among all of the program.
+/// Returns the name of a loader among all loaders of the program.
 fn called(all: &[(RunId, &Run)], id: RunId) -> String {
     let mut named = all.iter().zip(names(all));
     named
@@ -309,7 +309,7 @@ fn called(all: &[(RunId, &Run)], id: RunId) -> String {
         .unwrap_or_default()
 }
 
-/// The loader of another run of the program that is the same: made at the same line, of the same dataset.
+/// Returns the same loader in another run: created at the same line, or else with the same dataset.
 fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<(RunId, &'a Run)> {
     let same = |other: &RunInfo| match (&info.made_at, &other.made_at) {
         (Some(a), Some(b)) => (&a.file, a.line) == (&b.file, b.line),
@@ -328,7 +328,7 @@ fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<(RunId, &'a Run)>
     runs.max_by_key(|(_, run)| (likeness(&run.info), yielded(run)))
 }
 
-/// Why a run cannot be compared with the first; `None` if it can.
+/// Returns the reason why a run cannot be compared with the first. `None` if it can.
 fn why_not(
     ran: &Ran,
     run: Option<(RunId, &Run)>,
@@ -366,7 +366,7 @@ fn why_not(
     failed.or(few)
 }
 
-/// The table stands beside the recordings.
+/// Writes the table next to the recordings.
 fn write_table(job: &Job, table: &Table) -> Result<(), TuneError> {
     let folder = job.folder.display().to_string();
     let json = format!("{:#}\n", table.json(&folder));

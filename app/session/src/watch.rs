@@ -1,4 +1,4 @@
-//! Watches a PyTorch program: hears its processes, puts what they say into order, writes the log and passes it on.
+//! Watches a PyTorch program: receives the events of its processes, sorts them, writes the log and sends them to the window.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,38 +25,38 @@ mod reached;
 
 use notices::{nothing_seen, recording};
 
-/// Longest delay of an event, while the run is watched.
+/// Maximum delay of an event in a watched run.
 const STRAGGLERS: Nanos = Nanos(150_000_000);
-/// Polling interval of the sockets. Polled on purpose: otherwise a process that sends would have to wake this one.
+/// Polling interval of the sockets. Polling is cheaper, because a sending process does not have to wake this one.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// Processes that are named when the probe reaches them.
+/// Maximum number of processes that are announced individually.
 const GREETED: usize = 8;
 
-/// So long the processes that a program leaves behind are still heard.
+/// Time for which the remaining processes of an ended program are still received.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// So long a program is heard that goes on: what it said before it was let go may be on its way.
+/// Time for which a detached program is still received. Events from before may be in transit.
 const LET_GO: Duration = Duration::from_millis(300);
 
-/// How a program is asked to end, the later ones more firmly.
+/// Request to end a program, in increasing strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asking {
-    /// As Ctrl-C does.
+    /// SIGINT, as Ctrl-C sends.
     Interrupt = 1,
-    /// As `kill` does.
+    /// SIGTERM, as `kill` sends.
     Terminate = 2,
-    /// It is ended, and what it left behind.
+    /// SIGKILL to the program and its remaining processes.
     Kill = 3,
 }
 
-/// A program that was started to be watched.
+/// A program that is or will be watched.
 #[derive(Clone)]
 pub struct Watched(Arc<Inner>);
 
 struct Inner {
     started: Mutex<Option<(Program, Listener)>>,
-    /// How it is to be asked to end, as a number; 0: not at all.
+    /// The pending [`Asking`] as a number. 0 is none.
     asking: AtomicU8,
     away: AtomicBool,
     told_to_end: AtomicBool,
@@ -67,7 +67,7 @@ struct Inner {
 }
 
 impl Inner {
-    /// It has ended: who waits for that goes on.
+    /// Records the end of the program and wakes the waiting threads.
     fn say(&self, end: End) {
         let mut known = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Some(end);
@@ -88,7 +88,7 @@ impl Watched {
         Self::start_in(None, command, request, output)
     }
 
-    /// Starts `command` in `folder`, or else where this process was started.
+    /// Starts `command` in `folder`. `None` is the working directory of this process.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -127,21 +127,22 @@ impl Watched {
         }))
     }
 
-    /// Listens to a program that runs already.
+    /// Listens to a running program.
     ///
     /// # Errors
-    /// If there is no such process, or it cannot be asked to tell.
+    /// If there is no such process, or if it cannot be recorded.
     pub fn attach(pid: u32, how: Attach, previews: u32) -> Result<(Self, Address), AttachError> {
         let (program, listener, address) = Program::attach(pid, how, previews)?;
         Ok((Self::of((program, listener)), address))
     }
 
-    /// True once a session follows it.
+    /// Returns true if a session follows the program.
     pub fn is_followed(&self) -> bool {
         self.started().is_none()
     }
 
-    /// True once it has ended after a signal asked this process to end, and not just the program, as Ctrl-C does.
+    /// Returns true if the program has ended after a signal asked this process to end.
+    /// A signal to both, as from Ctrl-C, does not count.
     pub fn was_asked_to_end(&self) -> bool {
         self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
     }
@@ -157,7 +158,7 @@ impl Watched {
         started.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it has ended and everything it told was taken in. Without a session that follows it, nothing is.
+    /// Waits for the end of the program and for all its events. Without a session, no events are received.
     pub fn wait(&self) -> End {
         let alone = self.started().take();
         if let Some((program, _)) = alone {
@@ -173,7 +174,7 @@ impl Watched {
         }
     }
 
-    /// True if it has ended.
+    /// Returns true if the program has ended.
     pub fn has_ended(&self) -> bool {
         let end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
         end.is_some()
@@ -189,7 +190,7 @@ impl Watched {
         self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
     }
 
-    /// Ends a program at once that no session follows: nothing else would report on it, or end it.
+    /// Ends a program without a session at once, because nothing else would report or end it.
     pub fn end_unfollowed(&self) {
         let alone = self.started().take();
         if let Some((program, _)) = alone {
@@ -197,12 +198,12 @@ impl Watched {
         }
     }
 
-    /// A program that ran already is not recorded any more; it goes on.
+    /// Ends the recording of an attached program, which continues.
     pub fn let_go(&self) {
         self.ask_to_end(Asking::Interrupt);
     }
 
-    /// Waits at most so long for its end.
+    /// Waits up to `time` for the end of the program.
     pub fn wait_for(&self, time: Duration) -> Option<End> {
         let end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.0.ended.wait_timeout_while(end, time, |e| e.is_none());
@@ -210,14 +211,14 @@ impl Watched {
         *end
     }
 
-    /// The run is not watched any more; the program goes on.
+    /// Ends the recording. The program continues.
     pub fn look_away(&self) {
         self.0.away.store(true, Ordering::Release);
     }
 
-    /// Follows the program in a thread of its own.
+    /// Follows the program in a separate thread.
     pub(super) fn follow(&self, sink: EventSink, seen: bool) -> Result<(), SessionError> {
-        // The program is taken once there is a thread: without one it must still be waited for.
+        // The program is taken only after the thread started. Without a thread, another call must still wait for it.
         let (work, wanted) = bounded::<ProbeReceiver>(1);
         let run = move || wanted.into_iter().for_each(ProbeReceiver::run);
         Builder::new()
@@ -251,12 +252,12 @@ struct ProbeReceiver {
     listener: Listener,
     join: Join,
     sorter: Sorter,
-    /// What came later than that, while it is not watched.
+    /// Late events, in a run that no window shows.
     stragglers: Vec<Event>,
     seen: bool,
     gauges: Gauges,
     lookout: Option<Lookout>,
-    /// Processes that were named when the probe reached them.
+    /// Number of announced processes.
     greeted: usize,
     sink: EventSink,
     newest: Nanos,
@@ -286,7 +287,7 @@ impl ProbeReceiver {
             if let Some(end) = self.program.ended() {
                 let since = *ended.get_or_insert_with(Instant::now);
                 let silent = self.listener.speaking() == 0;
-                // Processes of a program that goes on may speak on.
+                // Processes of a detached program may send further events.
                 let patience = match self.program.ran_already() {
                     true => LET_GO,
                     false => AFTERWARDS,
@@ -301,14 +302,14 @@ impl ProbeReceiver {
         self.finish(end);
     }
 
-    /// Hears what is new; answers what time it is.
+    /// Receives new events. Returns the current time of the run.
     fn turn(&mut self) -> Option<Nanos> {
         for said in self.listener.turn(&mut self.join) {
             self.sink.tell(SessionEvent::Notice(said.0));
         }
         self.say_who_is_recorded();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
-        // Ids of processes on another host are those of others here.
+        // Process ids of another host would belong to other processes here.
         if let Some(now) = now.filter(|_| self.program.is_here()) {
             let mut measured = Vec::new();
             self.gauges
@@ -321,7 +322,7 @@ impl ProbeReceiver {
         now
     }
 
-    /// Says at once which processes are recorded, where no window shows them, and which are not.
+    /// Reports processes that are not recorded, and, if no window shows them, processes that are.
     fn say_who_is_recorded(&mut self) {
         for process in self.join.reached() {
             self.greeted += 1;
@@ -335,7 +336,7 @@ impl ProbeReceiver {
         notices.for_each(|text| self.sink.tell(SessionEvent::Notice(text)));
     }
 
-    /// A host that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
+    /// A busy host may delay a process for a long time. Its events keep their time in the file, and readers sort them.
     fn take_in(&mut self) {
         let shared = self.shared.effects.lock();
         let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
@@ -370,7 +371,7 @@ impl ProbeReceiver {
         }
         self.pass_on(rest);
         self.sink.close();
-        // The folder of the probe goes before anyone hears of the end: this process may end at once.
+        // The folder of the probe is removed before the end is reported, because this process may then exit at once.
         let running = self.program.ran_already().then(|| self.program.pid());
         drop(self.program);
         let complaint = (self.join.loaders() == 0)

@@ -1,4 +1,4 @@
-//! What is shown before anything has happened.
+//! Initial state of the window.
 
 use loadscope_model::prefs::{Motion, Prefs};
 use loadscope_model::state::{Look, Place, State};
@@ -6,11 +6,11 @@ use loadscope_model::view::Workspace;
 use loadscope_plan::plan::settled;
 use loadscope_words::Language;
 
-/// What is shown before anything has happened: the welcome, or, where something `is_opened`, the workspace that was looked at last.
+/// Returns the initial state. It shows the welcome screen, or the last workspace if `is_opened`.
 pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
     let motion = prefs.motion;
     let mut learned = prefs.learned;
-    // `--lang` is the language of all texts. Otherwise lessons may be read in another language than the window.
+    // `--lang` sets the language of all texts. Otherwise lessons can have another language than the window.
     let language = place.asked_language.or(prefs.language);
     match (place.asked_language, language.unwrap_or(place.language)) {
         (Some(asked), _) => learned.language = asked,
@@ -20,7 +20,7 @@ pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
     State {
         prefs: Prefs {
             learned,
-            // With nothing to look at, a start is the welcome, whatever was looked at last.
+            // The welcome screen ignores the last workspace.
             workspace: match is_opened {
                 false => Workspace::default(),
                 true => prefs.workspace,
@@ -42,7 +42,7 @@ pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
 mod tests {
     use super::*;
 
-    /// `--lang` is the language of all texts, whatever was read before.
+    /// `--lang` sets the language of all texts and overrides the lesson language.
     #[test]
     fn the_language_that_is_asked_for_is_that_of_the_lessons() {
         for read_before in Language::ALL {

@@ -1,4 +1,4 @@
-//! What stands where in the window.
+//! Layout of the window.
 
 use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui};
 
@@ -24,7 +24,7 @@ use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
 use loadscope_ui::timeline::Timeline;
 
-/// What can be below the pipeline.
+/// Views below the pipeline.
 struct Below<'a> {
     timeline: &'a mut Timeline,
     batches: &'a mut BatchTable,
@@ -32,7 +32,7 @@ struct Below<'a> {
     loaders: &'a mut LoadersView,
 }
 
-/// A ground with margins.
+/// Returns a frame with this background and margins.
 pub(crate) fn framed(ground: Color32, x: i8, y: i8) -> Frame {
     Frame::NONE
         .fill(ground)
@@ -40,12 +40,12 @@ pub(crate) fn framed(ground: Color32, x: i8, y: i8) -> Frame {
 }
 
 impl Window {
-    /// Notes the width of the window. Returns true if it was as narrow as a phone before.
+    /// Stores the width of the window. Returns true if it was as narrow as a phone before.
     fn was_phone(&mut self, width: f32) -> bool {
         std::mem::replace(&mut self.is_phone, sides::is_phone(width))
     }
 
-    /// Everything in the window; returns what was asked for.
+    /// Draws the window and returns the requested commands.
     pub(crate) fn show(&mut self, ui: &mut Ui, model: &mut Model) -> Vec<Command> {
         let state: &State = model;
         learn::begin(ui.ctx(), state);
@@ -97,7 +97,7 @@ impl Window {
         if inspector_open != shows_inspector {
             commands.push(Action::ToggleInspector.into());
         }
-        // Without a run it shows what the options of the next run will draw.
+        // Without a run, the workspace shows the sample order of the next run's options.
         let is_loading = state.is_reading();
         let middle = CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.learn.shows_contents() {
@@ -130,7 +130,7 @@ impl Window {
         commands
     }
 
-    /// The verdict above the pipeline, unless it is what a learner is to find out.
+    /// Draws the verdict above the pipeline, unless a lesson hides it.
     fn verdict(
         ui: &mut Ui,
         state: &State,
@@ -138,7 +138,7 @@ impl Window {
         commands: &mut Vec<Command>,
     ) {
         let hides = state.learn.hides_verdict();
-        // Where the recording has no batches, what it has instead is shown there.
+        // A recording without batches shows its other data instead.
         if state.has_only_gauges() || (hides && state.learn.detecting().is_some()) {
             return;
         }
@@ -156,7 +156,7 @@ impl Window {
         }
     }
 
-    /// What lies above everything else. `middle` is the room between the panels at the sides.
+    /// Draws the overlays. `middle` is the area between the side panels.
     pub(crate) fn above(
         ui: &mut Ui,
         state: &State,
@@ -175,7 +175,7 @@ impl Window {
         drop::show(ui);
     }
 
-    /// What stands above and below everything else.
+    /// Draws the bars at the top and at the bottom.
     fn bars(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Command> {
         let ground = Palette::of(ui).panel;
         let mut commands = Vec::new();
@@ -195,7 +195,7 @@ impl Window {
         commands
     }
 
-    /// The player of lessons above the status line, if something is open. Returns where it is.
+    /// Draws the lesson player above the status line, if a lesson is open. Returns its area.
     pub(crate) fn player(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) -> Option<Rect> {
         let height = learn::height(state, ui.content_rect().size())?;
         let panel = Panel::bottom("lesson")
@@ -205,14 +205,14 @@ impl Window {
         Some(shown.response.rect)
     }
 
-    /// What the user drags is remembered, and only that: what the user has not changed follows the size of the window.
+    /// Stores sizes that the user dragged. All other sizes follow the window.
     fn remember_sizes(&mut self, ui: &Ui, model: &mut Model, sizes: Splits) {
         let before = std::mem::replace(&mut self.sizes, sizes);
         if !ui.input(|i| i.pointer.primary_down()) {
             return;
         }
         let mut splits = model.prefs.splits;
-        // One edge is dragged at a time; what else changes gives way to it.
+        // Only one edge is dragged at a time. Other changes are consequences.
         let dragged = [
             (&mut splits.options, before.options, sizes.options),
             (&mut splits.inspector, before.inspector, sizes.inspector),
@@ -226,7 +226,7 @@ impl Window {
         }
     }
 
-    /// The Debug workspace below the verdict: the pipeline, and the timeline or the table below it.
+    /// Draws the Debug workspace below the verdict: the pipeline, and the timeline or another view below it.
     fn debug(
         ui: &mut Ui,
         state: &State,
@@ -255,12 +255,12 @@ impl Window {
             return commands;
         }
         let height = ui.available_height();
-        // A narrow pipeline needs no height; the timeline does.
+        // A narrow pipeline needs less height, which the timeline can use.
         let tallest = (ui.available_width() * 0.46)
             .max(220.0)
             .min(height - 140.0)
             .max(161.0);
-        // Until the user drags its edge, it follows the height of the window.
+        // The height follows the window until the user drags the edge.
         let id = match state.prefs.splits.pipeline > 0.0 {
             true => "pipeline".to_owned(),
             false => format!("pipeline {height:.0}"),
@@ -302,7 +302,7 @@ impl Window {
     }
 }
 
-/// A size that was remembered, or the one it has at first.
+/// Returns the stored size, or the default if there is none.
 fn or(remembered: f32, first: f32) -> f32 {
     if remembered > 0.0 { remembered } else { first }
 }

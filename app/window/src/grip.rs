@@ -1,24 +1,24 @@
-//! What the hand holds on to.
+//! Input that spans several frames: held keys and dragged widgets.
 
 use egui::Id;
 
-/// The view under way while W, S, A or D is held.
+/// Movement of the view while W, S, A or D is held.
 #[derive(Default)]
 pub(crate) struct Drive {
-    /// Since when, s.
+    /// Start time, s.
     since: Option<f64>,
 }
 
 impl Drive {
-    /// A tap ends before this, s.
+    /// Maximum duration of a tap, s.
     const TAP: f64 = 0.2;
-    /// After so long it goes as fast as it will, s.
+    /// Duration of the acceleration to full speed, s.
     const RAMP: f64 = 1.5;
-    /// Doublings of the zoom, and widths of the screen, a second: at first and at last.
+    /// Initial and final speed: zoom in doublings per second, pan in view widths per second.
     pub const ZOOM: (f64, f64) = (1.5, 6.0);
     pub const PAN: (f64, f64) = (0.4, 2.5);
 
-    /// How far to go in a frame of `elapsed` at `now`, between the slowest and the fastest pace. Nothing while it may be a tap.
+    /// Returns the distance for a frame of `elapsed` seconds at time `now`, between the two speeds. 0 during a possible tap.
     pub fn distance(&mut self, now: f64, elapsed: f64, (slow, fast): (f64, f64)) -> f64 {
         let held = now - *self.since.get_or_insert(now);
         if held < Self::TAP {

@@ -1,4 +1,4 @@
-//! The verdict above the pipeline, which is given anew while data flow.
+//! The verdict above the pipeline, which is recomputed while data flow.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use loadscope_insight::headline::Headline;
 use loadscope_model::state::State;
 use loadscope_trace::Nanos;
 
-/// While data flow, the verdict is given so often.
+/// Interval between verdicts while data flow.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// A run with more transitions is long: its verdict is not given anew in every frame in which another part of it is hidden.
+/// Number of transitions of a long run. Its verdict is not recomputed in every frame when its hidden part changes.
 const LONG: usize = 100_000;
 
-/// The verdict, and what it is about.
+/// The verdict and its inputs.
 #[derive(Default)]
 pub(crate) struct Verdict {
     known: Option<Headline>,
-    /// Which run it is about, and how far that was.
+    /// Number and version of its run.
     of: Option<(u64, u64)>,
     given: Duration,
-    /// The instant of the last event that it knows of.
+    /// Time of the last included event.
     end: Nanos,
 }
 
@@ -31,7 +31,7 @@ impl Verdict {
 
     pub(crate) fn refresh(&mut self, ctx: &Context, state: &State) {
         if state.is_reading() {
-            // A part has no verdict, and to give one is a look at every wait.
+            // A partial run has no verdict, because computing one examines every wait.
             self.known = None;
             return;
         }
@@ -39,11 +39,11 @@ impl Verdict {
         let of = (state.session.run_number, run.version());
         let now = state.place.platform.clock.now();
         let is_of_it = self.of.is_some_and(|(run, _)| run == of.0);
-        // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
+        // In a long run, a verdict examines every wait, and numbers that change in every frame are unreadable.
         let moves = state.hides_future() && run.transitions().len() > LONG;
         let soon = (state.flows() || moves) && now.saturating_sub(self.given) < EVERY;
         if moves && soon && is_of_it && self.of != Some(of) {
-            // One that knows what is hidden now is not shown until then.
+            // A verdict that includes now hidden events is removed immediately.
             self.known.take_if(|_| run.end() < self.end);
             ctx.request_repaint_after(EVERY);
             return;

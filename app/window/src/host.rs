@@ -1,4 +1,4 @@
-//! What stands around the window.
+//! Interface of the program around the window.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use loadscope_model::state::State;
 
 use crate::Window;
 
-/// While data flow and the user looks, the window is drawn so often.
+/// Frame interval while data flow and the user is active.
 pub const LIVE_FRAME: Duration = Duration::from_millis(33);
 
-/// A program around a window: it takes messages in, and does what comes of them.
+/// Program around a window. It applies messages and performs their effects.
 pub trait Host {
-    /// What is shown, and what shows it.
+    /// Returns the model and the window.
     fn parts(&mut self) -> (&mut Model, &mut Window);
 
-    /// What is shown.
+    /// Returns the state.
     fn state(&self) -> &State;
 
-    /// Takes a message in, and does outside what comes of it.
+    /// Applies a message to the state and performs its effects.
     fn tell(&mut self, ctx: &Context, message: Message);
 
-    /// Carries a command out.
+    /// Performs a command.
     fn run(&mut self, ctx: &Context, command: Command);
 
-    /// Keeps what belongs to the run that is shown: a run of a lesson takes its place with the next message.
+    /// Saves the data of the shown run, before the next message replaces it with a run of a lesson.
     fn set_aside(&mut self, ctx: &Context);
 
-    /// Drops what there is no room for.
+    /// Removes runs and contents without room.
     fn make_room(&mut self, ctx: &Context);
 
-    /// While data flow, a frame is due so long after the last one.
+    /// Returns the frame interval while data flow.
     fn frame_every(&self) -> Duration {
         LIVE_FRAME
     }
 
-    /// What shows the state.
+    /// Returns the window.
     fn window(&mut self) -> &mut Window {
         self.parts().1
     }

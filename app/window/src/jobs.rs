@@ -1,4 +1,4 @@
-//! Long calculations: what is asked in the background, when it is asked again, and what has been answered.
+//! Background calculations: their start, restart and results.
 
 use egui::Context;
 use loadscope_model::answers::Answers;
@@ -9,7 +9,7 @@ mod diagnosis;
 mod question;
 mod sampling;
 
-/// All of them.
+/// All background calculations.
 #[derive(Default)]
 pub(crate) struct Jobs {
     diagnosis: diagnosis::Asker,
@@ -17,13 +17,13 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Stops what is under way, so that the run can be changed.
+    /// Stops the current calculations, so that the run can be changed.
     pub fn stop(&mut self) {
         self.diagnosis.stop();
         self.sampling.stop();
     }
 
-    /// Takes in what is new, and asks what the workspace that is shown needs. Returns the answers if they are others than before.
+    /// Takes new results and starts the calculations of the shown workspace. Returns the results if they changed.
     pub fn update(&mut self, ctx: &Context, state: &State) -> Option<Answers> {
         if state.is_reading() {
             return None;

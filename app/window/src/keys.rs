@@ -1,4 +1,4 @@
-//! Hands: keys, keys that are held, the buttons at the side of the mouse.
+//! User input: keys, held keys, side buttons of the mouse.
 
 use egui::{Context, Event, Key, Modifiers, PointerButton};
 
@@ -8,7 +8,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::update::{by_digit, drive, takes_digits};
 
-/// What may be pressed while text is typed: nothing that a text field has a use for.
+/// Actions whose keys are active during text input, because text fields do not use them.
 const WHILE_TYPING: [Action; 7] = [
     Action::Palette,
     Action::Run,
@@ -19,7 +19,7 @@ const WHILE_TYPING: [Action; 7] = [
     Action::PreviousMatch,
 ];
 
-/// Keys that repeat while they are held.
+/// Keys that act continuously while they are held.
 const HELD: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
 
 /// Keys that move or press the focused widget.
@@ -33,7 +33,7 @@ const OF_WIDGETS: [Key; 7] = [
     Key::ArrowRight,
 ];
 
-/// The digit of a key.
+/// Returns the digit of a key.
 fn digit(key: Key) -> Option<usize> {
     const DIGITS: [Key; 10] = [
         Key::Num0,
@@ -50,10 +50,10 @@ fn digit(key: Key) -> Option<usize> {
     DIGITS.iter().position(|one| *one == key)
 }
 
-/// Takes in what hands do.
+/// Handles user input.
 pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
     let_go_of_the_options(host, ctx);
-    // A menu has its own keys, Escape above all.
+    // An open menu handles its own keys, for example Escape.
     if egui::Popup::is_any_open(ctx) {
         host.window().drive = Drive::default();
         return;
@@ -80,7 +80,7 @@ pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
         if on_widget && plain && OF_WIDGETS.contains(&shortcut.logical_key) {
             continue;
         }
-        // Several presses may have come since the last frame, where frames take long.
+        // With slow frames, a key can be pressed several times per frame.
         let (modifiers, key) = (shortcut.modifiers, shortcut.logical_key);
         let presses = ctx.input_mut(|i| i.count_and_consume_key(modifiers, key));
         for _ in 0..presses {
@@ -90,7 +90,7 @@ pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-/// While something is learned, every digit belongs to the question, in the order in which they were pressed.
+/// Sends all digits to the open question of a lesson, in the order of the key presses.
 fn digits(host: &mut impl Host, ctx: &Context) {
     if !takes_digits(host.state()) {
         return;
@@ -128,7 +128,7 @@ fn let_go_of_the_options(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-/// Zooming by key keeps what is under the pointer where it is.
+/// Zooms around the pointer.
 fn at_pointer(host: &mut impl Host, action: Action) -> Command {
     let doublings = match action {
         Action::ZoomIn => 0.5,
@@ -141,7 +141,7 @@ fn at_pointer(host: &mut impl Host, action: Action) -> Command {
     }
 }
 
-/// The buttons at the side of the mouse go through the views, as in a browser.
+/// Side buttons of the mouse go through the views, as in a browser.
 fn mouse_buttons(host: &mut impl Host, ctx: &Context) {
     for (button, action) in [
         (PointerButton::Extra1, Action::ViewBack),
@@ -153,7 +153,7 @@ fn mouse_buttons(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-/// Hold W, A, S or D to keep moving, faster and faster. The first press is an action like any other.
+/// Moves the view while W, A, S or D is held, with increasing speed. The first press is a normal action.
 fn held_keys(host: &mut impl Host, ctx: &Context) {
     ctx.input_mut(|i| {
         i.events.retain(|event| {
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// A program that notes what it is to do.
+    /// A host that records commands.
     #[derive(Default)]
     struct Noting {
         model: Model,
@@ -259,7 +259,7 @@ mod tests {
         fn make_room(&mut self, _: &Context) {}
     }
 
-    /// Where frames take long, quick presses once counted as one.
+    /// Regression test: quick presses within a slow frame counted as one.
     #[test]
     fn every_press_between_two_frames_counts() {
         let ctx = Context::default();

@@ -1,5 +1,5 @@
-//! What a window does wherever it stands, on a desktop or in a browser: what is where, which key does what, when long calculations
-//! are asked for. The program around it is a [`Host`].
+//! Window of the desktop and the browser: layout, keys, and the start of background calculations.
+//! The program around it implements [`Host`].
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ pub use beginning::beginning;
 pub use host::{Host, LIVE_FRAME};
 pub use other::{among, before, kept};
 
-/// What draws the state and listens to hands.
+/// Views of the state and their input handling.
 #[derive(Default)]
 pub struct Window {
     timeline: Timeline,
@@ -45,29 +45,28 @@ pub struct Window {
     loaders: LoadersView,
     sampling: Sampling,
     jobs: jobs::Jobs,
-    /// What lessons need.
+    /// Background jobs of lessons.
     preparing: Preparing,
     headline: headline::Verdict,
     drive: grip::Drive,
     /// The widget that is held while the options are changed.
     grip: grip::Grip,
-    /// True if the last frame was as narrow as a phone.
+    /// Input that the user makes in the options.
     is_phone: bool,
-    /// How wide the panels were in the last frame.
+    /// True if the last frame was as narrow as a phone.
     sizes: Splits,
-    /// The language of what was worked out.
+    /// Sizes of the panels in the last frame.
     spoken: Language,
-    /// When the last frame began, by the clock of the platform.
     stepped: Option<Duration>,
 }
 
 impl Window {
-    /// Stops long calculations, so that the run that they read can be changed.
+    /// Stops background calculations, so that their run can be changed.
     pub fn stop_calculating(&mut self) {
         self.jobs.stop();
     }
 
-    /// Forgets what was worked out in another language than the one that is spoken now.
+    /// Removes results in another language after the language changed.
     fn listen_to_language(&mut self) {
         let now = language();
         if std::mem::replace(&mut self.spoken, now) != now {

@@ -1,4 +1,4 @@
-//! Runs beside the one that is shown, to be compared with it.
+//! Runs for a comparison with the shown run.
 
 use loadscope_insight::diagnose::{Other, Role};
 use loadscope_insight::loaders::{Loaders, names};
@@ -6,7 +6,7 @@ use loadscope_model::state::State;
 use loadscope_trace::Run;
 use loadscope_words::say;
 
-/// The run that is shown, which stands beside what comes of a forecast; `number` says which of the runs compared with it is.
+/// Returns the shown run as the "before" of a check of a forecast. `number` is its number among compared runs.
 pub fn before(state: &State, number: u64) -> Other {
     Other {
         number,
@@ -17,7 +17,7 @@ pub fn before(state: &State, number: u64) -> Other {
     }
 }
 
-/// Another run of the window.
+/// Returns another run of the window.
 pub fn kept(state: &State, kept: u32, number: u64) -> Option<Other> {
     let of = state.runs.get(kept)?;
     Some(Other {
@@ -29,7 +29,7 @@ pub fn kept(state: &State, kept: u32, number: u64) -> Option<Other> {
     })
 }
 
-/// Which of several loaders it is that is compared with, behind the name of the file.
+/// Returns the name of the compared loader as a suffix for the file name. Empty if there is only one loader.
 pub fn among(loaders: &Loaders, run: &Run) -> String {
     let all = loaders.all(run);
     let at = all.iter().position(|(id, _)| *id == loaders.shown());

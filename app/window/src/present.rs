@@ -1,4 +1,4 @@
-//! For a lecture: the pipeline and what it says, as large as the screen allows, and nothing else but the buttons to go through time.
+//! Presentation mode: the pipeline as large as possible, with only the playback buttons.
 
 use egui::{Align, Button, CentralPanel, Context, Layout, Panel, Ui};
 use loadscope_model::command::{Action, Command};
@@ -10,13 +10,13 @@ use loadscope_words::say;
 use crate::Window;
 use crate::frame::framed;
 
-/// A presented window shows about so many points across, however many pixels it has.
+/// Width of a presented window, points, at any resolution.
 const ACROSS: f32 = 1_150.0;
 
-/// The largest that everything becomes.
+/// Maximum zoom factor.
 const LARGEST: f32 = 3.0;
 
-/// Makes everything as large as the user wants it, or as a presentation needs it.
+/// Sets the zoom factor of the user, or that of a presentation.
 pub(crate) fn zoom(ctx: &Context, state: &State) {
     let now = ctx.zoom_factor();
     let across = ctx.content_rect().width() * now;
@@ -34,7 +34,7 @@ pub(crate) fn zoom(ctx: &Context, state: &State) {
 }
 
 impl Window {
-    /// The window while it is presented.
+    /// Draws the window in presentation mode.
     pub(crate) fn present(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let mut commands = Vec::new();
         let palette = Palette::of(ui);

@@ -1,25 +1,25 @@
-//! The panels at the sides of the window.
+//! Side panels of the window.
 
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::State;
 
-/// Below this width a window has room for one panel at its side, points.
+/// Minimum width of a window with two side panels, points.
 const NARROW: f32 = 900.0;
-/// Below this width the options would cover the run, as on a phone, points.
+/// Minimum width of a window whose options leave room for the run, points. A phone is narrower.
 const PHONE: f32 = 600.0;
-/// Width of the options, and of the inspector, at least and in a wide window, points.
+/// Minimum and default width of the options and of the inspector, points.
 const OPTIONS: (f32, f32) = (268.0, 268.0);
 const INSPECTOR: (f32, f32) = (240.0, 300.0);
-/// Their parts of the width of the window.
+/// Fractions of the window width for the options and the inspector.
 const SHARES: (f32, f32) = (0.19, 0.21);
 
-/// A panel at a side.
+/// A side panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// Its name, another one in a window of another width: egui keeps the size of a panel by name. It does not depend on what was dragged, or
-    /// a drag would end with its first point.
+    /// Panel id. It depends on the default width, because egui stores the size of a panel by id.
+    /// It does not depend on the dragged width, because a drag would then end after its first point.
     pub id: String,
-    /// Its width at first, points.
+    /// Initial width, points.
     pub width: f32,
 }
 
@@ -33,7 +33,7 @@ impl Side {
     }
 }
 
-/// The options and the inspector in a window of this width: a narrow one, or one whose texts are larger, leaves more of it to the run.
+/// Returns the options and the inspector for this window width. In a narrow window, or with larger texts, they are smaller.
 pub(crate) fn both(splits: &Splits, window: f32) -> (Side, Side) {
     (
         Side::new("options", splits.options, SHARES.0, OPTIONS, window),
@@ -41,13 +41,13 @@ pub(crate) fn both(splits: &Splits, window: f32) -> (Side, Side) {
     )
 }
 
-/// True for a window as narrow as a phone: the options close once, so that the run is what is seen first.
+/// Returns true for a window as narrow as a phone. In it, the options close once to show the run.
 pub(crate) fn is_phone(width: f32) -> bool {
     width < PHONE
 }
 
-/// True for the options, and for the inspector, if they are shown. A narrow window has room for one of them: a selection takes the
-/// place of the options.
+/// Returns the visibility of the options and of the inspector.
+/// A narrow window has room for one of them: a selection shows the inspector instead of the options.
 pub(crate) fn shown(state: &State, width: f32) -> (bool, bool) {
     let (options, inspector) = (state.prefs.options_open, state.prefs.inspector_open);
     if width >= NARROW {
@@ -62,10 +62,10 @@ pub(crate) fn shown(state: &State, width: f32) -> (bool, bool) {
 mod tests {
     use super::*;
 
-    /// At 1100 points, and at 1440 points enlarged to 150 %, the panels kept their width: the pipeline had 280 points.
+    /// Regression test: in windows of 1100 points, or of 1440 points at 150 %, the pipeline had 280 points.
     #[test]
     fn the_middle_has_a_part_of_every_window() {
-        /// Margins of both panels.
+        /// Margins of both panels, points.
         const MARGINS: f32 = 48.0;
         let mut before = 0.0;
         for width in (900..2600).map(|width| width as f32) {

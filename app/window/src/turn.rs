@@ -1,4 +1,4 @@
-//! What goes on in each frame of the window, whatever program stands around it.
+//! Steps of each frame, common to desktop and browser.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use loadscope_trace::Nanos;
 use crate::host::Host;
 use crate::keys;
 
-/// So long a frame may be spent looking for what was searched for.
+/// Maximum time per frame for searching.
 const SEARCH: Duration = Duration::from_millis(4);
 
-/// A frame after a long rest must not leap.
+/// Maximum elapsed time of a frame. A frame after a long pause must not jump.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// A time of the window: keys, what goes on by itself, long calculations. What has arrived was taken in before; `more` says
-/// whether there is more of it.
+/// Performs the step of a frame: keys, playback and background calculations.
+/// New data were applied before. `more` is true if further data wait.
 pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
     let now = host.state().place.platform.clock.now();
     let before = host.window().stepped.replace(now);
@@ -44,7 +44,7 @@ pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
     }
 }
 
-/// Takes in what was worked out for the lesson that is open, and begins what it needs.
+/// Takes prepared data for the open lesson, and starts new jobs for it.
 fn prepare_lesson(host: &mut impl Host, ctx: &Context) {
     let wake = ctx.clone();
     let (model, window) = host.parts();
@@ -65,7 +65,7 @@ fn prepare_lesson(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-/// Draws the window, and does what is asked for in it.
+/// Draws the window and performs the requested commands.
 pub fn draw(host: &mut impl Host, ui: &mut Ui) {
     let clock = host.state().place.platform.clock;
     let start = clock.now();
@@ -80,7 +80,7 @@ pub fn draw(host: &mut impl Host, ui: &mut Ui) {
         host.run(&ctx, command);
     }
     let state = host.state();
-    // What a command changed is drawn at once, not with the next movement of the pointer.
+    // Changes of a command are drawn at once, not with the next movement of the pointer.
     if acted && state.session.hovered != state.session.hovering {
         ctx.request_repaint();
     }

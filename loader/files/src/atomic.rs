@@ -1,4 +1,4 @@
-//! A file that is complete or not there.
+//! Atomic creation of files.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ mod folder;
 
 pub use folder::NewFolder;
 
-/// Writes a file under a random name beside its place and moves it there by [`NewFile::commit`]. Dropping it instead
-/// leaves what was there before.
+/// New file that is written under a random name next to its path. [`NewFile::commit`] moves it to its path.
+/// Dropping it leaves the existing file unchanged.
 ///
 /// Writes are not buffered.
 #[derive(Debug)]
@@ -26,17 +26,17 @@ pub struct NewFile {
 
 #[derive(Debug)]
 enum Sink {
-    /// A file beside the place.
+    /// A temporary file next to the path.
     Beside(NamedTempFile),
-    /// A pipe or a device, which is written into.
+    /// A pipe or a device, written directly.
     Stream(File),
 }
 
 impl NewFile {
-    /// Begins a file for `path`.
+    /// Creates a temporary file for `path`.
     ///
     /// # Errors
-    /// If there is one already that may not be replaced or is being written, or the folder cannot be written to.
+    /// If a file exists that may not be replaced or is being written, or if the folder cannot be written to.
     pub fn create(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let sink = match Target::of(path, existing)? {
             Target::Stream => Sink::Stream(stream::open(path)?),
@@ -49,7 +49,7 @@ impl NewFile {
         })
     }
 
-    /// Writes `bytes` to `path` as a whole.
+    /// Writes `bytes` to `path` atomically.
     ///
     /// # Errors
     /// As [`NewFile::create`] and [`NewFile::commit`].
@@ -60,12 +60,12 @@ impl NewFile {
         file.commit()
     }
 
-    /// Where it will stand.
+    /// Returns the final path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts everything on the disk. With several files, [`NewFile::commit`] then takes little time for each.
+    /// Writes all data to disk. With several files, each [`NewFile::commit`] is then fast.
     ///
     /// # Errors
     /// If the disk is full.
@@ -79,10 +79,10 @@ impl NewFile {
         }
     }
 
-    /// Puts it in its place. Everything is on the disk before the name leads to it.
+    /// Moves the file to its path. All data are on disk before.
     ///
     /// # Errors
-    /// If the disk is full, or another file took the place meanwhile and may not be replaced.
+    /// If the disk is full, or if another file appeared at the path and may not be replaced.
     pub fn commit(self) -> Result<(), WriteError> {
         self.sync()?;
         let path = self.path;
@@ -95,7 +95,7 @@ impl NewFile {
         let moved = match self.existing {
             Existing::Keep => part.persist_noclobber(&path),
             Existing::Replace => {
-                // It may have been opened by a recorder since.
+                // A recorder may have opened the existing file since.
                 Target::of(&path, Existing::Replace)?;
                 keep_permissions(&part, &path);
                 part.persist(&path)
@@ -130,17 +130,17 @@ impl Write for NewFile {
     }
 }
 
-/// Where a file is written.
+/// Position of writes in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writes {
-    /// Where its writer stands.
+    /// At the position of the writer.
     Anywhere,
-    /// At its end, wherever that is: one that another program cuts meanwhile gets no holes.
+    /// At the current end of the file. If another program truncates the file, no hole appears.
     AtItsEnd,
 }
 
-/// A new file in the folder of `path`, locked, with the permissions of any new file. Removes those that killed processes
-/// have left there for the same `path`.
+/// Creates a locked temporary file in the folder of `path`, with default permissions.
+/// Removes temporary files that killed processes left for the same `path`.
 pub(crate) fn new_part(path: &Path, writes: Writes) -> Result<NamedTempFile, WriteError> {
     sweep(path);
     let (before, behind) = part_name(path);
@@ -158,7 +158,7 @@ pub(crate) fn new_part(path: &Path, writes: Writes) -> Result<NamedTempFile, Wri
     Ok(part)
 }
 
-/// Removes unfinished files for `path` that no process writes any more.
+/// Removes temporary files for `path` that no process writes.
 fn sweep(path: &Path) {
     let (before, behind) = part_name(path);
     let (before, behind) = (before.as_encoded_bytes(), behind.as_bytes());
@@ -178,7 +178,7 @@ fn sweep(path: &Path) {
     }
 }
 
-/// Removes all files in `folder` that processes which are no more had begun to create, whatever their names would have been.
+/// Removes all temporary files in `folder` whose processes have ended.
 pub fn sweep_folder(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -191,17 +191,17 @@ pub fn sweep_folder(folder: &Path) {
     }
 }
 
-/// Random characters in the name of an unfinished file.
+/// Number of random characters in the name of a temporary file.
 const RANDOM: usize = 6;
 
-/// A file that was just created may not be locked yet.
+/// Returns true for a file that is at least 500 ms old. A newer file may not be locked yet.
 fn is_old(entry: &fs::DirEntry) -> bool {
     let changed = entry.metadata().and_then(|found| found.modified());
     let age = changed.ok().and_then(|at| at.elapsed().ok());
     age.is_some_and(|age| age.as_millis() >= 500)
 }
 
-/// Who could not read the old file cannot read the new one.
+/// Copies the permissions, so users without access to the old file have none to the new one.
 fn keep_permissions(part: &NamedTempFile, path: &Path) {
     if let Ok(found) = fs::symlink_metadata(path)
         && found.is_file()
@@ -210,7 +210,7 @@ fn keep_permissions(part: &NamedTempFile, path: &Path) {
     }
 }
 
-/// Puts the new name on the disk. File systems that cannot do it lose at most the name in a crash of the system.
+/// Writes the new name to disk. If the file system cannot do it, a system crash loses at most the name.
 pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

@@ -1,4 +1,4 @@
-//! Folders that are made for several files, and files that others write into.
+//! Creation of folders, and of files that other processes write.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::WriteError;
 
-/// Makes a folder, or takes one that is empty.
+/// Creates a folder, or accepts an empty one.
 ///
 /// # Errors
-/// If there is something in it, or it cannot be made.
+/// If the folder contains something, or cannot be created.
 pub fn new_folder(path: &Path) -> Result<(), WriteError> {
     match fs::create_dir(path) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => {
@@ -23,10 +23,10 @@ pub fn new_folder(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Makes a folder under the first of `names` that is free.
+/// Creates a folder under the first free name.
 ///
 /// # Errors
-/// If none is free, or it cannot be made.
+/// If no name is free, or the folder cannot be created.
 pub fn new_folder_in(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf, WriteError> {
     let mut last = PathBuf::new();
     for name in names {
@@ -39,10 +39,10 @@ pub fn new_folder_in(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf
     Err(WriteError::NotEmpty(last))
 }
 
-/// Makes a file for another process to write into. It was not there before.
+/// Creates a new file for another process to write.
 ///
 /// # Errors
-/// If it exists, or cannot be made.
+/// If the file exists or cannot be created.
 pub fn file_for_others(path: &Path) -> Result<File, WriteError> {
     File::create_new(path).map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
@@ -50,10 +50,10 @@ pub fn file_for_others(path: &Path) -> Result<File, WriteError> {
     })
 }
 
-/// The same for a file that only this user can read. It counts as being written as long as a process has it open.
+/// Creates a file like [`file_for_others`] that only this user can read. It counts as being written while a process has it open.
 ///
 /// # Errors
-/// If it exists, or cannot be made.
+/// If the file exists or cannot be created.
 pub fn private_file_for_others(path: &Path) -> Result<File, WriteError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -63,16 +63,16 @@ pub fn private_file_for_others(path: &Path) -> Result<File, WriteError> {
         ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
         _ => WriteError::io(path, "create", e),
     })?;
-    // On other systems a lock keeps the other process from writing.
+    // On other systems, a lock would prevent the other process from writing.
     #[cfg(unix)]
     crate::lock::take(&file);
     Ok(file)
 }
 
-/// Makes a folder that only this user can read, with all that it stands in, or takes the one that is there.
+/// Creates a folder and its parents with access only for this user. An existing folder is accepted.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If the folder cannot be created.
 pub fn private_folder(path: &Path) -> Result<(), WriteError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -102,7 +102,7 @@ mod tests {
             let found = fs::metadata(path).expect("it is there").permissions();
             assert_eq!(found.mode() & 0o777, mode, "{}", path.display());
         }
-        // Another process that has it open holds it, too.
+        // The lock lasts while another process has the file open.
         let same = file.try_clone().expect("a descriptor");
         drop(file);
         assert!(!crate::is_abandoned(&path));

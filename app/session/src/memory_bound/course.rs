@@ -1,16 +1,16 @@
-//! What is kept of the time before the last parts: sums of minutes, long waits, errors and warnings, in a bounded room.
+//! Kept data about the time before the last parts: sums per minute, long waits, errors and warnings, in bounded memory.
 
 use loadscope_trace::{Event, EventKind, Nanos};
 
 use crate::Limits;
 use crate::limited::in_pairs;
 
-/// Bytes of the sums of a minute, about: with a sketch of waits and one of fetches.
+/// Estimated size of a minute's sums, bytes. They contain a sketch of waits and one of fetches.
 const SUMS: u64 = 2048;
 
-/// What is kept.
+/// Kept data about the time before the last parts.
 pub(super) struct Course {
-    /// Bytes of the sums, and of the waits, at most.
+    /// Maximum size of the sums, and of the waits, bytes.
     most: u64,
     sums: Vec<Event>,
     waits: Vec<Event>,
@@ -31,12 +31,13 @@ impl Course {
         }
     }
 
-    /// Waits of this length are kept.
+    /// Returns the minimum length of the kept waits.
     pub fn long_wait(&self) -> Nanos {
         self.long_wait
     }
 
-    /// Keeps something; answers the length from which on waits are long, if that has grown because there was no room for all. Parts before `first` are gone.
+    /// Stores an event. Returns the new minimum length of long waits if it rose because there was no room. Parts before `first` are
+    /// dropped.
     pub fn put(&mut self, event: Event, first: u32) -> Option<Nanos> {
         match &event.kind {
             EventKind::Summed(_) => {
@@ -56,18 +57,18 @@ impl Course {
         }
     }
 
-    /// What is kept of parts before `first`.
+    /// Returns the kept data about parts before `first`.
     pub fn before(&self, first: u32) -> Vec<Event> {
         let all = [&self.sums, &self.waits, &self.messages];
         of_parts_before(first, all.into_iter().flatten().cloned().collect())
     }
 
-    /// The shorter half of the waits goes. Answers how long the shortest is that is left.
+    /// Removes the shorter half of the waits. Returns the new minimum length.
     fn keep_longer(&mut self) -> Nanos {
         let mut all: Vec<Nanos> = self.waits.iter().map(length).collect();
         let middle = all.len() / 2;
         let (_, least, _) = all.select_nth_unstable(middle);
-        // What is as long as the shortest that is left may go on being kept.
+        // The new minimum is greater than the middle length, so waits of this length are removed as well.
         self.long_wait = Nanos(least.0.saturating_add(1)).max(self.long_wait);
         let long = self.long_wait;
         self.waits.retain(|event| length(event) >= long);
@@ -75,7 +76,7 @@ impl Course {
         long
     }
 
-    /// Puts sums of the older minutes together, of parts before `first`. False if there are none.
+    /// Merges sums of older minutes, of parts before `first`. Returns false if there are none.
     fn shorten(&mut self, first: u32) -> bool {
         let before = self.sums.len();
         self.sums = in_pairs(std::mem::take(&mut self.sums), first, true);
@@ -83,7 +84,7 @@ impl Course {
     }
 }
 
-/// Those about parts that are gone.
+/// Returns the events about dropped parts.
 pub(super) fn of_parts_before(first: u32, mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|event| part(event).is_some_and(|part| part < first));
     events

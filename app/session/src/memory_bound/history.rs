@@ -1,4 +1,4 @@
-//! The history of a run of which only the last parts are kept in full.
+//! History of a run whose last parts only are stored in full.
 
 use loadscope_trace::{Event, Keeper, Nanos, Policy, Retention};
 
@@ -15,7 +15,7 @@ pub struct History {
 }
 
 impl History {
-    /// An empty history next to parts of these sizes, bytes.
+    /// Creates an empty history for a memory limit, bytes.
     pub fn new(memory: u64) -> Self {
         let policy = Policy {
             long_wait: Limits::USUAL_LONG_WAIT,
@@ -30,10 +30,10 @@ impl History {
         }
     }
 
-    /// Takes events in. Parts before `first` are gone.
+    /// Records events. Parts before `first` are dropped.
     pub fn hear(&mut self, events: &[Event], first: u32) {
         for event in events {
-            // A late event counts as happening now.
+            // A late event gets the current time.
             self.newest = self.newest.max(event.at);
             match event.at < self.newest {
                 false => self.keeper.hear(event, &mut self.keep),
@@ -50,14 +50,14 @@ impl History {
         self.keep_all(first);
     }
 
-    /// Begins another part. Returns its number, and the state of the loaders at its start.
+    /// Starts another part. Returns its number, and the state of the loaders at its start.
     pub fn cut(&mut self, first: u32) -> (u32, Vec<Event>) {
         let state = self.keeper.cut(self.newest, &mut self.keep);
         self.keep_all(first);
         (self.keeper.part(), state)
     }
 
-    /// A summary of the parts before `first` as events, in order of time.
+    /// Returns a summary of the parts before `first` as events, in order of time.
     pub fn before(&self, first: u32) -> Vec<Event> {
         let retention = Retention {
             max_size: self.memory,

@@ -13,7 +13,7 @@ fn event(run: u32, at: i64, kind: EventKind) -> Event {
     Event { at, run, kind }
 }
 
-/// Loaders of one program that take turns; every so many batches one is waited for long.
+/// Loaders of one program that take turns, with a long wait every `long` batches.
 struct Training {
     at: i64,
     next: Vec<u32>,
@@ -68,7 +68,7 @@ impl Training {
     }
 }
 
-/// The window: what it has of the loaders.
+/// The loaders in the window.
 #[derive(Default)]
 struct Shown {
     loaders: Loaders,
@@ -102,7 +102,7 @@ impl Shown {
     }
 }
 
-/// Plays so many batches through, in chunks of so many events. With `patience` the thread that folds gets the time that it needs.
+/// Plays `batches` batches in chunks of `chunk` events. With `patience`, it waits for the rebuilding thread.
 fn play(
     (batches, loaders, long): (usize, usize, u32),
     (memory, chunk): (u64, usize),
@@ -137,7 +137,7 @@ fn play(
     (shown, full, all)
 }
 
-/// Counts, waits and times of the whole course are those of a full fold.
+/// Checks that counts, waits and times equal those of a complete run.
 fn assert_same(found: &Run, full: &Run) {
     let (mut a, b) = (Summary::of(found), Summary::of(full));
     assert!(
@@ -157,7 +157,7 @@ fn assert_same(found: &Run, full: &Run) {
     assert_eq!(a, b);
 }
 
-/// When long waits of a run ended, of those in full and those that are kept.
+/// Returns the end times of a run's long waits, including those in the kept data.
 fn long_waits(run: &Run) -> Vec<Nanos> {
     let kept = run.past().map_or(&[][..], |past| past.kept());
     let kept = kept
@@ -169,7 +169,7 @@ fn long_waits(run: &Run) -> Vec<Nanos> {
         .filter(|w| w.end - w.start >= Limits::USUAL_LONG_WAIT);
     let mut all: Vec<Nanos> = kept.chain(waits.map(|w| w.end)).collect();
     all.sort_unstable();
-    // The one that lasted where the first part begins is in both.
+    // A wait at the start of the first part is in both.
     all.dedup();
     all
 }
@@ -188,7 +188,7 @@ fn a_long_stream_stays_below_the_bound_and_adds_up_to_all_of_it() {
     }
 }
 
-/// The runs go on while they are folded anew.
+/// Events arrive while the runs are rebuilt.
 #[test]
 fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
     let (shown, full, _) = play((200_000, 3, 2_000), (6_000_000, 1024), false);
@@ -200,7 +200,7 @@ fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
     }
 }
 
-/// Where there is no room for all long waits the shortest leave, and the run says from which length on all are there.
+/// Without room for all long waits, the shortest are removed. The run states the new minimum length.
 #[test]
 fn all_waits_of_the_length_that_it_states_are_there() {
     let (shown, full, _) = play((200_000, 3, 700), (4_000_000, 1024), true);
@@ -220,7 +220,7 @@ fn all_waits_of_the_length_that_it_states_are_there() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever the bound, the number of loaders and the pace.
+    /// Any memory limit, number of loaders and pace.
     #[test]
     fn sums_and_what_is_in_full_add_up_to_a_full_fold(
         batches in 100..6_000usize,
@@ -237,7 +237,7 @@ proptest! {
     }
 }
 
-/// Runs lay one behind the other in the channel of a window that was hidden.
+/// Regression test: runs accumulated in the channel of a hidden window.
 #[test]
 fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
     let (mut training, events) = Training::new(1, 1000);

@@ -1,4 +1,4 @@
-//! What is to be tried, how far it is, and why nothing was tried.
+//! Configuration, progress and errors of tries.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,48 +12,48 @@ use loadscope_words::say;
 
 use crate::SessionError;
 
-/// What is to be tried.
+/// Configuration of tries.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub command: Vec<OsString>,
-    /// The folder that it is started in; `None`: that of this process.
+    /// Working directory of the program. `None` is that of this process.
     pub started_in: Option<PathBuf>,
-    /// When each run has told enough.
+    /// Condition that ends each run.
     pub stop: Stop,
-    /// So many settings are tried at most.
+    /// Maximum number of settings.
     pub tries: usize,
-    /// These, if there are any, instead of what the forecast holds for promising.
+    /// Requested settings. If empty, the forecast chooses promising ones.
     pub asked: Vec<Overrides>,
-    /// The loader, as a person names it; `None`: the one that is waited for longest.
+    /// Name of the loader. `None` is the one with the longest waits.
     pub loader: Option<String>,
-    /// The arguments of all loaders are set, and not only of the one that is measured.
+    /// True to set the arguments of all loaders, not only of the measured one.
     pub all_loaders: bool,
-    /// Where the recordings go: an empty folder.
+    /// Empty folder for the recordings.
     pub folder: PathBuf,
 }
 
-/// How far it is.
+/// Progress of the tries.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// A run begins.
+    /// Start of a run.
     Begins {
-        /// From 1.
+        /// Number of the run, from 1.
         number: usize,
-        /// How many there will be, once that is known.
+        /// Total number of runs, if it is known.
         of: Option<usize>,
-        /// What it is for.
+        /// Kind of the run.
         kind: Kind,
-        /// What is set in it.
+        /// Arguments set in the run.
         overrides: &'a Overrides,
     },
-    /// A run has ended.
+    /// End of a run.
     Ended(&'a Tried),
-    /// There is something to say.
+    /// A notice.
     Notice(&'a str),
 }
 
-/// A line for a person who waits.
+/// Formats a line for the user.
 impl fmt::Display for Progress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = match self {
@@ -86,18 +86,18 @@ impl fmt::Display for Progress<'_> {
     }
 }
 
-/// Why nothing was tried.
+/// Error that prevents the tries.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
     /// The program cannot be started.
     #[error(transparent)]
     Start(#[from] ProgramError),
-    /// It failed by itself, as it is.
+    /// The unchanged program failed.
     #[error("{}", say!("the unchanged program failed. Its output is in {log}.", log = .log.display()))]
     Failed {
-        /// How it ended.
+        /// Exit status.
         end: End,
-        /// What it wrote.
+        /// File with its output.
         log: PathBuf,
     },
     /// There is nothing to measure.
@@ -106,7 +106,7 @@ pub enum TuneError {
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// A program cannot be followed.
+    /// The program cannot be watched.
     #[error(transparent)]
     Session(#[from] SessionError),
 }

@@ -1,4 +1,4 @@
-//! One run of the program: it is started, recorded, and ended once it has told enough.
+//! One run of the program: started, recorded, and ended after enough batches.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,39 +15,39 @@ use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
 use crate::{Record, Selection, Session, SessionEvent, new_recording, open, refusal};
 
-/// How often it is checked whether this process was asked to end.
+/// Interval of the checks for requests to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// So long a program has to end by itself after it was stopped, and so long after it was asked more firmly.
+/// Time until a request to end, after the probe stopped the program.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The same where the user waits for it at the keyboard.
+/// Time between two stronger requests to end.
 const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Number of first batches per worker whose contents are compared.
 const DIGESTS: u32 = 8;
 
-/// A run that is to be made.
+/// Configuration of a run.
 pub(super) struct One<'a> {
     pub job: &'a Job,
     pub number: usize,
     pub kind: Kind,
     pub overrides: &'a Overrides,
-    /// The loader that says when it is enough.
+    /// Loader whose batches are counted for the end of the run.
     pub stop: Option<&'a str>,
-    /// The loaders whose arguments are set.
+    /// Loaders whose arguments are set.
     pub set: Option<&'a str>,
 }
 
-/// A run that was made.
+/// A finished run.
 pub(super) struct Ran {
     pub end: End,
     /// Effects of the request, such as the stop after enough batches.
     pub effects: Effects,
-    /// Why nothing was recorded.
+    /// Reason why nothing was recorded.
     pub complaint: Option<String>,
     pub fleet: Fleet,
-    /// What the program wrote.
+    /// File with the program's output.
     pub log: PathBuf,
-    /// A name within the folder.
+    /// File name in the folder.
     pub recording: String,
 }
 
@@ -80,7 +80,7 @@ impl One<'_> {
                 return Err(e.into());
             }
         };
-        // Which processes are recorded was written once.
+        // The notices about recorded processes are only shown for the first run.
         let is_first = self.kind == Kind::First;
         let mut tell = |text: &str, is_error: bool| {
             if is_first || is_error {
@@ -107,7 +107,7 @@ impl One<'_> {
         })
     }
 
-    /// `03-num_workers=4`
+    /// Returns the name of the run's files: `03-num_workers=4`.
     fn name(&self) -> String {
         let what = match self.kind {
             Kind::First => "as-it-is".to_owned(),
@@ -122,7 +122,7 @@ impl One<'_> {
     }
 }
 
-/// Follows a program to its end; returns the reason if nothing was recorded.
+/// Follows the program to its end. Returns the reason if nothing was recorded.
 fn follow(
     session: &Session,
     watched: &Watched,
@@ -147,7 +147,7 @@ fn follow(
     }
 }
 
-/// Sentence about a request to the program to end.
+/// Returns the notice about a request to end.
 fn asked(asking: Asking, by_user: bool) -> String {
     let patience = SHORT_PATIENCE.as_secs();
     match asking {
@@ -166,18 +166,18 @@ fn asked(asking: Asking, by_user: bool) -> String {
     }
 }
 
-/// How firmly a program has been asked to end.
+/// Requests to end that a program has received.
 #[derive(Default)]
 struct Ending {
-    /// When the probe ended it.
+    /// Time at which the probe stopped the program.
     stopped: Option<Instant>,
-    /// What it was asked last, and when.
+    /// Last request, and its time.
     asked: Option<(Asking, Instant)>,
 }
 
 impl Ending {
-    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or continues in another thread. Returns how, if
-    /// it was asked now.
+    /// Asks the program to end, with stronger requests over time. It may catch `SystemExit` or continue in another thread.
+    /// Returns the request, if one was made now.
     fn hurry(&mut self, watched: &Watched, ends: usize) -> Option<Asking> {
         let since = |at: Instant, patience: Duration| at.elapsed() > patience;
         let next = match (self.asked, self.stopped) {

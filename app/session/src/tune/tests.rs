@@ -5,7 +5,7 @@ use loadscope_trace::{BatchId, Event, EventKind, MadeAt, Nanos, RunOptions, Stag
 
 use super::*;
 
-/// Batches of a loader that is made at `line`.
+/// Returns the events of a loader that was created at `line`.
 fn events(run: u32, line: u32, dataset: &str, workers: usize, batches: u32) -> Vec<Event> {
     let info = RunInfo {
         made_at: Some(MadeAt {
@@ -99,7 +99,7 @@ fn a_run_is_compared_only_if_it_is_what_was_asked_for_and_long_enough() {
         why_not(&told, run, &first(), &four, batches)
     };
     assert_eq!(why(End::Code(130), true, 4, 100), None);
-    // It ended by itself, a little earlier.
+    // The program ended by itself, slightly earlier.
     assert_eq!(why(End::Code(0), false, 4, 60), None);
     let has = |why: Option<String>, word: &str| why.is_some_and(|why| why.contains(word));
     assert!(has(why(End::Code(3), false, 4, 100), "code 3, see 02.log"));

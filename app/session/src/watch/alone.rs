@@ -1,16 +1,16 @@
-//! A program that no session follows.
+//! A program without a session.
 
 use std::time::{Duration, Instant};
 
 use loadscope_live::{End, Program};
 
-/// How often it is looked at.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// So long one that is killed is waited for.
+/// Maximum wait for a killed program.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// Waits until it has ended, and passes signals on to it.
+/// Waits for the end of the program, and passes signals to it.
 pub(super) fn wait(mut program: Program) -> End {
     loop {
         program.pass_signals_on();
@@ -21,14 +21,14 @@ pub(super) fn wait(mut program: Program) -> End {
     }
 }
 
-/// Ends it at once, and what it left behind.
+/// Kills the program and its remaining processes.
 pub(super) fn end(mut program: Program) -> End {
     program.kill();
     let until = Instant::now() + AT_ONCE;
     let end = loop {
         match program.ended() {
             Some(end) => break end,
-            // The system does not let it go.
+            // The system does not end the process.
             None if Instant::now() > until => break End::Code(1),
             None => std::thread::sleep(LOOK_EVERY),
         }

@@ -1,9 +1,9 @@
-//! Notices about a program that is watched: which processes are recorded, and why no loader was seen.
+//! Notices about a watched program: its recorded processes, and the reason if no loader was found.
 
 use loadscope_live::{Introduction, Join, Lookout};
 use loadscope_words::say;
 
-/// `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`
+/// Formats `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`.
 pub(super) fn recording(process: &Introduction) -> String {
     let mut text = format!("recording: process {}", process.pid);
     if !process.program.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn recording(process: &Introduction) -> String {
     text
 }
 
-/// What to say of a program in which no loader was seen: the true reason, as far as it is known.
+/// Returns the reason why no loader was found, as far as it is known.
 pub(super) fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) -> String {
     let others: Vec<&str> = join.others().collect();
     if !others.is_empty() {

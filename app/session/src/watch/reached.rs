@@ -1,4 +1,4 @@
-//! A note whether a process of the program was reached.
+//! A flag that records if a process of the program was reached.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use loadscope_live::Join;
 use super::{Inner, Watched};
 
 impl Inner {
-    /// Notes if a process of the program was reached.
+    /// Records if a process of the program was reached.
     pub(super) fn note_processes(&self, join: &Join) {
         let is_any = !join.pids().is_empty();
         self.reached.store(is_any, Ordering::Release);
@@ -15,7 +15,7 @@ impl Inner {
 }
 
 impl Watched {
-    /// True if a process of the ended program was reached.
+    /// Returns true if a process of the ended program was reached.
     pub fn was_reached(&self) -> bool {
         self.0.reached.load(Ordering::Acquire)
     }

@@ -4,7 +4,7 @@ use loadscope_files::file_for_others;
 
 use super::*;
 
-/// Where a window cannot watch a program, the program does not run on unseen.
+/// A program that a window cannot watch is ended.
 #[test]
 fn a_program_that_no_session_follows_is_ended() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -32,12 +32,12 @@ fn a_program_that_no_session_follows_is_ended() {
         !Path::new("/proc/self").exists() || !Path::new(&format!("/proc/{id}")).exists(),
         "it runs on"
     );
-    // Once it has ended, nothing is left to be ended.
+    // After the end, another call has no effect.
     watched.end_unfollowed();
     assert_eq!(watched.wait(), End::Signal(9));
 }
 
-/// The program ends as stopped because its processes say so, whatever the text of the message.
+/// A stop is recognized by a report of the processes, not by the text of a message.
 #[test]
 fn a_stop_is_known_without_its_sentence() {
     use std::io::Write as _;

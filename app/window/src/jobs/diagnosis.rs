@@ -1,4 +1,4 @@
-//! What is asked in the background, when it is asked again, and the last answers.
+//! Background calculations of the Diagnose workspace: their start, restart and results.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use loadscope_model::state::{Source, State};
 
 use super::question::{At, Key, Question};
 
-/// What was found, agreeing with what is forecast.
+/// Findings that are consistent with the forecast.
 struct Agreed {
-    /// What was found.
+    /// Findings before the forecast was added.
     found: Arc<Look>,
-    /// What is forecast, if anything is by now.
+    /// The forecast, if it is ready.
     forecast: Option<Arc<WhatIf>>,
-    /// Both together.
+    /// Findings with the forecast.
     look: Arc<Look>,
 }
 
-/// Asks, and keeps the answers.
+/// Calculations of the Diagnose workspace, with their results.
 #[derive(Default)]
 pub struct Asker {
     look: Question<Arc<Look>>,
     costs: Question<Costs>,
     what_if: Question<Result<Arc<WhatIf>, String>>,
     compared: Question<Arc<Compared>>,
-    /// The answer of `look`, agreeing with that of `what_if`.
+    /// Result of `look`, consistent with that of `what_if`.
     agreed: Option<Agreed>,
 }
 
 impl Asker {
-    /// Stops what is under way.
+    /// Stops the current calculations.
     pub fn stop(&mut self) {
         self.look.stop();
         self.costs.stop();
@@ -45,7 +45,7 @@ impl Asker {
         self.compared.stop();
     }
 
-    /// What is known.
+    /// Returns the results so far.
     pub fn answers(&self) -> OfDiagnosis {
         OfDiagnosis {
             look: self.agreed.as_ref().map(|agreed| Arc::clone(&agreed.look)),
@@ -56,7 +56,7 @@ impl Asker {
         }
     }
 
-    /// Why it is not known what other settings would bring.
+    /// Returns the reason why there is no forecast.
     fn refusal(&self) -> Option<String> {
         let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
         let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
@@ -64,19 +64,19 @@ impl Asker {
         of_costs.or(of_table).or(broken).cloned()
     }
 
-    /// How far the forecast is, if one is on its way.
+    /// Returns the progress of the forecast, if one is being computed.
     fn share(&self) -> Option<f32> {
         let costs = self.costs.share().map(|_| 0.0);
         costs.or(self.what_if.share())
     }
 
-    /// Takes in what is new, and asks if there is something to ask.
+    /// Takes new results and starts outdated calculations.
     pub fn update(&mut self, ctx: &Context, state: &State) {
         self.ask(ctx, state);
         self.agree();
     }
 
-    /// The findings advise what the table beside them says.
+    /// Makes the findings consistent with the forecast table next to them.
     fn agree(&mut self) {
         let Some(look) = self.look.answer() else {
             self.agreed = None;
@@ -128,7 +128,7 @@ impl Asker {
             let run: Arc<Run> = run();
             let loaders = &state.session.loaders;
             let id = loaders.shown();
-            // One that is alone is not read twice.
+            // A single loader is not read twice.
             let all = match loaders.are_many() {
                 true => loaders.snapshot(&state.session.run),
                 false => Vec::new(),
@@ -138,7 +138,7 @@ impl Asker {
                 Look::among(&all, id, &run, datasets, progress).map(Arc::new)
             }
         });
-        // Forecasts are made of what has come to rest.
+        // Forecasts are only computed for a run that no longer grows.
         if grows {
             self.costs.forget_others(&key);
             self.what_if.forget_others(&key);
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// It was once reported as a lack of memory or threads, which misleads.
+    /// Regression test: the panic was reported as a lack of memory or threads.
     #[test]
     fn a_calculation_that_panics_is_reported_as_a_bug() {
         let key = Key {
@@ -242,7 +242,7 @@ mod tests {
             },
         };
         let until = Instant::now() + Duration::from_secs(20);
-        // What is under way is not asked again, and neither is what is broken.
+        // Neither a running nor a failed calculation is started again.
         while asker.what_if.broken().is_none() {
             assert!(Instant::now() < until, "it did not end");
             asker.what_if.update(&at, &key, false, || {

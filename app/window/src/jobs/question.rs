@@ -1,4 +1,4 @@
-//! A question about a run that is asked in the background, again when the run has grown, and the last answer to it.
+//! A background calculation about a run, restarted when the run grows, with its last result.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use loadscope_plan::forecast::Setting;
 use loadscope_trace::Nanos;
 use loadscope_words::{cause, say};
 
-/// A run that grows is looked at again at most so often.
+/// Minimum interval between calculations for a growing run.
 const AGAIN: Duration = Duration::from_secs(1);
-/// And not for more than this part of the time.
+/// Minimum pause between calculations, as a multiple of the last duration.
 const PART: u32 = 10;
 
-/// What an answer is about.
+/// Inputs of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
-    /// Which run.
+    /// Number of the run.
     pub(super) run: u64,
-    /// How far it was.
+    /// Number of events.
     pub(super) events: u64,
-    /// The instant of its last event that was shown.
+    /// Time of the last visible event.
     pub(super) end: Nanos,
-    /// The setting that is common to the table.
+    /// Common setting of the forecast table.
     pub(super) base: Option<Setting>,
-    /// Which run it is compared with.
+    /// Number of the compared run.
     pub(super) other: u64,
 }
 
 impl Key {
-    /// True if this is about what is hidden in `next`.
+    /// Returns true if the result includes events that `next` hides.
     fn is_ahead_of(&self, next: &Self) -> bool {
         self.run == next.run && self.end > next.end
     }
 
-    /// True if `next` asks the same of a run that has grown.
+    /// Returns true if `next` has the same inputs, but for a grown run.
     fn grows_into(&self, next: &Self) -> bool {
         let (events, end) = (next.events, next.end);
         *next
@@ -47,21 +47,21 @@ impl Key {
     }
 }
 
-/// Where a question is asked.
+/// Environment of a calculation.
 pub(super) struct At<'a> {
-    /// The window, which is drawn again when there is an answer.
+    /// The window, which is redrawn after a result.
     pub(super) ctx: &'a Context,
-    /// The clock and the threads.
+    /// Clock and threads.
     pub(super) platform: Platform,
 }
 
-/// A question that is asked again and again, and the last answer to it.
+/// A repeated calculation and its last result.
 pub(super) struct Question<T> {
     job: Option<(Key, Background<T>)>,
     answer: Option<(Key, T)>,
     began: Option<Duration>,
     took: Duration,
-    /// Why there is no answer: the thread that could not be had, or the calculation that panicked.
+    /// Reason why there is no result: no thread could start, or the calculation panicked.
     broken: Option<(Key, String)>,
 }
 
@@ -78,7 +78,7 @@ impl<T> Default for Question<T> {
 }
 
 impl<T: Send + 'static> Question<T> {
-    /// Takes the answer in, and asks if there is something new to ask.
+    /// Takes a finished result, and starts a calculation if the inputs changed.
     pub(super) fn update<F>(&mut self, at: &At<'_>, key: &Key, grows: bool, job: impl FnOnce() -> F)
     where
         F: FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
@@ -91,7 +91,7 @@ impl<T: Send + 'static> Question<T> {
         }
         self.answer.take_if(|(k, _)| k.is_ahead_of(key));
         self.job.take_if(|(k, _)| k.is_ahead_of(key));
-        // An earlier failure says nothing about this question.
+        // A failure with other inputs does not apply.
         self.broken = self.broken.take().filter(|(k, _)| k == key);
         let answered = self.answer.as_ref().map(|(k, _)| k);
         if answered == Some(key) || self.broken.is_some() {
@@ -132,7 +132,7 @@ impl<T: Send + 'static> Question<T> {
         }
     }
 
-    /// Takes the answer in, if there is one by now.
+    /// Takes a finished result.
     fn take(&mut self, now: Duration) {
         let Some((key, job)) = &self.job else {
             return;
@@ -153,47 +153,47 @@ impl<T: Send + 'static> Question<T> {
         self.job = None;
     }
 
-    /// Forgets what was about another run.
+    /// Removes the result of another run.
     pub(super) fn forget_others(&mut self, key: &Key) {
         if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
             self.answer = None;
         }
     }
 
-    /// Forgets the answer, and stops what is under way.
+    /// Removes the result and stops the calculation.
     pub(super) fn forget(&mut self) {
         (self.job, self.answer) = (None, None);
     }
 
-    /// Stops what is under way.
+    /// Stops the calculation.
     pub(super) fn stop(&mut self) {
         self.job = None;
     }
 
-    /// The last answer.
+    /// Returns the last result.
     pub(super) fn answer(&self) -> Option<&T> {
         self.answer.as_ref().map(|(_, answer)| answer)
     }
 
-    /// The last answer, if it is about that.
+    /// Returns the last result, if it has these inputs.
     pub(super) fn answer_to(&self, key: &Key) -> Option<&T> {
         let answer = self.answer.as_ref().filter(|(k, _)| k == key);
         answer.map(|(_, answer)| answer)
     }
 
-    /// The last answer, if it is about this run with so many events, whatever else was asked.
+    /// Returns the last result, if it belongs to this run with this number of events.
     pub(super) fn answer_on(&self, run: u64, events: u64) -> Option<&T> {
         let of_it = |k: &Key| (k.run, k.events) == (run, events);
         let answer = self.answer.as_ref().filter(|(k, _)| of_it(k));
         answer.map(|(_, answer)| answer)
     }
 
-    /// Why there is no answer, if a calculation failed.
+    /// Returns the reason for a failed calculation.
     pub(super) fn broken(&self) -> Option<&String> {
         self.broken.as_ref().map(|(_, why)| why)
     }
 
-    /// How far the answer is, if it is being worked out.
+    /// Returns the progress of the current calculation.
     pub(super) fn share(&self) -> Option<f32> {
         self.job.as_ref().map(|(_, job)| job.share())
     }

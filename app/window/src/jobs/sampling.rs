@@ -1,4 +1,4 @@
-//! Which question is asked, when it is asked again, and the last answer to it.
+//! Background calculations of the Sampling workspace: their start, restart and results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,28 +18,28 @@ use loadscope_model::answers::OfSampling;
 use loadscope_model::sampling::{epochs, order_of};
 use loadscope_model::state::State;
 
-/// An order that grows is looked at again at most so often.
+/// Minimum interval between calculations for a growing order.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// An order is gathered for at most so long a frame.
+/// Maximum time per frame for collecting the order.
 const GATHER: Duration = Duration::from_millis(4);
 
-/// What an answer is the answer to.
+/// Inputs of a result.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     of: OrderOf,
     epoch: u32,
-    /// Which run.
+    /// Number of the run.
     run: u64,
-    /// The options of an order that is predicted.
+    /// Options of a predicted order.
     options: Option<RunOptions>,
-    /// How much of an order that came is known: indices, epochs, workers, whether it is complete; and how far the run is, as contents
-    /// of batches become known.
+    /// Known size of a recorded order: indices, epochs, workers and completeness.
+    /// The last value is the length of the run, because batch contents arrive later.
     grown: (usize, usize, usize, bool, usize),
 }
 
 impl Key {
-    /// True if this knows more of the same run than `other`.
+    /// Returns true if this has more data of the same run than `other`.
     fn is_ahead_of(&self, other: &Self) -> bool {
         let (a, b) = (self.grown, other.grown);
         self.run == other.run
@@ -47,7 +47,7 @@ impl Key {
             && (a.0 > b.0 || a.1 > b.1 || (a.3 && !b.3) || a.4 > b.4)
     }
 
-    /// True if `other` differs only in how far the run is.
+    /// Returns true if `other` differs only in the size of the run.
     fn is_continued_by(&self, other: &Self) -> bool {
         let grown = other.grown;
         *other
@@ -62,7 +62,7 @@ fn now(state: &State) -> Duration {
     state.place.platform.clock.now()
 }
 
-/// Asks, and keeps the answer.
+/// Calculations of the Sampling workspace, with the last result.
 #[derive(Default)]
 pub struct Asker {
     gathered: Gathered,
@@ -72,12 +72,12 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Stops what is under way.
+    /// Stops the current calculation.
     pub fn stop(&mut self) {
         self.job = None;
     }
 
-    /// What is known.
+    /// Returns the last result.
     pub fn answers(&self) -> OfSampling {
         let answer = self.answer.as_ref().map(|(_, answer)| answer);
         OfSampling {
@@ -87,7 +87,7 @@ impl Asker {
         }
     }
 
-    /// Takes in what is new, and asks if there is something to ask.
+    /// Takes a new result and starts an outdated calculation.
     pub fn update(&mut self, ctx: &Context, state: &State) {
         self.take_answer();
         let what = order_of(state);
@@ -96,7 +96,7 @@ impl Asker {
         let looked_at = (epoch as usize).min(last);
         let session = &state.session;
         let budget = state.place.platform.budget(GATHER);
-        // What will come is held against what came, so all epochs of the run are needed for that, too.
+        // A predicted order is compared with the recorded one, so all epochs of the run are needed.
         if what != OrderOf::Options
             && self
                 .gathered
@@ -110,18 +110,18 @@ impl Asker {
             return;
         }
         let key = self.key(state, epoch);
-        // What has been hidden since is not known any more.
+        // Results with now hidden data are removed.
         self.answer.take_if(|(k, _)| k.is_ahead_of(&key));
         self.job.take_if(|(k, _)| k.is_ahead_of(&key));
         let kept = self.answer.as_ref().map(|(k, _)| k);
         let under_way = self.job.as_ref().map(|(k, _)| k);
         if kept == Some(&key) {
-            // Whatever else was asked is not wanted any more.
+            // A running calculation has other inputs and is not needed.
             self.job = None;
             return;
         }
         let continues = |k: Option<&Key>| k.is_some_and(|k| k.is_continued_by(&key));
-        // What is under way comes to its end before it is asked about what has come since.
+        // A running calculation finishes before one with newer data starts.
         if continues(under_way) {
             return;
         }
@@ -135,7 +135,7 @@ impl Asker {
         self.ask(ctx, state, key);
     }
 
-    /// A large order is looked at again only once it has grown by a fiftieth.
+    /// Returns true if a new calculation is due. A large order must first grow by 2 %.
     fn is_due(&self, state: &State, key: &Key) -> bool {
         if !state.session.source.is_live() {
             return true;

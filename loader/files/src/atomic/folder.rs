@@ -1,4 +1,4 @@
-//! A folder that is complete or not there.
+//! Atomic creation of folders.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use crate::WriteError;
 use crate::target::{folder_of, part_name};
 use crate::temporary::{Lock, sweep};
 
-/// Makes a folder under a random name next to its place. [`NewFolder::commit`] moves it there, and dropping it instead removes it.
+/// New folder under a random name next to its path. [`NewFolder::commit`] moves it to its path, and dropping it removes it.
 #[derive(Debug)]
 pub struct NewFolder {
     path: PathBuf,
@@ -20,10 +20,10 @@ pub struct NewFolder {
 }
 
 impl NewFolder {
-    /// Begins a folder for `path`, with the folders that `path` is in. Removes those that killed processes left for the same `path`.
+    /// Creates a temporary folder for `path` and its parent folders. Removes those that killed processes left for the same `path`.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If a folder cannot be created.
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         let failed = |e| WriteError::io(path, "create", e);
         let place = folder_of(path);
@@ -43,15 +43,15 @@ impl NewFolder {
         })
     }
 
-    /// The folder for its files until then.
+    /// Returns the temporary folder for the files.
     pub fn place(&self) -> &Path {
         self.part.path()
     }
 
-    /// Puts it in its place, with the files that were committed to it.
+    /// Moves the folder with its committed files to its path.
     ///
     /// # Errors
-    /// If something else took the place meanwhile.
+    /// If something else appeared at the path.
     pub fn commit(self) -> Result<(), WriteError> {
         self.lock.remove();
         #[expect(
@@ -61,7 +61,7 @@ impl NewFolder {
         let moved = fs::rename(self.part.path(), &self.path);
         match moved {
             Ok(()) => {
-                // Nothing is left to remove.
+                // The temporary folder no longer exists, so nothing is removed.
                 let _ = self.part.keep();
                 sync_folder(folder_of(&self.path));
                 Ok(())

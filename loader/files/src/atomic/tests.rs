@@ -91,7 +91,7 @@ fn links_are_replaced_and_never_followed() {
     assert!(fs::symlink_metadata(&link).expect("it is there").is_file());
 }
 
-/// Links where unfinished files are, as another user who writes into the same folder may plant them.
+/// Another user of the folder can create links with the names of temporary files.
 #[cfg(unix)]
 #[test]
 fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() {
@@ -103,13 +103,13 @@ fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() 
     for link in links {
         symlink(&precious, dir.path().join(link)).expect("links");
     }
-    // Long enough for what is old to be swept.
+    // Files are old enough for the sweep after 500 ms.
     std::thread::sleep(std::time::Duration::from_millis(600));
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..20 {
         let mut file = NewFile::create(&path, Existing::Replace).expect("room");
         file.write_all(b"new").expect("room");
-        // A name that can be foreseen could be taken before.
+        // A predictable name could already be taken.
         seen.extend(names(dir.path()));
         file.commit().expect("room");
         sweep_folder(dir.path());
@@ -163,7 +163,7 @@ fn a_pipe_gets_everything_and_one_without_reader_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("pipe");
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");
-    // SAFETY: mkfifo reads the name, which lives through the call.
+    // SAFETY: mkfifo only reads the name, which is valid during the call.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
     let refused = NewFile::create(&path, Existing::Keep);
     assert!(matches!(refused, Err(WriteError::NoReader(_))));
