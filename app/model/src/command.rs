@@ -71,7 +71,7 @@ pub enum Command {
     StopComparing,
     /// Show the run of this window with this number.
     ShowRun(u32),
-    /// Compare the run that is shown with the one with this number.
+    /// Compare the shown run with the run with this number.
     CompareRun(u32),
     /// Star or unstar the run with this number. A starred run is kept until the user drops it.
     StarRun(u32),
@@ -89,7 +89,7 @@ pub enum Command {
     ExportTo(PathBuf),
     /// Write to a file even if it exists.
     Overwrite(Output),
-    /// Answer to the question whether to replace an existing file.
+    /// Answer to the question about replacing an existing file.
     Replace(bool),
     /// Remove this unsaved run from the journal.
     RemoveLeftOver(PathBuf),

@@ -33,7 +33,7 @@ pub enum Effect {
     Close,
     /// Show the run with this number again.
     ShowRun(u32),
-    /// Compare the run that is shown with the one with this number.
+    /// Compare the shown run with the run with this number.
     CompareRun(u32),
     /// Drop the run with this number permanently.
     DropRun(u32),

@@ -51,10 +51,12 @@ impl History {
         Some(after)
     }
 
+    /// Returns true if `undo` has an effect.
     pub fn can_undo(&self) -> bool {
         !self.before.is_empty()
     }
 
+    /// Returns true if `redo` has an effect.
     pub fn can_redo(&self) -> bool {
         !self.after.is_empty()
     }

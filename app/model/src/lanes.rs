@@ -52,6 +52,7 @@ impl Used {
         Some(self.lanes[found].1)
     }
 
+    /// Returns the lane of the reorder buffer.
     pub fn reorder(&self) -> Option<(Lane, Rows)> {
         let rows = self.rows(Lane::Reorder);
         Some((Lane::Reorder, rows.or(self.has_workers.then_some(1))?))

@@ -97,7 +97,7 @@ pub enum Message {
     Exporting(PathBuf),
     /// Recent recordings, latest first.
     Recent(Vec<PathBuf>),
-    /// Unsaved runs of earlier windows, and whether the start page shows them.
+    /// Unsaved runs of earlier windows. The flag is true if the start page shows them.
     LeftOver(Vec<LeftOver>, bool),
     /// Unsaved run that was saved elsewhere.
     NotLeftOver(PathBuf),

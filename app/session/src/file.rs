@@ -73,7 +73,7 @@ impl<F: FnMut(f32) -> bool> Watcher for F {
     }
 }
 
-/// Applies the events of a recording to a fleet.
+/// Receiver that applies the events of a recording to a fleet.
 pub(super) struct Taker<'a> {
     fleet: &'a mut Fleet,
     /// Position among the recordings of a folder. `None` for a single recording.

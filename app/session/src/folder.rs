@@ -238,7 +238,7 @@ enum Part {
     Text(String),
 }
 
-/// Sort key that orders `rank2` before `rank10`.
+/// Returns a sort key that orders `rank2` before `rank10`.
 fn natural(name: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for letter in name.chars() {

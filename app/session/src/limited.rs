@@ -254,7 +254,7 @@ impl Limited {
                 break bytes;
             }
             if slowest.is_empty() {
-                // With too many runs for the limit, the remaining parts describe them.
+                // There are too many runs for the limit. The remaining parts describe them.
                 break head(Heading::Limited, &runs[..0])?;
             }
             // The recording contains the number of kept batches.
@@ -285,7 +285,7 @@ impl Limited {
         let path = self.path().display().to_string();
         let incomplete =
             |e: &dyn std::fmt::Display| say!("The recording in {path} is incomplete: {e}");
-        // On a full disk some of them still succeed. The first error is the cause of the others.
+        // Some of these steps succeed even on a full disk. The first error is the cause of the others.
         let completed = self.complete();
         let summed = self.course.finish();
         let waited = self.waits.finish();

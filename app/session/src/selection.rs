@@ -218,7 +218,7 @@ mod tests {
     fn kept(events: &[Event], selection: Selection) -> Vec<Event> {
         let mut selector = Selector::new(selection).expect("something is left out");
         let mut kept = Vec::new();
-        // In pieces, as they come.
+        // In chunks, as they arrive.
         for piece in events.chunks(7) {
             let mut piece = piece.to_vec();
             selector.select(&mut piece);

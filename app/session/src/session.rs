@@ -266,7 +266,7 @@ impl Session {
         matches!(self.origin, Origin::Engine { .. })
     }
 
-    /// Returns true if a watched program has ended after this process was asked to end.
+    /// Returns true if a watched program has ended after SIGTERM or SIGHUP asked this process to end.
     pub fn was_asked_to_end(&self) -> bool {
         matches!(&self.origin, Origin::Program { watched, .. } if watched.was_asked_to_end())
     }
@@ -344,7 +344,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.cancel_export();
         match &self.origin {
-            // The watched program continues without a watcher.
+            // A watched program continues when its session is dropped.
             Origin::Program { watched, .. } => watched.look_away(),
             _ => self.stop(),
         }

@@ -141,13 +141,13 @@ impl Watched {
         self.started().is_none()
     }
 
-    /// Returns true if the program has ended after a signal asked this process to end.
-    /// A signal to both, as from Ctrl-C, does not count.
+    /// Returns true if the program has ended after SIGTERM or SIGHUP asked this process to end.
+    /// SIGINT from Ctrl-C does not count, because it only concerns the program.
     pub fn was_asked_to_end(&self) -> bool {
         self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
     }
 
-    /// Effects of the request on the program so far.
+    /// Returns the effects of the request on the program so far.
     pub fn effects(&self) -> Effects {
         let effects = self.0.effects.lock();
         effects.unwrap_or_else(PoisonError::into_inner).clone()
@@ -211,7 +211,7 @@ impl Watched {
         *end
     }
 
-    /// Ends the recording. The program continues.
+    /// Stops sending events to the window. The program and its recording continue.
     pub fn look_away(&self) {
         self.0.away.store(true, Ordering::Release);
     }
@@ -336,7 +336,7 @@ impl ProbeReceiver {
         notices.for_each(|text| self.sink.tell(SessionEvent::Notice(text)));
     }
 
-    /// A busy host may delay a process for a long time. Its events keep their time in the file, and readers sort them.
+    /// Takes new events. A busy host may delay a process for a long time, so late events keep their time in the file. Readers sort them.
     fn take_in(&mut self) {
         let shared = self.shared.effects.lock();
         let mut shared = shared.unwrap_or_else(PoisonError::into_inner);

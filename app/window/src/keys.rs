@@ -141,7 +141,7 @@ fn at_pointer(host: &mut impl Host, action: Action) -> Command {
     }
 }
 
-/// Side buttons of the mouse go through the views, as in a browser.
+/// Handles the side buttons of the mouse, which go through the views as in a browser.
 fn mouse_buttons(host: &mut impl Host, ctx: &Context) {
     for (button, action) in [
         (PointerButton::Extra1, Action::ViewBack),

@@ -49,14 +49,15 @@ pub struct Window {
     preparing: Preparing,
     headline: headline::Verdict,
     drive: grip::Drive,
-    /// The widget that is held while the options are changed.
+    /// Input focus while the options are edited. It groups edits into undo steps.
     grip: grip::Grip,
-    /// Input that the user makes in the options.
-    is_phone: bool,
     /// True if the last frame was as narrow as a phone.
-    sizes: Splits,
+    is_phone: bool,
     /// Sizes of the panels in the last frame.
+    sizes: Splits,
+    /// Language of the results.
     spoken: Language,
+    /// Start of the last frame, by the clock of the platform.
     stepped: Option<Duration>,
 }
 

@@ -7,7 +7,7 @@ use loadscope_model::state::State;
 const NARROW: f32 = 900.0;
 /// Minimum width of a window whose options leave room for the run, points. A phone is narrower.
 const PHONE: f32 = 600.0;
-/// Minimum and default width of the options and of the inspector, points.
+/// Minimum and maximum default width of the options and of the inspector, points.
 const OPTIONS: (f32, f32) = (268.0, 268.0);
 const INSPECTOR: (f32, f32) = (240.0, 300.0);
 /// Fractions of the window width for the options and the inspector.

@@ -1,78 +1,78 @@
-//! Why a file cannot be written or read, with the place and the remedy.
+//! Errors of reading and writing files, with the path and the remedy.
 
 use std::io;
 use std::path::PathBuf;
 
 use loadscope_words::say;
 
-/// Why a file was not written.
+/// Error of writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// There is one, and it may not be replaced.
+    /// The file exists and may not be replaced.
     #[error("{}", say!("{0} already exists. Choose another name, or pass --force to replace it.", .0.display()))]
     Exists(PathBuf),
-    /// What is to hold new files only holds others.
+    /// The folder for new files contains other files.
     #[error("{}", say!("{0} exists and is not an empty folder. Choose another name.", .0.display()))]
     NotEmpty(PathBuf),
-    /// Another process records into it.
+    /// Another process records to the file.
     #[error("{}", say!("{0} is being written by another process. Choose another name.", .0.display()))]
     InUse(PathBuf),
-    /// What is read is what would be written.
+    /// The output is the same file as the input.
     #[error("{}", say!("{0} is the input. Choose another name for the output.", .0.display()))]
     IsInput(PathBuf),
-    /// A folder cannot be replaced by a file.
+    /// The path is a folder, which a file cannot replace.
     #[error("{}", say!("{0} is a folder. Give a file name.", .0.display()))]
     IsFolder(PathBuf),
-    /// What stands in several files cannot go into a pipe or a device.
+    /// A recording in several files cannot go to a pipe or a device.
     #[error("{}", say!("{0} is not a file. With --last or --max-size the recording consists of several files, so give a file name.", .0.display()))]
     NotAFile(PathBuf),
-    /// By this name no program would take it for a recording.
+    /// The name does not have an extension of recordings.
     #[error("{}", say!("{0} is not a name of a recording. Choose a name that ends in .jsonl.zst or .jsonl.", .0.display()))]
     NotARecording(PathBuf),
-    /// A socket or a disk, which nothing of Loadscope's belongs into.
+    /// A socket or a block device.
     #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name.", .0.display()))]
     NotWritable(PathBuf),
-    /// The name leads to another file now, or to none.
+    /// The file was removed or replaced during writing.
     #[error("{}", say!("{0} was removed or replaced while it was written. Record again into another folder.", .0.display()))]
     Vanished(PathBuf),
-    /// The file is under another name now.
+    /// The file was renamed during writing.
     #[error("{}", say!("{path} was renamed while it was written, and is now {now}", path = .path.display(), now = .now.display()))]
     Moved {
-        /// The name that it was given.
+        /// Original path.
         path: PathBuf,
-        /// The name that it has.
+        /// Current path.
         now: PathBuf,
     },
-    /// Another program has written into it.
+    /// Another program wrote to the file.
     #[error("{}", say!("another program changed {0} while it was written, and part of it is lost. Recover the rest with `loadscope repair`.", .0.display()))]
     Changed(PathBuf),
-    /// A pipe that no process reads from.
+    /// No process reads from the pipe.
     #[error("{}", say!("no process reads from the pipe {0}. Start the reader first.", .0.display()))]
     NoReader(PathBuf),
-    /// There is no folder to write into.
+    /// The folder does not exist.
     #[error("{}", say!("{path}: folder {folder} does not exist. Create it first.", path = .path.display(), folder = .folder.display()))]
     NoFolder {
         /// The file.
         path: PathBuf,
-        /// The folder that it was to be in.
+        /// The missing folder.
         folder: PathBuf,
     },
-    /// The disk has no room.
+    /// The disk is full.
     #[error("{}", say!("{path}: cannot {doing}: no space left on the disk. Free some space, or choose another folder.", path = .path.display(), doing = verb(.doing)))]
     Full {
         /// The file.
         path: PathBuf,
-        /// What failed, as below.
+        /// The failed operation, as in [`Self::Io`].
         doing: &'static str,
     },
-    /// The system refused.
+    /// Other error of the system.
     #[error("{}", say!("{path}: cannot {doing}: {cause}", path = .path.display(), doing = verb(.doing), cause = loadscope_words::explain(.cause)))]
     Io {
         /// The file.
         path: PathBuf,
-        /// What failed: create, write, sync, rename.
+        /// The failed operation: create, write, sync, rename.
         doing: &'static str,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
 }
@@ -109,41 +109,41 @@ impl WriteError {
     }
 }
 
-/// Why a file was not read.
+/// Error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A folder, a socket, or a device where a file is needed.
+    /// The path is a folder, a socket or a device.
     #[error("{}", say!("{path} is {what}, not a regular file. Give the name of a file.", path = .path.display(), what = .what))]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What is there: a folder, a pipe, a device, a socket.
+        /// Type of the path: a folder, a pipe, a device, a socket.
         what: &'static str,
     },
-    /// It holds more than may be read.
+    /// The file exceeds the size limit.
     #[error("{}", say!("{path} is larger than {} MB, the limit for {what}. Choose a smaller file.", .limit / 1_000_000, path = .path.display(), what = .what))]
     TooLarge {
         /// The path.
         path: PathBuf,
-        /// What it was read as.
+        /// Purpose of the file.
         what: &'static str,
         /// The limit, bytes.
         limit: u64,
     },
-    /// It is no UTF-8.
+    /// The file is not UTF-8.
     #[error("{}", say!("{0} is not UTF-8 text. Save it as UTF-8.", .0.display()))]
     NotText(PathBuf),
-    /// The system refused.
+    /// Other error of the system.
     #[error("{}", loadscope_words::path_error(.path, .cause))]
     Io {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
 }
 
-/// What failed, in the language of the program.
+/// Returns the failed operation in the language of the program.
 fn verb(doing: &'static str) -> &'static str {
     match doing {
         "create" => say!("create"),

@@ -1,4 +1,4 @@
-//! A file that others can read while it grows.
+//! A file that is readable while it grows.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -9,32 +9,33 @@ use crate::atomic::{Writes, new_part, sync_folder};
 use crate::target::{Target, beside, folder_of, shortened};
 use crate::{Existing, WriteError, lock, stream};
 
-/// A recording under way: created exclusively, locked until it is finished, readable after any kill.
+/// A recording in progress: created exclusively, locked until it is finished, readable after any kill.
 ///
-/// A file that it replaces stays in its place until [`GrowingFile::finish`]; until then the new one grows beside it, under a
-/// name that opens as well (`run.unfinished-k3x9wq.jsonl.zst`). One that is dropped before anything was written is removed.
+/// A replaced file stays in place until [`GrowingFile::finish`]. Until then, the new one grows next to it under a name that also opens,
+/// such as `run.unfinished-k3x9wq.jsonl.zst`.
+/// A file that is dropped without any writes is removed.
 ///
 /// Writes are not buffered.
 #[derive(Debug)]
 pub struct GrowingFile {
-    /// Where it will stand when it is finished.
+    /// Final path.
     path: PathBuf,
-    /// Where it stands now, if that is somewhere else.
+    /// Current path, if it differs.
     grows_at: Option<PathBuf>,
     file: File,
     is_stream: bool,
-    /// Bytes that it must have.
+    /// Expected size, bytes.
     length: u64,
-    /// It is of no use, and removed when it is dropped: as long as only its head is in it, or by [`GrowingFile::discard`].
+    /// True if the file is removed when it is dropped: while it contains only its head, or after [`GrowingFile::discard`].
     is_unwanted: bool,
 }
 
 impl GrowingFile {
-    /// Creates the file, or one beside it if another is to be replaced. Its name appears with `head` in it: a process that finds the
-    /// file finds at least that.
+    /// Creates the file, or a file next to it if it replaces another.
+    /// The name appears together with `head`, so other processes never find less.
     ///
     /// # Errors
-    /// If there is one already that may not be replaced or is being written, or the folder cannot be written to.
+    /// If a file exists that may not be replaced or is being written, or if the folder cannot be written to.
     pub fn create(path: &Path, existing: Existing, head: &[u8]) -> Result<Self, WriteError> {
         let (file, grows_at, is_stream) = match Target::of(path, existing)? {
             Target::Stream => (stream_with(path, head)?, None, true),
@@ -54,7 +55,7 @@ impl GrowingFile {
         })
     }
 
-    /// Creates the first file of `names` that does not exist yet.
+    /// Creates a file under the first free name.
     ///
     /// # Errors
     /// If the folder cannot be written to.
@@ -76,20 +77,20 @@ impl GrowingFile {
         Err(last.unwrap_or_else(|| WriteError::Exists(PathBuf::new())))
     }
 
-    /// Where it stands when it is finished.
+    /// Returns the final path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it can be read now.
+    /// Returns the current path.
     pub fn current_path(&self) -> &Path {
         self.grows_at.as_deref().unwrap_or(&self.path)
     }
 
-    /// Completes the file, and puts it in the place of the one that it replaces.
+    /// Completes the file and moves it to its final path.
     ///
     /// # Errors
-    /// If the disk is full. What was written stays where it can be read.
+    /// If the disk is full. The written data stay readable.
     pub fn finish(mut self) -> Result<PathBuf, WriteError> {
         self.is_unwanted = false;
         if self.is_stream {
@@ -100,14 +101,14 @@ impl GrowingFile {
             };
         }
         let at = self.current_path().to_owned();
-        // A name that is gone, or leads to another file now, must not count as written.
+        // A removed name, or one of another file, must not count as written.
         if !is_same(&self.file, &at) {
             return Err(match place_now(&self.file) {
                 Some(now) => WriteError::Moved { path: at, now },
                 None => WriteError::Vanished(at),
             });
         }
-        // What was cut off meanwhile, another program has cut off.
+        // A different size means that another program truncated the file.
         let found = self.file.metadata();
         if found.is_ok_and(|found| found.len() != self.length) {
             return Err(WriteError::Changed(at));
@@ -132,12 +133,12 @@ impl GrowingFile {
         Ok(self.path.clone())
     }
 
-    /// The file stays when it is dropped: other files belong to it.
+    /// Keeps the file when it is dropped, because other files belong to it.
     pub fn keep(&mut self) {
         self.is_unwanted = false;
     }
 
-    /// Removes the file again: there was nothing to write. What it would have replaced stays.
+    /// Removes the unused file. A file that it would have replaced stays.
     pub fn discard(mut self) {
         self.is_unwanted = true;
     }
@@ -158,14 +159,14 @@ impl Write for GrowingFile {
 
 impl Drop for GrowingFile {
     fn drop(&mut self) {
-        // Ours alone: it was created exclusively, and is removed while it is still locked.
+        // The file was created exclusively, and is removed while it is locked. No other process uses it.
         if self.is_unwanted && !self.is_stream && is_same(&self.file, self.current_path()) {
             let _ = fs::remove_file(self.current_path());
         }
     }
 }
 
-/// Where the file stands that was moved meanwhile, if the system tells.
+/// Returns the current path of a moved file, if the system knows it.
 fn place_now(file: &File) -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     {
@@ -180,7 +181,7 @@ fn place_now(file: &File) -> Option<PathBuf> {
     }
 }
 
-/// True if the name still leads to the file that was created under it.
+/// Returns true if the path still belongs to the created file.
 fn is_same(file: &File, path: &Path) -> bool {
     let opened = file.try_clone().and_then(same_file::Handle::from_file);
     let named = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
@@ -197,8 +198,8 @@ fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
     Ok(file)
 }
 
-/// Creates a file that must not exist, locked and with `head` in it from the moment its name appears. If this process is
-/// killed before, what is left is removed by the next one that writes `target`.
+/// Creates a new file that is locked and contains `head` when its name appears.
+/// If this process is killed before, the next process that writes `target` removes the temporary file.
 fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteError> {
     let mut part = new_part(target, Writes::AtItsEnd)?;
     part.write_all(head)
@@ -206,12 +207,12 @@ fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteErro
     match part.persist_noclobber(path) {
         Ok(file) => Ok(file),
         Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists_or_grows(path)),
-        // File systems without links and without exclusive renaming.
+        // File systems without links and exclusive renaming.
         Err(_) => create_in_place(path, head),
     }
 }
 
-/// Another process was faster: it is writing the file, or has written it.
+/// Returns the error for a file that another process writes or has written.
 fn exists_or_grows(path: &Path) -> WriteError {
     match lock::is_being_written(path) {
         true => WriteError::InUse(path.to_owned()),
@@ -232,7 +233,7 @@ fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
     Ok(file)
 }
 
-/// A new file beside `path`, whose name says what it is and has the same endings.
+/// Creates a new file next to `path`, with `unfinished` in its name and the same extensions.
 fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
     let name = shortened(path.file_name().unwrap_or_default());
     let name = name.to_string_lossy();

@@ -1,4 +1,4 @@
-//! Opening what others wrote: never waiting without end, never reading without limit.
+//! Reading files of other programs without waiting forever and without unlimited size.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::ReadError;
 use loadscope_words::say;
 
-/// So long a pipe or a terminal may be silent.
+/// Maximum time without data from a pipe or a terminal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Opens a regular file. Unlike [`File::open`] it does not wait for the writer of a pipe, and refuses devices.
+/// Opens a regular file. Unlike [`File::open`], it refuses devices and does not wait for the writer of a pipe.
 ///
 /// # Errors
 /// If there is no regular file at `path`.
@@ -26,11 +26,12 @@ pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     }
 }
 
-/// Opens a file, a pipe or a device, of which at most `limit` bytes are read. `what`, in the plural, is what they are read as:
-/// `options`, `weights`. A pipe that is silent for ten seconds is an error.
+/// Opens a file, a pipe or a device, and limits reading to `limit` bytes. `what` is the purpose as a plural, for example `options` or
+/// `weights`.
+/// A pipe without data for ten seconds is an error.
 ///
 /// # Errors
-/// If it is a folder, or cannot be opened.
+/// If the path is a folder or cannot be opened.
 pub fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<Input, ReadError> {
     let (file, kind) = open(path)?;
     if kind.is_dir() {
@@ -56,7 +57,7 @@ pub fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<Input, 
 /// Reads a file, a pipe or a device of at most `limit` bytes.
 ///
 /// # Errors
-/// If it is longer, or cannot be read.
+/// If the input is larger or cannot be read.
 pub fn read_bytes(path: &Path, what: &'static str, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let mut input = open_input(path, what, limit)?;
@@ -67,26 +68,26 @@ pub fn read_bytes(path: &Path, what: &'static str, limit: u64) -> Result<Vec<u8>
 /// Reads a text of at most `limit` bytes.
 ///
 /// # Errors
-/// If it is longer, no UTF-8, or cannot be read.
+/// If the input is larger, is not UTF-8, or cannot be read.
 pub fn read_text(path: &Path, what: &'static str, limit: u64) -> Result<String, ReadError> {
     let bytes = read_bytes(path, what, limit)?;
     String::from_utf8(bytes).map_err(|_| ReadError::NotText(path.to_owned()))
 }
 
-/// Something that is read up to a limit.
+/// An input with a size limit.
 #[derive(Debug)]
 pub struct Input {
     path: PathBuf,
     what: &'static str,
     limit: u64,
     left: u64,
-    /// It is a pipe or a device, which may be silent.
+    /// True for a pipe or a device, which may have no data.
     waits: bool,
     file: File,
 }
 
 impl Input {
-    /// What an error of [`Read`] means, with the path.
+    /// Converts an error of [`Read`] and adds the path.
     pub fn error(&self, cause: io::Error) -> ReadError {
         match cause.kind() {
             io::ErrorKind::FileTooLarge => too_large(&self.path, self.what, self.limit),
@@ -103,7 +104,7 @@ impl Read for Input {
         if self.waits {
             wait(&self.file)?;
         }
-        // One byte more than is allowed tells that there is more.
+        // One byte beyond the limit shows that the input is larger.
         let most = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
         let room = into.len().min(most);
         let read = self.file.read(&mut into[..room])?;
@@ -136,7 +137,7 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
         libc::O_NONBLOCK | libc::O_NOCTTY,
     );
     let file = options.open(path).map_err(|cause| {
-        // Sockets cannot be opened at all; that says less than what they are.
+        // Sockets cannot be opened. The error names the socket instead of the failed call.
         match std::fs::metadata(path).map(|found| what_else(found.file_type())) {
             Ok(Some(what @ Special::Socket)) => ReadError::NotAFile {
                 path: path.to_owned(),
@@ -149,7 +150,7 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
     Ok((file, kind))
 }
 
-/// A kind of file that is not a regular file.
+/// Type of a file that is not regular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(unix),
@@ -173,7 +174,7 @@ impl Special {
     }
 }
 
-/// The kind of a special file; `None` for a regular file.
+/// Returns the type of a special file. `None` for a regular file.
 fn what_else(kind: FileType) -> Option<Special> {
     if kind.is_file() {
         return None;
@@ -194,7 +195,7 @@ fn what_else(kind: FileType) -> Option<Special> {
     Some(Special::Device)
 }
 
-/// Waits until there is something to read, or the end.
+/// Waits for data or the end of the input.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a system call")]
 fn wait(file: &File) -> io::Result<()> {
@@ -205,7 +206,7 @@ fn wait(file: &File) -> io::Result<()> {
         revents: 0,
     };
     let most = libc::c_int::try_from(PATIENCE.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: poll reads and writes one pollfd, which lives through the call.
+    // SAFETY: poll reads and writes one pollfd, which is valid during the call.
     match unsafe { libc::poll(&raw mut asked, 1, most) } {
         0 => {
             let text = say!(
@@ -276,7 +277,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("pipe");
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");
-        // SAFETY: mkfifo reads the name, which lives through the call.
+        // SAFETY: mkfifo only reads the name, which is valid during the call.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         let error = open_regular(&path).expect_err("no file");
         assert!(
@@ -289,7 +290,7 @@ mod tests {
                 move || std::fs::write(path, "from a pipe").expect("a reader")
             })
             .expect("a thread");
-        // A writer that is there is read to its end.
+        // A pipe with a writer is read to its end.
         let mut text = String::new();
         while text.is_empty() {
             text = read_text(&path, "options", 100).unwrap_or_default();

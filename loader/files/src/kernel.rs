@@ -1,13 +1,13 @@
-//! File systems that are no files.
+//! Virtual file systems of the kernel.
 
 use std::path::Path;
 
-/// True for a file or folder in which the kernel tells about itself, such as `/proc` and `/sys`: a search in it may never end,
-/// and reading its files may wait or change something.
+/// Returns true for a file or folder of a virtual file system, such as `/proc` and `/sys`.
+/// A search in it may never end. Reading its files may block or change something.
 #[cfg(target_os = "linux")]
 pub fn is_of_kernel(path: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
-    /// The numbers of proc, sys, debug, trace, security, config, bpf, pstore, the control groups and the terminals.
+    /// Magic numbers of proc, sys, debug, trace, security, config, bpf, pstore, both control groups and devpts.
     const THEIRS: [u64; 11] = [
         0x9fa0,
         0x6265_6572,
@@ -24,18 +24,18 @@ pub fn is_of_kernel(path: &Path) -> bool {
     let Ok(name) = std::ffi::CString::new(path.as_os_str().as_bytes()) else {
         return false;
     };
-    // SAFETY: an all-zero statfs is a valid one; the call reads the name and writes to `found`, which both live through it.
+    // SAFETY: an all-zero statfs is valid. The call reads the name and writes to `found`, which are both valid during the call.
     unsafe {
         let mut found: libc::statfs = std::mem::zeroed();
         if libc::statfs(name.as_ptr(), &raw mut found) != 0 {
             return false;
         }
-        // Its type differs between systems; all of the numbers fit into 32 bits.
+        // The type of `f_type` differs between systems. All numbers fit into 32 bits.
         THEIRS.contains(&(found.f_type as u64 & 0xffff_ffff))
     }
 }
 
-/// True for a file or folder in which the kernel tells about itself: there are none here.
+/// Returns false, because other systems have no such file systems.
 #[cfg(not(target_os = "linux"))]
 pub fn is_of_kernel(_: &Path) -> bool {
     false

@@ -1,15 +1,15 @@
-//! Files: the one place where Loadscope opens, creates and replaces them.
+//! File access: only this crate opens, creates and replaces files for Loadscope.
 //!
 //! - [`NewFile`] writes a complete file or none: an export, a report, a picture, the preferences.
-//! - [`NewFolder`] does the same for a folder: an export of several tables.
+//! - [`NewFolder`] writes a complete folder or none: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
 //! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed. [`unnamed_file`] needs no removal.
-//! - [`open_regular`] and [`read_text`] open what others wrote without waiting for a pipe that no one writes to, and
-//!   without reading a device that never ends.
+//! - [`open_regular`] and [`read_text`] open files of other programs. They do not wait for a pipe without a writer, and do not read
+//!   endless devices.
 //!
-//! An existing file is replaced only on request ([`Existing::Replace`]), and only by a complete one. A symbolic link is
-//! replaced, never followed. Devices and pipes are written into, never replaced. A file that another process is recording
-//! into is locked and refused.
+//! An existing file is replaced only on request ([`Existing::Replace`]), and only by a complete one.
+//! A symbolic link is replaced, never followed. Devices and pipes are written, never replaced.
+//! A file that another process is recording to is locked and refused.
 
 loadscope_words::catalogs!();
 
@@ -40,7 +40,7 @@ pub use lock::{is_abandoned, is_being_written};
 pub use target::{Existing, refuse_input};
 pub use temporary::{TemporaryFolder, unnamed_file};
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

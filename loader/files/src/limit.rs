@@ -1,13 +1,13 @@
-//! The limit for the size of files that a shell or a job system sets.
+//! File size limit of a shell or a job system.
 
-/// From now on writing beyond the limit for file sizes (`ulimit -f`) is an error with a sentence, not the end of this
-/// process. Programs that it starts are not changed by that.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail with an error instead of ending this process.
+/// Programs that it starts are unaffected.
 pub fn survive_size_limit() {
     #[cfg(unix)]
     {
         extern "C" fn nothing(_: libc::c_int) {}
-        // SAFETY: the handler does nothing. Unlike an ignored signal, one with a handler is back to its default in programs
-        // that are started.
+        // SAFETY: the handler does nothing. Unlike an ignored signal, a signal with a handler is reset to its default in started
+        // programs.
         unsafe {
             libc::signal(libc::SIGXFSZ, nothing as *const () as libc::sighandler_t);
         }

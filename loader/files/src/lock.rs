@@ -1,33 +1,33 @@
-//! Locks that end with the process that holds them, however it ends.
+//! File locks, which end with the process that holds them.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
-/// Locks `file` for this process. False if another one holds it; file systems without locks count as free.
+/// Locks `file` for this process. Returns false if another process holds the lock. File systems without locks count as free.
 pub(crate) fn take(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// True if a process of Loadscope is writing the regular file at `path` now. False also where that cannot be found out.
+/// Returns true if a process of Loadscope is writing the regular file at `path`. Returns false if this is unknown.
 pub fn is_being_written(path: &Path) -> bool {
     is_locked(path) == Some(true)
 }
 
-/// True if it is certain that no process of Loadscope is writing the regular file at `path`: only then may it be removed unasked.
-/// Of a file that cannot be opened, because this process has no descriptor left, say, nothing is certain.
+/// Returns true if certainly no process of Loadscope is writing the regular file at `path`. Only such a file may be removed unasked.
+/// Returns false if the file cannot be opened, for example without a free descriptor.
 pub fn is_abandoned(path: &Path) -> bool {
     is_locked(path) == Some(false)
 }
 
-/// Whether another process holds the lock of a file; `None` if it cannot be opened.
+/// Returns true if another process holds the lock of a file. `None` if the file cannot be opened.
 fn is_locked(path: &Path) -> Option<bool> {
-    // Not the pipe or the device that may have taken its place meanwhile.
+    // `O_NONBLOCK`, because a pipe or a device may have replaced the file.
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path).ok()?;
-    // Shared: two processes that ask at the same time do not take each other for a writer.
+    // A shared lock, so two simultaneous checks do not take each other for a writer.
     Some(matches!(
         file.try_lock_shared(),
         Err(TryLockError::WouldBlock)

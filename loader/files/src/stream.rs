@@ -1,4 +1,4 @@
-//! Pipes and devices as places to write to.
+//! Pipes and devices as outputs.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::WriteError;
 
-/// So long a pipe may be without a reader. Shells start the two ends in any order.
+/// Maximum wait for a reader of a pipe. Shells start both ends in any order.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens a pipe or a device for writing, and changes nothing about it.
+/// Opens a pipe or a device for writing, without changing it.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -26,7 +26,7 @@ pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
                 wait_for_room(&file).map_err(|e| WriteError::io(path, "write", e))?;
                 return Ok(file);
             }
-            // A pipe without a reader, as opposed to a device without hardware.
+            // ENXIO means a pipe without a reader, or a device without hardware.
             Err(e) if e.raw_os_error() == Some(libc::ENXIO) && Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(20));
             }
@@ -38,12 +38,12 @@ pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
     }
 }
 
-/// From now on writing waits for the reader.
+/// Makes the descriptor blocking, so writes wait for the reader.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "system calls")]
 fn wait_for_room(file: &File) -> std::io::Result<()> {
     use std::os::fd::AsRawFd as _;
-    // SAFETY: fcntl with these commands reads no memory of ours; the descriptor is open as long as `file` lives.
+    // SAFETY: fcntl with these commands accesses no memory of ours. The descriptor is open while `file` lives.
     let changed = unsafe {
         let flags = libc::fcntl(file.as_raw_fd(), libc::F_GETFL);
         flags >= 0 && libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) >= 0

@@ -1,4 +1,4 @@
-//! What stands at a path that is to be written.
+//! Checks of an output path.
 
 use std::fs;
 use std::io;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use crate::WriteError;
 use crate::lock::is_being_written;
 
-/// What becomes of a file that exists already.
+/// Handling of an existing file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and writing is refused.
+    /// Keep the file and refuse to write.
     #[default]
     Keep,
-    /// It is replaced once the new one is complete.
+    /// Replace the file after the new one is complete.
     Replace,
 }
 
-/// What stands at a path.
+/// State of an output path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Nothing.
+    /// No file exists.
     Free,
-    /// A file, or a symbolic link to one, that may be replaced.
+    /// A replaceable file, or a symbolic link to a file.
     Replaceable,
     /// A pipe or a character device.
     Stream,
@@ -40,7 +40,7 @@ impl Target {
         if is_own_descriptor(path) {
             return Ok(Self::Stream);
         }
-        // A link to a device is that device; a link to a file, or to nothing, is replaced itself.
+        // A link to a device is used as the device. A link to a file, or to nothing, is itself replaced.
         let kind = match found.is_symlink() {
             true => fs::metadata(path).map_or(found.file_type(), |behind| behind.file_type()),
             false => found.file_type(),
@@ -54,7 +54,7 @@ impl Target {
                 false => Err(WriteError::NotWritable(path.to_owned())),
             };
         }
-        // First: the other process may end, but --force would destroy what it writes.
+        // This check is first, because --force would destroy the data of the other process.
         if is_being_written(path) {
             return Err(WriteError::InUse(path.to_owned()));
         }
@@ -76,8 +76,8 @@ fn is_stream(_: fs::FileType) -> bool {
     false
 }
 
-/// True for the names of this process's own open files: `/dev/stdout`, `/dev/fd/3`. They are written into even where the
-/// shell has directed them to a file.
+/// Returns true for the names of this process's open files: `/dev/stdout`, `/dev/fd/3`.
+/// They are written directly, even if the shell redirected them to a file.
 fn is_own_descriptor(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     ["/dev/stdout", "/dev/stderr"]
@@ -88,7 +88,7 @@ fn is_own_descriptor(path: &Path) -> bool {
             .is_some_and(|parent| folders.map(Path::new).contains(&parent))
 }
 
-/// The folder that a file stands in.
+/// Returns the folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -96,12 +96,12 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Refuses to write to `output` what is read from `input`: the same file, by whatever names, or one inside of that folder.
+/// Returns an error if `output` is the same file as `input`, under any name, or a file inside the folder `input`.
 ///
 /// # Errors
 /// If they are the same.
 pub fn refuse_input(output: &Path, input: &Path) -> Result<(), WriteError> {
-    // To compare them they are opened, and a pipe without a writer would hold that up for ever.
+    // The comparison opens both, which would block on a pipe without a writer.
     let is_stored =
         |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir());
     let is_same = is_stored(output)
@@ -113,7 +113,7 @@ pub fn refuse_input(output: &Path, input: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// True if a file exists in `folder` or below it.
+/// Returns true if the file exists in `folder` or below.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
     match (whole(path), whole(folder)) {
@@ -122,10 +122,10 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// Longer names are cut, so that what is added to them fits into the 255 bytes that file systems have for a name.
+/// Maximum length of a name, bytes. Longer names are cut, so that additions fit into the 255 bytes of file systems.
 const LONGEST: usize = 200;
 
-/// `run.jsonl.zst` becomes `.run.jsonl.zst.` before, and `.part` behind, the random part of a name.
+/// Returns the name parts around the random characters. For `run.jsonl.zst` they are `.run.jsonl.zst.` and `.part`.
 pub(crate) fn part_name(path: &Path) -> (std::ffi::OsString, &'static str) {
     let mut before = std::ffi::OsString::from(".");
     before.push(shortened(path.file_name().unwrap_or_default()));
@@ -133,7 +133,7 @@ pub(crate) fn part_name(path: &Path) -> (std::ffi::OsString, &'static str) {
     (before, ".part")
 }
 
-/// The beginning of a name, if it is long.
+/// Returns the name, shortened if it is too long.
 pub(crate) fn shortened(name: &std::ffi::OsStr) -> std::ffi::OsString {
     if name.len() <= LONGEST {
         return name.to_owned();
@@ -145,7 +145,7 @@ pub(crate) fn shortened(name: &std::ffi::OsStr) -> std::ffi::OsString {
     text[..end.unwrap_or(0)].into()
 }
 
-/// Names a path in `folder` for a file that has to stand beside `path`.
+/// Returns a path in the folder of `path`.
 pub(crate) fn beside(path: &Path, name: impl AsRef<Path>) -> PathBuf {
     folder_of(path).join(name)
 }
@@ -172,7 +172,7 @@ mod tests {
             assert!(refuse_input(&link, &input).is_err());
         }
         assert!(refuse_input(&dir.path().join("new"), &input).is_ok());
-        // One of the recordings of a folder, but not a new file beside them.
+        // The output may not be a recording of the folder, but may be a new file in it.
         assert!(refuse_input(&input, dir.path()).is_err());
         assert!(refuse_input(&dir.path().join("new"), dir.path()).is_ok());
     }
@@ -220,7 +220,7 @@ mod tests {
             let target = Target::of(path, Existing::Replace).expect("a stream");
             assert_eq!(target, Target::Stream, "{}", path.display());
         }
-        // A link that leads nowhere is something that exists.
+        // A dangling link counts as an existing file.
         let dangling = dir.path().join("dangling");
         std::os::unix::fs::symlink(dir.path().join("nothing"), &dangling).expect("links");
         let refused = Target::of(&dangling, Existing::Keep);

@@ -1,4 +1,4 @@
-//! Temporary folders that do not outlive the next start.
+//! Temporary folders, which the next start removes if this process is killed.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -8,20 +8,20 @@ use std::time::Duration;
 use crate::lock;
 use loadscope_words::{cause, say};
 
-/// How many bytes the path of such a folder has at most: the address of a Unix socket in it has room for 107.
+/// Maximum length of the path, bytes. A Unix socket in the folder has an address of at most 107 bytes.
 const LONGEST: usize = 90;
 
-/// The file in the folder that is locked as long as its owner lives.
+/// File in the folder that its owner locks.
 const LOCK: &str = "lock";
 
-/// The same before it is locked.
+/// Name of the lock file before it is locked.
 const NEW_LOCK: &str = "lock.new";
 
-/// A folder without a lock is that of an owner who was killed while making it, if it is as old as this.
+/// Age at which a folder without a lock counts as abandoned: its owner was killed while creating it.
 const STALE: Duration = Duration::from_secs(600);
 
-/// A new folder that only this user can read. It is removed when it is dropped; one whose owner was killed is removed when
-/// the next one is made in the same place.
+/// A new folder that only this user can read. It is removed when it is dropped.
+/// If the owner is killed, the next folder in the same place removes it.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
@@ -29,12 +29,11 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Makes a folder whose name begins with `prefix`, in the first usable place of: the folder for temporary files
-    /// (`TMPDIR`), the user's runtime folder, `/tmp`, `/var/tmp`. Its path is short enough for a Unix socket, and can stand in a
-    /// list of paths (no `:`).
+    /// Creates a folder with `prefix` in its name in the first usable place: `TMPDIR`, the user's runtime folder, `/tmp`, `/var/tmp`.
+    /// Its path is short enough for a Unix socket, and can be in a list of paths (no `:`).
     ///
     /// # Errors
-    /// If none of them can be written to. It is the error of the first.
+    /// If no place can be written to. It is the error of the first place.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut first = None;
         for place in places() {
@@ -50,16 +49,16 @@ impl TemporaryFolder {
         Err(first.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
     }
 
-    /// Makes a folder in `place`.
+    /// Creates a folder in `place`.
     ///
     /// # Errors
-    /// If that cannot be written to, or its path is of no use.
+    /// If the place cannot be written to, or if its path is unsuitable.
     pub fn new_in(place: &Path, prefix: &str) -> io::Result<Self> {
         let place = std::path::absolute(place)?;
         if place.as_os_str().len() + prefix.len() + 8 > LONGEST {
             return Err(io::Error::other(say!("the path is too long")));
         }
-        // Its name is passed on in texts.
+        // The path is passed on as text.
         if place.to_str().is_none() {
             return Err(io::Error::other(say!("the path is not UTF-8")));
         }
@@ -74,9 +73,9 @@ impl TemporaryFolder {
         let made = tempfile::Builder::new()
             .prefix(prefix)
             .make_in(&place, |path| builder.create(path))?;
-        // From here on it is removed by `Drop`.
+        // From here on, `Drop` removes the folder.
         let path = made.into_temp_path().keep()?;
-        // There may be no descriptor to look into the folder with.
+        // Opening a directory could fail without a free descriptor, so the two files are removed by name.
         let lock = Lock::new(&path).inspect_err(|_| {
             let _ = fs::remove_file(path.join(NEW_LOCK));
             let _ = fs::remove_dir(&path);
@@ -84,7 +83,7 @@ impl TemporaryFolder {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -96,7 +95,7 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// The lock of a folder, a file in it. It gets its name once it is locked: a process that sees it unlocked knows that its owner is gone.
+/// Lock of a folder: a file that is locked before it gets its name. An unlocked file with this name means that the owner has ended.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
@@ -107,7 +106,7 @@ impl Lock {
     /// Locks a new folder.
     ///
     /// # Errors
-    /// If there is no room for a file.
+    /// If the lock file cannot be created.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let new = folder.join(NEW_LOCK);
         let file = File::create_new(&new)?;
@@ -121,17 +120,16 @@ impl Lock {
         Ok(Self { path, _file: file })
     }
 
-    /// Removes the file: the folder is complete.
+    /// Removes the lock file of a complete folder.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
 }
 
-/// Makes a file without a name in the first usable place for temporary files. The system removes it when the process ends, however that
-/// is.
+/// Creates a file without a name in the first usable place. The system removes it at the end of the process, even after a kill.
 ///
 /// # Errors
-/// If no place can be written to. It is the error of the first.
+/// If no place can be written to. It is the error of the first place.
 pub fn unnamed_file() -> io::Result<File> {
     let mut first = None;
     for place in places() {
@@ -143,7 +141,7 @@ pub fn unnamed_file() -> io::Result<File> {
     Err(first.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
 }
 
-/// Where a temporary folder may stand, in the order in which they are tried.
+/// Returns the places for temporary folders, in the order of preference.
 fn places() -> Vec<PathBuf> {
     let mut places = vec![std::env::temp_dir()];
     if cfg!(unix) {
@@ -153,7 +151,7 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// Removes the folders of owners that are no more.
+/// Removes the folders of ended processes.
 pub(crate) fn sweep(place: &Path, prefix: &str, suffix: &str) {
     let Ok(entries) = fs::read_dir(place) else {
         return;
@@ -170,13 +168,13 @@ pub(crate) fn sweep(place: &Path, prefix: &str, suffix: &str) {
     }
 }
 
-/// True if its owner is gone.
+/// Returns true if the owner has ended.
 fn is_abandoned(entry: &fs::DirEntry) -> bool {
     let lock = entry.path().join(LOCK);
     if lock.is_file() {
         return lock::is_abandoned(&lock);
     }
-    // It is being made, or its making was cut short, or another program made it.
+    // Without a lock, the folder is being created, was abandoned during creation, or belongs to another program.
     let mut inside = fs::read_dir(entry.path()).into_iter().flatten().flatten();
     let changed = entry.metadata().and_then(|found| found.modified());
     let age = changed.ok().and_then(|at| at.elapsed().ok());
@@ -187,7 +185,7 @@ fn is_abandoned(entry: &fs::DirEntry) -> bool {
 #[expect(unsafe_code, reason = "a system call")]
 fn is_own(entry: &fs::DirEntry) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // SAFETY: it has no arguments and cannot fail.
+    // SAFETY: geteuid has no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     entry.metadata().is_ok_and(|found| found.uid() == user)
 }

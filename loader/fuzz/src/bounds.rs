@@ -1,20 +1,20 @@
-//! What an input may cost: memory of the heap, and time of the processor.
+//! Resource limits per input: heap memory and CPU time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Bytes on the heap now. C libraries have their own.
+/// Current size of the heap, bytes. It excludes memory of C libraries.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// The most of them since the last question.
+/// Maximum size of the heap since the last reset, bytes.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-/// More of them end the program.
+/// Heap size that ends the program, bytes.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 #[global_allocator]
 static METER: Meter = Meter;
 
-/// Counts what is on the heap.
+/// Allocator that counts the size of the heap.
 struct Meter;
 
 impl Meter {
@@ -23,7 +23,7 @@ impl Meter {
         if live > PEAK.load(Relaxed) {
             PEAK.store(live, Relaxed);
         }
-        // Saying something takes memory, too.
+        // The panic allocates memory too, so the limit is removed first.
         if live > MOST.load(Relaxed) {
             MOST.store(usize::MAX, Relaxed);
             end_with(live);
@@ -35,79 +35,79 @@ impl Meter {
     }
 }
 
-/// Ends the process with what it took. An allocator must not unwind, and a function of C aborts instead.
+/// Ends the process with a message. An allocator must not unwind, and a panic in an `extern "C"` function aborts.
 extern "C" fn end_with(live: usize) -> ! {
     panic!("an input takes {} MiB of memory", live >> 20);
 }
 
-// SAFETY: everything is handed on to the system's allocator as it came.
+// SAFETY: all calls are passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Meter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::came(layout.size());
-        // SAFETY: the caller keeps the promises for us.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Self::came(layout.size());
-        // SAFETY: the caller keeps the promises for us.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         Self::went(layout.size());
-        // SAFETY: the caller keeps the promises for us.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be there for a moment.
+        // Both blocks may exist for a moment.
         Self::came(size);
-        // SAFETY: the caller keeps the promises for us.
+        // SAFETY: the caller upholds the contract.
         let new = unsafe { System.realloc(at, layout, size) };
         Self::went(if new.is_null() { size } else { layout.size() });
         new
     }
 }
 
-/// What an input may cost.
+/// Resource limits of an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Bytes on the heap.
+    /// Heap size, bytes.
     pub memory: usize,
-    /// Time of the processor.
+    /// CPU time.
     pub time: Duration,
 }
 
-/// What an input did cost.
+/// Resource use of an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
-    /// Bytes on the heap at the worst moment.
+    /// Maximum heap size, bytes.
     pub memory: usize,
-    /// Time of the processor.
+    /// CPU time.
     pub time: Duration,
 }
 
 impl Bounds {
-    /// For an optimised build.
+    /// Limits for an optimized build.
     pub const STRICT: Self = Self {
         memory: 512 << 20,
         time: Duration::from_secs(1),
     };
 
-    /// The same for a build for development on a host that does other things as well.
+    /// Limits for a debug build on a busy host.
     pub const LENIENT: Self = Self {
         memory: 512 << 20,
         time: Duration::from_secs(20),
     };
 
-    /// More memory than this from now on ends the program with an abort, in the very moment.
+    /// Makes the program abort as soon as it exceeds the memory limit.
     pub fn end_beyond(self) {
         MOST.store(LIVE.load(Relaxed).saturating_add(self.memory), Relaxed);
     }
 
     /// # Panics
-    /// If it was more.
+    /// If a limit is exceeded.
     pub fn hold(self, spent: Spent) {
         let Spent { memory, time } = spent;
         assert!(memory <= self.memory, "{} MiB of memory", memory >> 20);
@@ -116,7 +116,7 @@ impl Bounds {
 }
 
 impl Spent {
-    /// Does something. The memory is that of all threads.
+    /// Runs `work` and measures it. The memory is that of all threads.
     pub fn on(work: impl FnOnce()) -> Self {
         let before = LIVE.load(Relaxed);
         PEAK.store(before, Relaxed);
@@ -129,14 +129,14 @@ impl Spent {
     }
 }
 
-/// The clock of this thread: one that stands still while others have the processor.
+/// Returns the CPU time of this thread.
 #[cfg(unix)]
 fn now() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the time is there to be written to.
+    // SAFETY: `time` is valid for writing.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -1,4 +1,4 @@
-//! The inputs that were worth keeping: one archive, so that a clone does not consist of two thousand small files.
+//! Stored inputs in one archive, which avoids two thousand small files in a clone.
 //! `cargo xtask fuzz` writes it.
 
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 /// An input of the corpus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    /// The name of the target it is for.
+    /// Name of the target.
     pub target: String,
-    /// Its own name: digits of its hash, or what is special about it.
+    /// Name of the input: digits of its hash, or a description.
     pub name: String,
-    /// What the target is given.
+    /// Bytes for the target.
     pub bytes: Vec<u8>,
 }
 
@@ -20,10 +20,10 @@ fn archive() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus.tar.zst")
 }
 
-/// All inputs, unpacked in memory, by target and name.
+/// Returns all inputs, unpacked in memory, by target and name.
 ///
 /// # Errors
-/// If the archive cannot be read, or holds something else than `target/name`.
+/// If the archive cannot be read, or contains other paths than `target/name`.
 pub fn corpus() -> io::Result<Vec<Input>> {
     let path = archive();
     let told = |why: io::Error| {

@@ -1,4 +1,4 @@
-//! What a user asks of what was opened. Nothing may panic, and nothing may contradict itself.
+//! Queries of a user on an opened recording. None may panic or contradict another.
 
 #[path = "../../trace/tests/ask/mod.rs"]
 mod ask;
@@ -10,10 +10,10 @@ use loadscope_trace::{Fleet, Nanos, Run, RunId, fleet};
 
 use crate::scratch;
 
-/// Runs that are looked at; each further one costs as much again.
+/// Maximum number of examined runs. The cost grows with each run.
 const MOST_RUNS: usize = 6;
 
-/// Asks what everybody asks; with `thoroughly` all that can be asked, and writes it in every format.
+/// Runs the common queries. With `thoroughly`, runs all queries and writes every export format.
 pub fn fleet(fleet: &Fleet, thoroughly: bool) {
     let runs: Vec<(RunId, &Run)> = fleet.runs().take(MOST_RUNS).collect();
     for (_, run) in &runs {
@@ -36,7 +36,7 @@ pub fn fleet(fleet: &Fleet, thoroughly: bool) {
     }
 }
 
-/// The pipeline at some instants, who is to blame, what is found.
+/// Checks the pipeline at some instants, the causes of waits, and the findings.
 fn look(run: &Run) {
     let (end, count) = (run.end(), run.batches().len());
     for at in [Nanos(-1), Nanos::ZERO, Nanos(end.0 / 2), end, Nanos::MAX] {
@@ -54,7 +54,7 @@ fn look(run: &Run) {
     let diagnosis = Diagnosis::of(run, None, Vec::new());
     let said = [glance.headline(), diagnosis.verdict.text()];
     let found = diagnosis.findings.iter().flat_map(|f| [&f.text, &f.remedy]);
-    // Findings quote what the program said, which may be anything.
+    // Findings quote messages of the program, which can contain any text.
     let quotes = run.messages().iter().any(|(_, m)| m.text.contains("NaN"));
     for text in said.iter().chain(found) {
         assert!(quotes || !text.contains("NaN"), "{text}");
@@ -62,7 +62,7 @@ fn look(run: &Run) {
     }
 }
 
-/// Writes it in every format.
+/// Writes every export format.
 fn write(runs: &[(RunId, &Run)]) {
     scratch::with(|folder| {
         for format in [Format::Chrome, Format::Csv, Format::Parquet] {

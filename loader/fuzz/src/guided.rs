@@ -1,4 +1,4 @@
-//! The program that libFuzzer drives: `LOADSCOPE_FUZZ_TARGET` names the target, the arguments are libFuzzer's.
+//! The program for libFuzzer. `LOADSCOPE_FUZZ_TARGET` selects the target, and the arguments are those of libFuzzer.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use loadscope_fuzz::{Bounds, Spent, TARGETS, Target, hash};
 
-/// Everything that can be asked is asked of one input in so many: it takes longer than all the rest.
+/// All queries run for one in this number of inputs, because they take longer than everything else.
 const THOROUGH: u64 = 16;
 
 fn target() -> &'static Target {

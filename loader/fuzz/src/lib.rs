@@ -1,6 +1,6 @@
-//! What strangers may hand to Loadscope, as functions of bytes. Each [`Target`] goes the whole way from the bytes to what a user asks
-//! of the run, and panics if something is wrong on it. libFuzzer makes up bytes (`cargo xtask fuzz`); the tests replay those that
-//! were worth keeping.
+//! Fuzz targets for untrusted input, as functions of bytes. Each [`Target`] goes from the bytes to the queries of a user, and panics on
+//! an error.
+//! libFuzzer generates bytes (`cargo xtask fuzz`). The tests replay the stored inputs.
 #![allow(
     clippy::disallowed_methods,
     reason = "hostile files are made in a temporary folder of its own"
@@ -24,14 +24,14 @@ pub use bounds::{Bounds, Spent};
 pub use corpus::{Input, corpus};
 pub use target::{TARGETS, Target, fleet_events};
 
-/// A number that the bytes decide, so that what is done with one input in so many is done with the same ones every time.
+/// Returns a hash of the bytes. A rare check that depends on it runs for the same inputs every time.
 pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

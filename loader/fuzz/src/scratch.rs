@@ -1,4 +1,4 @@
-//! Where a target puts its files: a folder for each thread, used again and again.
+//! Temporary files of the targets, in one reused folder per thread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("the folder for temporary files can be written");
 }
 
-/// Does something with the folder.
+/// Runs `work` with the folder of this thread.
 pub fn with<T>(work: impl FnOnce(&Path) -> T) -> T {
     FOLDER.with(|folder| work(folder.path()))
 }
 
-/// Writes a file. The name stays the same, so one file takes the place of the other.
+/// Writes a file. A file with the same name is replaced.
 pub fn file(name: &str, bytes: &[u8]) -> PathBuf {
     with(|folder| {
         let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! What is handed over, and to whom.
+//! The fuzz targets.
 
 mod compressed;
 mod data;
@@ -16,14 +16,14 @@ mod wire;
 
 pub use fleet::events as fleet_events;
 
-/// A way into the program.
+/// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, and that of its inputs' folder in the corpus.
+    /// Name, also of the target's folder in the corpus.
     pub name: &'static str,
-    /// What the bytes are.
+    /// Description of the input.
     pub about: &'static str,
-    /// Goes the whole way; with `true` all that can be asked is asked. Panics if something is wrong.
+    /// Runs the target. With `true`, it runs all queries. Panics on an error.
     pub run: fn(&[u8], bool),
 }
 
@@ -31,7 +31,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8], bool)) -
     Target { name, about, run }
 }
 
-/// All of them.
+/// All targets.
 #[rustfmt::skip]
 pub const TARGETS: &[Target] = &[
     target("recording", "a recording, plain or zstd: by lines and by blocks, folded, asked", recording::run),

@@ -1,4 +1,4 @@
-//! Every input that was worth keeping, once more. What found a mistake has a test of its own in `faults.rs`.
+//! Replays every stored input. Inputs that found a bug have separate tests in `faults.rs`.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 
 use loadscope_fuzz::{Bounds, Input, Spent, TARGETS, corpus};
 
-/// What the repository can bear.
+/// Maximum size of the archive, and of an input, bytes.
 const MOST_BYTES: usize = 3 << 20;
 const LONGEST: usize = 50_000;
 
@@ -15,7 +15,7 @@ fn inputs() -> Vec<Input> {
     corpus().expect("the archive is beside this file")
 }
 
-/// One test for all: the memory that is counted is that of the program.
+/// A single test, because the measured memory is that of the whole process.
 #[test]
 fn everything_that_was_found_is_taken() {
     let inputs = inputs();

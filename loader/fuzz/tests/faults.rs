@@ -1,4 +1,4 @@
-//! What the fuzzer found and what was wrong, one test each. The inputs are in `faults/`, by target; `FUZZ.md` names them.
+//! One test per bug that the fuzzer found. The inputs are in `faults/` by target. `FUZZ.md` lists them.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -52,7 +52,7 @@ const LINES: Fault = ("words", "a-refusal-had-several-lines");
 
 const SPACE: Fault = ("words", "a-place-lost-the-space-it-began-with");
 
-/// All that have a test here.
+/// All faults with a test here.
 const FAULTS: [Fault; 13] = [
     ROUNDED,
     ENDED,
@@ -69,7 +69,7 @@ const FAULTS: [Fault; 13] = [
     BEYOND,
 ];
 
-/// The target that failed, and what was wrong.
+/// Name of the failed target, and name of the input.
 type Fault = (&'static str, &'static str);
 
 fn folder() -> PathBuf {
@@ -80,9 +80,9 @@ fn path((target, name): Fault) -> PathBuf {
     folder().join(target).join(name)
 }
 
-/// Gives the input to its target once more, and returns it.
+/// Runs the target with the input, and returns the input.
 fn taken(fault: Fault) -> Vec<u8> {
-    // The memory that is counted is that of the program, so one after the other.
+    // The measured memory is that of the whole process, so the tests run one at a time.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = fs::read(path(fault)).expect("a file of the repository");
@@ -104,7 +104,7 @@ fn every_input_has_its_test() {
     assert_eq!(found, BTreeSet::from(FAULTS.map(path)));
 }
 
-/// What stands before the colon was taken for the place, also where nothing does, and was quoted whole.
+/// Regression test: the text before the colon was quoted completely as the source, even if it was empty.
 #[test]
 fn a_url_without_a_kind_is_refused_with_its_place() {
     let bytes = taken(NAMELESS);
@@ -116,7 +116,7 @@ fn a_url_without_a_kind_is_refused_with_its_place() {
     }
 }
 
-/// A place in quotes that begins with white space was written without quotes.
+/// Regression test: quotes were omitted from a path that starts with white space.
 #[test]
 fn a_place_keeps_its_white_space() {
     let text = String::from_utf8(taken(SPACE)).expect("a text");
@@ -124,7 +124,7 @@ fn a_place_keeps_its_white_space() {
     assert_eq!(spec.to_string(), text);
 }
 
-/// A name with the end of a line in it was written as it is.
+/// Regression test: a newline in a name appeared in the error.
 #[test]
 fn a_refusal_is_one_line() {
     let text = String::from_utf8(taken(LINES)).expect("a text");
@@ -149,17 +149,17 @@ fn a_refused_line_of_a_stream_is_quoted_in_part() {
     let lines = bytes.split(|byte| *byte == b'\n');
     let line = lines.max_by_key(|line| line.len()).expect("a line");
     assert!(line.len() > 2_000, "{}", line.len());
-    // The first byte says whose it is.
+    // The first byte selects the stream.
     let refusal = Record::parse(&line[1..]).expect_err("no record");
     let refusal = refusal.to_string();
     assert!(refusal.contains("xxx") && refusal.len() < 600, "{refusal}");
 }
 
-/// A line is wrong, and the file is cut behind it: that part was not read.
+/// The file is truncated after an invalid line. That part is not read, so the truncation is not reported.
 #[test]
 fn a_cut_behind_a_refused_line_is_not_told() {
     let bytes = taken(CUT);
-    // In three frames, as the target packs it: of the one that is cut nothing is read.
+    // Three frames, as the target creates them. The truncated one is not read.
     let text = &bytes[8..];
     let frames = text.chunks(text.len() / 3 + 1);
     let frames = frames.map(|piece| zstd::bulk::compress(piece, 0).expect("a vector"));
@@ -178,21 +178,21 @@ fn a_cut_behind_a_refused_line_is_not_told() {
     assert_eq!(last, Some((true, false)), "refused, and not cut");
 }
 
-/// Pages that are their own children, in a table.
+/// Table pages that are their own children.
 #[test]
 fn a_table_without_end_ends() {
     taken(TABLE);
     ends(TABLE);
 }
 
-/// The same where only events are.
+/// The same in an index of events.
 #[test]
 fn events_without_end_end() {
     taken(EVENTS);
     ends(EVENTS);
 }
 
-/// It is a database, and reading it is given up with a sentence.
+/// Checks that the file is a database, and that reading it ends with an error.
 fn ends(fault: Fault) {
     assert!(check(&path(fault)).is_ok(), "it looks like one of SPDL");
     let Err(refusal) = read(&path(fault), |_, _| true) else {
@@ -202,33 +202,34 @@ fn ends(fault: Fault) {
     assert!(refusal.contains("its tables are endless"), "{refusal}");
 }
 
-/// Frames that are missing as a whole are reported where they were: behind the damage before them.
+/// Missing frames are reported at their position, after the damage before them.
 #[test]
 fn gaps_are_reported_in_the_order_of_the_file() {
     taken(GAPS);
 }
 
-/// Where the first frame cannot be known any more, a line that lies uncompressed in a later one was taken for one of a plain
-/// recording, and so for certain, though its checksum is wrong.
+/// Regression test: without a readable first frame, an uncompressed line of a later frame counted as a line of a plain recording.
+/// It was reported as certain, although its checksum was wrong.
 #[test]
 fn a_changed_line_of_a_compressed_recording_is_never_certain() {
     taken(CERTAIN);
 }
 
-/// The frame with the checksums said that it is two bytes longer than it was, which is beyond the end of the file. Reading it said
-/// that the recording is cut, and repair that nothing is wrong with it.
+/// Regression test: the checksum frame had a stated length two bytes beyond the end of the file.
+/// Reading reported a truncated recording, and repair reported no damage.
 #[test]
 fn checksums_that_end_behind_the_file_are_damage() {
     taken(BEYOND);
 }
 
-/// Two runs of one recording, one of which ended in a part that was dropped: nothing of it is in the extent, which ended before it began.
+/// Regression test: two runs of a recording, one of which ended in a dropped part.
+/// The extent of that run is empty, but its end was before its start.
 #[test]
 fn the_extent_of_a_run_that_ended_before_what_is_kept_is_empty() {
     taken(ENDED);
 }
 
-/// A batch says that its shape is larger than any memory: its bytes are as many as a number holds, and were rounded up to whole MB.
+/// Regression test: the shape of a batch exceeds any memory. Its size in bytes is the maximum number and was rounded up to MB.
 #[test]
 fn a_batch_of_more_bytes_than_a_number_holds_has_a_size() {
     taken(ROUNDED);

@@ -1,21 +1,21 @@
-//! Texts in columns of a terminal, where a Chinese character takes two places.
+//! Aligned columns in a terminal, in which a Chinese character takes two cells.
 
-/// How many places of a terminal a text takes.
+/// Returns the number of terminal cells of a text.
 pub fn places(text: &str) -> usize {
     text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
-/// Chinese characters and their signs.
+/// Returns true for Chinese characters and punctuation.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}')
 }
 
-/// With spaces behind it, so that it takes at least `width` places.
+/// Pads a text with spaces at the end to at least `width` cells.
 pub fn left(text: &str, width: usize) -> String {
     format!("{text}{:1$}", "", width.saturating_sub(places(text)))
 }
 
-/// With spaces before it, so that it takes at least `width` places.
+/// Pads a text with spaces at the start to at least `width` cells.
 pub fn right(text: &str, width: usize) -> String {
     format!("{:1$}{text}", "", width.saturating_sub(places(text)))
 }

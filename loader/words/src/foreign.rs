@@ -1,8 +1,8 @@
-//! Messages of the parsers for JSON and TOML (serde) in plain words.
+//! Plain messages for errors of the JSON and TOML parsers (serde).
 
 use crate::say;
 
-/// A message of serde about a value, as a clause: `"four" is not a whole number`. `None` if it is about something else.
+/// Converts a message of serde about a value to a clause: `"four" is not a whole number`. `None` for other messages.
 pub fn value_error(message: &str) -> Option<String> {
     let message = message.trim();
     if let Some(name) = message.strip_prefix("missing field ") {
@@ -12,7 +12,7 @@ pub fn value_error(message: &str) -> Option<String> {
         return Some(say!("the field {name} appears twice"));
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
-        // All valid fields would be a long list.
+        // The list of all valid fields would be too long.
         let name = rest.split("`, ").next().unwrap_or(rest);
         return Some(say!("the field `{}` is unknown", name.trim_matches('`')));
     }
@@ -31,9 +31,9 @@ pub fn value_error(message: &str) -> Option<String> {
     Some(say!("{} is not {}", given(found), kind(expected)))
 }
 
-/// A message of `serde_json`, as a clause.
+/// Converts a message of `serde_json` to a clause.
 pub fn json_error(message: &str) -> String {
-    /// Beginnings of messages about text that is not JSON.
+    /// Starts of messages about text that is not JSON.
     const SYNTAX: [&str; 9] = [
         "control character",
         "expected ",
@@ -83,7 +83,7 @@ pub fn json_error(message: &str) -> String {
     }
 }
 
-/// A value as the file has it: `"four"`, `5`, an object.
+/// Returns a value as in the file: `"four"`, `5`, an object.
 fn given(found: &str) -> String {
     match found {
         "map" => say!("an object").to_owned(),
@@ -104,7 +104,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// The kind of value of a Rust type.
+/// Returns the type of value that a Rust type expects.
 fn kind(expected: &str) -> String {
     let is_whole = |name: &str| {
         let bits = name.strip_prefix(['u', 'i']).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Which language is spoken.
+//! Language of the program.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// A language in which all texts are written.
+/// A language of the texts.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -13,14 +13,14 @@ pub enum Language {
     /// English.
     #[default]
     En,
-    /// Chinese, in simplified characters.
+    /// Chinese in simplified characters.
     Zh,
 }
 
-/// The place in [`Language::ALL`] of the language of the program.
+/// Index of the program's language in [`Language::ALL`].
 static CURRENT: AtomicU8 = AtomicU8::new(0);
 
-/// The language of the program: English until [`set_language`] is called.
+/// Returns the language of the program. It is English before [`set_language`].
 #[inline]
 pub fn language() -> Language {
     match CURRENT.load(Ordering::Relaxed) {
@@ -29,16 +29,16 @@ pub fn language() -> Language {
     }
 }
 
-/// Sets the language of the program. What is shown from now on is in it.
+/// Sets the language of the program, for all texts from now on.
 pub fn set_language(language: Language) {
     CURRENT.store(language as u8, Ordering::Relaxed);
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Self; 2] = [Self::En, Self::Zh];
 
-    /// As it stands in the names of files and behind `--lang`: `en`, `zh`.
+    /// Returns the code in file names and for `--lang`: `en`, `zh`.
     pub fn code(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -46,7 +46,7 @@ impl Language {
         }
     }
 
-    /// Its own name.
+    /// Returns the name of the language in this language.
     pub fn name(self) -> &'static str {
         match self {
             Self::En => "English",
@@ -54,21 +54,20 @@ impl Language {
         }
     }
 
-    /// The language of a file called `07.zh.toml`; English if the name tells none.
+    /// Returns the language of a file such as `07.zh.toml`. English if the name contains no code.
     pub fn of_file(name: &str) -> Self {
         let is = |language: &Self| name.contains(&format!(".{}.", language.code()));
         Self::ALL.into_iter().find(is).unwrap_or_default()
     }
 
-    /// The language of a locale such as `zh_CN.UTF-8` or `zh-Hans`; `None` if the texts are not written in it.
+    /// Returns the language of a locale such as `zh_CN.UTF-8` or `zh-Hans`. `None` for other languages.
     pub fn of_locale(locale: &str) -> Option<Self> {
         let code = locale.split(['_', '-', '.', '@']).next()?;
         let is = |language: &Self| code.eq_ignore_ascii_case(language.code());
         Self::ALL.into_iter().find(is)
     }
 
-    /// The language that the environment asks for, by the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set; English where it
-    /// is one that the texts are not written in.
+    /// Returns the language of the first non-empty variable among `LC_ALL`, `LC_MESSAGES` and `LANG`. English for other languages.
     pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
         let name = ["LC_ALL", "LC_MESSAGES", "LANG"]

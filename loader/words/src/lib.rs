@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-// The macros name the crate as others do.
+// The macros use this name of the crate.
 extern crate self as loadscope_words;
 
 loadscope_words_macros::catalogs!();
@@ -16,13 +16,13 @@ mod text;
 pub use columns::{left, places, right};
 pub use foreign::{json_error, value_error};
 pub use language::{Language, language, set_language};
-/// Marks the crate as one whose catalogs are in `words/`: it is compiled anew when they change. Once, in `lib.rs`.
+/// Recompiles the crate after a change to its catalogs in `words/`. Call it once, in `lib.rs`.
 pub use loadscope_words_macros::catalogs;
-/// A text of the catalog in the language of the program: `&'static str`, or with placeholders a `String` as of `format!`.
+/// Text of the catalog in the language of the program: a `&'static str`, or with placeholders a `String`.
 pub use loadscope_words_macros::say;
-/// All entries of a catalog as a sorted table, for texts that are looked up at run time: `table!("help")` reads `words/help.zh.toml`.
+/// Sorted table of a catalog for lookups at run time: `table!("help")` reads `words/help.zh.toml`.
 pub use loadscope_words_macros::table;
-/// A [`Text`] of the catalog, for constants.
+/// [`Text`] of the catalog, for constants.
 pub use loadscope_words_macros::text;
 pub use spaces::spaced;
 pub use system::{cause, explain, path_error, shell_word, without_numbers};

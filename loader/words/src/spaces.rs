@@ -1,10 +1,10 @@
-//! Spaces between Chinese characters and what is put between them.
+//! Spaces between Chinese characters and inserted values.
 
-/// Where a text and what was put into it meet.
+/// Border between a text and an inserted value.
 const JOINT: char = '\u{1}';
 
-/// A text with a space wherever a joint stands between a Chinese character and a letter or a digit, and without the joints. What was
-/// put in stays as it is: it may be the name of a file.
+/// Replaces each joint between a Chinese character and a letter or digit with a space, and removes the others.
+/// Inserted values stay unchanged, because they may be file names.
 pub fn spaced(text: String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_joint = false;
@@ -23,7 +23,7 @@ pub fn spaced(text: String) -> String {
     out
 }
 
-/// True for a Chinese character beside a letter or a digit.
+/// Returns true for a Chinese character next to a letter or a digit.
 fn differ(a: char, b: char) -> bool {
     let latin = |c: char| c.is_ascii_alphanumeric() || c == '%';
     let chinese = |c: char| matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}');

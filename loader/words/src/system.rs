@@ -1,16 +1,16 @@
-//! Errors of the system in plain words, with a remedy and without the system's number.
+//! Plain messages for system errors, with a remedy and without error numbers.
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use crate::{Text, say, text};
 
-/// A path and the reason why it cannot be opened, read or written: `a.csv: not found. Check the path.`
+/// Formats a path and the error of accessing it: `a.csv: not found. Check the path.`
 pub fn path_error(path: &Path, error: &Error) -> String {
     say!("{}: {}", path.display(), explain(error))
 }
 
-/// The cause of an error, with a remedy if there is one: `not found. Check the path.`
+/// Returns the cause of an error, with a remedy if there is one: `not found. Check the path.`
 pub fn explain(error: &Error) -> String {
     match known(error) {
         Some((cause, remedy)) => say!("{cause}. {remedy}"),
@@ -18,7 +18,7 @@ pub fn explain(error: &Error) -> String {
     }
 }
 
-/// The cause of an error as a clause, for sentences that have their own remedy: `permission denied`
+/// Returns the cause of an error as a clause, for sentences with their own remedy: `permission denied`
 pub fn cause(error: &Error) -> String {
     match known(error) {
         Some((cause, _)) => cause.to_string(),
@@ -26,7 +26,7 @@ pub fn cause(error: &Error) -> String {
     }
 }
 
-/// A path as a word of a shell: in quotes if it needs them.
+/// Formats a path as a shell word, in quotes if needed.
 pub fn shell_word(path: &Path) -> String {
     let shown = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
@@ -36,10 +36,10 @@ pub fn shell_word(path: &Path) -> String {
     }
 }
 
-/// Begins the system's number of an error in texts of libraries: `No such file or directory (os error 2)`.
+/// Start of an error number in texts of libraries: `No such file or directory (os error 2)`.
 const BEGIN: &str = " (os error ";
 
-/// A text of another library without the numbers of the system: `(os error 2)`
+/// Removes error numbers such as `(os error 2)` from a text of a library.
 pub fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -59,7 +59,7 @@ pub fn without_numbers(text: &str) -> String {
     out
 }
 
-/// Cause and remedy of errors that users meet; `None` for others, and for errors with a text of their own.
+/// Returns cause and remedy of common errors. `None` for other errors, and for errors with their own text.
 fn known(error: &Error) -> Option<(Text, Text)> {
     if error.get_ref().is_some() {
         return known(&inner(error)?);
@@ -113,8 +113,10 @@ fn known(error: &Error) -> Option<(Text, Text)> {
     })
 }
 
-/// The system's error in an error of the crate `tempfile`: `Permission denied (os error 13) at path "/data/.run.jsonl.x7k2aq.part"`.
-/// Its type is private, and its source is not this error. Callers name the file, and a user does not know the temporary one.
+/// Extracts the system error from an error of the crate `tempfile`: `Permission denied (os error 13) at path
+/// "/data/.run.jsonl.x7k2aq.part"`.
+/// The type of that error is private, and its source is not the system error. Callers name the file, because users do not know the
+/// temporary one.
 fn inner(error: &Error) -> Option<Error> {
     let text = error.get_ref()?.to_string();
     let (_, rest) = text.split_once(BEGIN)?;
@@ -124,13 +126,13 @@ fn inner(error: &Error) -> Option<Error> {
     is_whole.then_some(system)
 }
 
-/// Errors of Unix without a kind of their own.
+/// Returns cause and remedy of Unix errors without an [`ErrorKind`].
 fn by_number(number: i32) -> Option<(Text, Text)> {
-    /// An error of a device.
+    /// Error of a device.
     const EIO: i32 = 5;
-    /// Open files of the host.
+    /// Too many open files on the host.
     const ENFILE: i32 = 23;
-    /// Open files of the process.
+    /// Too many open files in the process.
     const EMFILE: i32 = 24;
     match number {
         EIO if cfg!(unix) => Some((
@@ -145,10 +147,10 @@ fn by_number(number: i32) -> Option<(Text, Text)> {
     }
 }
 
-/// The text of an error as a clause.
+/// Returns the text of an error as a clause.
 fn unknown(error: &Error) -> String {
     let text = without_numbers(&error.to_string());
-    // Messages of the system begin with a capital, unlike clauses. Abbreviations keep theirs.
+    // System messages start with a capital letter, which clauses do not. Abbreviations keep it.
     let is_message = error.get_ref().is_none();
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
@@ -219,7 +221,7 @@ mod tests {
         let text = format!("{system} at path \"/data/.run.jsonl.x7k2aq.part\"");
         let wrapped = Error::new(system.kind(), text.clone());
         assert_eq!(explain(&wrapped), "not found. Check the path.");
-        // The kind is not that of the number, so the text is about something else.
+        // The kind does not belong to the number, so the text is about another error.
         let other = Error::new(ErrorKind::PermissionDenied, text);
         assert!(explain(&other).contains(" at path "), "{other}");
     }

@@ -1,32 +1,32 @@
-//! Texts that are known in all languages.
+//! Texts in all languages.
 
 use std::fmt::{self, Debug, Display, Formatter};
 
 use crate::{Language, language};
 
-/// A fixed text in all languages, made by [`text!`](crate::text) in constants.
+/// A fixed text in all languages, created by [`text!`](crate::text) in constants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text {
     texts: [&'static str; Language::ALL.len()],
 }
 
 impl Text {
-    /// From the texts in the order of [`Language::ALL`].
+    /// Creates a text from translations in the order of [`Language::ALL`].
     pub const fn new(texts: [&'static str; Language::ALL.len()]) -> Self {
         Self { texts }
     }
 
-    /// A name, which is the same in all languages.
+    /// Creates a text that is the same in all languages.
     pub const fn same(name: &'static str) -> Self {
         Self::new([name; Language::ALL.len()])
     }
 
-    /// In the language of the program.
+    /// Returns the text in the language of the program.
     pub fn say(self) -> &'static str {
         self.of(language())
     }
 
-    /// In a language.
+    /// Returns the text in `language`.
     pub const fn of(self, language: Language) -> &'static str {
         let [en, zh] = self.texts;
         match language {
@@ -48,7 +48,7 @@ impl Debug for Text {
     }
 }
 
-/// Looks an English text up in a table of [`table!`](crate::table); itself in English, `None` if the table lacks it.
+/// Looks up an English text in a table of [`table!`](crate::table). Returns the text itself in English. `None` if it is missing.
 pub fn look_up(table: &[(&'static str, Text)], english: &str) -> Option<&'static str> {
     let at = table.binary_search_by_key(&english, |(key, _)| key).ok()?;
     Some(table[at].1.say())

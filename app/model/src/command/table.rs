@@ -21,7 +21,7 @@ const ALT_SHIFT: Modifiers = Modifiers::ALT.plus(Modifiers::SHIFT);
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 impl Action {
-    /// All actions in the order of the help sheet.
+    /// Returns all actions in the order of the help sheet.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::VARIANTS.iter().copied()
     }

@@ -9,7 +9,7 @@ use crate::Model;
 use crate::state::{SessionState, Source};
 use crate::view::Lower;
 
-/// A run of two workers. Batch 3 takes 200 ms, the others 10 ms.
+/// Returns a model with a run of two workers. Batch 3 takes 200 ms, the others 10 ms.
 fn model() -> Model {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=10,slow=3:200".to_owned(),

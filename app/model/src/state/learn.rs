@@ -29,7 +29,7 @@ pub struct Learned {
     pub language: Language,
     /// True in lecture mode, which hides questions and enlarges the text.
     pub lecture: bool,
-    /// Seed of the detective cases. 0 stands for the first cases.
+    /// Seed of the detective cases. 0 means seed 1, the first cases.
     pub cases: u64,
     /// Progress in lessons, quizzes and cases.
     pub progress: Progress,

@@ -93,7 +93,7 @@ pub struct SessionState {
     pub hovered: Option<Item>,
     /// Item under the pointer in this frame.
     pub hovering: Option<Item>,
-    /// True while a recording is being played.
+    /// True during playback of a recording.
     pub playing: bool,
     /// Notices for the user.
     pub notices: Vec<Notice>,

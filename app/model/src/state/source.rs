@@ -37,7 +37,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// True while the engine runs.
+    /// Returns true while the engine runs.
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Live { .. })
     }

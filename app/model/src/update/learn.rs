@@ -218,6 +218,7 @@ pub(super) fn prepared(state: &mut State, prepared: Prepared) {
     }
 }
 
+/// Advances a playback.
 pub(super) fn frame(state: &mut State, elapsed: Nanos) {
     if state.learn.page.is_some() {
         stage::advance(state, elapsed);

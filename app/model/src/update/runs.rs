@@ -57,6 +57,7 @@ pub(super) fn star(state: &mut State, number: u32) {
     session.starred = !session.starred;
 }
 
+/// Drops a run.
 pub(super) fn drop(state: &mut State, number: u32) {
     let _ = state.runs.take(number);
 }

@@ -14,7 +14,7 @@ use crate::prefs::Prefs;
 use crate::state::{Saving, Source, State};
 use crate::view::{OptionsOf, Workspace};
 
-/// Starts a session.
+/// Sets the shown run aside, and initializes the state of a new session.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
     let of_lesson = learn::kind_of(state, &source, watched);
     let before = state.set_aside();
@@ -31,7 +31,7 @@ pub fn begin(state: &mut State, source: Source, watched: bool) {
     }
 }
 
-/// Starts the run with the forecast setting, compared with the previous run.
+/// Compares the run with the forecast setting with the previous run.
 pub fn check(state: &mut State, check: Check, before: Other) {
     state.session.diagnose.check = Some(check);
     state.session.diagnose.other = Some(before);

@@ -18,7 +18,7 @@ fn apply(run: &mut Run, ms: i64, kind: EventKind) {
     });
 }
 
-/// A run of two workers and three batches. Batch 1 arrives before batch 0, and batch 2 fails.
+/// Returns a state with a run of two workers and three batches. Batch 1 arrives before batch 0, and batch 2 fails.
 fn state() -> State {
     let mut run = Run::default();
     run.info.options.num_workers = 2;

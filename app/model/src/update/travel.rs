@@ -89,6 +89,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
+/// Goes back by one transition.
 pub fn step_back(state: &mut State) {
     state.session.seeking = None;
     let step = state.step().saturating_sub(1);

@@ -11,7 +11,7 @@ use loadscope_words::{cause, say};
 
 /// Minimum interval between calculations for a growing run.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Minimum pause between calculations, as a multiple of the last duration.
+/// Minimum interval as a multiple of the duration of the last calculation.
 const PART: u32 = 10;
 
 /// Inputs of a result.

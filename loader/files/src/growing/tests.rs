@@ -124,7 +124,7 @@ fn a_file_that_another_program_cut_meanwhile_does_not_count_as_written() {
     fs::write(&path, "theirs\n").expect("own folder");
     new.write_all(b"second").expect("room");
     assert!(matches!(new.finish(), Err(WriteError::Changed(_))));
-    // What comes after the cut has no hole before it.
+    // Data after the truncation follow without a hole.
     assert_eq!(fs::read(&path).expect("readable"), b"theirs\nsecond");
 }
 

@@ -1,4 +1,4 @@
-//! Something compressed, and then damaged. Bytes that are made up are hardly ever a sound frame, so packing is done here.
+//! Compressed and then damaged input. Random bytes are rarely a valid frame, so the target compresses them.
 
 use std::io::Write as _;
 
@@ -14,7 +14,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     let packed_as_gzip = how & 1 == 1;
     let size = text.len() / (usize::from(pieces % 4) + 1) + 1;
     let mut packed: Vec<u8> = Vec::new();
-    // Several frames one after the other are one file.
+    // Several frames in a row are one file.
     for piece in text.chunks(size) {
         let frame = match packed_as_gzip {
             true => gzip(piece),

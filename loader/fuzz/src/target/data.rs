@@ -1,5 +1,4 @@
-//! Data as people have them: what `loadscope-formats` reads with parsers of its own. What libraries parse (JPEG, Parquet, FLAC …) is
-//! left to them.
+//! Data formats that `loadscope-formats` parses itself. Formats that libraries parse (JPEG, Parquet, FLAC …) are excluded.
 
 use std::fs;
 use std::path::Path;
@@ -13,14 +12,14 @@ use loadscope_plan::dataset::DatasetSpec;
 
 use crate::scratch;
 
-/// Rows that are looked at from the begin and from the end.
+/// Maximum number of rows to check at the start and at the end.
 const MOST_ROWS: usize = 40;
-/// Archives that a pattern stands for.
+/// Maximum number of archives of a pattern.
 const MOST_SHARDS: usize = 10_000;
-/// Samples of a stream.
+/// Maximum number of samples of a stream.
 const MOST_SAMPLES: usize = 400;
 
-/// A text that names a dataset.
+/// Tests a text that names a dataset.
 pub fn words(bytes: &[u8], _: bool) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -42,7 +41,7 @@ pub fn words(bytes: &[u8], _: bool) {
     }
 }
 
-/// The first byte says which format of arrays the others are.
+/// Tests array files. The first byte selects the format.
 pub fn arrays(bytes: &[u8], thoroughly: bool) {
     let Some((kind, bytes)) = bytes.split_first() else {
         return;
@@ -71,7 +70,7 @@ pub fn arrays(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// Lines: the first byte says of what.
+/// Tests line-based tables. The first byte selects the format.
 pub fn tables(bytes: &[u8], thoroughly: bool) {
     let Some((kind, bytes)) = bytes.split_first() else {
         return;
@@ -96,7 +95,7 @@ pub fn tables(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// A file of COCO's annotations.
+/// Tests a file of COCO annotations.
 pub fn annotations(bytes: &[u8], thoroughly: bool) {
     if is_large(bytes) {
         return;
@@ -117,7 +116,7 @@ pub fn annotations(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// Whether it asks for more pixels than are looked at here: a mask is as large as its picture says, within a bound.
+/// Returns true for input with too many pixels. The size of a mask is that of its image, up to a limit.
 fn is_large(bytes: &[u8]) -> bool {
     let longest = bytes
         .split(|byte| !byte.is_ascii_digit())
@@ -130,7 +129,7 @@ fn is_large(bytes: &[u8]) -> bool {
             .any(|part| part.iter().all(u8::is_ascii_digit))
 }
 
-/// An annotation of VOC.
+/// Tests an annotation of VOC.
 pub fn annotation(bytes: &[u8], thoroughly: bool) {
     scratch::with(|folder| {
         let root = folder.join("voc");
@@ -150,7 +149,7 @@ pub fn annotation(bytes: &[u8], thoroughly: bool) {
     });
 }
 
-/// An archive of samples; the first byte says whether the files in it are decoded.
+/// Tests an archive of samples. The first byte selects if its files are decoded.
 pub fn shards(bytes: &[u8], _: bool) {
     let Some((kind, bytes)) = bytes.split_first() else {
         return;
@@ -178,7 +177,7 @@ pub fn shards(bytes: &[u8], _: bool) {
     }
 }
 
-/// The file of an LMDB database.
+/// Tests the file of an LMDB database.
 pub fn pages(bytes: &[u8], thoroughly: bool) {
     let path = scratch::file("data.mdb", bytes);
     rows(
@@ -187,7 +186,7 @@ pub fn pages(bytes: &[u8], thoroughly: bool) {
     );
 }
 
-/// Looks at rows; asking for several at once makes no difference.
+/// Reads rows. Reading several rows at once must give the same result.
 fn rows<R: Rows>(opened: Result<R, FormatError>, thoroughly: bool) {
     let data = match opened {
         Ok(data) => data,
@@ -237,12 +236,12 @@ fn ask(data: &dyn Rows, indices: &[usize], all: &[Cell]) {
     }
 }
 
-/// As a text, in which NaN is itself.
+/// Formats cells as text, in which NaN equals itself.
 fn shown(cells: &[Cell]) -> String {
     format!("{cells:?}")
 }
 
-/// An error names the thing and what to do, in one line that is not long.
+/// Checks that an error names its source and a remedy, in one short line.
 fn is_a_sentence(error: &FormatError) {
     let text = error.to_string();
     let good = !error.place.source.is_empty()

@@ -1,4 +1,4 @@
-//! Connections to the listener. A line that begins with `=` begins another connection; each is sent in pieces.
+//! Connections to the listener. A line that starts with `=` starts another connection. Each connection is sent in pieces.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -9,11 +9,11 @@ use loadscope_live::{Join, Listener};
 
 use super::{lotus::split, wire};
 
-/// What the corpus knows.
+/// Token in the corpus.
 const TOKEN: &str = "0123456789abcdef";
-/// Connections at most.
+/// Maximum number of connections.
 const MOST: usize = 4;
-/// A turn takes no time, so this is for ever.
+/// Timeout. A turn takes almost no time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 thread_local! {
@@ -67,7 +67,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         let (mut sockets, mut said) = (Vec::new(), Vec::new());
         for part in &parts {
             let mut socket = door.knock();
-            // In two pieces, so that a line comes in two pieces.
+            // Two pieces, so that a line is split.
             let (first, second) = part.split_at(part.len() / 2);
             let _ = socket.write_all(first);
             said.extend(door.listener.turn(&mut join));
@@ -77,7 +77,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         }
         drop(sockets);
         let start = Instant::now();
-        // They have said all they had to say.
+        // All connections have sent all their data.
         while door.listener.present() > 0 {
             said.extend(door.listener.turn(&mut join));
             assert!(start.elapsed() < PATIENCE, "a connection stays");

@@ -1,4 +1,4 @@
-//! Events in any order, from few bytes: histories that no sequence of changed letters in a text comes to.
+//! Events in any order from few bytes. Mutations of text would not reach these histories.
 
 use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
@@ -8,7 +8,7 @@ use loadscope_trace::{
 
 use super::recording::{by_line, fold, same, sorted, written};
 
-/// More events make no new histories.
+/// Maximum number of events. More do not lead to new histories.
 const MOST: usize = 2_000;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -16,14 +16,14 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     let text = written(&events);
     let read = by_line(&text).expect("our own header");
     assert_eq!((read.1, read.2, read.0.len()), (false, None, events.len()));
-    // A statistic that is not a number becomes one that is not known, and stays that.
+    // A statistic that is not a number becomes unknown and stays unknown.
     let text = written(&read.0);
     let again = by_line(&text).expect("our own header");
     same(&text, &written(&again.0));
     fold(&sorted(&read.0), thoroughly);
 }
 
-/// What the bytes say: events in any order.
+/// Returns the events of the bytes, in any order.
 pub fn histories(from: &mut Bytes<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut at = 0i64;
@@ -41,7 +41,7 @@ pub fn histories(from: &mut Bytes<'_>) -> Vec<Event> {
     events
 }
 
-/// Takes values from bytes; zeros when they are used up.
+/// Reader of values from bytes. After the end, it returns zeros.
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -54,7 +54,7 @@ impl Bytes<'_> {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// Mostly a small one, sometimes any.
+    /// Returns a mostly small number.
     pub fn number(&mut self) -> i64 {
         match self.byte() {
             small @ 0..0xE0 => i64::from(small),
@@ -104,7 +104,7 @@ impl Bytes<'_> {
         all[usize::from(self.byte()) % all.len()]
     }
 
-    /// Epochs and batches are few, so that they meet again.
+    /// Returns one of few batches, so that events often refer to the same batch.
     fn batch(&mut self) -> BatchId {
         match self.byte() {
             near @ 0..0xF8 => BatchId {

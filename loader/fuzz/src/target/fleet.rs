@@ -1,5 +1,5 @@
-//! Events of several loaders: ranks that are missing or there twice, clocks that disagree, counts beyond all measure. Asked what
-//! is only asked of several.
+//! Events of several loaders: missing and duplicate ranks, disagreeing clocks, extreme counts.
+//! The queries are those for several loaders.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::events::{Bytes, info, kind};
 use super::recording::{by_line, sorted, written};
 use crate::examine;
 
-/// More events make no new histories.
+/// Maximum number of events. More do not lead to new histories.
 const MOST: usize = 2_000;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -30,7 +30,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     examine::fleet(&fleet, thoroughly);
 }
 
-/// What the bytes say: events of a few loaders.
+/// Returns the events of a few loaders from the bytes.
 pub fn events(bytes: &[u8]) -> Vec<Event> {
     let mut from = Bytes(bytes);
     let (mut events, mut at) = (Vec::new(), 0i64);
@@ -57,7 +57,7 @@ pub fn events(bytes: &[u8]) -> Vec<Event> {
     events
 }
 
-/// A loader that is one of few ranks.
+/// Returns a loader with one of few ranks.
 fn rank(from: &mut Bytes<'_>) -> RunInfo {
     let which = from.byte();
     let mut info = match from.byte() {
@@ -80,7 +80,7 @@ fn rank(from: &mut Bytes<'_>) -> RunInfo {
     info
 }
 
-/// What is asked of all loaders together, and of those that do the same on several ranks.
+/// Checks queries on all loaders, and on loaders with the same role on several ranks.
 fn several(fleet: &Fleet) {
     let all: Vec<(RunId, &Run)> = fleet.runs().collect();
     let sum = Summary::together(all.iter().map(|(_, run)| *run));
@@ -113,14 +113,14 @@ fn several(fleet: &Fleet) {
     }
 }
 
-/// Each loader as a recording of its own, put onto one axis of time.
+/// Treats each loader as a separate recording, and aligns them on one time axis.
 fn in_a_folder(events: &[Event]) {
     let mut marks: BTreeMap<RunId, Marks> = BTreeMap::new();
     for event in events {
         let own = marks.entry(event.run).or_default();
         own.take(event);
     }
-    // Each is held against the others, and a folder holds few.
+    // Each recording is compared with all others, so their number is limited.
     let marks: Vec<Marks> = marks.into_values().take(16).collect();
     assert_eq!(places(&marks).len(), marks.len());
 }

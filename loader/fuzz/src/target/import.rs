@@ -1,4 +1,4 @@
-//! Any one file.
+//! A single file of any format.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use loadscope_trace::Fleet;
 
 use crate::{examine, scratch};
 
-/// A refusal is a sentence, not a page.
+/// Maximum length of an error message, bytes.
 const LONGEST_REFUSAL: usize = 2_000;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -15,7 +15,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     open(&path, thoroughly);
 }
 
-/// Opens what is at `path` as `loadscope info` and the window do.
+/// Opens `path` as `loadscope info` and the window do.
 pub fn open(path: &Path, thoroughly: bool) {
     let mut fleet = Fleet::default();
     let mut last = None;
@@ -41,7 +41,7 @@ pub fn open(path: &Path, thoroughly: bool) {
     }
 }
 
-/// What a user would read.
+/// Checks the error message.
 fn told(error: &ImportError) {
     let text = error.to_string();
     assert!(!text.is_empty() && text.len() < LONGEST_REFUSAL, "{text}");

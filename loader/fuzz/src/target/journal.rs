@@ -1,5 +1,6 @@
-//! A recording under way whose program ends at any moment: written in steps, flushed now and then, cut anywhere, with or without
-//! something else behind the cut. What was flushed before the cut is there.
+//! A recording whose program ends at any moment. It is written in steps, flushed sometimes, truncated anywhere, and may have other data
+//! after that.
+//! Everything that was flushed before the truncation must be readable.
 
 use std::cell::RefCell;
 use std::io::{self, Cursor, Write};
@@ -10,7 +11,7 @@ use loadscope_trace::{Compression, Event, LogWriter, repair};
 use super::events::{Bytes, histories};
 use super::recording::{by_block, by_line, fold, same, sorted, written};
 
-/// Bytes behind the cut at most: a lost block of a disk.
+/// Maximum size of data after the truncation, bytes: a lost block of a disk.
 const LONGEST_TAIL: usize = 4096;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -21,7 +22,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         0 => Compression::Zstd,
         _ => Compression::None,
     };
-    // As they come back from a file.
+    // The events as a file returns them.
     let events = by_line(&written(&histories(&mut from)))
         .expect("our own header")
         .0;
@@ -31,7 +32,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     let safe = safe.map_or(0, |(_, count)| *count);
     let mut left = file[..cut].to_vec();
     if how & 2 == 2 {
-        // The cut is a flush: nothing is known of what comes after it.
+        // The file is truncated at a flush, because the data after it are undefined.
         let length = flushed.iter().rev().find(|(length, _)| *length <= cut);
         left.truncate(length.map_or(0, |(length, _)| *length));
         left.extend(
@@ -47,7 +48,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     keeps(&left, &events, safe);
 }
 
-/// The recording, and after each flush its length and the events in it.
+/// Returns the recording, and its size and number of events after each flush.
 fn steps(
     events: &[Event],
     compression: Compression,
@@ -70,7 +71,7 @@ fn steps(
     (file.0.take(), flushed)
 }
 
-/// A cut recording opens up to the cut.
+/// Checks that a truncated recording opens up to the truncation.
 fn opens(left: &[u8], events: &[Event], safe: usize, thoroughly: bool) {
     let (lines, blocks) = (by_line(left), by_block(left));
     let (Some(lines), Some(blocks)) = (lines, blocks) else {
@@ -84,7 +85,7 @@ fn opens(left: &[u8], events: &[Event], safe: usize, thoroughly: bool) {
     fold(&sorted(&lines.0), thoroughly);
 }
 
-/// Repair keeps what was flushed, whatever stands behind it.
+/// Checks that repair keeps the flushed events, with any data after them.
 fn keeps(left: &[u8], events: &[Event], safe: usize) {
     let mut kept = Vec::new();
     let result = repair(Cursor::new(left), |line| {
@@ -106,7 +107,7 @@ fn keeps(left: &[u8], events: &[Event], safe: usize) {
     }
 }
 
-/// A file that grows in memory.
+/// A growing file in memory.
 #[derive(Clone, Default)]
 struct File(Rc<RefCell<Vec<u8>>>);
 

@@ -1,11 +1,11 @@
-//! A folder of LotusTrace logs. A line that begins with `=` begins another file.
+//! A folder of LotusTrace logs. A line that starts with `=` starts another file.
 
 use std::fs;
 
 use super::import;
 use crate::scratch;
 
-/// The first process is the main one, the second has a name of another run.
+/// File names. The first process is the main one, and one file belongs to another run.
 const NAMES: [&str; 5] = [
     "run_main_pid_1",
     "run_worker_pid_2",
@@ -26,7 +26,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
                 None => _ = fs::remove_file(&path),
             }
         }
-        // A folder, or one of its logs.
+        // The input is the folder, or one of its logs.
         match bytes.last() {
             Some(b';') => import::open(&folder.join(NAMES[0]), thoroughly),
             _ => import::open(&folder, thoroughly),
@@ -34,7 +34,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     });
 }
 
-/// The parts of `bytes` between lines that begin with `=`, the last of `most` with all the rest.
+/// Splits `bytes` at lines that start with `=`. The last of `most` parts contains the rest.
 pub fn split(bytes: &[u8], most: usize) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! A recording in parts: as a stranger may have put it together, and as it comes of events in any order of which old parts are dropped.
+//! A recording in parts: with arbitrary files, and from events in any order whose old parts are dropped.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::lotus::split;
 use super::recording::{fold, sorted};
 use crate::scratch;
 
-/// The header of the file that stands beside the folder.
+/// Header of the main file next to the folder.
 const MAIN: &[u8] = b"{\"loadscope\":2,\"writer\":\"fuzz\",\"parts\":\"run.parts\"}\n";
 
-/// What stands in the folder, in the order in which a stranger's files are taken for it.
+/// Files of the folder, in the order in which the input fills them.
 const MEMBERS: [Member; 8] = [
     Member::Kept,
     Member::Course(1),
@@ -28,7 +28,7 @@ const MEMBERS: [Member; 8] = [
     Member::Waits(7),
 ];
 
-/// After so many events a part ends; the bytes choose.
+/// Numbers of events per part. The bytes select one.
 const PART: [usize; 4] = [1, 7, 40, 300];
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -38,7 +38,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// Files of a stranger. A line that begins with `=` begins another one.
+/// Tests arbitrary files. A line that starts with `=` starts another file.
 fn strange(bytes: &[u8], thoroughly: bool) {
     let files = split(bytes, MEMBERS.len());
     let files = MEMBERS.iter().zip(&files);
@@ -47,7 +47,7 @@ fn strange(bytes: &[u8], thoroughly: bool) {
     fold(&sorted(&events), thoroughly);
 }
 
-/// Events in any order, put into parts of which the first ones are dropped. What is kept of those is read back.
+/// Splits events in any order into parts, drops the first ones, and reads the kept data.
 fn cut(bytes: &[u8], thoroughly: bool) {
     let mut from = Bytes(bytes);
     let (length, dropped) = (PART[usize::from(from.byte()) % PART.len()], from.byte());
@@ -108,7 +108,7 @@ fn cut(bytes: &[u8], thoroughly: bool) {
     fold(&sorted(&read), thoroughly);
 }
 
-/// What comes late counts as happening when the one before did, as the recorder has it.
+/// Gives late events the time of the previous event, as the recorder does.
 fn in_order(mut events: Vec<Event>) -> Vec<Event> {
     let mut newest = Nanos(i64::MIN);
     for event in &mut events {
@@ -118,7 +118,7 @@ fn in_order(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// Writes the files and reads them as one recording, by lines and by blocks: the events, and what is wrong.
+/// Writes the files and reads them as one recording, by lines and by blocks. Returns the events and the error.
 fn opened(files: &[(Member, Vec<u8>)]) -> (Vec<Event>, Option<String>) {
     scratch::with(|folder| {
         let main = folder.join("run.jsonl.zst");

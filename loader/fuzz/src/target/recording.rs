@@ -1,4 +1,4 @@
-//! A recording.
+//! Tests a recording.
 
 use std::cell::RefCell;
 use std::io::Cursor;
@@ -10,15 +10,15 @@ use loadscope_trace::{
 use crate::examine;
 
 thread_local! {
-    /// Filled again and again, as in the window.
+    /// Reused for every block, as in the window.
     static LINES: RefCell<Lines> = RefCell::default();
 }
 
-/// Events, whether the file is cut, what is wrong with it.
+/// Events, truncation flag, and error.
 pub type Outcome = (Vec<Event>, bool, Option<String>);
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
-    // The window reads by blocks, everybody else by lines.
+    // The window reads by blocks, everything else by lines.
     let lines = by_line(bytes);
     let blocks = by_block(bytes);
     assert_eq!(lines.is_some(), blocks.is_some());
@@ -31,7 +31,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         return;
     };
     assert_eq!((lines.1, &lines.2), (blocks.1, &blocks.2));
-    // Where a number is none, nothing is equal to itself.
+    // NaN is not equal to itself, so the text is compared.
     if lines.0 != blocks.0 {
         assert_eq!(format!("{:?}", lines.0), format!("{:?}", blocks.0));
     }
@@ -45,7 +45,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     fold(&events, thoroughly);
 }
 
-/// Takes events in and asks what came of it.
+/// Applies events and checks the result.
 pub fn fold(events: &[Event], thoroughly: bool) {
     let mut fleet = Fleet::default();
     events.iter().for_each(|event| fleet.apply(event));
@@ -75,7 +75,7 @@ pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
             cut = block.cut;
             failed = block.failed.map(|e| e.after(before).to_string());
             before += block.lines;
-            // Nothing further is read.
+            // Reading ends at the first error.
             if failed.is_some() {
                 break;
             }
@@ -84,7 +84,7 @@ pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
     Some((events, cut, failed))
 }
 
-/// In order of time, by the window's way and by everybody else's.
+/// Sorts events in the way of the window and in the other way, and compares both.
 pub fn sorted(events: &[Event]) -> Vec<Event> {
     let mut merge = Merge::default();
     let mut merged = Vec::with_capacity(events.len());
@@ -101,7 +101,7 @@ pub fn sorted(events: &[Event]) -> Vec<Event> {
     merged
 }
 
-/// What was written is read back.
+/// Checks that the recording stays the same after reading it.
 pub fn same(text: &[u8], again: &[u8]) {
     let lines = |text| <[u8]>::split(text, |b| *b == b'\n');
     let differs = |(a, b): &(&[u8], &[u8])| a != b;
@@ -112,7 +112,7 @@ pub fn same(text: &[u8], again: &[u8]) {
     assert_eq!(text.len(), again.len());
 }
 
-/// The events as we write them.
+/// Returns a recording of the events.
 pub fn written(events: &[Event]) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
     for event in events {

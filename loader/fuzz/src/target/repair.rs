@@ -1,4 +1,4 @@
-//! A recording that is damaged, and what repair makes of it.
+//! Damaged recordings and their repair.
 
 use std::io::Cursor;
 
@@ -7,7 +7,7 @@ use loadscope_trace::{Compression, Damage, LogWriter, repair};
 use super::events::{Bytes, histories};
 use super::recording::{self, Outcome, by_block, by_line};
 
-/// Damages at most.
+/// Limit for the number of damages.
 const MOST_HARMS: u8 = 5;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -18,7 +18,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         .map(|_| [u16::from(from.byte()), from.short(), from.short()])
         .collect();
     let (mut file, lines) = match how % 4 {
-        // What is made up stands in the file as it is.
+        // The random bytes are the file.
         0 => (from.0.to_vec(), None),
         1 => (
             copied(from.0.split(|b| *b == b'\n'), Compression::Zstd, frame),
@@ -41,14 +41,14 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     };
     if let Some((lines, packed)) = &lines {
         assert!(whole != file || damage.is_none(), "{damage:?}");
-        // Nothing tells a changed digit in a plain one.
+        // In a plain recording, a changed digit cannot be detected.
         assert!(!packed || invents_nothing(&damage, &kept, lines));
     }
     if damage.is_none() {
         let read = by_line(&file).expect("it is sound");
         assert_eq!((read.1, read.2), (false, None));
     }
-    // What is made of it is sound, and repair says so.
+    // The repaired recording is valid, and repair reports no damage.
     for compression in [Compression::None, Compression::Zstd] {
         let made = copied(kept.iter().map(|k| &k.0[..]), compression, frame);
         let (again, same) = repaired(&made).expect("it is sound");
@@ -62,7 +62,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// A line, and whether it is certain.
+/// A line, and true if it is certain.
 type Kept = (Vec<u8>, bool);
 
 fn repaired(file: &[u8]) -> Result<(Damage, Vec<Kept>), ()> {
@@ -98,7 +98,7 @@ fn assert_sound(read: Option<Outcome>, events: u64) {
     assert_eq!((read.len() as u64, cut, failed), (events, false, None));
 }
 
-/// True if every certain line was there before, in this order.
+/// Returns true if every certain line is an original one, in the same order.
 fn invents_nothing(damage: &Damage, kept: &[Kept], lines: &[Vec<u8>]) -> bool {
     let certain = kept.iter().skip(usize::from(damage.header_replaced));
     let mut lines = lines.iter();
@@ -106,7 +106,7 @@ fn invents_nothing(damage: &Damage, kept: &[Kept], lines: &[Vec<u8>]) -> bool {
     certain.all(|(line, _)| lines.any(|one| one == line))
 }
 
-/// A recording of these lines.
+/// Returns a recording of these lines.
 pub fn copied<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
     compression: Compression,
@@ -123,7 +123,7 @@ pub fn copied<'a>(
     log.finish().expect("a vector")
 }
 
-/// Changes, removes, adds or overwrites bytes.
+/// Changes, removes, inserts or overwrites bytes.
 pub fn harm_it(file: &mut Vec<u8>, [how, at, much]: [u16; 3]) {
     let at = usize::from(at).min(file.len());
     let end = (at + usize::from(much) % 600).min(file.len());

@@ -1,4 +1,5 @@
-//! An SQLite file; or, as its pages are hard to make up, rows for SPDL's tables: a letter for the table, then values.
+//! An SQLite file, or rows for SPDL's tables, because random bytes are rarely valid pages.
+//! A row has a letter for the table, then the values.
 
 use std::cell::RefCell;
 
@@ -8,7 +9,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::import;
 use crate::scratch;
 
-/// Rows at most: each costs much more than reading it.
+/// Maximum number of rows. Inserting one is much slower than reading it.
 const MOST_ROWS: usize = 48;
 
 const TABLES: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -58,7 +59,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     });
 }
 
-/// A number if it can be read as one, else text; `x` begins what is neither.
+/// Parses a number, otherwise text. A leading `x` marks a blob.
 fn value(text: &[u8]) -> Value {
     if let Some(blob) = text.strip_prefix(b"x") {
         return Value::Blob(blob.to_vec());

@@ -1,4 +1,4 @@
-//! Streams of the probe. The first byte of a line says whose it is, the first line of a stream introduces it, `!` ends it.
+//! Streams of the probe. The first byte of a line selects the stream. The first line introduces it, and `!` ends it.
 
 use std::fs;
 
@@ -8,9 +8,9 @@ use loadscope_trace::{Event, Fleet};
 use super::recording;
 use crate::{examine, scratch};
 
-/// Processes of the program.
+/// Number of processes of the program.
 const STREAMS: usize = 4;
-/// Events are taken out after so many lines.
+/// Number of lines between two reads of events.
 const TURN: usize = 7;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -52,11 +52,11 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// What comes out of a join.
+/// Checks the events of a join.
 pub fn take_in(events: &[Event], thoroughly: bool) {
     assert!(events.iter().all(|e| e.at.0 >= 0), "after the beginning");
     let events = recording::sorted(events);
-    // It is recorded, too.
+    // The events are also recorded.
     if thoroughly {
         let again = recording::by_line(&recording::written(&events)).expect("our own header");
         assert_eq!(
@@ -67,7 +67,7 @@ pub fn take_in(events: &[Event], thoroughly: bool) {
     recording::fold(&events, thoroughly);
 }
 
-/// The same streams without a listener.
+/// Tests the same streams as files, without a listener.
 fn in_files(bytes: &[u8]) {
     let mut files: [Vec<u8>; STREAMS] = Default::default();
     for line in bytes.split_inclusive(|b| *b == b'\n') {

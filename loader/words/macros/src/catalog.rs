@@ -1,21 +1,21 @@
-//! A file of texts: lines of the form `"English" = "other language"`, a part of TOML.
+//! A catalog of texts: lines of the form `"English" = "other language"`, a subset of TOML.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The texts of a file by their English.
+/// Texts of a catalog by their English text.
 pub type Catalog = BTreeMap<String, String>;
 
 /// Reads a catalog.
 ///
 /// # Errors
-/// A sentence that names the file and the line.
+/// An error message with the file and the line.
 pub fn read(path: &Path) -> Result<Catalog, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     parse(&text).map_err(|(line, why)| format!("{}:{line}: {why}", path.display()))
 }
 
-/// Reads the lines of a catalog. An error has the number of its line.
+/// Parses the lines of a catalog. An error contains its line number.
 fn parse(text: &str) -> Result<Catalog, (usize, String)> {
     let mut found = Catalog::new();
     for (at, line) in text.lines().enumerate() {
@@ -38,7 +38,7 @@ fn parse(text: &str) -> Result<Catalog, (usize, String)> {
     Ok(found)
 }
 
-/// The string in quotes at the beginning of `text`, and what follows it.
+/// Parses the quoted string at the start of `text`. Returns it and the rest.
 fn string(text: &str) -> Result<(String, &str), String> {
     let body = text.strip_prefix('"').ok_or("expected a text in quotes")?;
     let (mut out, mut chars) = (String::new(), body.char_indices());

@@ -1,5 +1,5 @@
-//! The macros of `loadscope-words`. They read the catalogs of the crate that is compiled and give `format!` the texts of all languages,
-//! so that it checks the placeholders of each. A text that a catalog lacks falls back to English.
+//! Macros of `loadscope-words`. They read the catalogs of the compiled crate and pass the texts of all languages to `format!`,
+//! which checks their placeholders. A missing text falls back to English.
 
 #![forbid(unsafe_code)]
 
@@ -15,10 +15,10 @@ mod template;
 
 use catalog::Catalog;
 
-/// The languages beside English: the variant of `Language`, and the ending of its catalogs.
+/// Languages other than English: variant of `Language`, and extension of its catalogs.
 const OTHERS: [(&str, &str); 1] = [("Zh", "zh")];
 
-/// The texts of a literal: English, then [`OTHERS`].
+/// Texts of a literal: English, then [`OTHERS`].
 struct Entry {
     texts: Vec<String>,
     has_placeholders: bool,
@@ -27,7 +27,7 @@ struct Entry {
     arguments: TokenStream,
 }
 
-/// A text of the catalog in the language of the program.
+/// Returns a text of the catalog in the language of the program.
 #[proc_macro]
 pub fn say(input: TokenStream) -> TokenStream {
     or_error(entry(input).map(|entry| {
@@ -40,12 +40,12 @@ pub fn say(input: TokenStream) -> TokenStream {
         }
         let mut out = code("match ::loadscope_words::language()");
         out.extend([group(Delimiter::Brace, arms)]);
-        // An expression, wherever it stands.
+        // Parentheses make it an expression in any position.
         [group(Delimiter::Parenthesis, out)].into_iter().collect()
     }))
 }
 
-/// A `Text` of the catalog, for constants.
+/// Returns a `Text` of the catalog, for constants.
 #[proc_macro]
 pub fn text(input: TokenStream) -> TokenStream {
     or_error(entry(input).and_then(|entry| {
@@ -59,7 +59,7 @@ pub fn text(input: TokenStream) -> TokenStream {
     }))
 }
 
-/// Has the crate compiled anew when its catalogs change.
+/// Makes Cargo recompile the crate after a change to its catalogs.
 #[proc_macro]
 pub fn catalogs(_: TokenStream) -> TokenStream {
     let folder = folder();
@@ -67,7 +67,7 @@ pub fn catalogs(_: TokenStream) -> TokenStream {
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     for path in files.map(|file| file.path()) {
         if path.extension().is_some_and(|e| e == "toml") {
-            // A macro may write to a `String` without an error.
+            // Writing to a `String` cannot fail.
             let _ = write!(
                 out,
                 "const _: &str = include_str!({:?});",
@@ -78,7 +78,7 @@ pub fn catalogs(_: TokenStream) -> TokenStream {
     code(&out)
 }
 
-/// All entries of a catalog, sorted by their English.
+/// Returns all entries of a catalog, sorted by their English text.
 #[proc_macro]
 pub fn table(input: TokenStream) -> TokenStream {
     let name = template::unquoted(&input.to_string()).unwrap_or_default();
@@ -112,9 +112,9 @@ pub fn table(input: TokenStream) -> TokenStream {
 }
 
 impl Entry {
-    /// What one language says.
+    /// Returns the expression for one language.
     fn shown(&self, text: &str, has_joints: bool) -> TokenStream {
-        // With the place of the English one, so that names in it are those of the function around it.
+        // The span of the English literal makes names in the text refer to the surrounding function.
         let literal = |text: &str| {
             let mut literal = Literal::string(text);
             literal.set_span(self.span);
@@ -151,7 +151,7 @@ fn text_of(texts: &[String]) -> TokenStream {
     out
 }
 
-/// Reads `"English", arguments` or `context: "English", arguments`, and looks it up.
+/// Parses `"English", arguments` or `context: "English", arguments`, and looks up the text.
 fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
     let here = Span::call_site();
     let mut tokens = input.into_iter().peekable();
@@ -164,7 +164,7 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
         tokens.next();
     }
     let mut token = tokens.next().ok_or((here, "expected a text".to_owned()))?;
-    // What a macro hands on as a literal is in a group.
+    // A literal from another macro is in a group.
     while let TokenTree::Group(inner) = &token {
         token = inner
             .stream()
@@ -197,7 +197,7 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
         }
         texts.push(text);
     }
-    // A comma at the end is no argument.
+    // A trailing comma is not an argument.
     let arguments: TokenStream = match tokens.clone().nth(1) {
         Some(_) => tokens.collect(),
         None => TokenStream::new(),
@@ -210,12 +210,12 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
     })
 }
 
-/// Where the catalogs of the crate are that is compiled.
+/// Returns the folder with the catalogs of the compiled crate.
 fn folder() -> PathBuf {
     PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("words")
 }
 
-/// Asks a catalog of the crate that is compiled. It is read once.
+/// Queries a catalog of the compiled crate. Each catalog is read once.
 fn with<T>(file: &str, ask: impl FnOnce(&Catalog) -> T) -> Result<T, String> {
     static READ: OnceLock<Mutex<BTreeMap<PathBuf, Catalog>>> = OnceLock::new();
     let path = folder().join(file);
@@ -233,7 +233,7 @@ fn group(delimiter: Delimiter, inner: TokenStream) -> TokenTree {
     Group::new(delimiter, inner).into()
 }
 
-/// Tokens of this file.
+/// Parses code of this file to tokens.
 fn code(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }

@@ -1,12 +1,11 @@
-//! What `format!` reads: texts with placeholders.
+//! Texts with placeholders, as `format!` reads them.
 
 use std::collections::BTreeSet;
 
-/// The placeholders of a text: what they stand for, and how it is written. Those without a name are counted, so that another language
-/// may have them in another order.
+/// Returns the placeholders of a text: argument and format. Unnamed ones are numbered, so other languages can have another order.
 ///
 /// # Errors
-/// If a brace stands alone.
+/// If a brace has no counterpart.
 pub fn placeholders(text: &str) -> Result<BTreeSet<(String, String)>, String> {
     let (mut found, mut unnamed, mut rest) = (BTreeSet::new(), 0, text);
     while let Some(at) = rest.find(['{', '}']) {
@@ -32,7 +31,7 @@ pub fn placeholders(text: &str) -> Result<BTreeSet<(String, String)>, String> {
     Ok(found)
 }
 
-/// The text with a [`JOINT`] at both ends of each placeholder.
+/// Returns the text with a [`JOINT`] at both ends of each placeholder.
 pub fn with_joints(text: &str) -> String {
     let (mut out, mut chars) = (
         String::with_capacity(text.len() + 8),
@@ -49,15 +48,15 @@ pub fn with_joints(text: &str) -> String {
     out
 }
 
-/// Where a text and what is put into it meet: `loadscope_words::spaced` puts a space there or nothing.
+/// Border between a text and an inserted value. `loadscope_words::spaced` replaces it with a space or nothing.
 const JOINT: char = '\u{1}';
 
-/// The text without placeholders as it is shown: `{{` is one brace.
+/// Returns a text without placeholders as it is shown: `{{` is one brace.
 pub fn plain(text: &str) -> String {
     text.replace("{{", "{").replace("}}", "}")
 }
 
-/// The value of a string literal as it stands in a source; `None` if it is none.
+/// Returns the value of a string literal in source code. `None` for other tokens.
 pub fn unquoted(literal: &str) -> Option<String> {
     if let Some(raw) = literal.strip_prefix('r') {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
