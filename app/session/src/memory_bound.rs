@@ -17,11 +17,11 @@ mod history;
 
 pub use history::History;
 
-/// Divisor of the memory limit for the window's runs before a rebuild.
+/// Divisor of the memory limit. A rebuild starts when the window's runs reach this fraction.
 /// During the rebuild, memory also contains the new runs, the events of the last parts and the spare capacity of lists.
 const FULL: u64 = 3;
 
-/// Divisor of the memory limit for the parts of the next rebuild.
+/// Divisor of the memory limit for all parts, which the next rebuild reads.
 const ANEW: u64 = 8;
 
 /// Divisor of the memory limit for one part.

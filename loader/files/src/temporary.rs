@@ -75,7 +75,7 @@ impl TemporaryFolder {
             .make_in(&place, |path| builder.create(path))?;
         // From here on, `Drop` removes the folder.
         let path = made.into_temp_path().keep()?;
-        // Opening a directory could fail without a free descriptor, so the two files are removed by name.
+        // Opening a directory could fail without a free descriptor, so the lock file and the folder are removed by name.
         let lock = Lock::new(&path).inspect_err(|_| {
             let _ = fs::remove_file(path.join(NEW_LOCK));
             let _ = fs::remove_dir(&path);
