@@ -27,7 +27,7 @@ pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
             "loadscope-trace",
             "--lib",
             "--test",
-            "loader",
+            "integration",
         ],
     )?;
     // With an explicit target, the flags do not apply to build scripts and macros.

@@ -1,8 +1,6 @@
 //! Tests of the detective cases: twelve per seed, the same on all platforms, with a diagnosis that finds the hidden
 //! cause and a remedy that helps.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::collections::HashSet;
 
 use loadscope_lessons::Language;

@@ -1,7 +1,5 @@
 //! Tests of the lessons' statements about their runs and PyTorch.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_lessons::{
     About, BuiltInCodes, Codes as _, Course, Language, Lesson, Moment, Query, Task, simulated,
 };

@@ -1,8 +1,6 @@
 //! Test that every run that reaches the goal of a try agrees with the texts of the try. It searches small grids of
 //! options for unexpected solutions.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::collections::BTreeMap;
 
 use loadscope_lessons::{

@@ -1,7 +1,5 @@
 //! Test that every lesson can be finished in both languages.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::path::Path;
 
 use loadscope_lessons::check::check;

@@ -1,7 +1,5 @@
 //! Test that errors in lesson files have a file, a line and a remedy.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_lessons::check::check;
 use loadscope_lessons::{BuiltInCodes, Lesson, Quiz};
 

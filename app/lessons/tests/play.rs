@@ -1,7 +1,5 @@
 //! Tests that play the lessons with right answers, with wrong answers, and as lectures.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_lessons::{
     About, Answer, BuiltInCodes, Changes, Course, Kind, Language, Lesson, Moment, Phase, Play,
     Progress, Question, Target, Task, Tried, Unanswerable, simulated,

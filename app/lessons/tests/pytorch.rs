@@ -1,7 +1,5 @@
 //! Test that PyTorch prints the stored outputs of the lessons' programs. Without PyTorch, the test prints a note.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

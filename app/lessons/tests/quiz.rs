@@ -1,7 +1,5 @@
 //! Tests of the quiz: the pool is large, every question has an answer, and both languages have the same questions.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::collections::BTreeSet;
 
 use loadscope_lessons::check::check_quiz;

@@ -1,6 +1,5 @@
 //! Limits of arguments. Exceeding one ends soon with a sentence, and without exhausting the memory of the host.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::ffi::CString;
@@ -15,7 +14,7 @@ use std::time::{Duration, Instant};
 use loadscope_plan::limits;
 use loadscope_trace::count;
 
-mod child;
+use crate::child;
 #[path = "bounds/orders.rs"]
 mod orders;
 #[path = "bounds/runs.rs"]

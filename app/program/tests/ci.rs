@@ -1,9 +1,6 @@
 //! Features for CI: Markdown, test reports, rules for two recordings, exit codes.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod command;
-mod documents;
+use crate::command;
 
 use std::path::Path;
 

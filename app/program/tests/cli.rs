@@ -1,9 +1,8 @@
 //! Tests of the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod child;
-mod command;
+use crate::child;
+use crate::command;
 
 use std::path::Path;
 use std::process::Command;

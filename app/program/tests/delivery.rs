@@ -1,6 +1,5 @@
 //! Every signal to a recorder reaches its program once. The program starts with the signal dispositions that the recorder inherited.
 #![cfg(target_os = "linux")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(unsafe_code, reason = "signals")]
 
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-mod child;
+use crate::child;
 #[path = "delivery/inherited.rs"]
 mod inherited;
 #[path = "delivery/program.rs"]

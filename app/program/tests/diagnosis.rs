@@ -1,11 +1,8 @@
 //! `report`, `what-if` and `compare` on the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod diagnosis {
-    mod figures;
-    mod what_if;
-}
+mod figures;
+mod what_if;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

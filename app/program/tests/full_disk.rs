@@ -1,6 +1,5 @@
 //! Recordings on a full or nearly full disk.
 #![cfg(target_os = "linux")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::fs;
@@ -8,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-mod child;
-mod python;
+use crate::child;
+use crate::python;
 
 use python::needed_python;
 

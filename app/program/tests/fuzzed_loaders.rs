@@ -1,8 +1,7 @@
 //! The commands on the fuzzer's recordings of several loaders. Each answers, or refuses with a sentence.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod command;
+use crate::command;
 
 use std::fs::File;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! Hostile files and arguments. Nothing is executed, nothing hangs, and no text controls the terminal.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::ffi::CString;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-mod child;
+use crate::child;
 
 /// Runs a command that must end by itself.
 fn loadscope(args: &[&Path]) -> Output {

@@ -1,15 +1,14 @@
 //! Recordings with a limit. They are intact whenever the program is killed, and respect the limit.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-mod child;
-mod command;
-mod python;
+use crate::child;
+use crate::command;
+use crate::python;
 
 use command::{json, loadscope, refusal};
 use loadscope_session::Journal;

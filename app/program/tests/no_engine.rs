@@ -1,9 +1,8 @@
 //! The program without the embedded loader. It shows recordings, and refuses commands that need the loader.
 
 #![cfg(not(feature = "engine"))]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod command;
+use crate::command;
 
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! `loadscope order` prints the batches of a loader.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod command;
+use crate::command;
 
 use command::{json, loadscope, refusal};
 /// Checks the layout and the errors. Another test compares the indices with PyTorch's.

@@ -1,14 +1,13 @@
 //! `loadscope record` and `probe` on the command line.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-mod child;
-mod python;
+use crate::child;
+use crate::python;
 #[path = "record/pytorch.rs"]
 mod pytorch;
 

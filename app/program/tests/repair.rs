@@ -1,8 +1,7 @@
 //! Damaged recordings on the command line: the error names the remedy, and the repaired file opens.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod command;
+use crate::command;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! Damaged recording with a limit, which has several files.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod command;
+use crate::command;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! Several loaders, ranks and recordings on the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -1,12 +1,11 @@
 //! Signals that the program or its recorded program inherited as ignored, or does not know.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-mod child;
+use crate::child;
 
 const LOADSCOPE: &str = env!("CARGO_BIN_EXE_loadscope");
 

@@ -1,6 +1,5 @@
 //! `loadscope record --ssh`, through a real `sshd` on this host that only this test can log into.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::print_stdout, reason = "a test says what it did not run")]
 
@@ -10,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 #[allow(dead_code, reason = "other tests need the rest of it")]
-mod python;
+use crate::python;
 
 const SSHD: &str = "/usr/sbin/sshd";
 /// Timeout of a command.

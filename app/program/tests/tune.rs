@@ -1,6 +1,5 @@
 //! `loadscope tune` and `record --set` on the command line.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::io::{BufRead as _, BufReader};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-mod python;
+use crate::python;
 #[path = "tune/pytorch.rs"]
 mod pytorch;
 

@@ -3,12 +3,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod child;
-mod command;
+use crate::child;
+use crate::command;
 #[allow(dead_code, reason = "live runs need PyTorch; the rest any Python")]
-mod python;
+use crate::python;
 
 use std::env;
 use std::fs;

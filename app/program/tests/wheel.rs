@@ -1,11 +1,10 @@
 //! Python package of the wheel. Its tests are in `tests/wheel`, and need a Python with PyTorch.
 
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod child;
+use crate::child;
 #[allow(dead_code, reason = "it needs PyTorch, not any Python")]
-mod python;
+use crate::python;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

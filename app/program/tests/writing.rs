@@ -1,6 +1,5 @@
 //! Output files. Writing one never loses an existing file.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::ffi::CString;

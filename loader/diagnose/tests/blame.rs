@@ -11,10 +11,8 @@ use loadscope_trace::{
 };
 use proptest::prelude::*;
 
-#[path = "../../trace/tests/any/mod.rs"]
-mod any;
-#[path = "../../trace/tests/any/history.rs"]
-mod history;
+use crate::any;
+use crate::history;
 
 use history::{fold, history, moves};
 

@@ -1,19 +1,15 @@
 //! Runs with a hidden end: all results equal those of a run that ended at that moment.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::fmt::Write as _;
 
 use loadscope_diagnose::{Blame, Diagnosis, Glance};
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId, Summary, Track};
 use proptest::prelude::*;
 
-#[path = "../../trace/tests/any/mod.rs"]
-mod any;
+use crate::any;
 #[path = "../../trace/tests/ask/mod.rs"]
 mod ask;
-#[path = "../../trace/tests/any/history.rs"]
-mod history;
+use crate::history;
 
 use history::{history, moves};
 

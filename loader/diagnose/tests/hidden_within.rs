@@ -1,7 +1,5 @@
 //! Runs with a hidden end, if the moment is between events with the same time or within a fetch.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId};
 

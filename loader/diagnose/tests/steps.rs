@@ -1,7 +1,5 @@
 //! Parts of the training steps that count, in the fold and in the sums of a recording with a limit.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_diagnose::{Glance, Survey};
 use loadscope_trace::{
     Aside, AsideKind, BatchId, Event, EventKind, Keeper, Nanos, Origin, Policy, Run, RunId,

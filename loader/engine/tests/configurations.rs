@@ -9,9 +9,8 @@
     reason = "a test ends with what went wrong"
 )]
 
-#[path = "configuration/mod.rs"]
-mod configuration;
-mod support;
+use crate::configuration;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};

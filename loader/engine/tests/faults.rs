@@ -1,8 +1,6 @@
 //! Faults that random loaders revealed, each with one small loader.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
 //! Datasets of user data, compared with their counterparts in Python.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "a test says what it compared")]
 
 #[path = "formats/expected.rs"]

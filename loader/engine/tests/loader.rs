@@ -1,8 +1,7 @@
 //! The loader with real threads: order, errors, pausing, stepping, early ends.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod support;
+use crate::support;
+#[path = "variables/mod.rs"]
 mod variables;
 
 use std::sync::Arc;

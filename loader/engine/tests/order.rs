@@ -1,7 +1,5 @@
 //! The predicted order compared with the real one.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::sync::Arc;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};

@@ -1,8 +1,6 @@
 //! Page-locked memory in a loader.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

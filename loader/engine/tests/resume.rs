@@ -1,12 +1,9 @@
 //! A loader that is stopped anywhere and saved as text. A new loader must continue as if nothing had happened.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-#[path = "configuration/mod.rs"]
-mod configuration;
+use crate::configuration;
 #[path = "resume/failing.rs"]
 mod failing;
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

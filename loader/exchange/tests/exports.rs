@@ -1,9 +1,7 @@
 //! Exports compared with the run: the rules of the formats, and every number. `tests/readers` does the same with the programs that users
 //! read the files with.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Exports appear under their names only when they are complete.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::path::Path;
 
 use loadscope_exchange::{Format, export};

@@ -3,9 +3,8 @@
 //! The test `fuzz` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their number. The original files are in
 //! `tests/data`.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod support;
+use crate::support;
 
 use std::io::Write as _;
 use std::path::PathBuf;

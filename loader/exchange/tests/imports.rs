@@ -1,8 +1,7 @@
 //! Files from other tools, compared with the measurements of the programs that wrote them.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod support;
+use crate::support;
 
 use std::io::Read as _;
 use std::path::Path;

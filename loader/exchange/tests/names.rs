@@ -1,8 +1,6 @@
 //! Untrusted names in exports and recordings. They must stay names.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod support;
+use crate::support;
 
 use loadscope_exchange::{Format, export};
 use loadscope_files::Existing;

@@ -1,8 +1,7 @@
 //! Malicious SQLite files. No code in them runs, and reading ends in time.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,7 +1,5 @@
 //! Property tests with arbitrary streams: no panic, no invalid events, and a `Run` accepts all events.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use loadscope_live::{Introduction, Join, Record, StreamId};
 use loadscope_trace::{Event, EventKind, Run};
 use proptest::prelude::*;

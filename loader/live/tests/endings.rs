@@ -1,8 +1,6 @@
 //! Tests of streams that end normally, by a signal, with an error, or with records that match no batch.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod speak;
+use crate::speak;
 
 use loadscope_live::Join;
 use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Stage};

@@ -1,8 +1,6 @@
 //! Tests of merging streams in the probe's format.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod speak;
+use crate::speak;
 
 use loadscope_live::{Effects, Introduction, Join, Record};
 use loadscope_trace::{BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Stage};

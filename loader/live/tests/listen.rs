@@ -1,7 +1,5 @@
 //! Tests of the listener: accepted and rejected connections, and their cost.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;

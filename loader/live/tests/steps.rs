@@ -1,8 +1,6 @@
 //! Tests of training steps, and of the CPU time of fetches and steps.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod speak;
+use crate::speak;
 
 use loadscope_diagnose::{Diagnosis, FindingId, VerdictId};
 use loadscope_live::Join;

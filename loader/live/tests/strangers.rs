@@ -1,7 +1,5 @@
 //! Tests of hostile or faulty connections: many, silent, incomplete, or with guessed tokens.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};

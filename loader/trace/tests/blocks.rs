@@ -1,7 +1,5 @@
 //! Reading in blocks of lines equals reading line by line.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::io::{Cursor, Read};
 
 use loadscope_trace::{

@@ -1,9 +1,7 @@
 //! Events and files that no real source produces: no panic, no contradiction, no endless loop.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod any;
-mod ask;
+use crate::any;
+use crate::ask;
 
 use std::io::Cursor;
 

@@ -1,7 +1,5 @@
 //! Recordings with a limit, compared with the full recording of the same events.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::collections::BTreeMap;
 
 use loadscope_trace::{
@@ -10,8 +8,7 @@ use loadscope_trace::{
 };
 use proptest::prelude::*;
 
-#[path = "any/history.rs"]
-mod history;
+use crate::history;
 
 use history::{fold, history, moves};
 

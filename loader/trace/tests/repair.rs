@@ -1,7 +1,5 @@
 //! Repair of damaged recordings keeps every intact line and adds nothing.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::io::Cursor;
 use std::ops::Range;
 
@@ -9,8 +7,7 @@ use loadscope_trace::{Compression, Damage, Event, LogError, LogReader, LogWriter
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-#[path = "any/history.rs"]
-mod history;
+use crate::history;
 
 use history::{history, moves};
 

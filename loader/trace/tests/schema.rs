@@ -1,8 +1,6 @@
 //! Agreement of `FORMAT.md` and `schema.json` with the reader and the writer.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
-mod any;
+use crate::any;
 
 use std::io::Cursor;
 use std::process::Command;

@@ -56,8 +56,9 @@ pub fn run(target: &Path, options: &Options) -> Result<u8> {
         "loadscope",
         "--no-default-features",
         "--test",
-        "web",
+        "integration",
         "--",
+        "web::",
         "--nocapture",
     ])
     .env(

@@ -10,10 +10,10 @@ use clap::Args;
 use loadscope_session::{Limits, Selection, look, refusal};
 use loadscope_words::{cause, explain, say, shell_word};
 
+use super::follow::follow;
 use super::number::whole_number;
 use super::share::{name_of, recording, report};
 use super::terminal::{complain, say};
-use super::follow::follow;
 use crate::page::{About, Content, page};
 use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 

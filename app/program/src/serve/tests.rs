@@ -156,7 +156,8 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
 /// The page receives at most the limit of unacknowledged bytes. The recording is not slowed down.
 #[test]
 fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
-    let (spool, mut writer) = Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
+    let (spool, mut writer) =
+        Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");

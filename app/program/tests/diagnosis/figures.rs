@@ -6,7 +6,7 @@ use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::headline::Headline;
 use loadscope_session::read_run;
 
-use crate::{Folder, json, seconds};
+use super::{Folder, json, seconds};
 
 /// Returns recordings of several kinds, and traces of other tools.
 fn files(folder: &Folder) -> Vec<String> {

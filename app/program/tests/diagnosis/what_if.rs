@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, json, keys, loadscope, refusal, seconds, text};
+use super::{Folder, json, keys, loadscope, refusal, seconds, text};
 
 const PINNED: &str = "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2";
 

@@ -103,7 +103,8 @@ fn lines_are_read_whole_and_once() {
 #[test]
 fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
     for piece in [1, 300, 20_000] {
-        let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
+        let (spool, mut writer) =
+            Spool::new(Selection::default().heading(), MOST).expect("a place");
         writer.write(&begun());
         let early = rest(&spool, 0).expect("nothing is gone").len() as i64;
         let mut idx = 0;

@@ -1,0 +1,36 @@
+//! Tests of the crate in one executable.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+#[cfg(feature = "engine")]
+mod bounds;
+mod child;
+mod ci;
+#[cfg(feature = "engine")]
+mod cli;
+mod command;
+mod delivery;
+#[cfg(feature = "engine")]
+mod diagnosis;
+mod documents;
+mod full_disk;
+mod fuzzed_loaders;
+mod hostile;
+#[cfg(feature = "engine")]
+mod limits;
+mod no_engine;
+mod orders;
+mod python;
+mod record;
+#[cfg(feature = "engine")]
+mod repair;
+mod repair_parts;
+mod several;
+#[cfg(feature = "engine")]
+mod signals;
+mod ssh;
+mod tune;
+mod web;
+mod wheel;
+#[cfg(feature = "engine")]
+mod writing;

@@ -1,0 +1,15 @@
+//! Tests of the crate in one executable.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+#[path = "configuration/mod.rs"]
+mod configuration;
+mod configurations;
+mod diagnosis;
+mod faults;
+mod formats;
+mod loader;
+mod order;
+mod pinning;
+mod resume;
+mod support;

@@ -1,0 +1,13 @@
+//! Tests of the crate in one executable.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+mod any;
+mod endings;
+mod folder;
+mod join;
+mod listen;
+mod quota;
+mod speak;
+mod steps;
+mod strangers;
