@@ -1,7 +1,7 @@
-//! Widgets that several panels share: one of each kind, so that what is the same looks the same.
+//! Widgets that several panels share, so that equal things look equal.
 //!
-//! What the user asks for is returned in one way: a panel returns the commands of a frame, its parts add theirs to the list that they
-//! are given. A button of an action does so by itself.
+//! A panel returns the commands of one frame. Its parts push their commands onto a list that they are given. Action buttons do so
+//! themselves.
 
 pub mod action;
 pub mod choice;

@@ -1,6 +1,6 @@
-//! Draws what the model holds, and returns what the user asks for.
+//! Draws the model and returns the user's commands.
 //!
-//! Everything here is a function of [`loadscope_model::state::State`] and of what a panel keeps of the frame before: it returns
+//! Each panel is a function of [`loadscope_model::state::State`] and its own data from the previous frame. It returns
 //! [`loadscope_model::command::Command`]s and changes nothing itself.
 
 #![forbid(unsafe_code)]
@@ -13,7 +13,7 @@ pub mod pipeline;
 pub mod theme;
 pub mod timeline;
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,6 @@
-//! The pipeline: which batch is where at the instant that is looked at, and whether the trainer waits.
+//! Pipeline view: the position of each batch at the cursor, and the state of the trainer.
 //!
-//! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
+//! `scene` reads the state, `layout` and `grid` compute the positions, the other modules paint.
 
 use std::cell::RefCell;
 
@@ -45,15 +45,15 @@ use plan::Plan;
 use previews::Previews;
 use scene::Scene;
 
-/// A pipeline narrower than this cannot be read.
+/// Minimum readable width of the pipeline, points.
 const NARROWEST: f32 = 520.0;
 
-/// The pipeline.
+/// Pipeline view.
 #[derive(Debug, Default)]
 pub struct PipelineView {
-    /// The last layout and what it was made for.
+    /// Last layout, with its area and plan.
     layout: Option<(Rect, Plan, Layout)>,
-    /// How many layouts there were.
+    /// Number of layouts computed so far.
     layouts: u64,
     glides: Glides,
     ending: Ending,
@@ -62,7 +62,7 @@ pub struct PipelineView {
 }
 
 impl PipelineView {
-    /// Draws the pipeline in all the room there is.
+    /// Draws the pipeline in all the available space.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let palette = Palette::of(ui.ctx());
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
@@ -115,7 +115,7 @@ impl PipelineView {
         if layout.counters.height() > 1.0 {
             pen.counters(ui, layout.counters);
         }
-        // Nothing moves any more between the sampler and the trainer.
+        // At the end of the run, nothing moves between the sampler and the trainer.
         let still = layout.stations.iter();
         let still = still.filter(|s| !matches!(s.station, Station::Sampler | Station::Trainer));
         let still = still.map(|s| s.body).reduce(Rect::union);
@@ -146,7 +146,7 @@ impl PipelineView {
     }
 }
 
-/// The frame of the process that loads and trains.
+/// Draws the frame of the process that loads and trains.
 fn frame(ui: &Ui, around: Rect, palette: &Palette) {
     ui.painter().rect_filled(around, pen::CORNER, palette.panel);
     let stroke = Stroke::new(1.0, palette.weak);
@@ -154,7 +154,7 @@ fn frame(ui: &Ui, around: Rect, palette: &Palette) {
         .rect_stroke(around, pen::CORNER, stroke, StrokeKind::Outside);
 }
 
-/// While a run goes on and one looks at its past, the frame says so.
+/// Draws a coloured frame while the user looks at the past of a running session.
 fn past_frame(ui: &Ui, area: Rect, state: &State, palette: &Palette) {
     if state.session.source.is_live() && state.session.cursor != Cursor::Live {
         let stroke = Stroke::new(2.0, palette.held);
@@ -163,7 +163,7 @@ fn past_frame(ui: &Ui, area: Rect, state: &State, palette: &Palette) {
     }
 }
 
-/// The room for the pipeline and for the table of variables. Where there is not enough for both, the table takes all of it.
+/// Splits the area into the pipeline and the table of variables. If the area is too narrow for both, the table gets all of it.
 fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
     if !with_variables {
         return (area, None);
@@ -178,7 +178,7 @@ fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
     (left, Some(right))
 }
 
-/// What lessons call a station. The workers mark themselves.
+/// Returns the lesson part of a station. The workers mark themselves.
 fn part_of(station: Station) -> Option<Part> {
     Some(match station {
         Station::Sampler => Part::Sampler,

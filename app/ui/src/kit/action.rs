@@ -1,4 +1,4 @@
-//! Buttons of actions: what they say, and what a click returns.
+//! Buttons of actions.
 
 use egui::{Button, Context, Response, RichText, Role, Ui, WidgetInfo};
 use loadscope_model::command::{Action, Command};
@@ -7,7 +7,7 @@ use loadscope_model::update::obstacle;
 
 use crate::theme::{size, words};
 
-/// What there is to say about an action: its name, its key, and what it does.
+/// Returns the tooltip of an action: name, key and description.
 pub fn about(ctx: &Context, action: Action) -> String {
     let info = action.info();
     match action.all_keys(ctx) {
@@ -16,7 +16,7 @@ pub fn about(ctx: &Context, action: Action) -> String {
     }
 }
 
-/// The same, and why it is impossible now.
+/// Returns the tooltip of an action, with the reason if it is unavailable now.
 pub fn about_now(ctx: &Context, state: &State, action: Action) -> String {
     let about = about(ctx, action);
     match obstacle(state, action) {
@@ -25,7 +25,7 @@ pub fn about_now(ctx: &Context, state: &State, action: Action) -> String {
     }
 }
 
-/// Explains what was drawn for `action`, and asks for it when that is clicked.
+/// Adds the tooltip of `action` to `response` and pushes the action when it is clicked.
 pub fn asks(response: Response, action: Action, commands: &mut Vec<Command>) {
     let about = about(&response.ctx, action);
     if response.on_hover_text(about).clicked() {
@@ -33,7 +33,7 @@ pub fn asks(response: Response, action: Action, commands: &mut Vec<Command>) {
     }
 }
 
-/// A button with the action's own name. While the action is impossible it says why.
+/// Shows a button with the action's own name. While the action is unavailable, the tooltip gives the reason.
 pub fn button(ui: &mut Ui, state: &State, action: Action, on: bool, commands: &mut Vec<Command>) {
     let is_possible = obstacle(state, action).is_none();
     let button = Button::new(action.info().name).selected(on);
@@ -42,7 +42,7 @@ pub fn button(ui: &mut Ui, state: &State, action: Action, on: bool, commands: &m
     asks(response.on_disabled_hover_text(why_not), action, commands);
 }
 
-/// A button with a shorter name than the action's own. While the action is impossible it says why.
+/// Shows a button with a shorter name than the action's own. While the action is unavailable, the tooltip gives the reason.
 pub fn called(ui: &mut Ui, state: &State, action: Action, name: &str, commands: &mut Vec<Command>) {
     let is_possible = obstacle(state, action).is_none();
     let response = ui.add_enabled(is_possible, Button::new(name));
@@ -50,12 +50,12 @@ pub fn called(ui: &mut Ui, state: &State, action: Action, name: &str, commands: 
     asks(response.on_disabled_hover_text(why_not), action, commands);
 }
 
-/// A small button of one word.
+/// Returns a small button with one word.
 pub fn small_button(word: &str) -> Button<'_> {
     Button::new(RichText::new(word).font(words(size::SMALL))).small()
 }
 
-/// Gives what was drawn the name of the action, for who hears it.
+/// Sets the accessible name of `response` to the name of the action, for screen readers.
 pub fn named(response: &Response, action: Action) {
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, action.info().name));
 }

@@ -1,14 +1,14 @@
-//! Drop-downs: one entry is chosen, by mouse or by key.
+//! Drop-downs, operated by mouse or keyboard.
 
 use egui::{
     ComboBox, Context, EventFilter, FocusDirection, Id, InnerResponse, Key, Modifiers, Response,
     Ui, WidgetText,
 };
 
-/// Letters typed within this time belong to one word, s.
+/// Maximum time between two typed letters of one word, seconds.
 const WORD: f64 = 1.0;
 
-/// An entry of the drop-down that is open.
+/// Entry of the open drop-down.
 #[derive(Clone)]
 struct Entry {
     id: Id,
@@ -16,19 +16,19 @@ struct Entry {
     is_chosen: bool,
 }
 
-/// Keyboard state of the drop-down that is open.
+/// Keyboard state of the open drop-down.
 #[derive(Clone, Default)]
 struct Open {
-    /// The chosen entry was given the keyboard.
+    /// True once the chosen entry has received the keyboard focus.
     is_given: bool,
-    /// Letters typed so far, lower case.
+    /// Letters typed so far, in lower case.
     typed: String,
-    /// Time of the last letter, s.
+    /// Time of the last letter, seconds.
     typed_at: f64,
 }
 
-/// Shows a drop-down. It opens with the keyboard on the chosen entry. Arrows go to the entry above or below, letters to the next entry that
-/// begins with them.
+/// Shows a drop-down. It opens with the keyboard focus on the chosen entry. Arrow keys move to the next entry. Letters select the next
+/// entry that begins with them.
 pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> Response {
     let of_entries = Id::unique("entries of the open drop-down");
     ui.data_mut(|d| d.insert_temp(of_entries, Vec::<Entry>::new()));
@@ -43,7 +43,7 @@ pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> 
             let open = keys(ui, &all, open.unwrap_or_default());
             ui.data_mut(|d| d.insert_temp(of_open, open));
         }
-        // After a choice by key, the keyboard is where it was.
+        // After a choice by keyboard, the focus returns to the drop-down.
         None if open.is_some() && ui.memory(|m| m.focused().is_none()) => {
             response.request_focus();
         }
@@ -52,17 +52,17 @@ pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> 
     response
 }
 
-/// Width of a drop-down in the row of a name, points: at most `most`, and less after a long name.
+/// Width of a drop-down in a row after a name, points. It is at most `most`.
 pub fn width(ui: &Ui, most: f32) -> f32 {
     ui.available_width().min(most)
 }
 
-/// An entry; true if it was chosen now.
+/// Shows an entry and returns true if it was chosen in this frame.
 pub fn entry(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> bool {
     item(ui, is_chosen, text).clicked()
 }
 
-/// An entry, to be explained.
+/// Shows an entry and returns its response, for a tooltip.
 pub fn item(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> Response {
     let text = text.into();
     let name = text.text().to_lowercase();
@@ -84,35 +84,35 @@ pub fn item(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> Respon
         vertical_arrows: true,
         ..EventFilter::default()
     };
-    // Egui goes to whatever is nearest below, in the list or not.
+    // Without the lock, egui would move the focus to the nearest widget below, even outside the list.
     ui.memory_mut(|m| m.set_focus_lock_filter(id, arrows));
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
-    // By itself it closes only for a click of the pointer: after Enter it stayed open.
+    // Egui closes the list only on a pointer click. After Enter it would stay open.
     if response.clicked() {
         ui.close();
     }
     response
 }
 
-/// An entry that sets `current` to `value`.
+/// Shows an entry that sets `current` to `value`.
 pub fn value<V: PartialEq>(ui: &mut Ui, current: &mut V, value: V, text: impl Into<WidgetText>) {
     if entry(ui, *current == value, text) {
         *current = value;
     }
 }
 
-/// Gives the keyboard to the entry that the keys of this pass ask for.
+/// Moves the keyboard focus to the entry that this pass's key presses select.
 fn keys(ctx: &Context, all: &[Entry], mut open: Open) -> Open {
     let focused = ctx.memory(|m| m.focused());
     let at = all.iter().position(|entry| Some(entry.id) == focused);
     let next = if open.is_given {
         by_arrow(ctx, all.len(), at).or_else(|| by_letter(ctx, all, at, &mut open))
     } else {
-        // A key that opens the list must not choose at once.
+        // The key press that opens the list must not also choose an entry.
         let opens = ctx.input(|i| i.key_pressed(Key::Enter) || i.key_pressed(Key::Space));
-        // In the first pass the list is measured, and has no entries yet.
+        // The first pass only measures the list, which has no entries yet.
         open.is_given = !opens && !all.is_empty();
         let chosen = all.iter().position(|entry| entry.is_chosen);
         open.is_given.then(|| chosen.unwrap_or(0))
@@ -141,7 +141,7 @@ fn by_arrow(ctx: &Context, count: usize, at: Option<usize>) -> Option<usize> {
     None
 }
 
-/// The first entry that begins with the letters typed so far. The same letter again selects the next one.
+/// Returns the first entry that begins with the letters typed so far. Repeating the same letter selects the next entry.
 fn by_letter(ctx: &Context, all: &[Entry], at: Option<usize>, open: &mut Open) -> Option<usize> {
     let (now, typed) = ctx.input(|i| {
         let texts = i.events.iter().filter_map(|event| match event {

@@ -1,4 +1,4 @@
-//! What stands where there is nothing to show: why, and what to do about it.
+//! Placeholders for missing content: the reason, and the next step for the user.
 
 use egui::{Align2, Context, Label, Rect, RichText, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 use loadscope_model::command::Action;
@@ -13,7 +13,7 @@ const WIDTH: f32 = 520.0;
 /// Height of one line, points.
 const LINE: f32 = 20.0;
 
-/// In the place of a whole panel: what is missing, and a sentence about it.
+/// Fills an empty panel with a title and a sentence.
 pub fn empty(ui: &mut Ui, what: &str, more: &str) {
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
@@ -23,24 +23,24 @@ pub fn empty(ui: &mut Ui, what: &str, more: &str) {
     });
 }
 
-/// In the middle of `room`: one line.
+/// Shows one line in the middle of `room`.
 pub fn empty_line(ui: &mut Ui, room: Rect, text: &str) {
     let text = RichText::new(text).color(Palette::of(ui).weak);
     let line = Align2::CENTER_CENTER.align_size_within_rect(vec2(room.width(), LINE), room);
     ui.put(line, Label::new(text));
 }
 
-/// Within a panel: text that says why there is nothing, or explains.
+/// Shows a weak text in a panel that explains something or gives the reason for missing content.
 pub fn remark(ui: &mut Ui, text: &str) {
     ui.label(RichText::new(text).color(Palette::of(ui).weak));
 }
 
-/// Below something: what it means.
+/// Shows a small explanation below a widget.
 pub fn hint(ui: &mut Ui, text: &str) {
     ui.add(Label::new(hint_text(ui, text)).wrap());
 }
 
-/// Height of a hint with the space below it, points.
+/// Height of a hint including the space below it, points.
 pub fn height_of_hint(ui: &Ui, text: &str) -> f32 {
     let text = WidgetText::from(hint_text(ui, text));
     let wrap = Some(TextWrapMode::Wrap);
@@ -53,7 +53,7 @@ fn hint_text(ui: &Ui, text: &str) -> RichText {
     text.color(Palette::of(ui).weak)
 }
 
-/// What there is to say of a run that has no batches yet.
+/// Returns the text for a run that has no batches yet.
 pub fn no_batches_yet(ctx: &Context, state: &State) -> String {
     let keys = |action: Action| action.info().keys(ctx);
     if state.hides_future() {

@@ -2,7 +2,7 @@
 
 use egui::{Id, Ui};
 
-/// True in the pass in which the widget `id` appears, also if it has appeared before: it was not there in the pass before.
+/// Returns true in the pass in which the widget `id` appears. A widget that was absent in the previous pass appears again.
 pub fn appears(ui: &Ui, id: Id) -> bool {
     let pass = ui.ctx().cumulative_pass_nr();
     let key = id.with("last shown");

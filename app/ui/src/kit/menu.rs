@@ -1,4 +1,4 @@
-//! The menu that a right click opens on a batch, a span, a lane or a row.
+//! Context menu of a batch, a span, a lane or a row.
 
 use egui::{Popup, Response, Role, WidgetInfo};
 use loadscope_model::command::Command;
@@ -8,7 +8,7 @@ use loadscope_model::state::State;
 /// Width of a menu, points.
 const WIDTH: f32 = 220.0;
 
-/// Shows the menu of something while it is open. What was clicked on stays what it is about, wherever the pointer goes.
+/// Shows the context menu of `response` while it is open. The menu keeps the thing that was clicked, even when the pointer moves.
 pub fn show(
     response: &Response,
     state: &State,

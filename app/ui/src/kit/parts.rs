@@ -1,16 +1,16 @@
-//! Where the parts of the window are that lessons name: each panel marks its own while it is drawn.
+//! Positions of the window parts that lessons refer to. Each panel marks its parts while it draws them.
 
 use egui::{Align, Context, Id, Rect, Ui};
 use loadscope_lessons::Part;
 
-/// What was marked in this frame.
+/// Parts marked in this frame.
 #[derive(Clone, Debug, Default)]
 struct Marks {
-    /// Lessons are open: without them nothing is marked.
+    /// True while lessons are open. Otherwise nothing is marked.
     wanted: bool,
     /// Parts that scroll into view when they are drawn.
     shown: Vec<Part>,
-    /// Where those were that scroll together: the rows of options.
+    /// Union of the option rows that scroll into view together.
     rows: Option<Rect>,
     all: Vec<(Part, Rect)>,
 }
@@ -19,7 +19,7 @@ fn id() -> Id {
     Id::unique("parts of the window")
 }
 
-/// A frame begins: whether parts are marked in it, and which of them scroll into view.
+/// Starts a frame. `wanted` turns marking on, and the parts in `shown` scroll into view.
 pub fn begin(ctx: &Context, wanted: bool, shown: &[Part]) {
     ctx.data_mut(|data| {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());
@@ -31,7 +31,7 @@ pub fn begin(ctx: &Context, wanted: bool, shown: &[Part]) {
     });
 }
 
-/// The part that was drawn in `rect`, as far as it can be seen.
+/// Marks the visible area of a part that was drawn in `rect`.
 pub fn mark(ui: &Ui, part: Part, rect: Rect) {
     let seen = rect.intersect(ui.clip_rect());
     let scrolls_to = ui.ctx().data_mut(|data| {
@@ -39,7 +39,7 @@ pub fn mark(ui: &Ui, part: Part, rect: Rect) {
         let scrolls = marks.wanted && marks.shown.contains(&part);
         let mut target = scrolls.then_some(rect);
         if scrolls && matches!(part, Part::Option(_)) {
-            // What was asked for last counts: all rows so far.
+            // egui uses the last scroll request, so it must cover all rows so far.
             let rows = marks.rows.map_or(rect, |rows| rows.union(rect));
             marks.rows = Some(rows);
             target = Some(rows);
@@ -50,14 +50,14 @@ pub fn mark(ui: &Ui, part: Part, rect: Rect) {
         target
     });
     if let Some(target) = scrolls_to {
-        // Of what is higher than the room the beginning is shown, with its heading.
+        // A part that is taller than the view is shown from its top, with its heading.
         let fits = target.height() <= ui.clip_rect().height();
         let align = if fits { Align::Center } else { Align::TOP };
         ui.scroll_to_rect(target, Some(align));
     }
 }
 
-/// What was marked so far.
+/// Returns the parts marked so far.
 pub fn all(ctx: &Context) -> Vec<(Part, Rect)> {
     ctx.data_mut(|data| {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());

@@ -1,4 +1,4 @@
-//! Rows of words, right-aligned numbers and bars, as the inspector's small tables are made of.
+//! Rows of words, right-aligned numbers and bars for the small tables of the inspector.
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
@@ -9,12 +9,12 @@ use loadscope_trace::Nanos;
 
 use crate::theme::{Palette, mono, size, space, words};
 
-/// Height of a row.
+/// Height of a row, points.
 pub const ROW: f32 = 18.0;
-/// Rows of a list that are shown at once; the rest scrolls.
+/// Number of list rows shown at once. The others scroll.
 const SHOWN: usize = 16;
 
-/// One cell of a row.
+/// Cell of a row.
 pub struct Cell {
     text: String,
     width: f32,
@@ -24,7 +24,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Words, left-aligned.
+    /// Creates a left-aligned cell with words.
     pub fn word(text: impl Into<String>, width: f32) -> Self {
         Self {
             text: text.into(),
@@ -35,7 +35,7 @@ impl Cell {
         }
     }
 
-    /// A number, right-aligned.
+    /// Creates a right-aligned cell with a number.
     pub fn number(text: impl Into<String>, width: f32) -> Self {
         Self {
             align: Align2::RIGHT_CENTER,
@@ -44,7 +44,7 @@ impl Cell {
         }
     }
 
-    /// The name of a column: left-aligned above words, right-aligned above numbers.
+    /// Creates a column heading: left-aligned above words, right-aligned above numbers.
     pub fn head(text: &str, width: f32, above_numbers: bool, palette: &Palette) -> Self {
         Self {
             align: if above_numbers {
@@ -58,36 +58,36 @@ impl Cell {
         }
     }
 
-    /// In this colour.
+    /// Sets the text colour.
     pub fn colour(mut self, colour: Color32) -> Self {
         self.colour = Some(colour);
         self
     }
 
-    /// Emphasised.
+    /// Emphasizes the text.
     pub fn strong(mut self, palette: &Palette) -> Self {
         self.colour = Some(palette.strong);
         self
     }
 }
 
-/// What stands at the left or right end of a row.
+/// Marks at the left or right end of a row.
 #[derive(Clone, Copy, Default)]
 pub struct Marks {
-    /// A square of this colour at the left end.
+    /// Colour of the square at the left end.
     pub dot: Option<Color32>,
-    /// A bar in the room that the cells leave: from and to, as shares of it, and its colour.
+    /// Bar in the space after the cells: its start and end as fractions of that space, and its colour.
     pub bar: Option<(f32, f32, Color32)>,
 }
 
-/// A row of a table. Columns stand where they stood in the row above if their widths are the same.
+/// Shows a row of a table. Rows with the same widths have aligned columns.
 pub fn row(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
     let response = draw(ui, cells, marks, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken(cells)));
     response
 }
 
-/// The same as something to be clicked, or chosen by keyboard.
+/// Shows a row that can be clicked or chosen by keyboard.
 pub fn button(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
     let response = draw(ui, cells, marks, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken(cells)));
@@ -120,7 +120,7 @@ fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
     ui.spacing_mut().item_spacing.y = 0.0;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
     ui.spacing_mut().item_spacing.y = gap;
-    // In a narrow panel, columns share what there is.
+    // In a narrow panel, the columns shrink in proportion.
     let gaps = space::GAP * 2.0 * cells.len() as f32;
     let asked: f32 = cells.iter().map(|c| c.width).sum();
     let scale = ((rect.width() - gaps + space::GAP * 2.0) / asked.max(1.0)).min(1.0);
@@ -147,7 +147,7 @@ fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
         if room.width() > 8.0 {
             ui.painter().rect_filled(room, 1.0, palette.line);
             let at = |share: f32| room.left() + room.width() * share.clamp(0.0, 1.0);
-            // At least two pixels: what took time can be seen.
+            // A bar is at least two pixels wide, so that short times remain visible.
             let (left, right) = (at(from).min(room.right() - 2.0), at(to));
             let bar = Rect::from_min_max(
                 pos2(left, room.top()),
@@ -168,7 +168,7 @@ fn write(ui: &Ui, room: Rect, cell: &Cell, palette: &Palette) {
     ui.painter().galley(at, galley, colour);
 }
 
-/// `count` rows of the usual height; those that do not fit are scrolled, and only those in sight are made.
+/// Shows `count` rows of height [`ROW`]. A long list scrolls, and only its visible rows are built.
 pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut Ui, usize)) {
     if count <= SHOWN {
         (0..count).for_each(|k| one(ui, k));
@@ -184,7 +184,7 @@ pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut U
     ui.spacing_mut().item_spacing.y = gap;
 }
 
-/// A name and its value.
+/// Shows a name and its value.
 pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     let palette = Palette::of(ui.ctx());
     let width = ui.available_width();
@@ -195,12 +195,12 @@ pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     row(ui, &cells, Marks::default())
 }
 
-/// Milliseconds, with two decimals.
+/// Formats a time in milliseconds with two decimals.
 pub fn millis(time: Nanos) -> String {
     format!("{:.2}", time.as_millis_f64())
 }
 
-/// A share of a whole that may be nothing.
+/// Returns `part` as a fraction of `whole`, or 0 if `whole` is zero.
 pub fn share(part: Nanos, whole: Nanos) -> f32 {
     if whole.0 > 0 {
         (part.0 as f64 / whole.0 as f64) as f32

@@ -1,8 +1,8 @@
-//! A sheet: a window in the middle, over all others, that its cross closes.
+//! Sheets: windows in the middle of the screen, above all others.
 
 use egui::{Align2, Ui, Window};
 
-/// What stays free beside the contents of a sheet, on both sides together, points.
+/// Free space to the left and right of a sheet together, points.
 const BESIDE: f32 = 48.0;
 
 /// Shows a sheet with this title. Returns false if the user closes it.
@@ -17,7 +17,7 @@ pub fn sheet(ui: &Ui, title: &str, contents: impl FnOnce(&mut Ui)) -> bool {
     is_open
 }
 
-/// The width that the contents of a sheet have at most, points.
+/// Maximum width of the contents of a sheet, points.
 pub fn room(ui: &Ui) -> f32 {
     ui.ctx().content_rect().width() - BESIDE
 }

@@ -1,43 +1,43 @@
-//! Signs on buttons. They are drawn, so that they look the same with every font.
+//! Icons of buttons. They are drawn, so they look the same with every font.
 
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-/// A sign on a button.
+/// Icon of a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Run, play.
+    /// Run or play.
     Play,
     /// Two bars.
     Pause,
-    /// A square.
+    /// Square.
     Stop,
     /// One event back.
     StepBack,
-    /// One event on.
+    /// One event forward.
     StepForward,
     /// One batch back.
     BatchBack,
-    /// One batch on.
+    /// One batch forward.
     BatchForward,
-    /// To the one before.
+    /// To the previous item.
     JumpBack,
-    /// To the next one.
+    /// To the next item.
     JumpForward,
-    /// The panel on the left.
+    /// The left panel.
     PanelLeft,
-    /// The panel on the right.
+    /// The right panel.
     PanelRight,
     /// Up in a list.
     Up,
     /// Down in a list.
     Down,
-    /// Back to what it was: an arrow round a circle.
+    /// Reset to the default: an arrow round a circle.
     Reset,
-    /// What is right of a line is not there: the future is hidden.
+    /// Hidden future: a line with nothing solid to its right.
     Future,
 }
 
-/// A line with strokes left of it and dots on the other side.
+/// Draws a line with strokes to its left and dots to its right.
 fn future(painter: &Painter, rect: Rect, colour: Color32) {
     let (left, top, bottom, centre) = (rect.left(), rect.top(), rect.bottom(), rect.center());
     let line = Stroke::new(1.3, colour);
@@ -50,14 +50,14 @@ fn future(painter: &Painter, rect: Rect, colour: Color32) {
     }
 }
 
-/// Draws a sign, 10 points wide and high, around `centre`.
+/// Draws an icon, 10 points wide and high, around `centre`.
 pub fn draw(painter: &Painter, centre: Pos2, sign: Sign, colour: Color32) {
     let rect = Rect::from_center_size(centre, [10.0, 10.0].into());
     let (left, right, top, bottom) = (rect.left(), rect.right(), rect.top(), rect.bottom());
     let polygon = |points: [Pos2; 3]| {
         painter.add(Shape::convex_polygon(points.to_vec(), colour, Stroke::NONE));
     };
-    // A triangle that points from its base to the side.
+    // Triangle that points from its base to `tip`.
     let arrow = |tip: f32, base: f32| {
         polygon([pos2(tip, centre.y), pos2(base, top), pos2(base, bottom)]);
     };

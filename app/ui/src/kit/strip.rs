@@ -1,4 +1,4 @@
-//! What a trainer did from left to right: training below, waiting above it, in red where it was long.
+//! Trainer activity from left to right: training below, waiting above it, long waits in red.
 
 use egui::{Rect, Response, Sense, Ui, pos2, vec2};
 
@@ -6,7 +6,7 @@ use loadscope_insight::loaders::Part;
 
 use crate::theme::Palette;
 
-/// Draws it over the width that there is; `parts` are equal parts of the time.
+/// Draws the strip over the available width. All `parts` cover the same time.
 pub fn show(ui: &mut Ui, height: f32, parts: &[Part], sense: Sense) -> Response {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, sense);
@@ -14,7 +14,7 @@ pub fn show(ui: &mut Ui, height: f32, parts: &[Part], sense: Sense) -> Response 
     response
 }
 
-/// Draws it into `rect`.
+/// Draws the strip into `rect`.
 pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
     let palette = Palette::of(ui);
     let painter = ui.painter_at(rect);
@@ -22,7 +22,7 @@ pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
     let width = rect.width() / parts.len().max(1) as f32;
     for (k, part) in parts.iter().enumerate() {
         let left = rect.left() + width * k as f32;
-        // A hair wider: no ground between neighbours.
+        // The extra half point prevents gaps between neighbours.
         let right = left + width + 0.5;
         let mut below = rect.bottom();
         for (share, colour) in [

@@ -1,11 +1,11 @@
-//! A table: its columns once, then rows of texts that stand in them.
+//! Tables with fixed columns.
 
 use egui::{Color32, Response, Ui};
 
 use super::rows::{Cell, Marks, button, row};
 use crate::theme::Palette;
 
-/// A column.
+/// Column of a table.
 pub struct Column<'a> {
     name: &'a str,
     width: f32,
@@ -13,7 +13,7 @@ pub struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// Words, left-aligned below this name.
+    /// Creates a column of left-aligned words.
     pub fn words(name: &'a str, width: f32) -> Self {
         let has_numbers = false;
         Self {
@@ -23,7 +23,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Numbers, right-aligned below this name.
+    /// Creates a column of right-aligned numbers.
     pub fn numbers(name: &'a str, width: f32) -> Self {
         let has_numbers = true;
         Self {
@@ -34,20 +34,20 @@ impl<'a> Column<'a> {
     }
 }
 
-/// A text in a row.
+/// Text in a row.
 pub struct Text {
     text: String,
     colour: Option<Color32>,
 }
 
 impl Text {
-    /// In this colour.
+    /// Sets the text colour.
     pub fn colour(self, colour: Color32) -> Self {
         let colour = Some(colour);
         Self { colour, ..self }
     }
 
-    /// Emphasised.
+    /// Emphasizes the text.
     pub fn strong(self, palette: &Palette) -> Self {
         self.colour(palette.strong)
     }
@@ -60,13 +60,13 @@ impl<T: Into<String>> From<T> for Text {
     }
 }
 
-/// A table whose head has been shown.
+/// Table whose head has been shown.
 pub struct Table<'a> {
     columns: Vec<Column<'a>>,
 }
 
 impl<'a> Table<'a> {
-    /// Shows the names of the columns.
+    /// Shows the column names.
     pub fn new(ui: &mut Ui, columns: impl IntoIterator<Item = Column<'a>>) -> Self {
         let columns: Vec<Column<'_>> = columns.into_iter().collect();
         let palette = Palette::of(ui);
@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
         Self { columns }
     }
 
-    /// A row.
+    /// Shows a row.
     pub fn row(
         &self,
         ui: &mut Ui,
@@ -87,7 +87,7 @@ impl<'a> Table<'a> {
         row(ui, &self.cells(texts), marks)
     }
 
-    /// A row to be clicked, or chosen by keyboard.
+    /// Shows a row that can be clicked or chosen by keyboard.
     pub fn button(
         &self,
         ui: &mut Ui,

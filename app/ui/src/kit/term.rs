@@ -1,4 +1,4 @@
-//! Words that explain themselves: what they mean, and what PyTorch calls them.
+//! Tooltips of glossary terms: the meaning, and PyTorch's name.
 
 use egui::{Id, Rect, Response, RichText, Sense, Ui};
 use loadscope_insight::glossary::{Entry, Term};
@@ -6,7 +6,7 @@ use loadscope_insight::glossary::{Entry, Term};
 use super::titles::title;
 use crate::theme::{Palette, mono, size};
 
-/// What a tooltip says about a word.
+/// Shows the tooltip of a term.
 pub fn about(ui: &mut Ui, term: Term) {
     let Entry {
         name,
@@ -18,7 +18,7 @@ pub fn about(ui: &mut Ui, term: Term) {
     pytorch(ui, term);
 }
 
-/// What PyTorch calls it, if it has a name for it.
+/// Shows PyTorch's name of the term, if it has one.
 pub fn pytorch(ui: &mut Ui, term: Term) {
     let name = term.entry().pytorch;
     if !name.is_empty() {
@@ -28,7 +28,7 @@ pub fn pytorch(ui: &mut Ui, term: Term) {
     }
 }
 
-/// Explains the word that is painted in `rect` while the pointer is over it.
+/// Explains the term painted in `rect` while the pointer hovers over it.
 pub fn explain(ui: &Ui, rect: Rect, term: Term) -> Response {
     let place = (rect.left() as i32, rect.top() as i32);
     let response = ui.interact(rect, Id::unique(("word", term, place)), Sense::hover());

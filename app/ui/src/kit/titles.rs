@@ -1,26 +1,26 @@
-//! Headings: one style for all of them.
+//! Headings, all in one style.
 
 use egui::{Align, Layout, Response, RichText, Ui};
 
 use crate::theme::{Palette, heading, size, space};
 
-/// A text in the style of a heading, where it is more than a label.
+/// Returns a text in heading style, for widgets other than a label.
 pub fn title_text(ui: &Ui, text: impl Into<String>) -> RichText {
     let strong = Palette::of(ui).strong;
     RichText::new(text).font(heading(size::BODY)).color(strong)
 }
 
-/// The heading of a panel, a window, a tooltip.
+/// Shows the heading of a panel, a window or a tooltip.
 pub fn title(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(title_text(ui, text))
 }
 
-/// The heading of a section.
+/// Shows the heading of a section.
 pub fn section(ui: &mut Ui, text: &str) {
     section_with(ui, text, |_| {});
 }
 
-/// The heading of a section, with something at the right end of its line.
+/// Shows the heading of a section, with widgets at the right end of its line.
 pub fn section_with(ui: &mut Ui, text: &str, right: impl FnOnce(&mut Ui)) {
     ui.add_space(space::GAP * 2.0);
     ui.horizontal(|ui| {

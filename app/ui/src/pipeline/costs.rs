@@ -1,22 +1,22 @@
-//! What samples cost, and what of that is unusual.
+//! Sample costs, compared with the median.
 
 use loadscope_model::state::State;
 use loadscope_trace::{HeldBatch, Nanos, Run};
 use loadscope_words::say;
 
-/// So many batches are looked at for what is usual, from all over the run.
+/// Maximum number of batches, from all over the run, that the median is computed from.
 const LOOKED_AT: usize = 256;
 
-/// What a sample usually costs, kept up with the run as it grows.
+/// Median sample cost, updated as the run grows.
 #[derive(Debug, Default)]
 pub struct Costs {
-    /// Which run, and how many batches it had.
+    /// Run number, and its number of batches at the last update.
     made_for: (u64, usize),
     median: Option<Nanos>,
 }
 
 impl Costs {
-    /// Looks again if the run has grown by a tenth, or is another one.
+    /// Recomputes the median if the run changes or has grown by about a tenth.
     pub fn follow(&mut self, state: &State) {
         let run = &state.session.run;
         let (number, count) = (state.session.run_number, run.batches().len());
@@ -36,26 +36,26 @@ impl Costs {
         };
     }
 
-    /// The median of what samples took.
+    /// Returns the median sample time.
     pub fn median(&self) -> Option<Nanos> {
         self.median.filter(|median| *median > Nanos::ZERO)
     }
 }
 
-/// The sample that is being read.
+/// Sample that is being read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// Its place in the batch, and how many there are.
+    /// Position in the batch. `of` is the number of samples in the batch.
     pub position: usize,
     pub of: usize,
-    /// Its index in the dataset.
+    /// Index in the dataset.
     pub index: Option<u64>,
-    /// For how long it has been read.
+    /// Reading time so far.
     pub so_far: Nanos,
 }
 
 impl Reading {
-    /// How its cost stands to the usual one: `sample 1 of 32: 264 ms so far, 30× the median`.
+    /// Compares the cost with the median: `sample 1 of 32: 264 ms so far, 30× the median`.
     pub fn beside(&self, median: Option<Nanos>) -> Option<String> {
         let ratio = self.so_far.0 as f64 / median?.0.max(1) as f64;
         let (at, of, so_far) = (self.position + 1, self.of, self.so_far);
@@ -69,7 +69,7 @@ impl Reading {
     }
 }
 
-/// The sample of a batch that is being read at `now`.
+/// Returns the sample of a batch that is being read at `now`.
 pub fn reading(run: &Run, batch: &HeldBatch, now: Nanos) -> Option<Reading> {
     let (of, begun) = run.samples_begun(batch.row, now);
     let here = begun.last().filter(|s| now < s.end())?;
@@ -81,18 +81,18 @@ pub fn reading(run: &Run, batch: &HeldBatch, now: Nanos) -> Option<Reading> {
     })
 }
 
-/// A part of a strip: one sample, or several where there is no room for each.
+/// Part of a strip: one sample, or several where there is no room for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
-    /// Not begun.
+    /// Not started.
     Ahead,
-    /// It is being read, for so long.
+    /// Being read, with the time so far.
     Now(Nanos),
-    /// It took so long; of several, the one that took longest.
+    /// Read, with its duration. If the part contains several samples, this is the longest duration.
     Done(Nanos),
 }
 
-/// The samples of a batch at `now`, in at most `most` parts.
+/// Splits the samples of a batch at `now` into at most `most` parts.
 pub fn parts(run: &Run, batch: &HeldBatch, now: Nanos, most: usize) -> Vec<Part> {
     let (count, begun) = run.samples_begun(batch.row, now);
     let parts = count.min(most.max(1));
@@ -111,7 +111,7 @@ pub fn parts(run: &Run, batch: &HeldBatch, now: Nanos, most: usize) -> Vec<Part>
     all
 }
 
-/// How much a cost stands out, 0 to 1: half of the usual one does not at all, sixteen times as much does most.
+/// Emphasis of a cost, from 0 (at most half the median) to 1 (at least sixteen times the median).
 pub fn weight(cost: Nanos, median: Option<Nanos>) -> f32 {
     let Some(median) = median else {
         return 0.0;
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Batches of 8 samples of 10 ms, of which sample 11 takes 300 ms.
+    /// Batches of 8 samples of 10 ms. Sample 11 takes 300 ms.
     fn state() -> State {
         let options = RunOptions {
             dataset: "synthetic:len=64,cost_ms=10,slow=11:300".to_owned(),

@@ -12,19 +12,19 @@ use crate::kit::term::explain;
 use crate::theme::{mono, size, words};
 use loadscope_model::command::Action;
 
-/// Between one counter and the next.
+/// Space between two counters, points.
 const APART: f32 = 20.0;
-/// Between a name and its value.
+/// Space between a name and its value, points.
 const NEAR: f32 = 7.0;
 /// Names that are not PyTorch's.
 const PREFETCH_WINDOW: Text = text!("prefetch window");
 const EPOCH: Text = text!("epoch");
 
 impl Pen<'_> {
-    /// All counters, as many as fit; `task_info` takes what is left.
+    /// Shows as many counters as fit. `task_info` gets the remaining space.
     pub fn counters(&mut self, ui: &mut Ui, rect: Rect) {
         let rect = self.toggle(ui, rect);
-        // They may be the answer to a question.
+        // The counters may be the answer to a lesson's question.
         if self.state.learn.covers(Pane::Variables) {
             return;
         }
@@ -51,7 +51,7 @@ impl Pen<'_> {
             all.push((PREFETCH_WINDOW.say(), used));
         }
         if plan.workers == 0 {
-            // `_SingleProcessDataLoaderIter` has no more than this.
+            // `_SingleProcessDataLoaderIter` has only this counter.
             all = vec![("num_yielded", format!("{:>digits$}", m.rcvd_idx))];
         }
         if several {
@@ -70,7 +70,7 @@ impl Pen<'_> {
         }
     }
 
-    /// The button for the table of all of them at the right end; the room that is left.
+    /// Shows the button of the variables table at the right end. Returns the remaining space.
     fn toggle(&mut self, ui: &mut Ui, rect: Rect) -> Rect {
         const BUTTON: f32 = 72.0;
         if rect.width() < BUTTON + 200.0 || self.scene.plan.workers == 0 {
@@ -88,7 +88,7 @@ impl Pen<'_> {
         inset(rest, 0.0, 8.0)
     }
 
-    /// One counter at the left end of `rest`; what is left of it then.
+    /// Shows one counter at the left end of `rest`. Returns the remaining space.
     fn counter(&self, ui: &Ui, rest: Rect, name: &str, value: &str) -> Rect {
         let font = mono(size::SMALL);
         let wide = text_width(ui, name, &font);
@@ -119,8 +119,7 @@ impl Pen<'_> {
         inset(rest, wide + NEAR + value_wide + APART, 0.0)
     }
 
-    /// `task_info` as Python would print it, as many entries as fit into `room` characters;
-    /// nothing if not even one does.
+    /// Formats `task_info` as Python prints it, with as many entries as fit into `room` characters. `None` if not even one fits.
     fn task_info(&self, room: usize) -> Option<String> {
         let mut text = String::from("{");
         for (k, task) in self.scene.pipeline.task_info().enumerate() {

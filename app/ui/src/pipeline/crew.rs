@@ -1,4 +1,4 @@
-//! Index queues and workers: what each holds, how far it has come, how long it has taken.
+//! Index queues and workers: contents, progress and elapsed time.
 
 use egui::{Align2, Color32, FontId, Rect, ScrollArea, Ui, UiBuilder, Vec2, vec2};
 use loadscope_insight::glossary::Term;
@@ -13,14 +13,14 @@ use super::pen::{Pen, Place, inset, row};
 use crate::kit::parts::mark;
 use crate::theme::{mono, size};
 
-/// A worker's box with room for a strip that can be looked at, points.
+/// Minimum height of a worker's box for a thick progress strip, points.
 pub(super) const ROOMY: f32 = 66.0;
 
-/// Nothing is done in a lane that could do something.
+/// Label of a lane without work.
 pub(super) const IDLE: Text = text!("idle");
 
 impl Pen<'_> {
-    /// All index queues and workers; they scroll if there is no other way.
+    /// Draws all index queues and workers. They scroll if they do not fit.
     pub fn crew(&mut self, ui: &mut Ui, placed: &Placed, crew: &WorkerGrid) {
         let body = placed.body;
         if crew.size.y <= body.height() + 1.0 {
@@ -174,7 +174,7 @@ impl Pen<'_> {
         );
     }
 
-    /// Why it has nothing to do, in as many words as fit; or that it is gone.
+    /// Returns the reason why a lane is idle, in as many words as fit, or that its worker is gone.
     pub(super) fn rest(&self, ui: &Ui, lane: Lane, font: &FontId, width: f32) -> (String, Color32) {
         let (word, colour) = self.absence(lane);
         let why = reason(
@@ -193,7 +193,7 @@ impl Pen<'_> {
         (text.to_owned(), colour)
     }
 
-    /// Idle, or gone.
+    /// Returns the label of an idle or ended lane.
     pub(super) fn absence(&self, lane: Lane) -> (&'static str, Color32) {
         let weak = self.palette.weak;
         let Lane::Worker(worker) = lane else {
@@ -202,18 +202,18 @@ impl Pen<'_> {
         match self.scene.has_died(worker) {
             Some(true) => (say!("died"), self.palette.stall),
             Some(false) => (say!("ended"), weak),
-            // It has said that its stream is at its end.
+            // The worker has reported that its stream is exhausted.
             None if self.scene.pipeline.is_exhausted(worker) => (say!("exhausted"), weak),
             None => (IDLE.say(), weak),
         }
     }
 
-    /// True for a worker that has died or ended.
+    /// Returns true for a worker that has died or ended.
     pub(super) fn is_gone(&self, lane: Lane) -> bool {
         matches!(lane, Lane::Worker(w) if self.scene.has_died(w).is_some())
     }
 
-    /// What a worker does with its batch and for how long; one that is gone does nothing with a batch that never left it.
+    /// Returns the worker's activity, its colour and its elapsed time. A dead worker does nothing with the batch that it still holds.
     pub(super) fn doing(
         &self,
         lane: Lane,
@@ -224,7 +224,7 @@ impl Pen<'_> {
             return (word, Some(colour), String::new());
         }
         let elapsed = self.scene.clock(batch.since);
-        // A trace of another tool may tell only when a batch was asked for.
+        // A trace of another tool may contain only the request time of a batch.
         if batch.stage == Stage::Queued && !self.scene.run.measures(Stage::Queued) {
             return (say!("Requested"), None, elapsed);
         }

@@ -1,4 +1,4 @@
-//! The card at the end of a run: how long it took, how much of that was waiting, and where to look now.
+//! Card at the end of a run: the duration, the share of waiting and the next things to look at.
 
 use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
 use loadscope_diagnose::Glance;
@@ -13,28 +13,28 @@ use crate::theme::{Palette, heading, size};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 
-/// Its size, points.
+/// Size, points.
 const WIDTH: f32 = 372.0;
 const HEIGHT: f32 = 78.0;
-/// A further line of what it says, points.
+/// Height of each further line of text, points.
 const LINE: f32 = 18.0;
-/// Between its left and right edge and what is in it, points.
+/// Margin on the left and right, points.
 const MARGIN: i8 = 12;
 
-/// What the card says, and of which run.
+/// Text of the card, cached per run.
 #[derive(Debug, Default)]
 pub struct Ending {
     said: Option<((u64, u64), String)>,
 }
 
-/// True if the instant that is looked at is the end of the run: nothing moves any more.
+/// Returns true if the cursor is at the end of a finished run.
 pub fn is_over(state: &State, scene: &Scene<'_>) -> bool {
     let at_end = scene.pipeline.step == scene.run.transitions().len();
     let is_over = |e: &loadscope_trace::Epoch| e.end.is_some_and(|end| end <= scene.now);
     at_end
         && !state.session.source.is_live()
         && !state.hides_future()
-        // A lesson says itself what to look at.
+        // A lesson itself says what to look at.
         && state.learn.page.is_none()
         && matches!(scene.trainer, Trainer::Idle(_))
         && scene.run.epochs().last().is_some_and(is_over)
@@ -50,7 +50,7 @@ impl Ending {
         let run = &state.session.run;
         let key = (state.session.run_number, run.version());
         if self.said.as_ref().is_none_or(|(of, _)| *of != key) {
-            // A look at every wait: not in every frame.
+            // The text depends on every wait of the run, so it is not computed in every frame.
             self.said = Some((key, outcome(run)));
         }
         let text = self.said.as_ref().map_or("", |(_, text)| text);
@@ -61,7 +61,7 @@ impl Ending {
             palette.strong,
             wide - 2.0 * f32::from(MARGIN),
         );
-        // What takes a second line takes room for it.
+        // Each further line of text makes the card higher.
         let rows = galley.rows.len().max(1) - 1;
         let height = HEIGHT + rows as f32 * LINE;
         let card = around(room.center(), vec2(wide, height.min(room.height())));
@@ -87,7 +87,7 @@ impl Ending {
     }
 }
 
-/// Where to look now.
+/// Actions that the card offers next.
 fn offers(run: &Run) -> [(Action, &'static str); 3] {
     let second = match run.failure() {
         Some(_) => (Action::PreviousTrouble, say!("Show the error")),
@@ -100,7 +100,8 @@ fn offers(run: &Run) -> [(Action, &'static str); 3] {
     ]
 }
 
-/// `Epoch 0 took 7.0 s, 54 % waiting`; where sums alone are kept of its beginning `Epoch 0 ended, 54 % of the last 7.0 s waiting`
+/// Returns, for example, `Epoch 0 took 7.0 s, 54 % waiting`. If only sums are kept of its beginning: `Epoch 0 ended, 54 % of the last 7.0 s
+/// waiting`.
 fn outcome(run: &Run) -> String {
     let glance = Glance::of(run);
     let epochs = run.epochs();

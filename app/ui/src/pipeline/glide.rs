@@ -1,5 +1,4 @@
-//! Batches that move: a chip glides from the place where it was to the one where it is, so that the eye can follow a transition
-//! that took microseconds.
+//! Animation of moving batches: a chip glides to its new place, so that the eye can follow a transition that took microseconds.
 
 use std::collections::BTreeMap;
 
@@ -7,54 +6,54 @@ use egui::emath::TSTransform;
 use egui::layers::ShapeIdx;
 use egui::{Rect, Ui, Vec2};
 
-/// So long a chip is on its way, seconds.
+/// Duration of a glide, seconds.
 pub const TAKES: f64 = 0.25;
-/// A leap over more transitions than these is no movement: nothing glides.
+/// Maximum number of transitions between two frames that is animated.
 const FAR: usize = 64;
-/// A chip that is moved by less than this, points, stays where it is.
+/// Minimum distance of a glide, points.
 const NEAR: f32 = 2.0;
 
-/// A chip that was drawn in this frame.
+/// Chip drawn in this frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
-    /// Position of its batch.
+    /// Row of its batch.
     pub row: usize,
-    /// Where it is.
+    /// Position of the chip.
     pub place: Rect,
-    /// What was drawn for it.
+    /// Range of its shapes.
     pub shapes: (ShapeIdx, ShapeIdx),
 }
 
-/// A chip on its way.
+/// Chip in motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Glide {
     from: Rect,
     since: f64,
 }
 
-/// Where chips were in the last frame, and which are on their way.
+/// Positions of chips in the last frame, and the chips in motion.
 #[derive(Debug, Default)]
 pub struct Glides {
-    /// What the places belong to: another run, or another layout, begins anew.
+    /// Run number and layout number. A change of either clears the animation.
     key: Option<(u64, u64)>,
     step: usize,
     places: BTreeMap<usize, Rect>,
     moving: BTreeMap<usize, Glide>,
 }
 
-/// How a chip is displaced now, and how much of its way it has still to go, 1 to 0.
+/// Displacement of a chip in motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Displaced {
-    /// Where the way began.
+    /// Start of the glide.
     pub from: Rect,
-    /// From its place to where it is seen.
+    /// Offset from its final place to the displayed one.
     pub by: Vec2,
-    /// What is left of the way.
+    /// Remaining fraction of the glide, 1 to 0.
     pub left: f32,
 }
 
 impl Glides {
-    /// Takes in where chips are now, `step` transitions into the run. A batch that was nowhere comes from `entrance`.
+    /// Records the positions of chips, `step` transitions into the run. A new batch starts at `entrance`.
     pub fn follow(
         &mut self,
         key: (u64, u64),
@@ -70,7 +69,7 @@ impl Glides {
         } else if self.step != step {
             for (row, place) in &places {
                 let before = self.places.get(row).copied();
-                // Only what is new comes in at the front: going back, a batch comes from nowhere.
+                // Only a new batch starts at the entrance. Stepping back, a batch simply appears.
                 let before = before.or(entrance.filter(|_| step > self.step));
                 let Some(before) = before.filter(|b| is_apart(*b, *place)) else {
                     continue;
@@ -87,17 +86,17 @@ impl Glides {
         (self.key, self.step, self.places) = (Some(key), step, places);
     }
 
-    /// Forgets what moves.
+    /// Clears all motion.
     pub fn stop(&mut self) {
         self.moving.clear();
         self.key = None;
     }
 
-    /// How the chip of the batch at `row`, whose place this is, is displaced; `None` if it is there.
+    /// Returns the displacement of the chip of the batch at `row`, or `None` if it rests at `place`.
     pub fn at(&self, row: usize, place: Rect, now: f64) -> Option<Displaced> {
         let glide = self.moving.get(&row)?;
         let done = ((now - glide.since) / TAKES).clamp(0.0, 1.0) as f32;
-        // Fast at first, then slower.
+        // The motion starts fast and slows down.
         let left = (1.0 - done).powi(3);
         Some(Displaced {
             from: glide.from,
@@ -106,7 +105,7 @@ impl Glides {
         })
     }
 
-    /// True if anything moves.
+    /// Returns true if any chip is in motion.
     pub fn are_moving(&self) -> bool {
         !self.moving.is_empty()
     }
@@ -116,7 +115,7 @@ fn is_apart(a: Rect, b: Rect) -> bool {
     (a.center() - b.center()).length() > NEAR
 }
 
-/// Draws what was drawn for a chip somewhere else.
+/// Moves the shapes of a chip by `by`.
 pub fn displace(ui: &Ui, drawn: &Drawn, by: Vec2) {
     let (from, to) = drawn.shapes;
     ui.ctx().graphics_mut(|graphics| {
@@ -125,7 +124,7 @@ pub fn displace(ui: &Ui, drawn: &Drawn, by: Vec2) {
     });
 }
 
-/// Where the next shape comes.
+/// Returns the index of the next shape.
 pub fn next_shape(ui: &Ui) -> ShapeIdx {
     let layer = ui.layer_id();
     ui.ctx()
@@ -178,7 +177,7 @@ mod tests {
         glides.follow((1, 1), 5, &[], sampler, 0.0);
         glides.follow((1, 1), 6, &[chip(3, 0.0)], sampler, 0.0);
         assert!(glides.are_moving());
-        // Back in time it was nowhere.
+        // Before that time, the batch was nowhere.
         glides.follow((1, 1), 5, &[], sampler, 0.0);
         assert!(!glides.are_moving());
         glides.follow((1, 1), 5 + FAR + 1, &[chip(3, 0.0)], sampler, 0.0);

@@ -1,51 +1,51 @@
-//! Geometry of what there is many of: workers with their queues, and places in queues and buffers.
+//! Geometry of repeated items: workers with their queues, and places in queues and buffers.
 
 use egui::{Rect, Vec2, pos2, vec2};
 
 use super::plan::{Plan, around};
 
-/// How much room a worker has, and so how much is shown about it.
+/// Level of detail of a worker, which depends on its space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Two lines and a bar of progress.
+    /// Two lines and a progress bar.
     Full,
     /// One line.
     Line,
-    /// Its number and its batch.
+    /// Worker number and batch.
     Dense,
-    /// Its batch.
+    /// Batch only.
     Mini,
 }
 
 /// Index queues and workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerGrid {
-    /// How much is shown about each.
+    /// Level of detail of each worker.
     pub detail: Detail,
-    /// One a worker; a single one without a queue if the main thread fetches.
+    /// One cell per worker. If the main thread fetches, there is one cell without a queue.
     pub cells: Vec<Cell>,
-    /// How many stand side by side.
+    /// Number of columns.
     pub columns: usize,
-    /// What they take; higher than the room there is if they have to be scrolled.
+    /// Total size. If it is higher than the available space, the grid scrolls.
     pub size: Vec2,
 }
 
-/// A worker and its index queue.
+/// Worker and its index queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Places in the index queue; the last one is next to the worker and is emptied first.
+    /// Places in the index queue. The last place is next to the worker and empties first.
     pub queue: Vec<Rect>,
-    /// All of them.
+    /// Area of all places.
     pub queue_area: Rect,
-    /// The worker.
+    /// Area of the worker.
     pub worker: Rect,
 }
 
-/// Measures of a level of detail.
+/// Measures of a level of detail, points.
 struct Measures {
     slot: Vec2,
     slots: usize,
-    /// Between the queue and the worker.
+    /// Space between the queue and the worker.
     lead: f32,
     worker: (f32, f32),
     row: (f32, f32),
@@ -123,7 +123,7 @@ impl Measures {
 }
 
 impl WorkerGrid {
-    /// The roomiest arrangement that fits `room`; the densest one, to be scrolled, if none does.
+    /// Returns the most detailed arrangement that fits `room`. If none fits, the densest one is returned, which scrolls.
     pub fn new(room: Vec2, plan: &Plan) -> Self {
         let count = plan.workers.max(1);
         let mut plan = *plan;
@@ -133,7 +133,7 @@ impl WorkerGrid {
         for detail in Detail::ALL {
             let m = detail.measures(&plan);
             let fits = (room.x + m.column_gap()) / (m.cell(m.worker.0) + m.column_gap());
-            // Two columns of one line each read worse than one of the next level.
+            // Two columns of one line each are harder to read than one column of the next level.
             for columns in 1..=(fits as usize).min(count) {
                 if count.div_ceil(columns) as f32 * m.row.0 <= room.y {
                     return Self::arrange(detail, &m, room, columns, count);
@@ -141,7 +141,7 @@ impl WorkerGrid {
             }
         }
         let m = Detail::Mini.measures(&plan);
-        // A scroll bar needs room, too.
+        // The scroll bar needs space.
         let fits = (room.x - 12.0 + m.column_gap()) / (m.cell(m.worker.0) + m.column_gap());
         let room = vec2(room.x - 12.0, room.y);
         let mut crew = Self::arrange(Detail::Mini, &m, room, (fits as usize).max(1), count);
@@ -151,7 +151,7 @@ impl WorkerGrid {
 
     fn arrange(detail: Detail, m: &Measures, room: Vec2, columns: usize, count: usize) -> Self {
         let rows = count.div_ceil(columns);
-        // Rows decide: filling them from the top may leave the last column short, never a hole.
+        // The number of rows determines the number of columns. The last column may be short, but there are no gaps.
         let columns = count.div_ceil(rows);
         let apart = m.column_gap();
         let share = (room.x + apart) / columns as f32 - apart;
@@ -190,24 +190,24 @@ impl WorkerGrid {
     }
 }
 
-/// The reorder buffer: the place that is wanted, and those behind it.
+/// Reorder buffer: the place of the awaited batch, and the places after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stack {
-    /// The place of the batch with index `rcvd_idx`, nearest to the trainer.
+    /// Place of the batch with index `rcvd_idx`, nearest to the trainer.
     pub wanted: Option<Rect>,
-    /// The places behind it, the next one first.
+    /// Places after it, in index order.
     pub behind: Vec<Rect>,
-    /// True if the places behind are large enough for numbers.
+    /// True if those places are large enough for numbers.
     pub numbers: bool,
-    /// Places for which there is no room.
+    /// Number of places that do not fit.
     pub hidden: usize,
 }
 
-/// Room for the wanted place and for what is written below it.
+/// Width of the awaited place and the text below it, points.
 const WANTED: f32 = 56.0;
 const WANTED_GAP: f32 = 10.0;
 
-/// Sizes of the places behind the wanted one, the gaps between them, and whether they are large enough for numbers.
+/// Sizes of the places after the awaited one, the gaps between them, and whether numbers fit.
 fn levels(chip: f32) -> [(Vec2, f32, bool); 5] {
     [
         (vec2(chip, 20.0), 4.0, true),
@@ -218,7 +218,7 @@ fn levels(chip: f32) -> [(Vec2, f32, bool); 5] {
     ]
 }
 
-/// Level, rows and columns of `count` places in `room`.
+/// Returns the level, rows and columns of `count` places in `room`.
 fn fit(room: Vec2, count: usize, chip: f32) -> (usize, usize, usize) {
     let all = levels(chip);
     for (level, (size, gap, _)) in all.iter().enumerate() {
@@ -235,7 +235,7 @@ fn fit(room: Vec2, count: usize, chip: f32) -> (usize, usize, usize) {
 }
 
 impl Stack {
-    /// The width that `window` places take, at most `room`.
+    /// Width of `window` places, at most `room`.
     pub fn width(room: Vec2, window: usize, chip: f32) -> f32 {
         let behind = window.saturating_sub(1);
         let wanted = WANTED.max(chip + 8.0);
@@ -248,7 +248,7 @@ impl Stack {
         columns as f32 * (size.x + gap) - gap + WANTED_GAP + wanted
     }
 
-    /// Lays `window` places out in `room`.
+    /// Lays out `window` places in `room`.
     pub fn new(room: Rect, window: usize, chip: f32) -> Self {
         let behind = window.saturating_sub(1);
         let wide = WANTED.max(chip + 8.0);
@@ -280,8 +280,8 @@ impl Stack {
     }
 }
 
-/// Places for `count` chips in a queue, the head first (top right, then down), and how many do not fit. Where some do not, the last
-/// place is for saying so.
+/// Returns the places of `count` chips in a queue, and the number of chips that do not fit. The head of the queue is at the top right, and
+/// the next places follow downwards. If some chips do not fit, the last place is for their number.
 pub fn queue_places(room: Rect, count: usize, chip: f32) -> (Vec<Rect>, usize) {
     let size = vec2(chip.min(room.width()), 20.0);
     let columns = (((room.width() + GAP) / (size.x + GAP)) as usize).max(1);
@@ -291,7 +291,7 @@ pub fn queue_places(room: Rect, count: usize, chip: f32) -> (Vec<Rect>, usize) {
     } else {
         count
     };
-    // What is taken is centred, so that a short queue does not lean to one side.
+    // The places are centred, so that a short queue does not lean to one side.
     let taken = count.div_ceil(rows).clamp(1, columns) as f32 * (size.x + GAP) - GAP;
     let right = room.right() - ((room.width() - taken) * 0.5).floor();
     let place = |k: usize| {

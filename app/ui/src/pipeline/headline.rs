@@ -1,4 +1,4 @@
-//! What just happened, and what the colours mean.
+//! Headline: the last event, and the legend of colours.
 
 use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use loadscope_trace::Stage;
@@ -12,7 +12,7 @@ use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::{consequence, narrate};
 use loadscope_model::state::Source;
 
-/// A square in the colour of a stage; an empty one for batches that are through, or not there yet.
+/// Draws a square in the colour of a stage. It is hollow for batches that are finished or not dispatched yet.
 pub fn stage_dot(ui: &Ui, rect: Rect, stage: Option<Stage>) {
     let palette = Palette::of(ui.ctx());
     match stage {
@@ -28,7 +28,7 @@ pub fn stage_dot(ui: &Ui, rect: Rect, stage: Option<Stage>) {
 }
 
 impl Pen<'_> {
-    /// What just happened, at the top.
+    /// Shows the last event at the top.
     pub fn headline(&self, ui: &Ui, rect: Rect) {
         let Some(last) = self.scene.last else {
             let text = say!("Nothing dispatched yet");
@@ -57,7 +57,7 @@ impl Pen<'_> {
             heading(size::BODY),
             ink,
         );
-        // The sentence comes first: the legend stands only where the longest one leaves room for it.
+        // The sentence has priority. The legend appears only if the longest sentence leaves enough space.
         let with_legend = rect.width() - taken.max(760.0) >= 520.0;
         let mut room = inset(line, taken + 12.0, if with_legend { 520.0 } else { 0.0 });
         if with_legend {
@@ -69,7 +69,7 @@ impl Pen<'_> {
             self.say(ui, rect, "cut", cut);
             room = inset(room, taken + 12.0, 0.0);
         }
-        // Half a reason is none.
+        // A truncated reason is useless.
         let font = words(size::BODY);
         let why = consequence(self.scene.run, &last);
         if let Some(why) = why.filter(|why| text_width(ui, why, &font) <= room.width()) {
@@ -78,7 +78,7 @@ impl Pen<'_> {
         }
     }
 
-    /// At the end of a recording that was cut off, nothing more is known: what came after is lost.
+    /// Returns a warning at the end of a truncated recording, because later events are lost.
     fn cut_off(&self) -> Option<&'static str> {
         let is_cut = matches!(
             self.state.session.source,
@@ -88,7 +88,7 @@ impl Pen<'_> {
         (is_cut && at_end).then_some(say!("The recording is truncated here"))
     }
 
-    /// What the colours mean.
+    /// Shows the legend of colours.
     fn legend(&self, ui: &Ui, rect: Rect) {
         let p = self.palette;
         let pin = (say!("Pinning"), p.pin, Term::Pinning);

@@ -1,16 +1,16 @@
-//! Where everything in the pipeline is: pure geometry.
+//! Geometry of the pipeline view.
 //!
-//! Everything flows from left to right, so the head of every queue is at its right end.
+//! Batches flow from left to right, so the head of every queue is at its right end.
 
 use egui::{Rect, pos2, vec2};
 
 use super::grid::{Stack, WorkerGrid};
 use super::plan::Plan;
 
-/// A part of the pipeline, from left to right.
+/// Part of the pipeline, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Station {
-    /// Says which samples make the next batch.
+    /// Chooses the samples of the next batch.
     Sampler,
     /// Index queues and workers, or the main thread.
     Crew,
@@ -18,7 +18,7 @@ pub enum Station {
     Results,
     /// The pin thread.
     Pin,
-    /// The queue behind it.
+    /// The queue after the pin thread.
     Pinned,
     /// The reorder buffer.
     Reorder,
@@ -26,18 +26,18 @@ pub enum Station {
     Trainer,
 }
 
-/// A station on the screen.
+/// Station with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Which.
+    /// Kind of station.
     pub station: Station,
-    /// Its name.
+    /// Area of its name.
     pub title: Rect,
-    /// What it holds.
+    /// Area of its contents.
     pub body: Rect,
 }
 
-/// Where everything is.
+/// Positions of everything in the pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// The sentence at the top.
@@ -50,26 +50,26 @@ pub struct Layout {
     pub crew: WorkerGrid,
     /// The reorder buffer.
     pub stack: Stack,
-    /// Without workers, the frame of the process that loads and trains.
+    /// Frame of the process that loads and trains. `None` with workers.
     pub process: Option<Rect>,
 }
 
-/// Between the edge of the area and what is in it.
+/// Space between the edge of the area and its contents, points.
 const MARGIN: f32 = 12.0;
 const HEADLINE: f32 = 24.0;
 const COUNTERS: f32 = 20.0;
 const TITLE: f32 = 18.0;
-/// Lower than this, the trainer's station cannot say what it has to say.
+/// Minimum height that the trainer's text needs, points.
 const LOWEST: f32 = 80.0;
-/// Lower than this, there is no room for the counters.
+/// Minimum height of an area with counters, points.
 const WITH_COUNTERS: f32 = 200.0;
-/// Between the edge of a station and what is in it.
+/// Space between the edge of a station and its contents, points.
 pub const PAD: f32 = 8.0;
-/// Between the frame of the one process and the stations in it.
+/// Space between the frame of the single process and its stations, points.
 const FRAME: f32 = 6.0;
 
 impl Layout {
-    /// Lays the pipeline out in `area`.
+    /// Lays out the pipeline in `area`.
     pub fn new(area: Rect, plan: &Plan) -> Self {
         let inner = area.shrink2(vec2(MARGIN, 8.0));
         let headline = Rect::from_min_size(inner.min, vec2(inner.width(), HEADLINE));
@@ -87,7 +87,7 @@ impl Layout {
         let height = crew.size.y.max(132.0).min(room);
         let top = top + ((room - height) * 0.5).floor();
         let stations = widths.place(inner.left(), top, height, inner.width(), crew.size.x, plan);
-        // Once more, for the height that it really has.
+        // Repeats the layout with the final height.
         let crew = WorkerGrid::new(vec2(crew.size.x, height), plan);
         let reorder = stations.iter().find(|s| s.station == Station::Reorder);
         let stack = reorder.map_or_else(Stack::default, |s| {
@@ -103,7 +103,7 @@ impl Layout {
         }
     }
 
-    /// From where to where an arrow goes between two neighbours. Within the frame of the process it goes from station to station.
+    /// Returns the start and end of the arrow between two neighbours. The arrow to the process ends at the frame of the process.
     pub fn arrow(&self, from: &Placed, to: &Placed) -> (f32, f32) {
         let end = match (self.process, to.station) {
             (Some(process), Station::Crew) => process.left(),
@@ -113,7 +113,7 @@ impl Layout {
     }
 }
 
-/// The frame of the main process around what it does one after the other: it loads a batch, then trains on it.
+/// Returns the frame of the main process, which loads a batch and then trains on it.
 fn process(plan: &Plan, stations: &[Placed]) -> Option<Rect> {
     let of = |station| stations.iter().find(|s| s.station == station);
     let (loads, trains) = (of(Station::Crew)?, of(Station::Trainer)?);
@@ -121,7 +121,7 @@ fn process(plan: &Plan, stations: &[Placed]) -> Option<Rect> {
     plan.is_one_process().then_some(around)
 }
 
-/// How wide the stations are.
+/// Widths of the stations, points.
 #[derive(Clone, Copy, Debug)]
 struct Widths {
     sampler: f32,
@@ -133,10 +133,10 @@ struct Widths {
 }
 
 impl Widths {
-    /// What must be left for the workers.
+    /// Minimum width of the workers.
     const CREW: f32 = 76.0;
 
-    /// In a narrow area, first the sampler goes, then the places behind the wanted one, and everything gets closer.
+    /// In a narrow area, the sampler disappears first. Then all places after the awaited one disappear, and the stations move closer.
     fn new(width: f32, height: f32, plan: &Plan) -> Self {
         let all = [
             (true, plan.slots()),
@@ -182,7 +182,7 @@ impl Widths {
         usize::from(plan.results) + usize::from(plan.pin) + usize::from(plan.pinned)
     }
 
-    /// Margin of the frame of the one process on each side, points.
+    /// Margin of the frame of the single process on each side, points.
     fn frame(plan: &Plan) -> f32 {
         match plan.is_one_process() {
             true => FRAME,
@@ -190,7 +190,7 @@ impl Widths {
         }
     }
 
-    /// What everything but the reorder buffer and the workers takes.
+    /// Width of everything except the reorder buffer and the workers.
     fn fixed(&self, plan: &Plan) -> f32 {
         let queues = Self::queues(plan) as f32;
         let others = usize::from(self.sampler > 0.0) + usize::from(plan.slots() > 0);

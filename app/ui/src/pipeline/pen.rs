@@ -1,4 +1,4 @@
-//! Drawing of what recurs in the pipeline: texts that elide, chips, places, arrows; and what happens on a click.
+//! Painting of recurring parts of the pipeline, such as texts, chips, places and arrows, and the response to clicks.
 
 use std::cell::RefCell;
 
@@ -21,9 +21,9 @@ use loadscope_model::offers::Thing;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// Draws one frame of the pipeline and collects what the user asks for.
+/// Draws one frame of the pipeline and collects the user's commands.
 pub struct Pen<'a> {
-    /// What is shown.
+    /// Scene to draw.
     pub scene: &'a Scene<'a>,
     /// Selection and hover.
     pub state: &'a State,
@@ -31,36 +31,36 @@ pub struct Pen<'a> {
     pub palette: &'static Palette,
     /// True if something in the pipeline is selected, so that the rest is dimmed.
     pub dims: bool,
-    /// What the user asks for.
+    /// Commands of the user.
     pub commands: Vec<Command>,
-    /// The chips that were drawn.
+    /// Chips drawn so far.
     pub drawn: Vec<Drawn>,
-    /// Where the next batch stands before it is dispatched.
+    /// Place of the next batch before it is dispatched.
     pub entrance: Option<Rect>,
-    /// What a sample usually costs.
+    /// Median sample cost.
     pub median: Option<Nanos>,
-    /// Pictures of samples.
+    /// Images of samples.
     pub previews: Option<&'a RefCell<Previews>>,
-    /// The arrows that were drawn: left end, right end, height.
+    /// Arrows drawn so far: left end, right end, height.
     pub arrows: RefCell<Vec<(f32, f32, f32)>>,
 }
 
-/// Why a batch is drawn somewhere.
+/// Meaning of a drawn batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// It is there.
+    /// The batch is here.
     Here,
-    /// It belongs there.
+    /// The batch belongs here but has not arrived.
     Missing,
-    /// The trainer waits for it.
+    /// The trainer waits for the batch.
     Awaited,
 }
 
-/// Corners of chips and stations.
+/// Corner radius of chips and stations, points.
 pub const CORNER: f32 = 4.0;
 
 impl<'a> Pen<'a> {
-    /// Ready to draw `scene`.
+    /// Creates a pen that draws `scene`.
     pub fn new(state: &'a State, scene: &'a Scene<'a>, palette: &'static Palette) -> Self {
         let mut pen = Self {
             scene,
@@ -74,7 +74,7 @@ impl<'a> Pen<'a> {
             previews: None,
             arrows: RefCell::default(),
         };
-        // A selection that is nowhere in the pipeline at this instant dims nothing: all would be dark.
+        // A selected batch that is not in the pipeline now dims nothing. Otherwise everything would be dark.
         pen.dims = match state.session.selection {
             Some(Item::Lane(_)) => true,
             Some(_) => scene.batches.iter().any(|b| pen.is_selected(b)),
@@ -83,7 +83,7 @@ impl<'a> Pen<'a> {
         pen
     }
 
-    /// True if the selection is, or contains, `batch`.
+    /// Returns true if the selection is, or contains, `batch`.
     pub fn is_selected(&self, batch: &HeldBatch) -> bool {
         match self.state.session.selection {
             Some(Item::Batch(row)) => row == batch.row,
@@ -93,7 +93,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// `colour`, dimmed if something else is selected.
+    /// Returns `colour`, dimmed if something else is selected.
     pub fn ink(&self, colour: Color32, in_focus: bool) -> Color32 {
         if self.dims && !in_focus {
             self.palette.dimmed(colour)
@@ -102,7 +102,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Text in `rect`, elided if it does not fit. Returns the width it took.
+    /// Draws text in `rect`, elided if it does not fit. Returns its width.
     pub fn text(
         &self,
         ui: &Ui,
@@ -124,14 +124,14 @@ impl<'a> Pen<'a> {
         size.x
     }
 
-    /// The first of `texts` that fits into `width`, or the last one.
+    /// Returns the first of `texts` that fits into `width`, or the last one.
     pub fn fitting<'t>(&self, ui: &Ui, texts: &[&'t str], font: &FontId, width: f32) -> &'t str {
         let fits = |text: &&&str| text_width(ui, text, font) <= width;
         let found = texts.iter().find(fits).or(texts.last());
         found.copied().unwrap_or_default()
     }
 
-    /// A batch.
+    /// Draws a batch.
     pub fn chip(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) {
         let first = next_shape(ui);
         let focus = self.is_selected(batch);
@@ -156,7 +156,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A batch index, or nothing where there is no room for all its digits.
+    /// Draws a batch index, or nothing if there is no room for all its digits.
     pub fn number(&self, ui: &Ui, rect: Rect, idx: u32, colour: Color32) {
         let text = idx.to_string();
         if rect.width() >= (text.len() as f32 * 6.7).max(16.0) && rect.height() >= 12.0 {
@@ -171,7 +171,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Makes `rect` stand for `batch`: hover, click, tooltip, name.
+    /// Makes `rect` represent `batch`, with hover, click, tooltip and accessible name.
     pub fn touch(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) -> Response {
         let id = Id::unique(("pipeline", place, batch.row));
         let response = ui.interact(rect, id, Sense::click());
@@ -187,7 +187,7 @@ impl<'a> Pen<'a> {
         response.on_hover_ui(|ui| tip::batch(ui, scene, batch, median))
     }
 
-    /// Makes `rect` stand for a lane.
+    /// Makes `rect` represent a lane.
     pub fn touch_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
         let id = Id::unique(("pipeline lane", lane));
         let response = ui.interact(rect, id, Sense::click());
@@ -201,27 +201,27 @@ impl<'a> Pen<'a> {
         response.on_hover_ui(|ui| tip::lane(ui, scene, lane))
     }
 
-    /// Says `text`, which is painted in `rect`, to those who listen to the screen.
+    /// Exposes `text`, which is painted in `rect`, to screen readers.
     pub fn say(&self, ui: &Ui, rect: Rect, what: &str, text: &str) {
         let response = ui.interact(rect, Id::unique(("pipeline text", what)), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     }
 
-    /// What hovering and clicking something asks for.
+    /// Pushes the commands for hovering and clicking.
     pub fn answer(&mut self, response: &Response, item: Item) {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }
         menu::show(response, self.state, || Thing::of(item), &mut self.commands);
         if response.clicked() {
-            // A second click takes the selection away again.
+            // A second click clears the selection.
             let again = self.state.session.selection == Some(item);
             self.commands
                 .push(Command::Select((!again).then_some(item)));
         }
     }
 
-    /// What is drawn around a batch: it is selected, hovered, waited for, or has just moved.
+    /// Outlines a batch that is selected, hovered or awaited, and marks the batch that moved last.
     fn outlines(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, response: &Response) {
         let missing = self.scene.missing().is_some_and(|b| b.row == batch.row);
         if missing {
@@ -245,7 +245,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// An outline outside of `rect`.
+    /// Draws an outline outside `rect`.
     pub fn outline(&self, ui: &Ui, rect: Rect, width: f32, colour: Color32) {
         ui.painter().rect_stroke(
             rect,
@@ -255,7 +255,7 @@ impl<'a> Pen<'a> {
         );
     }
 
-    /// An empty place.
+    /// Draws an empty place.
     pub fn place(&self, ui: &Ui, rect: Rect) {
         let corner = CORNER.min(rect.height() * 0.25);
         let stroke = Stroke::new(1.0, self.palette.line);
@@ -263,7 +263,7 @@ impl<'a> Pen<'a> {
             .rect_stroke(rect, corner, stroke, StrokeKind::Inside);
     }
 
-    /// The ground of a station.
+    /// Draws the background of a station.
     pub fn ground(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
         let lit = lane.is_some() && lane == self.hovered_lane();
         ui.painter().rect_filled(rect, CORNER, self.palette.panel);
@@ -283,7 +283,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// An arrow to the right, between two stations.
+    /// Draws an arrow to the right, between two stations.
     pub fn arrow(&self, ui: &Ui, from: f32, to: f32, y: f32) {
         let head = 4.0_f32.min((to - from) * 0.4);
         if to - from < 4.0 {
@@ -299,7 +299,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Draws chips that move where they are seen now, and lights the arrows that they pass.
+    /// Draws moving chips at their current positions, and highlights the arrows that they pass.
     pub fn glide(&self, ui: &Ui, glides: &Glides, now: f64) {
         for drawn in &self.drawn {
             let Some(displaced) = glides.at(drawn.row, drawn.place, now) else {
@@ -316,7 +316,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// An arrow that something has just passed; `left` is how much of that is to be seen still.
+    /// Highlights an arrow after a chip has passed. `left` is the remaining fraction of the highlight.
     fn light(&self, ui: &Ui, from: f32, to: f32, y: f32, left: f32) {
         let colour = self.palette.strong.gamma_multiply(left.sqrt());
         let stroke = Stroke::new(2.0, colour);
@@ -328,7 +328,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A bar of progress: `share` of `rect`.
+    /// Draws a progress bar that fills `share` of `rect`.
     pub fn bar(&self, ui: &Ui, rect: Rect, share: f32, colour: Color32) {
         ui.painter().rect_filled(rect, 1.0, self.palette.line);
         let done = Rect::from_min_size(
@@ -339,10 +339,10 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// How wide `text` is.
+/// Width of `text`, points.
 pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
     if font.family == FontFamily::Monospace && text.chars().all(|c| c < '\u{2e80}') {
-        // Every character is equally wide, but for Chinese ones, which the font does not have.
+        // All monospace characters have the same width, except Chinese ones, which this font lacks.
         return text.chars().count() as f32 * font.size * 0.6;
     }
     let galley = ui
@@ -351,12 +351,12 @@ pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
     galley.size().x
 }
 
-/// `rect` without `left` and `right` at its sides.
+/// Returns `rect` without `left` and `right` at its sides.
 pub fn inset(rect: Rect, left: f32, right: f32) -> Rect {
     Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(right, 0.0))
 }
 
-/// The row of `height` at `top` below the upper edge of `rect`.
+/// Returns the row of `height` that begins `top` below the upper edge of `rect`.
 pub fn row(rect: Rect, top: f32, height: f32) -> Rect {
     Rect::from_min_size(rect.min + Vec2::new(0.0, top), vec2(rect.width(), height))
 }

@@ -1,21 +1,21 @@
-//! Small pictures of samples, where the content of their batch is known.
+//! Small previews of samples from batches with known content.
 
 use std::collections::HashMap;
 
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, Vec2, pos2, vec2};
 use loadscope_trace::{FieldData, Pictures, Run};
 
-/// The longest side of what is kept of a picture, pixels: enough for a worker's box.
+/// Maximum side of a stored preview, pixels. This is enough for a worker's box.
 const SIDE: usize = 128;
-/// So many are kept; those that were not drawn for longest go first.
+/// Number of cached previews above which those not drawn in the last frame are dropped.
 const MOST: usize = 192;
 
-/// The pictures that were drawn of late.
+/// Cache of recently drawn previews.
 #[derive(Default)]
 pub struct Previews {
     run: u64,
     frame: u64,
-    /// By batch and place in it: where its pixels were, its texture, and when it was drawn.
+    /// Address of the pixels, texture and frame of the last drawing, by batch row and sample position.
     made: HashMap<(usize, usize), (usize, TextureHandle, u64)>,
 }
 
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Previews {
     }
 }
 
-/// The pictures of a batch.
+/// Returns the images of a batch.
 fn pictures(run: &Run, row: usize) -> Option<&Pictures> {
     let fields = run.content(row)?.fields.iter();
     let found = fields
@@ -37,13 +37,13 @@ fn pictures(run: &Run, row: usize) -> Option<&Pictures> {
     (found.width > 0 && found.height > 0).then_some(found)
 }
 
-/// How many pictures of a batch are known.
+/// Number of known images in a batch.
 pub fn count(run: &Run, row: usize) -> usize {
     pictures(run, row).map_or(0, Pictures::count)
 }
 
 impl Previews {
-    /// Begins a frame of this run; forgets the pictures of another one, and those that are too many.
+    /// Starts a frame of this run. Clears the cache if the run changes, and evicts old previews if there are too many.
     pub fn begin(&mut self, run: u64) {
         if self.run != run {
             self.made.clear();
@@ -56,7 +56,7 @@ impl Previews {
         }
     }
 
-    /// Draws the picture of the sample at `position` of a batch into `room`, as large as it fits. False if it is not known.
+    /// Draws the preview of the sample at `position` of a batch into `room`, as large as possible. Returns false if the image is unknown.
     pub fn draw(
         &mut self,
         ui: &Ui,
@@ -67,7 +67,7 @@ impl Previews {
         let Some(data) = pictures(run, row) else {
             return false;
         };
-        // Samples that failed have no place among the pictures.
+        // Failed samples have no image.
         let left_out = run.content(row).map_or(0, |content| {
             content.left_out().filter(|place| *place < position).count()
         });
@@ -95,7 +95,7 @@ impl Previews {
     }
 }
 
-/// The size of a picture whose longer side is at most [`SIDE`].
+/// Returns the size of an image whose longer side is at most [`SIDE`].
 fn reduced(width: usize, height: usize) -> (usize, usize) {
     let longest = width.max(height);
     if longest <= SIDE {
@@ -105,7 +105,7 @@ fn reduced(width: usize, height: usize) -> (usize, usize) {
     (scale(width), scale(height))
 }
 
-/// A picture made small: each of its pixels is the mean of those that it stands for.
+/// Returns a reduced image. Each pixel is the mean of the pixels it replaces.
 fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
     let (w, h) = (data.width as usize, data.height as usize);
     let channels = usize::from(data.channels).max(1);
@@ -138,7 +138,7 @@ fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
                 }
             }
             let many = ((bottom - top) * (right - left)).max(1) as u32;
-            // A dark picture is made as bright as it can be without losing anything.
+            // A dark image is brightened until its brightest pixel reaches 255.
             let [r, g, b] = sum.map(|sum| (sum / many * 255 / brightest).min(255) as u8);
             image[(x, y)] = opaque([r, g, b]);
         }
@@ -146,13 +146,13 @@ fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
     image
 }
 
-/// Colours of pictures are data, not part of the palette.
+/// Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// Squares side by side in `room`, from its upper left corner: as large as they can be with `count` of them, within bounds.
+/// Returns at most `count` squares in rows from the upper left corner of `room`, as large as possible within the bounds.
 pub fn squares(room: Rect, count: usize, (least, most): (f32, f32)) -> Vec<Rect> {
     const GAP: f32 = 3.0;
     if count == 0 || room.width() < least || room.height() < least {

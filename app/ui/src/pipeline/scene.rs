@@ -1,4 +1,4 @@
-//! What the pipeline shows at an instant, read from the state: plain data, so that layout and painting stay simple.
+//! Contents of the pipeline at an instant, read from the state. Plain data keeps layout and painting simple.
 
 use std::collections::BTreeMap;
 
@@ -11,57 +11,57 @@ use super::plan::Plan;
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::Cursor;
 
-/// The pipeline at an instant.
+/// Pipeline at an instant.
 pub struct Scene<'a> {
     /// The run.
     pub run: &'a Run,
     /// The instant.
     pub now: Nanos,
-    /// Which batch is where.
+    /// Positions of all batches.
     pub pipeline: Pipeline<'a>,
-    /// The transition that led here.
+    /// Last transition before the instant.
     pub last: Option<Transition>,
-    /// Which stations there are.
+    /// Stations of the pipeline.
     pub plan: Plan,
-    /// The batches in the pipeline, in order of dispatch.
+    /// Batches in the pipeline, in dispatch order.
     pub batches: Vec<HeldBatch>,
     /// `task_info`: the reorder buffer from `rcvd_idx` on, as long as the prefetch window. A batch that is being yielded comes first.
     pub slots: Vec<Slot>,
-    /// What the trainer does.
+    /// Activity of the trainer.
     pub trainer: Trainer,
-    /// The run is held at the instant that is looked at.
+    /// True if the live run is paused at the instant shown.
     pub paused: bool,
 }
 
-/// A place in the reorder buffer.
+/// Place in the reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The index of the batch that belongs here.
+    /// Index of the batch that belongs here.
     pub idx: u32,
-    /// That batch, once it was dispatched, wherever it is.
+    /// That batch once it is dispatched, at any position.
     pub batch: Option<HeldBatch>,
 }
 
 impl Slot {
-    /// The batch, if it has arrived.
+    /// Returns the batch if it has arrived.
     pub fn arrived(&self) -> Option<HeldBatch> {
         self.batch.filter(|b| b.stage.has_arrived())
     }
 }
 
-/// What the trainer does.
+/// Activity of the trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trainer {
-    /// Neither one nor the other, and why.
+    /// Neither trains nor waits, for this reason.
     Idle(&'static str),
-    /// It works on a batch.
+    /// Trains on a batch.
     Training(HeldBatch),
-    /// It waits since then, for this batch if it was dispatched.
+    /// Has waited since this time, for this batch if it was dispatched.
     Waiting(Nanos, Option<HeldBatch>),
 }
 
 impl<'a> Scene<'a> {
-    /// Reads the scene.
+    /// Reads the scene from the state.
     pub fn of(state: &'a State) -> Self {
         let run = &state.session.run;
         let pipeline = state.pipeline();
@@ -83,7 +83,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// How long it is since then. The clock of a run that is held stands still, so that nothing may have lasted for any time.
+    /// Formats the time since `since`. The clock of a paused run stops, so an elapsed time of 0 reads as "paused".
     pub fn clock(&self, since: Nanos) -> String {
         match self.now - since {
             Nanos(..=0) if self.paused => say!("paused").to_owned(),
@@ -91,17 +91,17 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The batches in `lane`, in order of dispatch.
+    /// Returns the batches in `lane`, in dispatch order.
     pub fn in_lane(&self, lane: Lane) -> impl Iterator<Item = &HeldBatch> {
         self.batches.iter().filter(move |b| b.lane == Some(lane))
     }
 
-    /// True if the trainer has waited for so long that it is pointed out.
+    /// Returns true if the trainer has waited long enough for a warning.
     pub fn waits_long(&self) -> bool {
         matches!(self.trainer, Trainer::Waiting(since, _) if self.now - since >= LONG)
     }
 
-    /// The batch that keeps the trainer waiting, once that is worth pointing out.
+    /// Returns the batch that the trainer has awaited long enough for a warning.
     pub fn missing(&self) -> Option<HeldBatch> {
         match self.trainer {
             Trainer::Waiting(_, on) if self.in_order() && self.waits_long() => {
@@ -111,12 +111,12 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether the trainer wants a certain batch, or takes the first that comes.
+    /// Returns true if the trainer needs a certain batch, and false if it takes the first to arrive.
     pub fn in_order(&self) -> bool {
         self.run.info.options.keeps_order()
     }
 
-    /// Samples fetched and samples in all, while a batch with known timings is being fetched.
+    /// Returns the numbers of fetched samples and of all samples, while a batch with known timings is being fetched.
     pub fn progress(&self, batch: &HeldBatch) -> Option<(usize, usize)> {
         let (count, begun) = self.run.samples_begun(batch.row, self.now);
         if batch.stage != Stage::Fetching || count == 0 {
@@ -125,40 +125,40 @@ impl<'a> Scene<'a> {
         Some((begun.filter(|s| s.end() <= self.now).count(), count))
     }
 
-    /// The dataset index of the sample that is being fetched, if it is known.
+    /// Returns the dataset index of the sample that is being fetched, if known.
     pub fn current_index(&self, batch: &HeldBatch) -> Option<u64> {
         let (done, _) = self.progress(batch)?;
         self.run.indices(batch.row).get(done).copied()
     }
 
-    /// How a worker ended, if it has by now: true if it died.
+    /// Returns true if the worker has died and false if it ended normally. `None` while it runs.
     pub fn has_died(&self, worker: WorkerId) -> Option<bool> {
         let (at, reason) = self.pipeline.worker(worker)?.end?;
         (at <= self.now).then_some(reason == loadscope_trace::EndReason::Died)
     }
 
-    /// Whether the sampler is known to have nothing more in this epoch.
+    /// Returns true if the sampler is known to be exhausted in this epoch.
     pub fn is_exhausted(&self) -> bool {
         self.run.info.batches_per_epoch == Some(u64::from(self.pipeline.send_idx))
     }
 
-    /// Whether a batch of this index will ever come, as far as is known.
+    /// Returns false if this epoch is known to have no batch with this index.
     pub fn exists(&self, idx: u32) -> bool {
         let total = self.run.info.batches_per_epoch;
         total.is_none_or(|total| u64::from(idx) < total)
     }
 
-    /// The last `most` batches that were yielded in this epoch, oldest first; of each its index, and whether one with a higher index
-    /// was yielded before it.
+    /// Returns the last `most` yielded batches of this epoch, oldest first. The flag is true if a batch with a higher index was yielded
+    /// earlier.
     pub fn yielded(&self, most: usize) -> Vec<(u32, bool)> {
-        /// Transitions that are looked at, a few thousand batches: this is asked in every frame.
+        /// Maximum number of transitions searched, enough for a few thousand batches. This runs in every frame.
         const LOOKED_AT: usize = 16_384;
         let before = self
             .run
             .transitions()
             .range(..self.pipeline.step.min(self.run.transitions().len()));
         let batches = self.run.batches();
-        // What came before the first one that is shown may have had a higher index, but not by more than the window.
+        // A batch before the first shown one may have a higher index, but only within the window.
         let wanted = most + self.plan.window;
         let of_epoch = before.iter().rev().take(LOOKED_AT).filter_map(|t| {
             let id = batches.get(t.batch as usize)?.id;
@@ -177,7 +177,7 @@ impl<'a> Scene<'a> {
         all[all.len().saturating_sub(most)..].to_vec()
     }
 
-    /// The dataset indices of the batch to be dispatched next, if the run has got that far.
+    /// Returns the dataset indices of the next batch to be dispatched, if the recording contains it.
     pub fn upcoming(&self) -> Option<View<'a, u64>> {
         let epoch = self.pipeline.epoch?;
         let epoch = self.run.epochs().iter().rev().find(|e| e.epoch == epoch)?;
@@ -186,7 +186,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Which stations the run has: those its options ask for, and those that were seen in use.
+/// Returns the stations of the run: those its options imply, and those observed in use.
 pub fn plan(run: &Run) -> Plan {
     let workers = planned_workers(run);
     let mut seen = [false; 4];
@@ -200,8 +200,7 @@ pub fn plan(run: &Run) -> Plan {
         }
     }
     let with_workers = workers > 0;
-    // Asked for and to be had: without a GPU `pin_memory=True` pins nothing.
-    // Without workers the main process pins.
+    // Requested and available: without a GPU, `pin_memory=True` pins nothing. Without workers, the main process pins.
     let pin = (with_workers && run.info.pinning.is_some()) || seen[1] || seen[2];
     let prefetch = prefetch_factor(run);
     let window = match prefetch_window(run) {
@@ -239,7 +238,7 @@ fn slots(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], window: usiz
         let from_first = first.min(pipeline.rcvd_idx)..u32::MAX;
         return from_first.map(slot).take(window).collect();
     }
-    // With in_order=False, batches behind a slow one may be gone already: their indices are skipped.
+    // With in_order=False, batches after a slow one may be finished already. Their indices are skipped.
     let dispatched = pending.iter().map(|(idx, batch)| Slot {
         idx: *idx,
         batch: Some(**batch),
@@ -252,11 +251,11 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     if let Some(batch) = batches.iter().find(|b| b.stage == Stage::Training) {
         return Trainer::Training(*batch);
     }
-    // Before the first event of the loop nothing has been asked for.
+    // Before the first event of the loop, no batch has been requested.
     let has_begun = pipeline.step > 0 || now > Nanos::ZERO;
     if let Some(wait) = pipeline.waiting.filter(|_| has_begun) {
         let total = run.info.batches_per_epoch;
-        // The last call of `next` finds nothing: that is the end, not a stall.
+        // The last call of `next` raises `StopIteration`. This is the end, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
             return Trainer::Idle(say!("No batches left"));
         }

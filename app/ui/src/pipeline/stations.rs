@@ -1,4 +1,4 @@
-//! The stations between the sampler and the trainer.
+//! Stations between the sampler and the trainer.
 
 use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane};
@@ -16,7 +16,7 @@ use loadscope_insight::glossary::Term;
 use loadscope_model::view::Item;
 
 impl Pen<'_> {
-    /// The name above a station.
+    /// Draws the name above a station.
     pub fn title(&self, ui: &Ui, placed: &Placed) {
         let (term, names): (Term, &[&str]) = match placed.station {
             Station::Sampler => (Term::Sampler, &[say!("Sampler")]),
@@ -40,7 +40,7 @@ impl Pen<'_> {
         self.caption(ui, placed.title, names, term);
     }
 
-    /// The first of `names` that fits, above something that the glossary calls `term`.
+    /// Draws the first of `names` that fits, with the tooltip of `term`.
     pub fn caption(&self, ui: &Ui, rect: Rect, names: &[&str], term: Term) {
         let font = words(size::SMALL);
         let name = self.fitting(ui, names, &font, rect.width());
@@ -53,7 +53,7 @@ impl Pen<'_> {
         );
     }
 
-    /// The sampler: which batch is to be made next, and of which samples.
+    /// Draws the sampler: the next batch and its sample indices.
     pub fn sampler(&mut self, ui: &Ui, body: Rect) {
         self.ground(ui, body, None);
         let scene = self.scene;
@@ -118,7 +118,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A queue or the pin thread: its batches, the head first.
+    /// Draws the batches of a queue or the pin thread, the head first.
     pub fn queue(&mut self, ui: &Ui, body: Rect, lane: Lane) {
         self.ground(ui, body, Some(lane));
         self.touch_lane(ui, body, lane);
@@ -151,7 +151,7 @@ impl Pen<'_> {
         }
         if let (Some(rect), true) = (places.last(), hidden > 0) {
             self.more(ui, *rect, hidden);
-            // The one that the trainer waits for is never out of sight.
+            // The awaited batch is always visible.
             let missing = self.scene.missing();
             let left = &batches[batches.len() - hidden..];
             if let Some(batch) = left
@@ -176,7 +176,7 @@ impl Pen<'_> {
         }
     }
 
-    /// `+12`: so many do not fit.
+    /// Shows the number of batches that do not fit: `+12`.
     pub fn more(&self, ui: &Ui, rect: Rect, hidden: usize) {
         let text = format!("+{hidden}");
         self.text(
@@ -189,7 +189,7 @@ impl Pen<'_> {
         );
     }
 
-    /// The reorder buffer: the place that is wanted next to the trainer, the others behind it.
+    /// Draws the reorder buffer: the awaited place next to the trainer, the others after it.
     pub fn reorder(&mut self, ui: &Ui, body: Rect, stack: &Stack) {
         self.ground(ui, body, Some(Lane::Reorder));
         self.touch_lane(ui, body, Lane::Reorder);
@@ -214,7 +214,7 @@ impl Pen<'_> {
         let above = wide.translate(vec2(0.0, -rect.height() * 0.5 - 11.0));
         let waiting = self.scene.waits_long() && self.scene.in_order();
         if above.top() > body.top() {
-            // PyTorch counts on before it yields the batch.
+            // PyTorch increments `rcvd_idx` before it yields the batch.
             let is_counted = slot.idx == self.scene.pipeline.rcvd_idx;
             self.text(
                 ui,
@@ -278,7 +278,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A place behind the wanted one: a batch that is held, or the number of one that is still on its way.
+    /// Draws a place after the awaited one: a held batch, or the index of one that has not arrived.
     fn slot(&mut self, ui: &Ui, rect: Rect, slot: &Slot, numbers: bool) {
         if let Some(batch) = slot.arrived() {
             self.chip(ui, rect, &batch, Place::Here);
@@ -299,7 +299,7 @@ impl Pen<'_> {
         self.echo(ui, rect, &batch, response.hovered());
     }
 
-    /// Marks the place of a batch that is selected or hovered somewhere else.
+    /// Marks the place of a batch that is selected or hovered elsewhere.
     fn echo(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, hovered: bool) {
         let item = Some(Item::Batch(batch.row));
         if self.state.session.selection == item {

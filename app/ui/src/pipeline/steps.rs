@@ -1,4 +1,4 @@
-//! The last steps of the trainer: how long each took, and how long it was waited for.
+//! Chart of the trainer's last steps: the step time and the wait before each step.
 
 use egui::{Align2, Id, Rect, Sense, Ui, pos2};
 use loadscope_insight::waits::LONG;
@@ -8,21 +8,21 @@ use loadscope_words::say;
 use super::pen::{Pen, row};
 use crate::theme::{size, words};
 
-/// So many steps are drawn.
+/// Maximum number of steps drawn.
 pub const STEPS: usize = 20;
-/// Spans that are looked at for them.
+/// Maximum number of spans searched for these steps.
 const LOOKED_AT: usize = 8 * STEPS;
 
-/// A step of the trainer.
+/// Step of the trainer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// For how long its batch was waited for.
+    /// Time the trainer waited for the batch.
     pub waited: Nanos,
-    /// For how long it was worked on.
+    /// Time the trainer worked on the batch.
     pub trained: Nanos,
 }
 
-/// The last steps until `now`, oldest first; the one that goes on is the last.
+/// Returns the last steps until `now`, oldest first. The last step may still be running.
 pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
     let lane = Lane::Trainer;
     let Some(spans) = run.track(Track { lane, row: 0 }) else {
@@ -36,7 +36,7 @@ pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
         let long = span.end.min(now) - span.start;
         match span.activity {
             Activity::Waiting => {
-                // A wait belongs to the step after it; the last one has none yet.
+                // A wait belongs to the step after it. The last wait has no step yet.
                 if steps.is_empty() {
                     steps.push(Step::default());
                 }
@@ -63,7 +63,7 @@ pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
 }
 
 impl Pen<'_> {
-    /// Draws them into `room`: training below, waiting above it.
+    /// Draws the last steps into `room`: training below, waiting above.
     pub fn steps(&self, ui: &Ui, room: Rect) {
         const NAME: f32 = 14.0;
         let steps = last_steps(self.scene.run, self.scene.now, STEPS);
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Steps of 4 ms, for each of which is waited 2 ms.
+    /// Steps of 4 ms, each after a wait of 2 ms.
     fn run(count: u32) -> Run {
         let mut run = Run::default();
         let mut tell = |ms: i64, kind| {

@@ -1,4 +1,4 @@
-//! Tooltips: what it is, how long, and why it matters.
+//! Tooltips of the pipeline.
 
 use egui::{RichText, Ui};
 use loadscope_trace::{HeldBatch, Lane, Nanos, Stage, View};
@@ -15,7 +15,7 @@ use loadscope_insight::glossary::Term;
 use loadscope_insight::idle::{at_rest, purpose};
 use loadscope_insight::narrate::{fetcher, whereabouts};
 
-/// About a batch.
+/// Shows the tooltip of a batch.
 pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch, median: Option<Nanos>) {
     let weak = Palette::of(ui.ctx()).weak;
     let worker = scene.run.batches().get(batch.row).and_then(|b| b.worker);
@@ -57,7 +57,7 @@ fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
     }
 }
 
-/// About the sampler.
+/// Shows the tooltip of the sampler.
 pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
     title(ui, say!("Sampler"));
@@ -67,7 +67,7 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     term::pytorch(ui, Term::Sampler);
 }
 
-/// What the sampler will yield next.
+/// Describes the next batch of the sampler.
 pub fn next_batch(scene: &Scene<'_>) -> String {
     let next = scene.pipeline.send_idx;
     if scene.is_exhausted() {
@@ -82,7 +82,7 @@ pub fn next_batch(scene: &Scene<'_>) -> String {
     }
 }
 
-/// About a lane.
+/// Shows the tooltip of a lane.
 pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
     let weak = Palette::of(ui.ctx()).weak;
     title(ui, capital(&lane.to_string()));
@@ -91,7 +91,7 @@ pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
     term::pytorch(ui, Term::of_lane(lane));
 }
 
-/// What is in a lane, and for how long.
+/// Describes the contents of a lane, with the time so far.
 fn holds(scene: &Scene<'_>, lane: Lane) -> String {
     let count = scene.in_lane(lane).count() as u64;
     if lane.is_queue() && count > 0 {

@@ -1,4 +1,4 @@
-//! The trainer's station: whether it waits, for what, and how much of the time it has waited. What people see first.
+//! Trainer's station: the awaited batch and the share of time spent waiting. Users look here first.
 
 use egui::{Align2, Color32, CornerRadius, Rect, Ui, pos2, vec2};
 use loadscope_trace::{Activity, HeldBatch, Lane, Nanos, Shares, Stage, Track};
@@ -16,7 +16,7 @@ use loadscope_insight::narrate::whereabouts;
 
 const BANNER: f32 = 28.0;
 
-/// So many pictures of a batch are shown.
+/// Maximum number of images shown for a batch.
 const MOST: usize = 64;
 
 impl Pen<'_> {
@@ -54,7 +54,7 @@ impl Pen<'_> {
         self.waited_share(ui, body);
     }
 
-    /// The pictures of the batch that is trained on, and the last steps, as far as there is room.
+    /// Draws the images of the batch in training and the last steps, if there is room.
     fn contents(&self, ui: &Ui, body: Rect) {
         const STEPS: f32 = 44.0;
         let is_held = self.scene.batches.iter().any(|b| b.stage == Stage::Held);
@@ -86,7 +86,7 @@ impl Pen<'_> {
         }
     }
 
-    /// The order in which batches were yielded; those that came after a later one are tinted.
+    /// Draws the order of the yielded batches. Those yielded after a later batch are tinted.
     fn ribbon(&mut self, ui: &Ui, body: Rect) {
         const ROW: f32 = 17.0;
         let room = Rect::from_min_max(
@@ -137,9 +137,9 @@ impl Pen<'_> {
         }
     }
 
-    /// Never dimmed: whether the trainer waits is what matters most.
+    /// Draws a wait. The wait is the most important information, so it is never dimmed.
     fn waiting(&mut self, ui: &Ui, body: Rect, since: Nanos, on: Option<HeldBatch>) {
-        // What is over in no time is no trouble.
+        // A short wait is no problem.
         let colour = if self.scene.waits_long() {
             self.palette.stall
         } else {
@@ -228,7 +228,7 @@ impl Pen<'_> {
         );
     }
 
-    /// `on [12]` or `for [12]`.
+    /// Shows `on [12]` or `for [12]`.
     fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Place) {
         let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
         let word = say!("{word} batch");
@@ -247,7 +247,7 @@ impl Pen<'_> {
         self.chip(ui, chip, batch, place);
     }
 
-    /// What is below the subject: words, and how long that has lasted.
+    /// Draws a line of text below the subject, with the time since `since`.
     fn lines(&self, ui: &Ui, body: Rect, text: &str, since: Option<Nanos>) {
         let line = inset(row(body, BANNER + 36.0, 16.0), PAD + 2.0, PAD);
         let lasting = since
@@ -273,7 +273,7 @@ impl Pen<'_> {
         );
     }
 
-    /// How many finished batches stand behind the missing one: the price of keeping the order.
+    /// Shows the number of finished batches held after the missing one, which is the cost of keeping the order.
     fn held_behind(&self, ui: &Ui, body: Rect) {
         let held = self
             .scene
@@ -303,7 +303,7 @@ impl Pen<'_> {
         );
     }
 
-    /// How much of the time it has waited so far.
+    /// Shows the share of time spent waiting so far.
     fn waited_share(&self, ui: &Ui, body: Rect) {
         let track = self.scene.run.track(Track {
             lane: Lane::Trainer,
@@ -311,7 +311,7 @@ impl Pen<'_> {
         });
         let shares = track.map_or_else(Shares::default, |t| t.until(self.scene.now));
         let waited = shares.of(Activity::Waiting).0 as f64;
-        // Of all the time that has passed, as in the verdict above.
+        // The share refers to all elapsed time, as in the verdict above.
         let epochs = self.scene.run.epochs();
         let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
         let end = epochs.last().and_then(|e| e.end).unwrap_or(Nanos::MAX);

@@ -1,4 +1,4 @@
-//! The variables of PyTorch's iterator beside the pipeline, under PyTorch's names. What the last transition changed is marked.
+//! Table of the variables of PyTorch's iterator, under PyTorch's names. It marks the variables that the last transition changed.
 
 use egui::{Align2, Id, Rect, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 use loadscope_insight::variables::{About, Variable, variables};
@@ -12,7 +12,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// How wide the table is.
+/// Width of the table, points.
 pub const WIDTH: f32 = 216.0;
 const ROW: f32 = 18.0;
 const HEAD: f32 = 24.0;

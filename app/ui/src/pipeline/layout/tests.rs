@@ -87,7 +87,7 @@ fn stations_stand_apart_and_inside() {
     });
 }
 
-/// Without workers the frame around loading and training reached over the margin, and covered the head of the arrow to it.
+/// Without workers, the frame around loading and training once crossed the margin and covered the head of its arrow.
 #[test]
 fn the_frame_of_the_one_process_is_inside_and_arrows_reach_it() {
     each(|plan, area, layout, what| {
@@ -97,7 +97,7 @@ fn the_frame_of_the_one_process_is_inside_and_arrows_reach_it() {
         };
         assert!(plan.is_one_process(), "{what}");
         if area.width() < 600.0 {
-            // There is not enough room for any plan.
+            // This width is too small for any plan.
             return;
         }
         let inner = area.shrink2(vec2(MARGIN - 1.0, 0.0));

@@ -29,7 +29,7 @@ fn failing() -> RunOptions {
     }
 }
 
-/// The slot showed 10 and the counter below it 6, after batch 5 had raised an error.
+/// After batch 5 had raised an error, the slot once showed 10 and the counter below it 6.
 #[test]
 fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
     let mut state = state(&failing());
@@ -38,7 +38,7 @@ fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
         state.session.cursor = Cursor::Step(step);
         let scene = Scene::of(&state);
         let first = scene.slots.first().expect("a window of 4");
-        // The batch being yielded has left the counter.
+        // The counter no longer includes the batch being yielded.
         let is_yielded = first.batch.is_some_and(|b| b.stage == Stage::Ready);
         let same = first.idx == scene.pipeline.rcvd_idx;
         assert!(same || is_yielded, "step {step}: {}", first.idx);
@@ -79,12 +79,12 @@ fn without_an_order_to_keep_late_batches_are_named() {
         .collect();
     assert!(late.contains(&3), "{yielded:?}");
     assert_eq!(yielded.first(), Some(&(0, false)));
-    // The last ones know what came before them.
+    // The last four batches are compared with earlier ones, too.
     assert_eq!(scene.yielded(4), yielded[8..]);
     assert_eq!(scene.plan.slots(), 0, "nothing is held");
 }
 
-/// `in_order` has no effect without workers: the trainer waited "for any batch" that its own thread was fetching.
+/// `in_order` has no effect without workers. The trainer once waited "for any batch" that its own thread was fetching.
 #[test]
 fn without_workers_the_order_is_kept() {
     let options = RunOptions {
@@ -95,7 +95,7 @@ fn without_workers_the_order_is_kept() {
     assert!(Scene::of(&state(&options)).in_order());
 }
 
-/// Without workers PyTorch has no pin thread: `_SingleProcessDataLoaderIter` pins in the main thread.
+/// Without workers, PyTorch has no pin thread. `_SingleProcessDataLoaderIter` pins in the main thread.
 #[test]
 fn without_workers_there_is_no_pin_thread() {
     for num_workers in [0, 1, 2] {
@@ -125,7 +125,7 @@ fn without_workers_there_is_no_pin_thread() {
     }
 }
 
-/// Before the loop has begun, the trainer neither waits nor trains.
+/// Before the loop starts, the trainer neither waits nor trains.
 #[test]
 fn before_the_first_event_nothing_has_begun() {
     for num_workers in [0, 2] {
