@@ -1,4 +1,4 @@
-//! Every colour, font and distance. Colours are made here and nowhere else (`clippy.toml` sees to it).
+//! Colours, fonts and distances. `clippy.toml` forbids colours elsewhere.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -17,46 +17,46 @@ use loadscope_trace::{Activity, Stage};
 pub mod size {
     /// Numbers on axes and chips.
     pub const SMALL: f32 = 11.0;
-    /// Everything else.
+    /// All other text.
     pub const BODY: f32 = 13.0;
-    /// What a lesson says.
+    /// Text of a lesson.
     pub const LESSON: f32 = 15.0;
-    /// The same in a lecture, to be read from the last row.
+    /// Text of a lesson in a lecture, readable from the last row.
     pub const LECTURE: f32 = 22.0;
-    /// The title of the welcome screen.
+    /// Title of the welcome screen.
     pub const TITLE: f32 = 20.0;
 }
 
 /// Distances, points, on a grid of 4.
 pub mod space {
-    /// Between a panel's edge and its content.
+    /// Space between a panel's edge and its content.
     pub const MARGIN: f32 = 12.0;
-    /// Between things that belong together.
+    /// Space between related things.
     pub const GAP: f32 = 4.0;
-    /// Between groups.
+    /// Space between groups.
     pub const GROUP: f32 = 16.0;
     /// Height of a lane of the timeline.
     pub const LANE: f32 = 24.0;
-    /// Height of a row of a lane that has several.
+    /// Height of a row of a lane with several rows.
     pub const SUB_ROW: f32 = 14.0;
 }
 
-/// The family of headings and of what is emphasised.
+/// Font family of headings and emphasized text.
 pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
 }
 
-/// Monospace, for every number that changes.
+/// Monospace font, for every number that changes.
 pub fn mono(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
 
-/// Proportional, for words.
+/// Proportional font, for words.
 pub fn words(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
-/// Proportional and semi-bold, for headings.
+/// Proportional semi-bold font, for headings.
 pub fn heading(size: f32) -> FontId {
     FontId::new(size, strong_family())
 }
@@ -65,20 +65,20 @@ const fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The colours of a theme.
+/// Colours of a theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
-    /// Ground of panels.
+    /// Background of panels.
     pub panel: Color32,
-    /// Ground of what is drawn: timeline, pipeline, plots.
+    /// Background of drawings: timeline, pipeline, plots.
     pub canvas: Color32,
     /// Lines between things.
     pub line: Color32,
     /// Text.
     pub text: Color32,
-    /// Text of less weight.
+    /// Less important text.
     pub weak: Color32,
-    /// Headings and outlines of what is selected.
+    /// Headings, and outlines of the selection.
     pub strong: Color32,
     /// Waiting in a queue.
     pub wait: Color32,
@@ -88,21 +88,21 @@ pub struct Palette {
     pub collate: Color32,
     /// Pinning.
     pub pin: Color32,
-    /// Held in the reorder buffer: waiting that another batch caused.
+    /// Held in the reorder buffer until another batch arrives.
     pub held: Color32,
-    /// The trainer's step.
+    /// Training step.
     pub step: Color32,
-    /// The trainer waits; something was lost or failed. Red means nothing else.
+    /// Wait of the trainer, or something lost or failed. Red has no other meaning.
     pub stall: Color32,
     /// True for the dark theme.
     pub dark: bool,
 }
 
 impl Palette {
-    /// For eyes in the dark.
+    /// Dark theme.
     pub const DARK: Self = Self::from(&Colours::DARK, true);
 
-    /// For paper and daylight.
+    /// Light theme.
     pub const LIGHT: Self = Self::from(&Colours::LIGHT, false);
 
     const fn from(colours: &Colours, dark: bool) -> Self {
@@ -124,7 +124,7 @@ impl Palette {
         }
     }
 
-    /// The one in use.
+    /// Returns the current palette.
     pub fn of(ctx: &Context) -> &'static Self {
         match ctx.theme() {
             Theme::Dark => &Self::DARK,
@@ -132,7 +132,7 @@ impl Palette {
         }
     }
 
-    /// The colour of an activity.
+    /// Colour of an activity.
     pub fn activity(&self, activity: Activity) -> Color32 {
         match activity {
             Activity::Queued | Activity::Returning | Activity::Ready => self.wait,
@@ -145,7 +145,7 @@ impl Palette {
         }
     }
 
-    /// The colour of a stage.
+    /// Colour of a stage.
     pub fn stage(&self, stage: Stage) -> Color32 {
         match (stage, Activity::of(stage)) {
             (_, Some(activity)) => self.activity(activity),
@@ -154,7 +154,7 @@ impl Palette {
         }
     }
 
-    /// Black or white, whichever reads better on `ground`: at least 4.5:1 on every colour of a stage.
+    /// Returns black or white, whichever has more contrast with `ground`. The contrast is at least 4.5:1 on every stage colour.
     pub fn text_on(&self, ground: Color32) -> Color32 {
         let black = Color32::from_rgb(0x10, 0x12, 0x16);
         match contrast(black, ground) >= contrast(Color32::WHITE, ground) {
@@ -163,18 +163,18 @@ impl Palette {
         }
     }
 
-    /// `colour` as it looks when something else is selected: 35 % of it over the canvas.
+    /// Returns `colour` dimmed to 35 % over the canvas, for unselected things.
     pub fn dimmed(&self, colour: Color32) -> Color32 {
         self.canvas.lerp_to_gamma(colour, 0.35)
     }
 
-    /// What lies over everything that a lesson is not about: it can still be read, and gives way.
+    /// Colour of the veil over everything outside a lesson's topic. The covered parts remain readable.
     pub fn veil(&self) -> Color32 {
         self.panel
             .gamma_multiply(if self.dark { 0.52 } else { 0.6 })
     }
 
-    /// A value of a heat map, as a share of its range. Grey, since every hue means a stage.
+    /// Colour of a value in a heat map, as a fraction of its range. It is grey, because every hue means a stage.
     pub fn heat(&self, share: f32) -> Color32 {
         let share = if share.is_nan() {
             0.0
@@ -184,32 +184,32 @@ impl Palette {
         self.line.lerp_to_gamma(self.strong, 0.9 * share)
     }
 
-    /// How much of the time the trainer waits, 0 to 1.
+    /// Colour for the fraction of time that the trainer waits, 0 to 1.
     pub fn stalled(&self, share: f32) -> Color32 {
         let share = if share.is_nan() { 0.0 } else { share };
         self.panel.lerp_to_gamma(self.stall, share.clamp(0.0, 1.0))
     }
 
-    /// What marks a class on a picture: neighbours in the numbering differ most. Pictures have every colour, so these are not those
-    /// of stages.
+    /// Colour of a class mark on an image. Classes with adjacent numbers differ most. Images contain every colour, so these are not stage
+    /// colours.
     pub fn class(label: i64) -> Color32 {
         let turns = label.rem_euclid(4096) as f32 * 0.618_034;
         let value = if label.rem_euclid(2) == 0 { 1.0 } else { 0.88 };
         egui::ecolor::Hsva::new((turns + 0.12).fract(), 0.75, value, 1.0).into()
     }
 
-    /// The ground of something that the pointer is over.
+    /// Background of a hovered item.
     pub fn hovered(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.10)
     }
 
-    /// The ground of something that is selected.
+    /// Background of a selected item.
     pub fn selected(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.18)
     }
 }
 
-/// How well one colour can be told from another by its light, 1 to 21, as WCAG 2.2 defines the contrast ratio.
+/// Contrast ratio of two colours as defined by WCAG 2.2, 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
     let luminance = |colour: Color32| {
         let [r, g, b] = [colour.r(), colour.g(), colour.b()].map(linear);
@@ -219,7 +219,7 @@ pub fn contrast(a: Color32, b: Color32) -> f32 {
     a.max(b) / a.min(b)
 }
 
-/// A component of sRGB as an amount of light, 0 to 1.
+/// Converts an sRGB component to linear light, 0 to 1.
 fn linear(component: u8) -> f32 {
     let share = f32::from(component) / 255.0;
     match share <= 0.04045 {
@@ -228,10 +228,10 @@ fn linear(component: u8) -> f32 {
     }
 }
 
-/// Sets fonts, spacing and both themes. Once, at the start.
+/// Sets the fonts, the spacing and both themes. Called once at the start.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(fonts());
-    // Sizes are actions, with the keys that egui would take.
+    // Zooming is an action with its own keys, which egui would otherwise consume.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for (theme, palette) in [
         (Theme::Dark, &Palette::DARK),
@@ -241,7 +241,7 @@ pub fn install(ctx: &Context) {
     }
 }
 
-/// Lets panels slide and things fade, or not.
+/// Turns animations of panels and fades on or off.
 pub fn set_motion(ctx: &Context, moves: bool) {
     let time = if moves {
         Style::default().animation_time
@@ -254,12 +254,12 @@ pub fn set_motion(ctx: &Context, moves: bool) {
     }
 }
 
-/// Follows the user's choice of theme.
+/// Applies the user's choice of theme.
 pub fn set_preference(ctx: &Context, preference: ThemePreference) {
     ctx.set_theme(preference);
 }
 
-/// The bytes of a font: for a page in a browser cut down to what the browser cannot draw as well (assets/fonts/make_page.py).
+/// Bytes of a font. Browser pages use a subset without the characters that the browser draws itself (assets/fonts/make_page.py).
 macro_rules! font {
     ($name:literal) => {{
         #[cfg(not(target_family = "wasm"))]
@@ -281,7 +281,7 @@ fn fonts() -> FontDefinitions {
     add("Inter", font!("Inter-Regular.otf"));
     add("Inter SemiBold", font!("Inter-SemiBold.otf"));
     add("JetBrains Mono", font!("JetBrainsMono-Regular.ttf"));
-    // Chinese lessons; cut down to their characters by assets/fonts/make_cjk.py. A browser draws them with a font of the system.
+    // Font for Chinese lessons, reduced to their characters by assets/fonts/make_cjk.py. A browser uses a system font instead.
     #[cfg(not(target_family = "wasm"))]
     add(
         "Noto Sans SC",
@@ -316,7 +316,7 @@ fn restyle(style: &mut Style, palette: &Palette) {
     style.spacing.item_spacing = Vec2::new(8.0, 6.0);
     style.spacing.button_padding = Vec2::new(8.0, 4.0);
     style.spacing.interact_size.y = 24.0;
-    // Always show scroll bars; hover-only bars are not discovered.
+    // Always show scroll bars. Users do not discover hover-only bars.
     style.spacing.scroll = ScrollStyle {
         foreground_color: true,
         dormant_handle_opacity: 0.3,
@@ -355,11 +355,11 @@ fn visuals(palette: &Palette) -> Visuals {
         palette.fetch
     };
     v.weak_text_color = Some(palette.weak);
-    // Nothing blinks, and a window at rest is not drawn.
+    // A blinking cursor would redraw an idle window.
     v.text_cursor.blink = false;
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
-    // Grey, since every hue means a stage.
+    // Grey, because every hue means a stage.
     v.selection.bg_fill = mix(0.24);
     v.selection.stroke = Stroke::new(1.0, palette.strong);
     let w = &mut v.widgets;
@@ -379,7 +379,7 @@ fn visuals(palette: &Palette) -> Visuals {
     }
     w.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
     w.hovered.bg_stroke = Stroke::new(1.0, mix(0.3));
-    // Also what has the keyboard: that has to be seen at once.
+    // This is also the style of the focused widget, which must be easy to see.
     w.active.bg_stroke = Stroke::new(1.0, palette.strong);
     v
 }

@@ -1,7 +1,7 @@
-//! The timeline: what every part of the loader did when.
+//! Timeline of all parts of the loader.
 //!
-//! `layout` decides what is drawn without a window, `paint` turns that into one mesh, `input` turns hands into
-//! [`Command`]s. Nothing here changes the state.
+//! `layout` computes the drawing without a window, `paint` turns it into one mesh, and `input` turns pointer input into [`Command`]s. The
+//! timeline never changes the state.
 
 pub mod axis;
 mod bars;
@@ -48,7 +48,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use scene::{Areas, Part, Scene};
 
-/// The timeline. What it keeps from frame to frame can be thrown away at any time.
+/// Timeline view. Everything it caches can be dropped at any time.
 #[derive(Default)]
 pub struct Timeline {
     motion: motion::Motion,
@@ -63,7 +63,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Draws the timeline into all of `ui`, and tells what the user asks for.
+    /// Draws the timeline into all of `ui` and returns the user's commands.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let rect = ui.available_rect_before_wrap();
         ui.advance_cursor_after_rect(rect);
@@ -146,12 +146,12 @@ impl Timeline {
         asks.finish(&scene, &mut self.motion)
     }
 
-    /// The next change to `view` comes from a hand, so that nothing glides behind it.
+    /// Marks the next change to `view` as a drag or scroll of the user, so that it is not animated.
     pub fn expect(&mut self, view: loadscope_model::view::TimeView) {
         self.motion.expect(view);
     }
 
-    /// The time under the pointer: what zooming in and out by key should hold still.
+    /// Time under the pointer, which keyboard zoom keeps in place.
     pub fn zoom_pivot(&self) -> Option<Nanos> {
         self.pointer
     }
@@ -159,7 +159,7 @@ impl Timeline {
     /// Draws the time cursor and the line under the pointer.
     fn paint_lines(&self, ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
         let height = Rangef::new(areas.ruler.top(), areas.lanes.bottom());
-        // Half a handle of room on both sides.
+        // Room for half a handle on both sides.
         let room = Rect::from_x_y_ranges(scene.axis.range.expand(6.0), height);
         let painter = ui.painter_at(room);
         let lanes = Rangef::new(areas.ruler.bottom(), areas.lanes.bottom());
@@ -172,9 +172,9 @@ impl Timeline {
     }
 }
 
-/// Says where the future is hidden: an empty lane could also be one in which nothing happens.
+/// Covers the hidden future. Without the cover, an empty lane could also be an idle one.
 fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
-    /// From one line of the ground to the next, points.
+    /// Distance between the hatching lines, points.
     const APART: f32 = 9.0;
     let Some(moment) = scene.state.session.run.hidden_after() else {
         return;
@@ -190,7 +190,7 @@ fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
     painter.rect_filled(area, 0.0, scene.palette.canvas);
     let stroke = Stroke::new(1.0, scene.palette.line.gamma_multiply(0.45));
     let mut x = area.left() - area.height();
-    // Lines that stand still while the curtain moves.
+    // The hatching stays fixed while the edge of the curtain moves.
     x -= x.rem_euclid(APART);
     while x < area.right() {
         let from = pos2(x, area.bottom());

@@ -1,4 +1,4 @@
-//! The inside of a worker's box: what it does with its batch, the sample that it reads, and what its samples cost.
+//! Interior of a worker's box: its activity, the current sample and the sample costs.
 
 use egui::{Align2, Rect, Ui, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane, Stage};
@@ -11,15 +11,15 @@ use super::pen::{Pen, Place, inset, row, text_width};
 use super::previews;
 use crate::theme::{mono, size, words};
 
-/// Around a picture in it.
+/// Margin around a preview, points.
 const INSET: f32 = 6.0;
-/// From so many times the usual cost on a sample is slow.
+/// Multiple of the median cost from which a sample is slow.
 const SLOW: i64 = 3;
 
 impl Pen<'_> {
-    /// The samples of a batch that is being fetched, one beside the other. What costs more stands out more.
+    /// Draws the samples of a batch that is being fetched, next to each other. Higher costs stand out more.
     pub(super) fn strip(&self, ui: &Ui, rect: Rect, batch: &HeldBatch) {
-        /// The narrowest sample that can be told from its neighbours, points.
+        /// Minimum width of a sample, points.
         const NARROWEST: f32 = 3.0;
         let most = (rect.width() / NARROWEST) as usize;
         let parts = parts(self.scene.run, batch, self.scene.now, most);
@@ -48,7 +48,7 @@ impl Pen<'_> {
         }
     }
 
-    /// The picture of the sample that is read, at the right end of `rect`; what is left beside it.
+    /// Draws the preview of the current sample at the right end of `rect`. Returns the remaining space.
     fn preview(&self, ui: &Ui, rect: Rect, batch: Option<&HeldBatch>) -> Rect {
         const LEAST: f32 = 330.0;
         let Some((batch, previews)) = batch.zip(self.previews) else {
@@ -76,7 +76,8 @@ impl Pen<'_> {
         inset(rect, 0.0, side + INSET)
     }
 
-    /// Two lines: who and how long; what. Beside them the picture of the sample, where it is known; what it leaves.
+    /// Draws two lines: the worker and the elapsed time, then its activity. A known preview of the sample is to their right. Returns the
+    /// space without the preview.
     pub(super) fn full(
         &mut self,
         ui: &Ui,
@@ -90,7 +91,7 @@ impl Pen<'_> {
         let strip = if rect.height() >= ROOMY { 62.0 } else { 50.0 };
         let top = ((rect.height() - strip) * 0.5).max(2.0).floor();
         let head = inset(row(rect, top, 16.0), PAD, PAD);
-        // The caption says already that it is the main thread.
+        // The caption already says that this is the main thread.
         let (name, font) = match lane {
             Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
                 (say!("Fetching was not measured").to_owned(), small)
@@ -144,7 +145,8 @@ impl Pen<'_> {
         rect
     }
 
-    /// What the sample costs if that is much, or its index; `sample 3 of 32`, `3/32` and nothing; or how many samples there are.
+    /// Returns four texts about the samples, longest first: the cost if the sample is slow, or its index, then `sample 3 of 32`, `3/32` and
+    /// nothing. Outside fetching, the first text is the number of samples.
     fn samples(&self, batch: &HeldBatch) -> [String; 4] {
         let nothing = String::new;
         match self.scene.progress(batch) {
@@ -170,7 +172,7 @@ impl Pen<'_> {
         }
     }
 
-    /// One line: who, what, how long.
+    /// Draws one line: worker, activity and elapsed time.
     pub(super) fn line(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (id, rest) = rect.split_left_right_at_x(rect.left() + 24.0);
         self.worker_number(ui, id, lane);
@@ -205,7 +207,7 @@ impl Pen<'_> {
             self.palette.text,
         );
         let rest = inset(rest, 0.0, taken + 6.0);
-        // Wide enough for the longest word, or for none: words that come and go would jitter.
+        // The room fits the longest label or no label at all. Labels that appear and disappear would flicker.
         if rest.width() >= 54.0 {
             let colour = self.ink(self.palette.weak, self.is_selected(batch));
             let colour = stands_out.unwrap_or(colour);
@@ -213,7 +215,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A chip and nothing else; a cross where no worker is left to take one.
+    /// Draws only a chip, or a cross if the worker is gone.
     pub(super) fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (word, colour) = self.absence(lane);
         if word != IDLE.say() {

@@ -1,8 +1,8 @@
-//! Contrast of texts and colours, and colours as those see them who see fewer.
+//! Tests of text contrast, and of colours as seen with colour blindness.
 
 use super::*;
 
-/// How light becomes other light for an eye without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
+/// Matrices that simulate colour vision without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
 const EYES: [(&str, [[f32; 3]; 3]); 4] = [
     (
         "all cones",
@@ -38,7 +38,7 @@ fn product(matrix: [[f32; 3]; 3], vector: [f32; 3]) -> [f32; 3] {
     matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
 }
 
-/// Björn Ottosson's Oklab, in which equal distances look alike.
+/// Converts linear light to Björn Ottosson's Oklab, in which equal distances look equal.
 fn oklab(light: [f32; 3]) -> [f32; 3] {
     let cones = product(
         [
@@ -64,7 +64,7 @@ fn everything_can_be_read() {
         for ground in [p.panel, p.canvas] {
             assert!(contrast(p.text, ground) >= 7.0);
             assert!(contrast(p.weak, ground) >= 4.5);
-            // Errors are written in it.
+            // Error messages have this colour.
             assert!(contrast(p.stall, ground) >= 4.5);
         }
         for activity in Activity::ALL {

@@ -1,4 +1,4 @@
-//! Time to pixels and back. Time is whole nanoseconds; floating point appears only on the way to a pixel.
+//! Conversion between time and pixels. Times are whole nanoseconds. Floating point appears only in the last step to a pixel.
 
 use egui::Rangef;
 use loadscope_insight::format::clock;
@@ -6,21 +6,21 @@ use loadscope_trace::Nanos;
 
 use loadscope_model::view::TimeView;
 
-/// Where instants lie on the screen.
+/// Horizontal time axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeAxis {
-    /// The range on the screen.
+    /// Visible range.
     pub view: TimeView,
     /// Left and right edge, points.
     pub range: Rangef,
-    /// Physical pixels a point.
+    /// Physical pixels per point.
     pub pixels_per_point: f32,
     points_per_ns: f64,
 }
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Steps of a clock from ten seconds to half a day, seconds, and into how many parts they divide well.
+/// Clock steps from ten seconds to half a day, in seconds, each with its number of minor steps.
 const CLOCK: [(i64, i64); 14] = [
     (10, 5),
     (15, 3),
@@ -38,23 +38,23 @@ const CLOCK: [(i64, i64); 14] = [
     (43_200, 4),
 ];
 
-/// The marks of an axis.
+/// Tick distances of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
-    /// Between two marks with a label.
+    /// Time between two labelled ticks.
     pub major: Nanos,
-    /// Between two marks without; `None` where that would be finer than the clock.
+    /// Time between two unlabelled ticks. `None` if it would be below 1 ns.
     pub minor: Option<Nanos>,
 }
 
 impl TimeAxis {
-    /// Points between two labels, at least.
+    /// Minimum distance between two labels, points.
     pub const LABEL_EVERY: f32 = 90.0;
-    /// Width of a digit of the axis and the air around a label, points.
+    /// Width of a digit of the axis, and the space around a label, points.
     const DIGIT: f32 = 6.7;
     const AIR: f32 = 20.0;
 
-    /// An axis that shows `view` in `range`.
+    /// Creates an axis that shows `view` in `range`.
     pub fn new(view: TimeView, range: Rangef, pixels_per_point: f32) -> Self {
         let range = Rangef::new(range.min, range.max.max(range.min + 1.0));
         Self {
@@ -65,22 +65,22 @@ impl TimeAxis {
         }
     }
 
-    /// Its width, points.
+    /// Width of the axis, points.
     pub fn width(&self) -> f32 {
         self.range.span()
     }
 
-    /// Nanoseconds a point.
+    /// Nanoseconds per point.
     pub fn ns_per_point(&self) -> f64 {
         self.view.len().0 as f64 / f64::from(self.width())
     }
 
-    /// How wide `time` is, points.
+    /// Width of `time`, points.
     pub fn points(&self, time: Nanos) -> f32 {
         (time.0 as f64 * self.points_per_ns) as f32
     }
 
-    /// Where `t` lies, on an edge between physical pixels. Instants far outside end up a little outside.
+    /// Returns the position of `t`, on an edge between physical pixels. Distant instants are clamped to slightly outside the screen.
     pub fn x(&self, t: Nanos) -> f32 {
         let width = f64::from(self.width());
         let offset =
@@ -89,18 +89,18 @@ impl TimeAxis {
         (floor((f64::from(self.range.min) + offset) * scale + 0.5) as f64 / scale) as f32
     }
 
-    /// What lies at `x`.
+    /// Returns the time at `x`.
     pub fn time(&self, x: f32) -> Nanos {
         let offset = f64::from(x - self.range.min) * self.ns_per_point();
         self.view.start + Nanos(offset.round() as i64)
     }
 
-    /// True if `t` is on the screen.
+    /// Returns true if `t` is on the screen.
     pub fn shows(&self, t: Nanos) -> bool {
         (self.view.start..=self.view.end).contains(&t)
     }
 
-    /// Marks at 1, 2 or 5 times a power of ten, or at round times of a clock, far enough from each other for their labels.
+    /// Returns ticks at 1, 2 or 5 times a power of ten, or at round clock times, with enough space for their labels.
     pub fn ticks(&self) -> Ticks {
         let fits = |step: &i64| {
             let points = *step as f64 / self.ns_per_point();
@@ -118,18 +118,18 @@ impl TimeAxis {
         }
     }
 
-    /// The multiples of `step` on the screen, from the beginning of the run on.
+    /// Returns the visible multiples of `step` from time zero.
     pub fn multiples(&self, step: Nanos) -> impl Iterator<Item = Nanos> {
         let step = step.0.max(1);
         let first = -(-self.view.start.0.max(0)).div_euclid(step);
         let last = self.view.end.0.div_euclid(step);
-        // No screen has more marks than this; a wrong step must not hang the window.
+        // No screen has more ticks. A wrong step must not hang the window.
         (first..=last)
             .take(10_000)
             .map(move |k| Nanos(k.saturating_mul(step)))
     }
 
-    /// `t` with as many decimals as marks `step` apart need, in the unit that suits the whole screen.
+    /// Formats `t` with the decimals that ticks `step` apart need, in the unit that suits the whole screen.
     pub fn label(&self, t: Nanos, step: Nanos) -> String {
         if self.is_clock() {
             return clock(t, 9_usize.saturating_sub(zeros(step.0)));
@@ -157,12 +157,12 @@ impl TimeAxis {
         end.unsigned_abs().max(start.unsigned_abs())
     }
 
-    /// True where hours, minutes and seconds read better than a number of seconds: from an hour on.
+    /// Returns true from one hour on, where hours, minutes and seconds are easier to read.
     fn is_clock(&self) -> bool {
         self.largest() >= 3_600 * SECOND.unsigned_abs()
     }
 
-    /// Nice steps, and into how many parts they divide well.
+    /// Returns the possible steps, each with its number of minor steps.
     fn steps(&self) -> impl Iterator<Item = (i64, i64)> {
         let is_clock = self.is_clock();
         let decimal = nice_steps()
@@ -176,7 +176,7 @@ impl TimeAxis {
         decimal.chain(long)
     }
 
-    /// `t` as exactly as a pixel can tell.
+    /// Formats `t` with the precision of one pixel.
     pub fn exact(&self, t: Nanos) -> String {
         let fine = self.ns_per_point() / f64::from(self.pixels_per_point);
         let step = nice_steps()
@@ -189,7 +189,7 @@ impl TimeAxis {
     }
 }
 
-/// The whole number at or below `x`. The one of the standard library is a call where the processor may be old.
+/// Largest integer at or below `x`. On old processors, the standard `floor` is a function call.
 #[inline]
 pub(super) fn floor(x: f64) -> i64 {
     let whole = x as i64;
@@ -297,7 +297,7 @@ mod tests {
             let axis = axis(start, start + len);
             let t = Nanos(start + (share * len as f64) as i64);
             let error = (axis.time(axis.x(t)) - t).0.abs() as f64;
-            // Half a pixel, and what f32 loses at these coordinates.
+            // Half a pixel plus the rounding error of f32 at these coordinates.
             prop_assert!(error <= axis.ns_per_point() * 0.51 + 1.0, "{error} ns");
         }
 

@@ -1,4 +1,4 @@
-//! Stretches of time in which too much happens to be told apart, as stacked bars.
+//! Stacked bars for time ranges with too many spans to draw.
 
 use egui::{Color32, Mesh, Rangef, Rect};
 use loadscope_insight::waits::LongWaits;
@@ -8,7 +8,7 @@ use super::canvas::Canvas;
 use super::ink::Ink;
 use super::layout::Drawn;
 
-/// Draws stacked shares; `rows` is how many rows would fill the height.
+/// Draws stacked shares. `rows` is the number of rows that fill the height.
 pub(super) fn bars(
     mesh: &mut Mesh,
     canvas: &Canvas<'_>,
@@ -18,9 +18,9 @@ pub(super) fn bars(
     rows: usize,
 ) {
     let pixel = 1.0 / canvas.axis.pixels_per_point;
-    // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
+    // An activity narrower than a pixel fills only its part of the pixel. Otherwise, a microsecond would look like a millisecond.
     let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
-    // Nearly every bar begins where the one before it ended.
+    // Nearly every bar starts at the end of the previous one.
     let mut edge = (Nanos::MAX, 0.0);
     for item in drawn {
         let Drawn::Shares { start, end, shares } = item else {
@@ -48,7 +48,7 @@ pub(super) fn bars(
     }
 }
 
-/// How much of the waiting from `start` until `end` was in waits that are too short to be red.
+/// Returns the waiting time from `start` to `end` in waits that are too short to be red.
 pub(super) fn short_waits(long: &LongWaits, start: Nanos, end: Nanos, shares: &Shares) -> Nanos {
     let waited = shares.of(Activity::Waiting);
     match waited {
@@ -57,8 +57,8 @@ pub(super) fn short_waits(long: &LongWaits, start: Nanos, end: Nanos, shares: &S
     }
 }
 
-/// One bar: the activities on top of each other, each as high as its share of `whole` ns, but never invisible. Of the waiting, `short`
-/// was in short waits, which have a colour of their own.
+/// Draws one bar. Each activity is as high as its share of `whole` ns, but at least one pixel. Of the waiting, `short` is in short waits,
+/// which have their own colour.
 pub(super) fn stack(
     mesh: &mut Mesh,
     rect: Rect,

@@ -1,4 +1,4 @@
-//! The lanes: labels on the left, spans on the right. The trainer's stays, the others scroll.
+//! Lanes of the timeline: labels on the left, spans on the right. The trainer's lane is pinned, the others scroll.
 
 use egui::scroll_area::ScrollSource;
 use egui::style::ScrollAnimation;
@@ -23,16 +23,16 @@ use loadscope_model::command::Command;
 use loadscope_model::offers::Thing;
 use loadscope_model::view::Item;
 
-/// What is kept from frame to frame as long as nothing changes.
+/// Painted lanes, cached until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
     key: Option<Key>,
     painted: Painted,
-    /// What was selected in the last frame.
+    /// Selection in the last frame.
     selection: Option<Item>,
 }
 
-/// What the painted lanes depend on.
+/// Everything that the painted lanes depend on.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
     axis: TimeAxis,
@@ -45,7 +45,7 @@ struct Key {
     dark: bool,
 }
 
-/// Draws the lanes that scroll and handles the pointer on them. Tells where the first one begins.
+/// Draws the scrolling lanes and handles the pointer. Returns the top of the first lane.
 pub(super) fn show(
     ui: &mut Ui,
     area: Rect,
@@ -55,7 +55,7 @@ pub(super) fn show(
 ) -> f32 {
     let id = ui.scope_id().with("lanes");
     let shown = ui.scope_builder(UiBuilder::new().id_salt(id).max_rect(area), |ui| {
-        // Each run begins with its first lanes.
+        // Each run starts at its first lanes.
         let scroll = ScrollArea::vertical()
             .id_salt((id, scene.state.session.run_number))
             .auto_shrink(false)
@@ -81,7 +81,7 @@ pub(super) fn show(
     shown.inner
 }
 
-/// Scrolls to a lane that was selected elsewhere, or by key.
+/// Scrolls to a lane that was selected by keyboard or in another panel.
 fn reveal(ui: &Ui, part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     let selection = scene.state.session.selection;
     if std::mem::replace(&mut cache.selection, selection) == selection {
@@ -96,7 +96,7 @@ fn reveal(ui: &Ui, part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     }
 }
 
-/// Draws a part of the lanes and handles the pointer on it.
+/// Draws a part of the lanes and handles the pointer.
 pub(super) fn contents(
     ui: &Ui,
     part: &Part<'_>,
@@ -127,7 +127,7 @@ pub(super) fn contents(
     let names = ui.painter_at(gutter.intersect(ui.clip_rect()));
     let boxes = &part.lanes.boxes;
     for (k, lane) in boxes.iter().enumerate() {
-        // What is between a lane and its index queue belongs to the lane.
+        // The gap between a lane and its index queue belongs to the lane.
         let below = boxes
             .get(k + 1)
             .filter(|next| next.top < lane.bottom() + space::GAP);
@@ -157,7 +157,7 @@ pub(super) fn contents(
     }
 }
 
-/// Paints the lanes anew if anything they depend on has changed.
+/// Repaints the lanes if anything they depend on has changed.
 fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     let run = &scene.state.session.run;
     let key = Some(Key {
@@ -187,7 +187,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
 
 fn paint_labels(painter: &Painter, scene: &Scene<'_>, cache: &Cache) {
     for label in &cache.painted.labels {
-        // A span that begins left of the screen keeps its label on it.
+        // The label of a span that starts left of the screen stays visible.
         let at = pos2(label.at.x.max(scene.axis.range.min + 4.0), label.at.y);
         painter.text(
             at,
@@ -221,7 +221,7 @@ fn interact(
     input::grab(ui, &response, scene, asks);
     input::show_focus(ui, &response, part.area);
     if response.clicked() && !response.hovered() {
-        // By key.
+        // By keyboard.
         let lane = Item::Lane(lane.lane);
         asks.commands.push(Command::Select(Some(lane)));
         return;
@@ -259,7 +259,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
     if !scene.axis.range.contains(pointer.x) {
         return Target::Lane(lane.lane);
     }
-    // Between two lanes counts as the one above.
+    // The gap between two lanes belongs to the upper lane.
     let y = (pointer.y - top).min(lane.bottom() - 0.5);
     hit::target(
         &scene.state.session.run,
@@ -270,7 +270,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
     )
 }
 
-/// Upper and lower edge of what the pointer is over.
+/// Upper and lower edge of the row under the pointer.
 fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> Rangef {
     let (from, to) = match lane.form {
         Form::Depth | Form::Process => (lane.top, lane.bottom()),

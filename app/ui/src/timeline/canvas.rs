@@ -1,4 +1,4 @@
-//! What is needed to paint all lanes, and the texts in spans.
+//! Input for painting the lanes, and the labels of spans.
 
 use egui::{Color32, Pos2, Rangef};
 use loadscope_insight::waits::LongWaits;
@@ -9,44 +9,44 @@ use super::lanes::Lanes;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 
-/// What is needed to paint all lanes.
+/// Input for painting the lanes.
 pub struct Canvas<'a> {
-    /// What happened.
+    /// The run.
     pub run: &'a Run,
-    /// Time to pixels.
+    /// Conversion of time to pixels.
     pub axis: TimeAxis,
     /// The lanes.
     pub lanes: &'a Lanes,
-    /// Where the first lane begins.
+    /// Top of the first lane, points.
     pub top: f32,
-    /// What can be seen of the lanes.
+    /// Visible vertical range, points.
     pub visible: Rangef,
     /// Colours.
     pub palette: &'static Palette,
-    /// What stands out.
+    /// The selected item, which is highlighted.
     pub selection: Option<Item>,
-    /// Which waits are long enough to be red.
+    /// The waits that are long enough to be red.
     pub long: &'a LongWaits,
 }
 
 /// Text in a span.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// Left, in the middle of the height.
+    /// Left end, at half the height.
     pub at: Pos2,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Its colour.
+    /// Colour of the text.
     pub colour: Color32,
 }
 
-/// Text is the expensive part: more labels than this are not read.
+/// Maximum number of labels. Text is expensive, and nobody reads more.
 pub(super) const MOST_LABELS: usize = 400;
 
 /// Width of a letter of a label, points.
 const LETTER: f32 = 6.6;
 
-/// About how wide a label is, with its air.
+/// Approximate width of a label with its margin, points.
 pub(super) fn label_width(text: &str) -> f32 {
     text.len() as f32 * LETTER + 8.0
 }

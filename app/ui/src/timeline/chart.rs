@@ -1,4 +1,4 @@
-//! Quantities over time as small areas: what is drawn of them, without a window.
+//! Quantities over time as small area charts, without a window.
 
 use std::cmp::Reverse;
 
@@ -8,23 +8,23 @@ use loadscope_words::say;
 use super::layout::Grid;
 use loadscope_insight::format;
 
-/// A quantity.
+/// Quantity of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chart {
     /// PyTorch's `_tasks_outstanding`.
     TasksOutstanding,
-    /// Something that was measured.
+    /// Measured quantity.
     Gauge(Subject, GaugeKind),
 }
 
-/// What was measured.
+/// Subject of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// The whole program.
     Program,
     /// A lane.
     Lane(Lane),
-    /// A part of a pipeline that is no `DataLoader`, by its position in [`Run::parts`].
+    /// A part of a pipeline that is not a `DataLoader`, by its position in [`Run::parts`].
     Part(u16),
 }
 
@@ -38,23 +38,23 @@ impl Subject {
     }
 }
 
-/// A stretch of time and the value in it.
+/// Time range with a constant value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// First instant.
     pub start: Nanos,
     /// End (exclusive).
     pub end: Nanos,
-    /// The value; where changes are too close to be distinguished, their mean, or of what was measured the highest.
+    /// Value. If changes are too close to draw, this is their mean, or the maximum for measured quantities.
     pub value: f64,
 }
 
 impl Chart {
-    /// What there is to see of a run.
+    /// Returns all charts of a run.
     pub fn all(run: &Run) -> Vec<Self> {
         let own = (run.info.options.num_workers > 0).then_some(Self::TasksOutstanding);
         let gauges = run.gauges().map(|(lane, kind, _)| (lane, kind));
-        // One line says how much memory a process takes, the fairest.
+        // Each process has one memory line. PSS is preferred, because it divides shared pages fairly.
         let is_measured_better = |lane, kind| {
             let is_other = matches!(kind, GaugeKind::Rss | GaugeKind::Uss);
             is_other && run.gauge(lane, GaugeKind::Pss).is_some()
@@ -69,7 +69,7 @@ impl Chart {
             Self::TasksOutstanding => None,
             Self::Gauge(subject, kind) => Some((*kind, *subject)),
         });
-        // Part by part, against the order of their names, which begin with a number: what training reads from comes first.
+        // Parts are sorted by name in reverse. The names begin with a number, so the part that training reads from is first.
         let parts = run.part_gauges();
         let mut parts: Vec<(u16, GaugeKind)> = parts.map(|(p, kind, _)| (p, kind)).collect();
         let name = |part: u16| Reverse(&run.parts()[usize::from(part)]);
@@ -79,7 +79,7 @@ impl Chart {
         own.into_iter().chain(gauges).chain(parts).collect()
     }
 
-    /// Its name, and of what it is.
+    /// Returns the name, and the lane or part that it belongs to.
     pub fn label(self, run: &Run) -> (&'static str, Option<String>) {
         match self {
             Self::TasksOutstanding => ("tasks_outstanding", None),
@@ -112,12 +112,12 @@ impl Chart {
         }
     }
 
-    /// True if it is of a part of a pipeline that is no `DataLoader`.
+    /// Returns true for a chart of a part that is not a `DataLoader`.
     pub fn is_of_part(&self) -> bool {
         matches!(self, Self::Gauge(Subject::Part(_), _))
     }
 
-    /// Its name in recordings, and of which part it is.
+    /// Returns the name in recordings, and the part it belongs to.
     pub fn id(self, run: &Run) -> (&'static str, Option<String>) {
         match self {
             Self::TasksOutstanding => ("tasks_outstanding", None),
@@ -125,7 +125,7 @@ impl Chart {
         }
     }
 
-    /// The mean over the time in which it was measured.
+    /// Returns the mean over the measured time.
     pub fn mean(self, run: &Run) -> Option<f64> {
         let Self::Gauge(subject, kind) = self else {
             let level = run.tasks_outstanding();
@@ -141,7 +141,7 @@ impl Chart {
         (time > 0.0).then_some(sum / time)
     }
 
-    /// What it is, in one sentence.
+    /// Describes the quantity in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::TasksOutstanding => say!("Batches dispatched and not yet received"),
@@ -178,12 +178,12 @@ impl Chart {
         }
     }
 
-    /// A value as people read it.
+    /// Formats a value for people.
     pub fn text(self, value: f64) -> String {
         match self {
             Self::TasksOutstanding
             | Self::Gauge(_, GaugeKind::Descriptors | GaugeKind::Failures) => {
-                // Nothing is drawn against the smallest number that there is.
+                // `top` may be the smallest positive number.
                 if value.fract() == 0.0 || value < 1e-6 {
                     format::count(value.max(0.0) as u64)
                 } else {
@@ -200,7 +200,7 @@ impl Chart {
         }
     }
 
-    /// The value at the upper edge. It belongs to the whole run, so that nothing grows or shrinks while one moves about.
+    /// Returns the value at the upper edge. It covers the whole run, so that the chart does not rescale while the user scrolls.
     pub fn top(self, run: &Run) -> f64 {
         match self {
             Self::TasksOutstanding => {
@@ -210,7 +210,7 @@ impl Chart {
             }
             Self::Gauge(subject, kind) => {
                 let least = match kind {
-                    // Whole shares, so that one sees how much is missing.
+                    // The scale of a fraction ends at 1.
                     GaugeKind::Occupancy | GaugeKind::WaitingToGet | GaugeKind::WaitingToPut => 1.0,
                     _ => f64::MIN_POSITIVE,
                 };
@@ -223,7 +223,7 @@ impl Chart {
         }
     }
 
-    /// The value from `start` until `end`.
+    /// Returns the value from `start` to `end`.
     pub fn value(self, run: &Run, start: Nanos, end: Nanos) -> Option<f64> {
         match self {
             Self::TasksOutstanding => {
@@ -234,7 +234,7 @@ impl Chart {
         }
     }
 
-    /// Lays it out: every change as itself where they are far enough apart, a value a bucket where they are not.
+    /// Lays out the chart: each change if they are far enough apart, otherwise one value per bucket.
     pub fn lay_out(self, run: &Run, grid: &Grid, out: &mut Vec<Step>) {
         let (start, end) = grid.range();
         if end <= start {
@@ -276,7 +276,7 @@ impl Chart {
         if changes.last() != Some(&end) {
             changes.push(end);
         }
-        // A sum at an edge serves the bucket before it and the one after it.
+        // The sum at an edge serves both adjacent buckets.
         let level = run.tasks_outstanding();
         let mut area = level.area(start);
         for pair in changes.windows(2).filter(|w| w[0] < w[1]) {
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
     use loadscope_model::view::TimeView;
 
-    /// Batches that are dispatched and arrive after the given times.
+    /// Batches with the given pauses before dispatch and the given times until arrival.
     fn run(times: &[(i64, i64)]) -> Run {
         let mut run = Run::new(RunInfo::default());
         let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];

@@ -1,4 +1,4 @@
-//! What is inside a span that was zoomed into: its samples, and deeper still the named stages of each.
+//! Interior of a zoomed span: its samples, and the named stages of each sample.
 
 use egui::{Color32, Mesh, Rangef, Rect, pos2};
 use loadscope_trace::Sample;
@@ -6,33 +6,33 @@ use loadscope_words::say;
 
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 
-/// The narrowest sample that is drawn, points.
+/// Minimum width of a drawn sample, points.
 const SAMPLE: f32 = 4.0;
-/// The narrowest sample whose stages are drawn, points.
+/// Minimum width of a sample with stages, points.
 const STAGES: f32 = 16.0;
-/// The narrowest samples that are named, points: enough to say that it is a sample, and which.
+/// Minimum width of named samples, points.
 const NAMED: f32 = 88.0;
-/// Height of the strip of stages, and of one with room for names, points.
+/// Heights of the strip of stages without and with names, points.
 const STRIP: f32 = 5.0;
 const NAMED_STRIP: f32 = 12.0;
-/// The lowest span with room for samples and stages with their names, points.
+/// Minimum height of a span with named samples and stages, points.
 const NAMED_FROM: f32 = 24.0;
 
-/// The inside of the span of a fetched batch.
+/// Interior of the span of a fetched batch.
 pub(super) struct Inside<'a> {
     pub canvas: &'a Canvas<'a>,
-    /// The batch.
+    /// Row of the batch.
     pub row: usize,
-    /// Where its span is on the screen.
+    /// Area of its span on the screen.
     pub rect: Rect,
     pub colour: Color32,
     pub labels: &'a mut Vec<Label>,
-    /// The colour of text on a ground.
+    /// Colour of text on a background.
     pub text: &'a dyn Fn(Color32) -> Color32,
 }
 
 impl Inside<'_> {
-    /// Draws the samples, and what was done for each. True if they are named, so that the span needs no other label.
+    /// Draws the samples and their stages. Returns true if they are named, so that the span needs no other label.
     pub fn paint(&mut self, mesh: &mut Mesh, label_end: f32) -> bool {
         let samples = self.canvas.run.samples(self.row);
         let count = samples.len() as f32;
@@ -57,7 +57,7 @@ impl Inside<'_> {
                 self.paint_stages(mesh, &sample, strip, named);
             }
             if sample.position > 0 && sample.start >= view.start {
-                // Not through the label.
+                // The line must not cross the label.
                 let top = if left < label_end && !named {
                     self.rect.bottom() - STRIP
                 } else {
@@ -88,7 +88,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Which sample it is and how long it took; the first one on the screen names the batch, too.
+    /// Writes the sample index and duration. The first visible sample also names the batch.
     fn name(&mut self, sample: &Sample, left: f32, right: f32, is_first: bool) {
         let index = match sample.index {
             Some(index) => index.to_string(),
@@ -124,7 +124,7 @@ impl Inside<'_> {
             let within = |x: f32| x.clamp(self.rect.left(), self.rect.right());
             let left = within(self.canvas.axis.x(start));
             let right = within(self.canvas.axis.x(end));
-            // Shades of the span's own colour: hues are taken by the stages of a batch.
+            // Shades of the span's colour, because the hues mean batch stages.
             let shade = self.shade([0.30, 0.65, 0.45, 0.80][name_at % 4]);
             mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, strip), shade);
             if named {

@@ -1,17 +1,17 @@
-//! The way of a batch across the lanes.
+//! Path of a batch across the lanes.
 
 use loadscope_trace::{Activity, Lane, Run, Span, Stage, Track};
 
-/// Where a batch was for a while.
+/// Place where a batch was for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// On which row of which lane.
+    /// Lane and row.
     pub track: Track,
-    /// From when to when.
+    /// Time span.
     pub span: Span,
 }
 
-/// The places a batch went through, in order of time.
+/// Returns the places of a batch, in time order.
 pub fn places(run: &Run, row: usize) -> Vec<Place> {
     let Some(batch) = run.batches().get(row) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What a search found: outlines in the lanes, ticks on the ruler and in the minimap.
+//! Search results: outlines in the lanes, ticks on the ruler and in the minimap.
 
 use egui::{Painter, Rangef, Rect, Stroke, StrokeKind, Ui, pos2};
 use loadscope_trace::{Lane, Nanos, Run, Stage, Track};
@@ -8,32 +8,32 @@ use super::overlay;
 use super::scene::Scene;
 use loadscope_insight::search::Hit;
 
-/// Something that was found, where it is in time.
+/// Search result with its position in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// On which lane; `None` for an instant.
+    /// Lane, or `None` for an instant.
     pub lane: Option<Lane>,
     /// First instant.
     pub start: Nanos,
-    /// End (exclusive); the same as `start` for an instant.
+    /// End (exclusive). Equal to `start` for an instant.
     pub end: Nanos,
-    /// True for the one that was jumped to last.
+    /// True for the result that the user jumped to last.
     pub is_current: bool,
 }
 
-/// More than these are not all drawn where they lie on the same pixel.
+/// Number of visible results above which at most one per pixel is drawn.
 const MANY: usize = 2_000;
-/// So many are looked at one by one.
+/// Maximum number of results that are checked one by one.
 const FEW: usize = 64;
 /// Height of a tick, points.
 const TICK: f32 = 5.0;
-/// The narrowest outline, points.
+/// Minimum width of an outline, points.
 const NARROWEST: f32 = 3.0;
 
-/// What the search found, as far as it is on `axis`.
+/// Returns the search results that are visible on `axis`.
 pub(super) fn here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<Found> {
     let search = &scene.state.look.search;
-    // Who has closed the search looks for something else.
+    // A closed search shows no results.
     if !search.open {
         return Vec::new();
     }
@@ -45,12 +45,12 @@ pub(super) fn here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<Found> {
     )
 }
 
-/// What of `hits` can be seen on `axis`. Of many on the same pixel the first one stands for all.
+/// Returns the `hits` that are visible on `axis`. If there are too many, the first one per pixel represents the others.
 pub fn on_screen(run: &Run, hits: &[Hit], current: Option<usize>, axis: &TimeAxis) -> Vec<Found> {
     let view = axis.view;
-    // What began before the screen may reach into it.
+    // A result that starts before the screen may extend into it.
     let before = view.start - view.len();
-    // A few are all looked at: the slowest ones are in no order of time.
+    // A few results are all checked, because the slowest ones are not in time order.
     let (first, after) = match hits.len() <= FEW {
         true => (0, hits.len()),
         false => (
@@ -77,7 +77,7 @@ pub fn on_screen(run: &Run, hits: &[Hit], current: Option<usize>, axis: &TimeAxi
     found
 }
 
-/// An instant by which hits are in order: of a batch when it was dispatched.
+/// Instant by which hits are sorted. For a batch, it is the dispatch time.
 fn begin(run: &Run, hit: Hit) -> Nanos {
     match hit {
         Hit::Batch(row) | Hit::Sample(row, _) => run
@@ -127,7 +127,7 @@ fn place(run: &Run, hit: Hit, is_current: bool) -> Option<Found> {
     }
 }
 
-/// Outlines in the lanes.
+/// Outlines the results in the lanes.
 pub(super) fn paint_outlines(
     ui: &Ui,
     areas: &overlay::OverlayAreas<'_>,
@@ -154,7 +154,7 @@ pub(super) fn paint_outlines(
     }
 }
 
-/// Ticks at the upper edge of `strip`.
+/// Draws ticks at the upper edge of `strip`.
 pub(super) fn paint_ticks(
     painter: &Painter,
     strip: Rect,

@@ -1,4 +1,4 @@
-//! The headings of groups: a click folds a group, or unfolds it. Folded, a heading sums its lanes up.
+//! Headings of lane groups. A click folds or unfolds a group. A folded heading summarizes its lanes.
 
 use egui::{
     Align2, Color32, CursorIcon, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui,
@@ -16,10 +16,10 @@ use loadscope_model::command::Command;
 use loadscope_model::view::LaneGroup;
 use loadscope_words::say;
 
-/// Half the width of the sign that says whether a group is folded, points.
+/// Half the width of the fold icon, points.
 const SIGN: f32 = 3.0;
 
-/// Draws a heading and lets it be folded.
+/// Draws a heading and handles folding.
 pub(super) fn show(
     ui: &Ui,
     painter: &Painter,
@@ -56,7 +56,7 @@ pub(super) fn show(
     summary(ui, row, head, scene, asks);
 }
 
-/// What the lanes of a folded group did together.
+/// Shows the summary of a folded group's lanes.
 fn summary(ui: &Ui, row: Rect, head: &Head, scene: &Scene<'_>, asks: &mut Asks) {
     let strip = Rect::from_x_y_ranges(scene.axis.range, row.y_range());
     let id = ui.scope_id().with(("summary", head.group));
@@ -74,7 +74,7 @@ fn summary(ui: &Ui, row: Rect, head: &Head, scene: &Scene<'_>, asks: &mut Asks) 
     }
 }
 
-/// The sign beside the reorder buffer, which is a group by itself.
+/// Shows the fold icon next to the reorder buffer, which is a group by itself.
 pub(super) fn fold_reorder(
     ui: &Ui,
     part: &Part<'_>,
@@ -114,7 +114,7 @@ pub(super) fn button(
         .on_hover_text(tip)
 }
 
-/// A triangle that points down to what it heads, or to the right.
+/// Draws a triangle that points right if folded, and down otherwise.
 pub(super) fn sign(painter: &Painter, place: Rect, folded: bool, colour: Color32) {
     let centre = pos2(place.left() + space::MARGIN / 2.0, place.center().y);
     let at = |x: f32, y: f32| -> Pos2 { centre + [x * SIGN, y * SIGN].into() };
