@@ -1,4 +1,4 @@
-//! What is under the pointer: the same thing that is drawn there.
+//! Hit testing, consistent with the drawing.
 
 use loadscope_trace::{Lane, Nanos, Run, Shares, Span, Spans, Track};
 
@@ -7,36 +7,36 @@ use super::layout::Grid;
 use super::process;
 use loadscope_model::view::Item;
 
-/// What is under the pointer.
+/// Target under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// A span.
     Span(Track, Span),
-    /// Several spans, too narrow to be distinguished.
+    /// Several spans that are too narrow to draw separately.
     Bucket(Bucket),
-    /// Nothing but the lane.
+    /// Only the lane.
     Lane(Lane),
 }
 
-/// Spans that are too narrow to be distinguished.
+/// Spans that are too narrow to draw separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// On which lane.
+    /// Lane of the spans.
     pub lane: Lane,
     /// First instant.
     pub start: Nanos,
     /// End (exclusive).
     pub end: Nanos,
-    /// How many they are.
+    /// Number of spans.
     pub spans: u64,
-    /// Their time.
+    /// Time of the spans per activity.
     pub shares: Shares,
-    /// Rows that the lane has in `shares`.
+    /// Number of the lane's rows that `shares` includes.
     pub rows: usize,
 }
 
 impl Target {
-    /// What a click selects and hovering points out.
+    /// Returns the item that a click selects and hovering highlights.
     pub fn item(&self) -> Item {
         match self {
             Self::Span(track, span) => span.batch().map_or(Item::Lane(track.lane), Item::Batch),
@@ -45,7 +45,7 @@ impl Target {
         }
     }
 
-    /// The range to zoom to.
+    /// Returns the range for zooming. `None` for a lane.
     pub fn range(&self, run: &Run) -> Option<(Nanos, Nanos)> {
         match self {
             Self::Span(_, span) => Some((span.start, span.end.min(run.end()))),
@@ -55,7 +55,7 @@ impl Target {
     }
 }
 
-/// What is at `t`, `y` points below the first lane.
+/// Returns the target at `t`, `y` points below the first lane.
 pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Target {
     let nothing = Target::Lane(lane.lane);
     if lane.form == Form::Depth {
@@ -93,7 +93,7 @@ pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Targe
     in_row(spans, grid, lane.lane, t, |_| track).unwrap_or(nothing)
 }
 
-/// What is at `t` in a row of `lane`; `track` tells on which track a span is.
+/// Returns the target at `t` in a row of `lane`. `track` returns the track of a span.
 fn in_row(
     spans: &Spans,
     grid: &Grid,
@@ -120,13 +120,13 @@ fn in_row(
     }
 }
 
-/// What the lanes of a folded group did around `t`.
+/// Returns the summary of a folded group's lanes around `t`.
 pub fn summary(run: &Run, grid: &Grid, head: &Head, t: Nanos) -> Option<Bucket> {
     let (lane, _) = head.members.first()?;
     together(run, grid, head.tracks(), *lane, head.rows(), t)
 }
 
-/// The bucket of several tracks; `None` if nothing was in it.
+/// Returns the combined bucket of several tracks. `None` if it is empty.
 fn together(
     run: &Run,
     grid: &Grid,
@@ -146,7 +146,7 @@ fn together(
     (sum.spans > 0).then_some(Bucket { lane, rows, ..sum })
 }
 
-/// The bucket around `t`, without the wide spans that reach into it if `between_wide`.
+/// Returns the bucket around `t`. With `between_wide`, it excludes wide spans that extend into it.
 fn bucket(spans: &Spans, grid: &Grid, t: Nanos, between_wide: bool) -> Bucket {
     let (mut start, mut end) = grid.around(t);
     end = grid.so_far(end);

@@ -1,4 +1,4 @@
-//! Hands: wheel, drag, click. Everything ends in `Asks`.
+//! Pointer input: wheel, drag and click. All results are collected in `Asks`.
 
 use egui::{CursorIcon, PointerButton, Rect, Response, Stroke, StrokeKind, Ui};
 use loadscope_trace::Nanos;
@@ -10,36 +10,36 @@ use crate::theme::Palette;
 use loadscope_model::command::Command;
 use loadscope_model::view::{Cursor, Item, TimeView};
 
-/// What the user asks for in a frame.
+/// Requests of the user in one frame.
 pub(super) struct Asks {
-    /// The range to show.
+    /// The requested range.
     pub view: TimeView,
-    /// True if the way there should be seen.
+    /// True if the change of the range is animated.
     pub glide: bool,
     pub commands: Vec<Command>,
 }
 
-/// What is taken hold of.
+/// Part of the minimap that is dragged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grip {
-    /// The left edge of the window.
+    /// Left edge of the window.
     Left,
-    /// The right edge of the window.
+    /// Right edge of the window.
     Right,
-    /// The window.
+    /// The window itself.
     Inside,
     /// The run outside the window.
     Outside,
 }
 
-/// What the pointer holds.
+/// Object that is dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Drag {
     /// The time cursor.
     Cursor,
-    /// The end of a range that began here.
+    /// The end of a range that starts here.
     Range(Nanos),
-    /// A part of the window of the minimap; the view and the instant at which it was taken.
+    /// A part of the minimap's window, with the view and the time at the start of the drag.
     Window(Grip, TimeView, Nanos),
 }
 
@@ -52,14 +52,14 @@ impl Asks {
         }
     }
 
-    /// The commands, with one for the view if it was changed.
+    /// Returns the commands, with one for the view if it has changed.
     pub fn finish(mut self, scene: &Scene<'_>, motion: &mut Motion) -> Vec<Command> {
         if self.view != scene.axis.view {
             let view = self.view.kept_within(scene.whole);
             if !self.glide {
                 motion.expect(view);
             }
-            // At the end of the way nothing changes any more.
+            // At the end of an animation, the view no longer changes.
             if scene.state.session.view != Some(view) {
                 self.commands.push(Command::View(Some(view)));
             }
@@ -96,7 +96,7 @@ fn pan(scene: &Scene<'_>, asks: &mut Asks, points: f32) {
     asks.view = asks.view.shifted(Nanos(by.round() as i64));
 }
 
-/// Dragging lanes moves them along.
+/// Pans the view when lanes are dragged.
 pub(super) fn grab(ui: &Ui, response: &Response, scene: &Scene<'_>, asks: &mut Asks) {
     if response.dragged_by(PointerButton::Primary) || response.dragged_by(PointerButton::Middle) {
         ui.set_cursor_icon(CursorIcon::Grabbing);
@@ -107,7 +107,7 @@ pub(super) fn grab(ui: &Ui, response: &Response, scene: &Scene<'_>, asks: &mut A
     }
 }
 
-/// Who goes from one to the next by key sees where that is.
+/// Outlines the focused widget for keyboard navigation.
 pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
     if response.has_focus() {
         let rect = response.rect.intersect(area).shrink(1.0);
@@ -117,7 +117,7 @@ pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
     }
 }
 
-/// A click selects, one in the empty part of a lane goes there as well, another one right after it zooms.
+/// A click selects. In the empty part of a lane, it also moves the cursor there. A double click zooms.
 pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
     if response.double_clicked()
         && let Some((start, end)) = target.range(&scene.state.session.run)
@@ -127,7 +127,7 @@ pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, ask
         asks.glide = true;
     } else if response.clicked() {
         asks.commands.push(Command::Select(Some(target.item())));
-        // Where nothing was done, the question is why: the lane tells of the moment that is looked at.
+        // In an idle part of a lane, the user wants to know why. The lane's details explain the instant at the cursor.
         let at = response.interact_pointer_pos().map(|at| at.x);
         if let (Target::Lane(_), Some(x)) = (target, at) {
             let cursor = Cursor::At(scene.axis.time(x));
@@ -136,7 +136,7 @@ pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, ask
     }
 }
 
-/// The range between two instants, whichever comes first.
+/// Returns the range between two instants in either order. `None` if they are equal.
 pub(super) fn range(a: Nanos, b: Nanos) -> Option<Item> {
     (a != b).then(|| Item::Range(a.min(b), a.max(b)))
 }

@@ -1,4 +1,4 @@
-//! Which lanes there are, in what order, and how high.
+//! Lanes of a run, their order and their heights.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ use loadscope_model::view::LaneGroup;
 /// All lanes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lanes {
-    /// From top to bottom.
+    /// Lanes, from top to bottom.
     pub boxes: Vec<LaneBox>,
     /// Headings of groups, from top to bottom.
     pub heads: Vec<Head>,
-    /// Quantities, from top to bottom.
+    /// Charts, from top to bottom.
     pub charts: Vec<ChartBox>,
-    /// Height of all, points.
+    /// Total height, points.
     pub height: f32,
 }
 
 impl Lanes {
-    /// The trainer, which stays where it is while the others scroll: it is what matters.
+    /// Returns the trainer's lane. It is the most important lane, so it does not scroll.
     pub fn pinned(run: &Run) -> Self {
         let mut lanes = Self::default();
         if run.batches().is_empty() {
@@ -49,8 +49,8 @@ impl Lanes {
         lanes
     }
 
-    /// The lanes of a run but the trainer's: what happened to its batches last comes first.
-    /// All workers are there from the beginning, so that nothing pops up.
+    /// Returns all lanes except the trainer's, from the last station of a batch to the first. All workers are present from the start, so
+    /// that no lane appears later.
     pub fn of(run: &Run, folded: &BTreeSet<LaneGroup>) -> Self {
         let used = Used::of(run);
         let mut lanes = Self::default();
@@ -138,7 +138,7 @@ impl Lanes {
             LaneGroup::Reorder => space::GAP / 2.0,
             _ => 2.0 * space::GAP,
         };
-        // Folded gauges have no time to sum up.
+        // Folded gauges have no summary.
         let height = if folded && !members.is_empty() {
             space::LANE
         } else {
@@ -161,7 +161,7 @@ impl Lanes {
         self.boxes.push(lane);
     }
 
-    /// Makes areas of queues whose batches are too short on the screen to be distinguished. Heights stay as they are.
+    /// Draws crowded queues as areas, if their batches are too short on the screen. The heights do not change.
     #[must_use]
     pub fn crowded(mut self, run: &Run, grid: &Grid) -> Self {
         for lane in self
@@ -181,12 +181,12 @@ impl Lanes {
         self
     }
 
-    /// The place of a lane.
+    /// Returns the box of a lane.
     pub fn find(&self, lane: Lane) -> Option<&LaneBox> {
         self.boxes.iter().find(|b| b.shows(lane))
     }
 
-    /// Upper and lower edge of what shows a track: its row, or the heading of the group that it is folded into.
+    /// Upper and lower edge of a track: its row, or the heading of its folded group.
     pub fn edges(&self, track: Track) -> Option<(f32, f32)> {
         if let Some(lane) = self.find(track.lane) {
             return Some(lane.row(usize::from(track.row)));

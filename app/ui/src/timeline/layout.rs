@@ -1,16 +1,16 @@
-//! What is drawn of a track: wide spans as themselves, the rest as shares of time per bucket. The cost depends on the
-//! number of pixels and not on the number of spans.
+//! Layout of a track: wide spans as themselves, the others as shares of time per bucket. The cost depends on the number of pixels, not on
+//! the number of spans.
 
 use loadscope_trace::{Landmark, Nanos, Shares, Span, Spans, View};
 
 use super::axis::{TimeAxis, floor};
 
-/// Something to draw.
+/// Element to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Drawn {
-    /// A span that is wide enough to be seen, cut off where the screen ends.
+    /// A span that is wide enough to be seen, clipped to the screen.
     Span(Span),
-    /// How a stretch of time was filled by spans that are too narrow. What is missing was idle.
+    /// A time range with spans that are too narrow. Time missing from the shares was idle.
     Shares {
         /// First instant.
         start: Nanos,
@@ -21,7 +21,7 @@ pub enum Drawn {
     },
 }
 
-/// Cuts time into buckets. They stand still when the view moves, so that panning does not make the picture flicker.
+/// Division of time into buckets. Panning does not move them, because the drawing would flicker otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     start: Nanos,
@@ -33,10 +33,10 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Width of a bucket, and of the narrowest span that is drawn as itself, points.
+    /// Width of a bucket, and minimum width of a span drawn as itself, points.
     pub const BUCKET: f32 = 3.0;
 
-    /// The buckets of an axis, up to the last event.
+    /// Creates the buckets of an axis, up to the last event.
     pub fn new(axis: &TimeAxis, until: Nanos) -> Self {
         Self {
             start: axis.view.start,
@@ -46,7 +46,7 @@ impl Grid {
         }
     }
 
-    /// The bucket around `t`.
+    /// Returns the bucket around `t`.
     pub fn around(&self, t: Nanos) -> (Nanos, Nanos) {
         let edge = |k: i64| Nanos(floor(k as f64 * self.bucket + 0.5));
         let mut k = floor(t.0 as f64 / self.bucket);
@@ -57,7 +57,7 @@ impl Grid {
         (edge(k).min(t), edge(k + 1).max(t + Nanos(1)))
     }
 
-    /// True if a span is drawn as itself.
+    /// Returns true if a span is drawn as itself.
     pub fn is_wide(&self, span: &Span) -> bool {
         (self.end_of(span) - span.start).0 as f64 >= self.bucket
     }
@@ -67,24 +67,24 @@ impl Grid {
         ((self.end - self.start).0.max(0) as f64 / self.bucket) as usize
     }
 
-    /// Number of spans of a track that are on the screen.
+    /// Number of spans of a track on the screen.
     pub fn spans(&self, spans: &Spans) -> usize {
         spans
             .index_after(self.end)
             .saturating_sub(spans.index_after(self.start))
     }
 
-    /// Where a span ends, or has come to so far.
+    /// End of a span, or the last event if it is still open.
     pub fn end_of(&self, span: &Span) -> Nanos {
         self.so_far(span.end)
     }
 
-    /// What is on the screen, up to the last event.
+    /// Range on the screen, up to the last event.
     pub fn range(&self) -> (Nanos, Nanos) {
         (self.start, self.end)
     }
 
-    /// The edges of all buckets on the screen, from its left edge to its right one.
+    /// Edges of all buckets on the screen, from left to right.
     pub fn edges(&self) -> Vec<Nanos> {
         let mut edges = Vec::with_capacity(self.buckets() + 3);
         edges.push(self.start);
@@ -94,7 +94,7 @@ impl Grid {
         edges
     }
 
-    /// `t`, but not later than the last event.
+    /// Returns `t`, clamped to the last event.
     pub fn so_far(&self, t: Nanos) -> Nanos {
         t.min(self.until)
     }
@@ -134,29 +134,29 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
     }
 }
 
-/// So many spans are looked at one by one before anything else is tried.
+/// Number of spans that are checked one by one before other methods are tried.
 const FEW: usize = 12;
 
-/// The way through a track from left to right.
+/// Iteration through a track from left to right.
 struct Walk {
-    /// How far it has come.
+    /// Time reached so far.
     t: Nanos,
-    /// The first span that reaches beyond that.
+    /// First span that ends after `t`.
     at: usize,
-    /// The running sum there, if it is known.
+    /// Running sum at `t`, if known.
     before: Option<Shares>,
-    /// The landmark there, if there is one.
+    /// Landmark at `t`, if there is one.
     landmark: Option<Landmark>,
-    /// How many spans the last bucket had: the next one has about as many.
+    /// Number of spans in the last bucket. It is a guess for the next bucket.
     count: usize,
 }
 
 impl Walk {
-    /// One bucket of a crowded stretch. Its end is moved to where the sum is known, by at most a quarter of a bucket, which is
-    /// less than a pixel: no span has to be fetched from memory then.
+    /// Emits one bucket of a crowded range. Its end moves to a landmark, where the running sum is known, so that no span is fetched from
+    /// memory. It moves by at most a quarter of a bucket, which is less than a pixel.
     fn landmark(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
         let bucket = Nanos(grid.bucket as i64);
-        // What is left of a bucket whose end was moved belongs to the next one.
+        // The rest of a bucket whose end was moved belongs to the next one.
         let (_, edge) = grid.around(self.t + Nanos(bucket.0 / 2));
         if edge >= grid.end {
             return false;
@@ -187,7 +187,7 @@ impl Walk {
         true
     }
 
-    /// One bucket that begins with `span`.
+    /// Emits one bucket that starts with `span`.
     fn edge(&mut self, spans: &Spans, span: &Span, grid: &Grid, out: &mut Vec<Drawn>) {
         let (left, mut right) = grid.around(span.start.max(self.t));
         let start = left.max(self.t);
@@ -199,7 +199,7 @@ impl Walk {
         let mut wide = None;
         let is_rest = start > left && ((right - start).0 as f64) < grid.bucket / 2.0;
         if is_rest && right < grid.end {
-            // What is left of a bucket whose end was moved is too narrow to be drawn by itself.
+            // The rest of a bucket whose end was moved is too narrow to be drawn separately.
             wide = is_wide(self.reach(spans, self.at, right), right);
             right = grid.around(right).1;
         }
@@ -233,7 +233,7 @@ impl Walk {
         };
     }
 
-    /// The first span that reaches beyond `end`, which is about the one at `guess` if it is none of the next few.
+    /// Returns the first span that ends after `end`. It searches the next few spans, then near `guess`.
     fn reach(&self, spans: &Spans, guess: usize, end: Nanos) -> usize {
         let next = spans.all().range(self.at..).iter().take(FEW);
         match next.enumerate().find(|(_, span)| span.end > end) {
@@ -242,7 +242,7 @@ impl Walk {
         }
     }
 
-    /// The running sum at `start`, which lies where the walk has come to or behind it in the idle time before the next span.
+    /// Returns the running sum at `start`. `start` is the time reached, or later in the idle time before the next span.
     fn before(&self, spans: &Spans, start: Nanos) -> Shares {
         match (self.before, self.landmark) {
             (Some(sum), _) => sum,
@@ -252,8 +252,7 @@ impl Walk {
     }
 }
 
-/// Lays out a lane whose rows are too many to tell apart: the time of all rows per bucket. Where a row is crowded, its part of a
-/// bucket ends where its sum is known, as in [`lay_out`].
+/// Lays out a lane with too many rows: the time of all rows per bucket. In a crowded row, a bucket ends at a landmark, as in [`lay_out`].
 pub fn lay_out_depth<'a>(
     rows: impl IntoIterator<Item = &'a Spans>,
     grid: &Grid,
@@ -287,7 +286,7 @@ fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     }
 }
 
-/// The same for one that has fewer spans than there are buckets.
+/// Adds a row that has fewer spans than there are buckets.
 fn add_spans(spans: View<'_, Span>, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let mut k = 0;
     for span in spans {
@@ -311,7 +310,7 @@ fn add_spans(spans: View<'_, Span>, grid: &Grid, edges: &[Nanos], sums: &mut [Sh
     }
 }
 
-/// The same for one that has many.
+/// Adds a row that has more spans than there are buckets.
 fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let (all, last) = (spans.all(), sums.len() - 1);
     let quarter = Nanos((grid.bucket / 4.0) as i64);
@@ -319,7 +318,7 @@ fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &m
     let (mut before, mut landmark): (Option<Shares>, Option<Landmark>) = (None, None);
     let (mut k, mut count) = (0, 0);
     while t < grid.end {
-        // What is left of a bucket that ended early belongs to the next one.
+        // The rest of a bucket that ended early belongs to the next one.
         while k < last && edges[k + 1] <= t + quarter {
             k += 1;
         }
@@ -342,7 +341,7 @@ fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &m
                 let Some(span) = all.get(at).filter(|s| s.start < grid.end) else {
                     return;
                 };
-                // To the first bucket that this span reaches: idle ones cost nothing.
+                // Skips to the first bucket that this span touches, so that idle buckets cost nothing.
                 if edges[k + 1] <= span.start {
                     k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
                 }

@@ -1,4 +1,4 @@
-//! What the colours mean. A click on one makes everything else step back.
+//! Legend of the colours. A click on one dims everything else.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use loadscope_model::view::Item;
 
 /// Height of a line, points.
 const LINE: f32 = 20.0;
-/// Width of a patch of colour, of the air behind it, and of the air between two entries, points.
+/// Width of a colour patch, of the space after it, and of the space between two entries, points.
 const PATCH: f32 = 8.0;
 const AIR: f32 = 6.0;
 const GAP: f32 = 12.0;
 
-/// An entry in its place, from the upper left corner of the legend.
+/// Entry with its position relative to the upper left corner of the legend.
 struct Entry {
     activity: Option<Activity>,
     colour: Color32,
@@ -31,16 +31,16 @@ struct Entry {
     place: Rect,
 }
 
-/// The legend of a run.
+/// Legend of a run.
 pub(super) struct Legend {
     entries: Vec<Entry>,
-    /// Its height, points.
+    /// Height, points.
     pub height: f32,
 }
 
 fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     use Activity as A;
-    // Charts have no colours that mean something.
+    // The colours of charts have no meaning.
     if run.batches().is_empty() {
         return Vec::new();
     }
@@ -88,7 +88,7 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
 }
 
 impl Legend {
-    /// Lays the entries out, in as many lines as they need.
+    /// Lays out the entries in as many lines as needed.
     pub fn new(ui: &Ui, run: &Run, palette: &Palette, width: f32) -> Self {
         let mut at = pos2(space::MARGIN, 0.0);
         let mut entries = Vec::new();
@@ -119,7 +119,7 @@ impl Legend {
         }
     }
 
-    /// Draws it into `rect`.
+    /// Draws the legend into `rect`.
     pub fn show(&self, ui: &Ui, rect: Rect, scene: &Scene<'_>, asks: &mut Asks) {
         let palette = scene.palette;
         let painter = ui.painter_at(rect);

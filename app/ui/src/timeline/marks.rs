@@ -1,4 +1,4 @@
-//! Markers: flags on the ruler, and a line through all lanes below each.
+//! Markers: a flag on the ruler and a line through all lanes.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use loadscope_model::markers::{Mark, Marker};
 use loadscope_model::view::Cursor;
 use loadscope_words::say;
 
-/// The longest name that a flag shows, letters.
+/// Maximum length of a name on a flag, characters.
 const LONGEST: usize = 16;
 
-/// Width of the field for a name, points.
+/// Width of the name field, points.
 const WIDTH: f32 = 160.0;
 
-/// A marker on the ruler.
+/// Flag of a marker on the ruler.
 pub(super) struct Flag<'a> {
     marker: &'a Marker,
     text: Arc<Galley>,
     pub place: Rect,
 }
 
-/// The flags of the markers that are on the screen.
+/// Returns the flags of the visible markers.
 pub(super) fn flags<'a>(painter: &Painter, strip: Rect, scene: &Scene<'a>) -> Vec<Flag<'a>> {
     let markers = scene.state.session.markers.all().iter();
     let seen = markers.filter(|m| scene.axis.shows(m.at));
@@ -39,7 +39,7 @@ pub(super) fn flags<'a>(painter: &Painter, strip: Rect, scene: &Scene<'a>) -> Ve
         }
         let text = painter.layout_no_wrap(name, theme::words(size::SMALL), scene.palette.panel);
         let left = scene.axis.x(marker.at);
-        // The last one on the screen turns its flag round.
+        // A flag that would cross the right edge points left.
         let width = text.size().x + 8.0;
         let left = if left + width > strip.right() {
             left + 1.0 - width
@@ -56,7 +56,7 @@ pub(super) fn flags<'a>(painter: &Painter, strip: Rect, scene: &Scene<'a>) -> Ve
     seen.map(flag).collect()
 }
 
-/// Draws the flags and lets them be taken hold of.
+/// Draws the flags and lets the user drag them.
 pub(super) fn show(
     ui: &Ui,
     painter: &Painter,
@@ -111,10 +111,10 @@ pub(super) fn show(
     }
 }
 
-/// What can be done with a marker.
+/// Shows the menu of a marker.
 fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
     let menu = Popup::context_menu(response);
-    // A click into the field is no choice.
+    // A click into the text field must not close the menu.
     let menu = menu.close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     menu.show(|ui| {
         let mut ask = |command: Command| asks.commands.push(command);
@@ -141,7 +141,7 @@ fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
     });
 }
 
-/// The line of every marker through the lanes.
+/// Draws the line of each marker through the lanes.
 pub(super) fn paint_lines(painter: &Painter, height: Rangef, scene: &Scene<'_>) {
     let stroke = Stroke::new(1.0, scene.palette.text.gamma_multiply(0.75));
     for marker in scene.state.session.markers.all() {

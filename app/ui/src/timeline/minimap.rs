@@ -1,4 +1,4 @@
-//! The whole run in a strip: where the trainer waited, and which part of it is on the screen.
+//! Minimap: the trainer's waits in the whole run, and the window on the screen.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use super::scene::{Scene, Version};
 use crate::theme::{self, size, space};
 use loadscope_model::view::TimeView;
 
-/// Points around an edge of the window in which it can be taken hold of.
+/// Distance from an edge of the window at which it can be dragged, points.
 const REACH: f32 = 5.0;
-/// The narrowest window, points: it can always be seen and taken hold of.
+/// Minimum width of the window, so that it remains visible and draggable, points.
 const NARROWEST: f32 = 6.0;
 
-/// The window of `view` on an axis that shows the whole run.
+/// Returns the window of `view` on an axis that shows the whole run.
 pub fn window(whole: &TimeAxis, view: TimeView) -> Rangef {
     let left = whole.x(view.start).clamp(whole.range.min, whole.range.max);
     let right = whole.x(view.end).clamp(whole.range.min, whole.range.max);
@@ -34,9 +34,9 @@ pub fn window(whole: &TimeAxis, view: TimeView) -> Rangef {
     Rangef::new(left - missing, right + missing)
 }
 
-/// What is at `x`.
+/// Returns the part of the minimap at `x`.
 pub fn grip(window: Rangef, x: f32) -> Grip {
-    // In a narrow window the outer halves of the edges remain.
+    // In a narrow window, the outer halves of the edges remain.
     let inner = REACH.min(window.span() / 4.0);
     if (window.min - REACH..window.min + inner).contains(&x) {
         Grip::Left
@@ -49,7 +49,7 @@ pub fn grip(window: Rangef, x: f32) -> Grip {
     }
 }
 
-/// `view` after `grip` was moved to `to`; a window that is moved was taken at `from`.
+/// Returns `view` after `grip` was dragged to `to`. For a moved window, the drag started at `from`.
 pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
     match grip {
         Grip::Left => TimeView::new(to.min(view.end - TimeView::NARROWEST), view.end),
@@ -59,14 +59,14 @@ pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
     }
 }
 
-/// What is kept from frame to frame as long as nothing changes.
+/// Painted strip, cached until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
     key: Option<(TimeAxis, Rangef, Version, usize, bool)>,
     mesh: Arc<Mesh>,
 }
 
-/// Draws the strip and lets the window be moved.
+/// Draws the strip and handles dragging the window.
 pub(super) fn show(
     ui: &Ui,
     rect: Rect,
@@ -99,7 +99,7 @@ pub(super) fn show(
     };
     let name = painter.layout_no_wrap(name.to_owned(), theme::words(size::SMALL), palette.weak);
     let left = rect.left() + space::MARGIN;
-    // Where the names are narrow, the number says enough.
+    // If there is no room for the name, the number is enough.
     if left + name.size().x + 4.0 <= length.left() {
         painter.galley(pos2(left, middle - name.size().y / 2.0), name, palette.weak);
     }
@@ -208,7 +208,7 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
                     mesh.add_colored_rect(rect, colour);
                 }
                 Drawn::Shares { shares, .. } => {
-                    // What is narrower than a pixel fills its part of it, no more.
+                    // An activity narrower than a pixel fills only its part of the pixel.
                     let whole = ((end - start).0 as f64).max(whole.ns_per_point());
                     let colours = |activity| scene.palette.activity(activity);
                     let short = short_waits(scene.long, start, end, shares);

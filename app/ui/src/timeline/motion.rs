@@ -1,27 +1,27 @@
-//! The way from one view to the next. What the hand moves jumps along with it; what a command changes glides.
+//! Animation between two views. Drags and scrolls apply immediately, commands are animated.
 
 use loadscope_trace::Nanos;
 
 use loadscope_model::view::TimeView;
 
-/// Which view is on the screen, while another one may be wanted.
+/// Displayed view, during an animation to another one.
 #[derive(Debug, Default)]
 pub struct Motion {
-    /// On the screen in the last frame.
+    /// View in the last frame.
     shown: Option<TimeView>,
-    /// What the state asked for in the last frame.
+    /// View requested by the state in the last frame.
     wanted: Option<Option<TimeView>>,
-    /// Asked for by the timeline itself.
+    /// View requested by the timeline itself.
     own: Option<TimeView>,
-    /// Where the way began, and when (s).
+    /// Start of the animation: the view and the time in seconds.
     from: Option<(TimeView, f64)>,
 }
 
 impl Motion {
-    /// How long it takes, s.
+    /// Duration of the animation, seconds.
     const TIME: f64 = 0.12;
 
-    /// The view to show at `now` (s), when the state wants `wanted`, which is `target`.
+    /// Returns the view to show at `now` (seconds). The state requests `wanted`, which resolves to `target`.
     pub fn follow(
         &mut self,
         wanted: Option<TimeView>,
@@ -48,18 +48,18 @@ impl Motion {
         shown
     }
 
-    /// The next change to `view` comes from the timeline itself.
+    /// Marks the next change to `view` as one of the timeline itself.
     pub fn expect(&mut self, view: TimeView) {
         self.own = Some(view);
     }
 
-    /// True while it is under way.
+    /// Returns true during an animation.
     pub fn is_moving(&self) -> bool {
         self.from.is_some()
     }
 }
 
-/// Fast at first, then slower.
+/// The motion starts fast and slows down.
 fn between(a: TimeView, b: TimeView, share: f64) -> TimeView {
     let eased = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(3);
     let mix = |a: Nanos, b: Nanos| a + Nanos(((b - a).0 as f64 * eased).round() as i64);

@@ -1,4 +1,4 @@
-//! What stands left of the lanes: their names, and a number that says how they do.
+//! Names to the left of the lanes, each with a number about the lane.
 
 use egui::{Align2, Painter, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::{Activity, Lane, Nanos, Shares};
@@ -12,10 +12,10 @@ use crate::theme::{self, size, space};
 use loadscope_insight::format;
 use loadscope_model::view::Item;
 
-/// Air between a number and what shows time, points.
+/// Space between a number and the time strip, points.
 const AIR: f32 = 8.0;
 
-/// Name and business of a lane.
+/// Draws the name of a lane and its busy share.
 pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &Scene<'_>) {
     let palette = scene.palette;
     let is_it = |item: Option<Item>| matches!(item, Some(Item::Lane(l)) if lane.shows(l));
@@ -52,7 +52,7 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     }
 }
 
-/// The name of the one lane of a loader without workers, and what is done in it.
+/// Draws the name of the single lane of a loader without workers.
 fn process(painter: &Painter, place: Rect, scene: &Scene<'_>) {
     let palette = scene.palette;
     let lines = [
@@ -65,7 +65,7 @@ fn process(painter: &Painter, place: Rect, scene: &Scene<'_>) {
     }
 }
 
-/// The share of the time in which something was worked on.
+/// Draws the share of time spent working.
 pub(super) fn busy(
     painter: &Painter,
     place: Rect,
@@ -98,7 +98,7 @@ fn number(painter: &Painter, place: Rect, text: String, scene: &Scene<'_>) {
     painter.text(at, Align2::RIGHT_CENTER, text, font, scene.palette.weak);
 }
 
-/// Name of a quantity and its value at the upper edge; its tooltip.
+/// Draws the name of a chart and the value at its upper edge, with a tooltip.
 pub(super) fn chart(
     ui: &Ui,
     painter: &Painter,

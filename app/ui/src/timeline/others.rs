@@ -1,5 +1,5 @@
-//! The trainers of the other loaders of the session, on the same axis of time: which rank waits while this one trains. A click on
-//! one shows it in the place of the present one.
+//! Trainers of the other loaders of the session, on the same time axis. They show which rank waits while this one trains. A click on a
+//! loader shows it instead of the current one.
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
@@ -18,18 +18,18 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::LaneGroup;
 
-/// Height of the heading.
+/// Height of the heading, points.
 const HEAD: f32 = 18.0;
-/// Height of a row.
+/// Height of a row, points.
 const ROW: f32 = 16.0;
-/// So many stand here; all of them are listed under *Loaders*.
+/// Maximum number of rows. All loaders are listed under *Loaders*.
 const MOST: usize = 8;
 /// Width of a part of a strip, points.
 const PART: f32 = 3.0;
-/// Room for the share of the time that a trainer waited.
+/// Width of the share of time that a trainer waited, points.
 const NUMBER: f32 = 40.0;
 
-/// What the strips were made of in the last frame, as long as nothing changes.
+/// Strips of the last frame, cached until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
     made_for: Option<(TimeAxis, [u64; 2], RunId)>,
@@ -45,7 +45,7 @@ struct Strip {
     parts: Vec<Part>,
 }
 
-/// How much room they want, points.
+/// Desired height, points.
 pub(super) fn height(state: &State) -> f32 {
     let others = state.session.loaders.count() - 1;
     match (others, state.look.folded.contains(&LaneGroup::Loaders)) {
@@ -58,7 +58,7 @@ pub(super) fn height(state: &State) -> f32 {
     }
 }
 
-/// Shows them.
+/// Draws the other loaders.
 pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, asks: &mut Asks) {
     if area.height() < HEAD {
         return;
@@ -94,7 +94,7 @@ pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, as
     refresh(scene, cache);
     let count = scene.state.session.loaders.count() - 1;
     let room = ((area.height() - HEAD + 1.0) / ROW).max(0.0) as usize;
-    // What does not fit is counted in the last row.
+    // The last row shows the number of loaders that do not fit.
     let shown = match count <= room.min(MOST) {
         true => count,
         false => room.saturating_sub(1).min(MOST),
@@ -107,7 +107,7 @@ pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, as
     }
 }
 
-/// A loader.
+/// Draws a loader.
 fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) {
     let palette = scene.palette;
     let id = ui.scope_id().with(("other loader", one.id.0));
@@ -145,7 +145,7 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
         .on_hover_text(say!("{spoken}\nShows this loader"));
 }
 
-/// How many more there are.
+/// Draws the number of further loaders.
 fn rest(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, asks: &mut Asks) {
     let response = ui.interact(place, ui.scope_id().with("more loaders"), Sense::click());
     let text = say!("{more} more");
@@ -178,7 +178,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
         .iter()
         .position(|(id, _)| *id == state.session.loaders.shown())
         .unwrap_or_default();
-    // First those that do the same on the other ranks: they are what one looks for.
+    // Loaders that do the same on the other ranks come first, because the user wants to compare them.
     let (peers, rest): (Vec<_>, Vec<_>) =
         (crews.into_iter()).partition(|crew| crew.contains(&shown));
     let are_peers = peers.first().is_some_and(|crew| crew.len() > 1);

@@ -1,4 +1,4 @@
-//! What lies on top of the spans: the outlines of what is selected and hovered, and the way of the selected batch.
+//! Overlay above the spans: outlines of the selection and the hovered item, and the path of the selected batch.
 
 use egui::{Painter, Rangef, Rect, Stroke, StrokeKind, Ui, pos2};
 use loadscope_trace::{Nanos, Span, Track};
@@ -8,17 +8,17 @@ use super::hit::Target;
 use super::scene::{Part, Scene};
 use loadscope_model::view::Item;
 
-/// The narrowest outline, points.
+/// Minimum width of an outline, points.
 const NARROWEST: f32 = 3.0;
 
-/// Areas of the lanes on the screen: the trainer's and those that scroll.
+/// Areas of the lanes on the screen: the pinned trainer's lane and the scrolling ones.
 pub(super) struct OverlayAreas<'a> {
     pub pinned: Part<'a>,
     pub lanes: Part<'a>,
 }
 
 impl OverlayAreas<'_> {
-    /// The part that shows a track.
+    /// Returns the part that shows a track.
     pub fn part(&self, track: Track) -> &Part<'_> {
         if self.pinned.lanes.find(track.lane).is_some() {
             &self.pinned
@@ -27,7 +27,7 @@ impl OverlayAreas<'_> {
         }
     }
 
-    /// Where a track is, cut off where its part of the lanes ends; `None` if it is nowhere.
+    /// Returns the edges of a track, clipped to its part of the lanes. `None` if it is not shown.
     fn edges(&self, track: Track) -> Option<Rangef> {
         let part = self.part(track);
         let edges = part.edges(track)?;
@@ -36,7 +36,7 @@ impl OverlayAreas<'_> {
     }
 }
 
-/// Draws what is selected.
+/// Draws the selection.
 pub(super) fn paint(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>) {
     let height = areas.pinned.area.union(areas.lanes.area).y_range();
     let painter = ui.painter_at(Rect::from_x_y_ranges(scene.axis.range, height));
@@ -55,7 +55,7 @@ pub(super) fn paint(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>) {
     }
 }
 
-/// Draws an outline around what the pointer is over.
+/// Outlines the target under the pointer.
 pub(super) fn paint_hovered(
     painter: &Painter,
     part: &Part<'_>,
@@ -91,14 +91,14 @@ pub(super) fn paint_hovered(
     }
 }
 
-/// The selected batch: its spans, joined by the moments in which it went from lane to lane.
+/// Outlines the spans of the selected batch, with lines where it moved from lane to lane.
 fn paint_batch(painter: &Painter, areas: &OverlayAreas<'_>, scene: &Scene<'_>, row: usize) {
     let places = places(&scene.state.session.run, row);
     let stroke = Stroke::new(1.0, scene.palette.strong);
     for pair in places.windows(2) {
         let at = pair[1].span.start;
         let edges = areas.edges(pair[0].track).zip(areas.edges(pair[1].track));
-        // What stays on its lane leaves nothing to join.
+        // A batch that stays on its lane needs no line.
         let Some((from, to)) = edges.filter(|(a, b)| a != b && scene.axis.shows(at)) else {
             continue;
         };
@@ -118,7 +118,7 @@ fn paint_batch(painter: &Painter, areas: &OverlayAreas<'_>, scene: &Scene<'_>, r
     }
 }
 
-/// Everything outside a selected range steps back.
+/// Dims everything outside the selected range.
 fn paint_range(painter: &Painter, scene: &Scene<'_>, start: Nanos, end: Nanos) {
     let area = painter.clip_rect();
     let (left, right) = (scene.axis.x(start), scene.axis.x(end));
@@ -162,7 +162,7 @@ fn span_rect(part: &Part<'_>, scene: &Scene<'_>, track: Track, span: &Span) -> O
     if end < view.start || span.start > view.end {
         return None;
     }
-    // Outlines of what goes on beyond the screen are open there.
+    // The outline of a span that extends beyond the screen is open there.
     let beyond = 4.0;
     let left = scene.axis.x(span.start).max(scene.axis.range.min - beyond);
     let right = scene.axis.x(end).min(scene.axis.range.max + beyond);

@@ -1,4 +1,4 @@
-//! What stands below one another: lanes, headings of groups, quantities.
+//! Rows of the timeline: lanes, headings of groups and charts.
 
 use loadscope_trace::{Lane, Track};
 use loadscope_words::say;
@@ -7,71 +7,71 @@ use super::super::chart::Chart;
 use crate::theme::space;
 use loadscope_model::view::LaneGroup;
 
-/// A lane in its place.
+/// Lane with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaneBox {
-    /// Which lane.
+    /// The lane.
     pub lane: Lane,
-    /// Its upper edge, points below the first lane.
+    /// Upper edge, points below the first lane.
     pub top: f32,
-    /// Its height, points.
+    /// Height, points.
     pub height: f32,
-    /// How many batches it held at a time, at most.
+    /// Maximum number of batches in the lane at the same time.
     pub rows: usize,
-    /// How they are drawn.
+    /// Form of the rows.
     pub form: Form,
 }
 
-/// How the rows of a lane are drawn.
+/// Form of a lane's rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
-    /// One below the other, each so many points high.
+    /// Separate rows of this height, points.
     Rows(f32),
-    /// Too many or too crowded to tell apart: an area, as high as the lane is full.
+    /// An area, if there are too many rows. Its height shows how full the lane is.
     Depth,
-    /// All that one process does, one after the other.
+    /// All activities of a single process, one after the other.
     Process,
 }
 
-/// The heading of a group. Folded, it sums its lanes up.
+/// Heading of a group. A folded heading summarizes its lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Of which group.
+    /// The group.
     pub group: LaneGroup,
-    /// Its upper edge, points below the first lane.
+    /// Upper edge, points below the first lane.
     pub top: f32,
-    /// Its height, points.
+    /// Height, points.
     pub height: f32,
-    /// True if the lanes of the group are not shown.
+    /// True if the group's lanes are hidden.
     pub folded: bool,
-    /// The lanes that it sums up, each with its number of rows.
+    /// Lanes in the summary, each with its number of rows.
     pub members: Vec<(Lane, usize)>,
 }
 
-/// A quantity in its place.
+/// Chart with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChartBox {
-    /// Which quantity.
+    /// The chart.
     pub chart: Chart,
-    /// Its upper edge, points below the first lane.
+    /// Upper edge, points below the first lane.
     pub top: f32,
-    /// Its height, points.
+    /// Height, points.
     pub height: f32,
 }
 
-/// A queue never grows higher than this, points.
+/// Maximum height of a queue, points.
 pub(super) const QUEUE_HEIGHT: f32 = 72.0;
-/// More rows than this become an area.
+/// Maximum number of rows before a lane becomes an area.
 const MOST_ROWS: usize = 16;
-/// Height of an index queue: it hangs below its worker.
+/// Height of an index queue below its worker, points.
 const INDEX_QUEUE_HEIGHT: f32 = 14.0;
-/// More rows than this become an area in an index queue.
+/// Maximum number of rows before an index queue becomes an area.
 pub(super) const MOST_INDEX_ROWS: usize = 4;
-/// Height of the heading of a group whose lanes are shown.
+/// Height of the heading of an unfolded group, points.
 pub(super) const HEAD_HEIGHT: f32 = 16.0;
-/// Height of the one lane of a loader without workers: there is no other that needs the room.
+/// Height of the single lane of a loader without workers, which has plenty of room, points.
 const PROCESS_HEIGHT: f32 = 40.0;
-/// Height of a quantity.
+/// Height of a chart, points.
 pub(super) const CHART_HEIGHT: f32 = 28.0;
 
 impl LaneBox {
@@ -103,7 +103,7 @@ impl LaneBox {
         }
     }
 
-    /// The lane of a process that loads, then trains.
+    /// Creates the lane of a process that loads, then trains.
     pub(super) fn process(top: f32) -> Self {
         Self {
             lane: Lane::Main,
@@ -114,12 +114,12 @@ impl LaneBox {
         }
     }
 
-    /// True if what is in `lane` is shown in this one.
+    /// Returns true if this box shows the contents of `lane`.
     pub fn shows(&self, lane: Lane) -> bool {
         self.lane == lane || self.form == Form::Process
     }
 
-    /// What it is called.
+    /// Display name.
     pub fn name(&self) -> String {
         match self.form {
             Form::Process => say!("main process").to_owned(),
@@ -127,12 +127,12 @@ impl LaneBox {
         }
     }
 
-    /// Its lower edge.
+    /// Lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }
 
-    /// Upper and lower edge of a row, points below the first lane. Rows are a pixel apart where there is room.
+    /// Upper and lower edge of a row, points below the first lane. Rows are a pixel apart if there is room.
     pub fn row(&self, row: usize) -> (f32, f32) {
         match self.form {
             Form::Depth | Form::Process => (self.top, self.bottom()),
@@ -148,7 +148,7 @@ impl LaneBox {
         }
     }
 
-    /// The row at `y` points below the first lane; `None` where there is none, or all of them are one area.
+    /// Returns the row at `y` points below the first lane. `None` if there is none, or if the lane has no separate rows.
     pub fn row_at(&self, y: f32) -> Option<usize> {
         let Form::Rows(height) = self.form else {
             return None;
@@ -157,13 +157,13 @@ impl LaneBox {
         (row < self.rows).then_some(row)
     }
 
-    /// Its tracks.
+    /// Returns the tracks of the lane.
     pub fn tracks(&self) -> impl Iterator<Item = Track> + use<> {
         tracks(self.lane, self.rows)
     }
 }
 
-/// The tracks of a lane.
+/// Returns the tracks of a lane.
 pub fn tracks(lane: Lane, rows: usize) -> impl Iterator<Item = Track> {
     (0..rows).map_while(move |row| {
         let row = u16::try_from(row).ok()?;
@@ -172,25 +172,25 @@ pub fn tracks(lane: Lane, rows: usize) -> impl Iterator<Item = Track> {
 }
 
 impl Head {
-    /// Its lower edge.
+    /// Lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }
 
-    /// The tracks that it sums up.
+    /// Returns the tracks in the summary.
     pub fn tracks(&self) -> impl Iterator<Item = Track> {
         let members = self.members.iter();
         members.flat_map(|(lane, rows)| tracks(*lane, *rows))
     }
 
-    /// How many rows would fill its height.
+    /// Number of rows that fill the height.
     pub fn rows(&self) -> usize {
         self.members.iter().map(|(_, rows)| rows).sum()
     }
 }
 
 impl ChartBox {
-    /// Its lower edge.
+    /// Lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }

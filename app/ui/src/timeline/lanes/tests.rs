@@ -1,4 +1,4 @@
-//! Lanes stand apart from each other, and none is lost.
+//! Tests that lanes do not overlap, and that none is lost.
 
 use loadscope_trace::{RunInfo, RunOptions};
 
@@ -16,7 +16,7 @@ fn planned(num_workers: usize) -> Run {
     })
 }
 
-/// Upper and lower edges of everything, from top to bottom.
+/// Upper and lower edges of all boxes, from top to bottom.
 fn places(lanes: &Lanes) -> Vec<(f32, f32)> {
     let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
     let heads = lanes.heads.iter().map(|h| (h.top, h.bottom()));
@@ -80,7 +80,7 @@ fn queues_stay_sane_however_full() {
     }
 }
 
-/// Arrow keys go through the lanes in the order in which they are drawn.
+/// Arrow keys visit the lanes in the order in which they are drawn.
 #[test]
 fn the_model_knows_the_order_that_is_drawn() {
     let order = |lanes: Lanes| lanes.boxes.into_iter().map(|b| b.lane);

@@ -1,4 +1,4 @@
-//! No time is lost or invented on the way to the screen.
+//! Tests that the layout neither loses nor invents time.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::super::lanes::Lanes;
 use super::*;
 use loadscope_model::view::TimeView;
 
-/// A worker that idles, fetches and collates for the given times, ns, and never finishes the last batch.
+/// A worker that idles, fetches and collates for the given times, ns. It never finishes the last batch.
 fn worker(times: &[(i64, i64, i64)]) -> Run {
     let mut run = Run::new(RunInfo::default());
     let mut at = 0;
@@ -54,7 +54,7 @@ fn grid(start: i64, len: i64, until: Nanos) -> Grid {
     Grid::new(&TimeAxis::new(view, Rangef::new(0.0, 300.0), 1.0), until)
 }
 
-/// Times from nothing to far more than a screen.
+/// Times from zero to far more than a screen.
 fn times() -> impl Strategy<Value = Vec<(i64, i64, i64)>> {
     let time = || prop_oneof![Just(0), 0..20i64, 0..2_000i64, 0..200_000i64];
     prop::collection::vec((time(), time(), time()), 1..300)
@@ -89,7 +89,7 @@ proptest! {
         }).collect();
         prop_assert!(edges.iter().all(|(a, b)| a < b && *a >= grid.start && *b <= grid.end));
         prop_assert!(edges.windows(2).all(|w| w[0].1 <= w[1].0), "in order, nothing on top of anything");
-        // 300 points hold 100 buckets; a wide span may split one, so there are at most two pieces a bucket.
+        // 300 points contain 100 buckets. A wide span may split one, so there are at most two pieces per bucket.
         prop_assert!(drawn.len() <= 304, "{}", drawn.len());
 
         let lanes = Lanes::of(&run, &BTreeSet::new());
@@ -100,7 +100,7 @@ proptest! {
             match item {
                 Drawn::Span(s) => prop_assert!(matches!(hit, Target::Span(_, h) if h.batch == s.batch && h.activity == s.activity)),
                 Drawn::Shares { .. } => {
-                    // Edges are moved a little, so that there may be nothing at the very middle.
+                    // Edges move slightly, so the exact middle may be empty.
                     let middle = Nanos(a.0.midpoint(b.0));
                     let idle = spans.range(middle, middle + Nanos(1)).is_empty();
                     prop_assert!(idle || !matches!(hit, Target::Lane(_)), "{item:?} at {hit:?}");
@@ -117,7 +117,7 @@ proptest! {
 
 #[test]
 fn wide_spans_are_themselves_and_narrow_ones_are_shares() {
-    // 10 ns a point: buckets of 30 ns.
+    // 10 ns per point, so buckets have 30 ns.
     let run = worker(&[(0, 300, 10), (0, 10, 10), (40, 30, 5), (0, 5, 5)]);
     let mut drawn = Vec::new();
     lay_out(track(&run), &grid(0, 3_000, run.end()), &mut drawn);
@@ -136,7 +136,7 @@ fn panning_moves_buckets_and_does_not_change_them() {
         drawn
     };
     let (here, there) = (at(100), at(117));
-    // All but the buckets at the edges are the same.
+    // All buckets except those at the edges are equal.
     assert!(
         there[1..there.len() - 2]
             .iter()
