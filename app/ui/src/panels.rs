@@ -1,4 +1,4 @@
-//! The parts of the window around the pipeline and the timeline.
+//! Panels of the window around the pipeline and the timeline.
 
 pub mod batches;
 pub mod diagnose;

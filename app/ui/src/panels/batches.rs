@@ -1,4 +1,4 @@
-//! The table of all batches: how long each was in every stage. Sortable, and fluid with a hundred thousand rows.
+//! Table of all batches with their time in each stage. It sorts and scrolls a hundred thousand rows without delay.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -27,24 +27,24 @@ use durations::Durations;
 use filter::Filter;
 use order::Order;
 
-/// The table of all batches.
+/// Table of all batches.
 #[derive(Debug)]
 pub struct BatchTable {
-    /// Which run it was made for.
+    /// Run number of the cached data.
     run: u64,
     durations: Durations,
-    /// By what it is sorted, and whether the largest comes first; `None`: in the order of dispatch.
+    /// Sort column, and whether the largest value comes first. `None` is dispatch order.
     sort: Option<(Field, bool)>,
-    /// What is typed above it, what of that is understood, and how often it was changed.
+    /// Filter text, its parsed form, and the number of its changes.
     typed: String,
     filter: Result<Filter, String>,
     filters: u32,
     order: Order<(Option<Field>, u32)>,
-    /// When it was made, s.
+    /// Time of the last sorting, seconds.
     ordered_at: f64,
-    /// What was selected in the last frame.
+    /// Selection in the last frame.
     selected: Option<Item>,
-    /// The rows that were wholly in sight in the last frame.
+    /// Rows that were fully visible in the last frame.
     in_sight: Range<usize>,
 }
 
@@ -66,9 +66,9 @@ impl Default for BatchTable {
 }
 
 const ROW: f32 = 20.0;
-/// While events stream in, the order is brought up to date this often, s.
+/// Interval at which the order is updated while events arrive, seconds.
 const RESORT: f64 = 0.5;
-/// The times of new batches are looked up for at most so long a frame.
+/// Maximum time per frame for computing the durations of new batches.
 const BUDGET: Duration = Duration::from_millis(4);
 
 impl BatchTable {
@@ -104,7 +104,7 @@ impl BatchTable {
             .show(ui, |ui| {
                 self.table(ui, state, &fields, &widths, &mut commands);
             });
-        // What was clicked here is in sight already.
+        // A row that was clicked here is already visible.
         let clicked = commands.iter().rev().find_map(|c| match c {
             Command::Select(item) => Some(*item),
             _ => None,
@@ -122,7 +122,7 @@ impl BatchTable {
         commands: &mut Vec<Command>,
     ) {
         ui.spacing_mut().item_spacing = vec2(BETWEEN, 0.0);
-        // The colour of a selection is no stage's colour.
+        // The colour of a selection must not be a stage colour.
         ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
         let mut table = TableBuilder::new(ui)
             .id_salt("batches")
@@ -163,7 +163,7 @@ impl BatchTable {
                 self.line(row, state, fields, at, stage, commands);
             });
         });
-        // The first and the last row drawn may be cut off.
+        // The first and the last row drawn may be clipped.
         self.in_sight = match drawn {
             Some((0, last)) => 0..last.saturating_sub(1),
             Some((first, last)) => first + 1..last.saturating_sub(1),
@@ -174,7 +174,7 @@ impl BatchTable {
         }
     }
 
-    /// The name of a column; true if it was clicked.
+    /// Shows the name of a column. Returns true if it was clicked.
     fn head(&self, ui: &mut Ui, field: Field) -> bool {
         let palette = Palette::of(ui.ctx());
         let arrow = match self.sort {
@@ -210,7 +210,7 @@ impl BatchTable {
         response.on_hover_text(field.meaning()).clicked()
     }
 
-    /// First the largest, then the smallest, then in the order of dispatch again.
+    /// Cycles from largest first to smallest first to dispatch order. Some columns start with the smallest.
     fn sort_by(&mut self, field: Field) {
         let first_down = matches!(field, Field::Time(_) | Field::Samples);
         self.sort = match self.sort {
@@ -230,7 +230,7 @@ impl BatchTable {
         }
         let down = down.unwrap_or(false);
         if !is_complete {
-            // Until all times are known there is no order by them.
+            // Sorting needs the durations of all batches.
             ui.ctx().request_repaint();
             return;
         }
@@ -260,7 +260,7 @@ impl BatchTable {
         self.order = order;
     }
 
-    /// The name of a column, with its unit.
+    /// Name of a column, with its unit.
     fn name(&self, field: Field) -> String {
         match field {
             Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).sign),
@@ -280,7 +280,7 @@ impl BatchTable {
         }
     }
 
-    /// The row in which something selected is shown.
+    /// Returns the position of a selected batch in the table.
     fn place_of(&self, item: Option<Item>, count: usize) -> Option<usize> {
         let row = item?.batch().filter(|row| *row < count)?;
         self.order.place(row)
@@ -323,7 +323,7 @@ fn samples(run: &Run, row: usize) -> usize {
     run.indices(row).len().max(run.samples(row).len())
 }
 
-/// Makes the first cell reachable by keyboard, under the batch's name; true if it was clicked.
+/// Makes the first cell focusable, with the batch's name. Returns true if it was clicked.
 fn number(
     ui: &Ui,
     state: &State,

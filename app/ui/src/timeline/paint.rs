@@ -1,4 +1,4 @@
-//! Turns what was laid out into one mesh and a few labels. Decides nothing but colours and pixels.
+//! Converts the layout into one mesh and a few labels. It decides only colours and pixels.
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ use super::process;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 
-/// What is kept from frame to frame as long as nothing changes.
+/// Painted lanes, cached until something changes.
 #[derive(Clone, Default)]
 pub struct Painted {
     /// All spans of all lanes.
     pub mesh: Arc<Mesh>,
-    /// Names in the spans.
+    /// Labels in the spans.
     pub labels: Vec<Label>,
 }
 
-/// The narrowest span with a label, points.
+/// Minimum width of a span with a label, points.
 const LABEL_FROM: f32 = 32.0;
-/// The lowest row with labels, points.
+/// Minimum height of a row with labels, points.
 const LABEL_HEIGHT: f32 = 11.0;
 
 impl Painted {
-    /// Paints all lanes that can be seen, into the memory of the frame before.
+    /// Paints all visible lanes. It reuses the memory of the previous frame.
     pub fn repaint(&mut self, canvas: &Canvas<'_>) {
         let mut mesh = Arc::try_unwrap(std::mem::take(&mut self.mesh)).unwrap_or_default();
         mesh.clear();
@@ -111,11 +111,11 @@ fn paint_row(
             paint_span(mesh, labels, canvas, ink, span, edges);
         }
     }
-    // On top, so that a short stretch between two long ones keeps its pixel.
+    // The bars come last, so that a short range between two long spans keeps its pixel.
     bars(mesh, canvas, ink, drawn, edges, 1);
 }
 
-/// Upper and lower edges of everything that shows time.
+/// Upper and lower edges of all rows with a time axis.
 fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
     let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
     let folded = |h: &&Head| h.folded && !h.members.is_empty();
@@ -126,7 +126,7 @@ fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
         .chain(charts)
 }
 
-/// What the lanes of a folded group did together.
+/// Paints the summary of a folded group's lanes.
 fn paint_summary(
     mesh: &mut Mesh,
     canvas: &Canvas<'_>,
@@ -143,7 +143,7 @@ fn paint_summary(
     bars(mesh, canvas, &ink, drawn, edges, head.rows());
 }
 
-/// A quantity as an area with an upper edge that can be followed.
+/// Paints a chart as an area with a line along its upper edge.
 fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Grid, edges: Rangef) {
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let dimmed = canvas
@@ -175,7 +175,7 @@ fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Gr
         }
         let y = y.min(edges.max - pixel);
         mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=y + pixel), line);
-        // From one value to the next.
+        // Connects the previous value with this one.
         if let Some((before, end)) = last.filter(|(_, end)| (end - left).abs() < pixel) {
             let jump = Rangef::new(before.min(y), before.max(y) + pixel);
             mesh.add_colored_rect(Rect::from_x_y_ranges(end - pixel..=end, jump), line);
@@ -184,7 +184,7 @@ fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Gr
     }
 }
 
-/// Lines through all lanes at the marks of the axis. Those between fade in as they come apart.
+/// Paints lines through all lanes at the ticks of the axis. Minor lines fade in as their distance grows.
 fn paint_marks(mesh: &mut Mesh, canvas: &Canvas<'_>) {
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let ticks = canvas.axis.ticks();
@@ -206,7 +206,7 @@ fn paint_marks(mesh: &mut Mesh, canvas: &Canvas<'_>) {
         .for_each(|t| line(t, canvas.palette.line));
 }
 
-/// The ground of a lane: just enough to tell it from what is between lanes.
+/// Background of a lane, slightly different from the space between lanes.
 pub fn lane_ground(palette: &Palette) -> Color32 {
     palette.canvas.lerp_to_gamma(palette.text, 0.05)
 }
@@ -222,7 +222,7 @@ fn paint_span(
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let (left, mut right) = (canvas.axis.x(span.start), canvas.axis.x(span.end));
     if right - left >= 5.0 {
-        // Neighbours can be distinguished.
+        // A gap of one pixel separates neighbours.
         right -= pixel;
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);
@@ -267,7 +267,7 @@ fn paint_span(
     }
 }
 
-/// What a span says about itself: its batch, and more if there is room.
+/// Returns the label of a span: its batch, and more if there is room.
 fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
     if rect.width() <= LABEL_FROM || rect.height() < LABEL_HEIGHT {
         return None;

@@ -1,5 +1,5 @@
-//! The far past of a run whose recording has a limit, left of what is kept in full: what each minute came to, as stacked bars, and the
-//! waits and errors that are kept of it.
+//! Old part of a run whose recording has a size limit. Left of the complete data, it shows one stacked bar per minute, and the waits and
+//! errors that were kept.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use super::tooltip;
 use crate::kit::titles::title_text;
 use crate::theme::{self, Palette, size, space};
 
-/// The narrowest stretch, points.
+/// Minimum width of a bar, points.
 const NARROWEST: f32 = 3.0;
-/// Height of a row of bars, and of the words above it, points.
+/// Height of a row of bars, and of the text above it, points.
 const ROW: f32 = 44.0;
 const WORDS: f32 = 18.0;
 
-/// What is kept from frame to frame as long as nothing changes.
+/// Sums on the screen, cached until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
     made_for: Option<(u64, TimeAxis, usize)>,
     stretches: Arc<[Sums]>,
 }
 
-/// Draws it where it is on the screen.
+/// Draws the old part where it is on the screen.
 pub(super) fn show(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     let run = &scene.state.session.run;
     let (Some(past), Some(until)) = (run.past(), kept_since(run)) else {
@@ -70,13 +70,13 @@ fn refresh(past: &Past, until: Nanos, scene: &Scene<'_>, cache: &mut Cache) {
     }
 }
 
-/// Where a stretch is drawn.
+/// Left and right edge of a bar.
 fn columns(axis: &TimeAxis, sums: &Sums) -> Rangef {
     let left = axis.x(sums.from);
     Rangef::new(left, axis.x(sums.to).max(left + 1.0))
 }
 
-/// Training and waiting, in the lane of the trainer.
+/// Draws training and waiting in the trainer's lane.
 fn trainer(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>, range: Rangef, all: &[Sums]) {
     let track = Track {
         lane: Lane::Trainer,
@@ -91,7 +91,7 @@ fn trainer(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>, range: Rangef, 
     ui.painter_at(area).add(Shape::mesh(mesh));
 }
 
-/// Draws it into the strip of the whole run.
+/// Draws the old part into the minimap.
 pub(super) fn paint(mesh: &mut Mesh, run: &Run, axis: &TimeAxis, rows: Rangef, palette: &Palette) {
     let (Some(past), Some(until)) = (run.past(), kept_since(run)) else {
         return;
@@ -101,7 +101,7 @@ pub(super) fn paint(mesh: &mut Mesh, run: &Run, axis: &TimeAxis, rows: Rangef, p
     bars(mesh, axis, rows, &all, palette);
 }
 
-/// A bar for each stretch: training below, waiting above it, in red where a wait is long on the average.
+/// Draws a bar per range: training below, waiting above. Waiting is red if the mean wait is long.
 fn bars(mesh: &mut Mesh, axis: &TimeAxis, rows: Rangef, all: &[Sums], palette: &Palette) {
     for sums in all {
         let count = i64::try_from(sums.waits.count().max(1)).unwrap_or(i64::MAX);
@@ -114,7 +114,7 @@ fn bars(mesh: &mut Mesh, axis: &TimeAxis, rows: Rangef, all: &[Sums], palette: &
     }
 }
 
-/// Parts of `whole`, from the bottom up.
+/// Stacks parts of `whole` from the bottom up.
 fn stack(
     mesh: &mut Mesh,
     columns: Rangef,
@@ -133,7 +133,7 @@ fn stack(
     }
 }
 
-/// What was waited for, and how many samples came, in the room of the other lanes.
+/// Draws the reasons for waiting and the sample rate, in the space of the other lanes.
 fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
     let palette = scene.palette;
     let mut top = area.top() + space::GAP;
@@ -193,7 +193,7 @@ fn colour(palette: &Palette, what: Awaited) -> Color32 {
     }
 }
 
-/// The waits and errors that are kept in full, as lines.
+/// Draws the waits and errors that were kept in full, as lines.
 fn kept(painter: &Painter, area: Rect, scene: &Scene<'_>, past: &Past) {
     let stroke = Stroke::new(1.0, scene.palette.stall);
     let mut last = f32::MIN;
@@ -201,7 +201,7 @@ fn kept(painter: &Painter, area: Rect, scene: &Scene<'_>, past: &Past) {
         let at = kept.wait.map_or(*at, |(start, _)| start);
         let is_trouble = kept.wait.is_some() || kept.message().is_some();
         let x = scene.axis.x(at);
-        // More of them than points cannot be told apart.
+        // More than one line per point cannot be distinguished.
         if is_trouble && scene.axis.shows(at) && (x - last).abs() >= 1.0 {
             painter.vline(x, area.top()..=area.top() + 6.0, stroke);
             last = x;
@@ -209,14 +209,14 @@ fn kept(painter: &Painter, area: Rect, scene: &Scene<'_>, past: &Past) {
     }
 }
 
-/// What the stretch under the pointer came to.
+/// Shows the sums of the range under the pointer.
 fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let response = ui.interact(area, ui.scope_id().with("far past"), Sense::hover());
     response.widget_info(|| {
         let text = say!("Older data, kept as sums per minute");
         WidgetInfo::labeled(Role::GraphicsObject, true, text)
     });
-    // The lanes below take drags, so this is not what is hovered.
+    // The lanes below handle drags, so this widget is never hovered.
     let pointer = response.ctx.pointer_hover_pos();
     let pointer = pointer.filter(|_| response.contains_pointer());
     let Some(at) = pointer.map(|pointer| scene.axis.time(pointer.x)) else {

@@ -1,15 +1,15 @@
-//! The one lane of a loader without workers. The main process loads a batch, then trains on it: what other loaders do in several
-//! lanes at a time happens here one after the other. It waits only while it does neither.
+//! Single lane of a loader without workers. The main process loads a batch, then trains on it, so the activities follow each other. It
+//! waits only while it does neither.
 
 use loadscope_insight::waits::LONG;
 use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Spans, Track};
 
 use super::layout::{Drawn, Grid};
 
-/// More spans than this for each bucket are added up instead of looked at one by one.
+/// Number of spans per bucket above which they are added up instead of drawn one by one.
 const MOST_A_BUCKET: usize = 4;
 
-/// All tracks: no other process fills any of them.
+/// Returns all tracks. No other process uses any of them.
 fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
     let rows = |(lane, rows): (Lane, usize)| (0..rows).map(move |row| (lane, row));
     let track = |(lane, row)| {
@@ -19,7 +19,7 @@ fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
     run.lanes().flat_map(rows).filter_map(track)
 }
 
-/// The lane in which other loaders show this activity.
+/// Returns the lane in which other loaders show this activity.
 pub fn lane_of(activity: Activity) -> Lane {
     match activity {
         Activity::Training | Activity::Waiting => Lane::Trainer,
@@ -30,7 +30,7 @@ pub fn lane_of(activity: Activity) -> Lane {
     }
 }
 
-/// What was done on the screen, in order of time; `None` if that is too much to be looked at.
+/// Returns the activities on the screen, in time order. `None` if there are too many.
 pub fn spans(run: &Run, grid: &Grid) -> Option<Spans> {
     let count: usize = tracks(run).map(|track| grid.spans(track)).sum();
     if count > MOST_A_BUCKET * (grid.buckets() + 64) {
@@ -43,11 +43,11 @@ pub fn spans(run: &Run, grid: &Grid) -> Option<Spans> {
 fn one_after_the_other(run: &Run, start: Nanos, end: Nanos) -> Vec<Span> {
     let waits = |span: &&Span| span.activity == Activity::Waiting;
     let on_screen = || tracks(run).flat_map(|track| track.range(start, end));
-    // What took no time would cut off what begins at the same instant.
+    // A span without duration would cut off a span that starts at the same instant.
     let is_work = |span: &&Span| span.activity != Activity::Waiting && span.start < span.end;
     let mut work: Vec<Span> = on_screen().filter(is_work).copied().collect();
     work.sort_by_key(|span| span.start);
-    // A stage ends where the next one begins, whatever a recording says.
+    // A stage ends where the next one starts, even if the recording disagrees.
     for k in 1..work.len() {
         work[k - 1].end = work[k - 1].end.min(work[k].start);
     }
@@ -77,13 +77,13 @@ fn one_after_the_other(run: &Run, start: Nanos, end: Nanos) -> Vec<Span> {
     work
 }
 
-/// How the time from `start` until `end` was spent.
+/// Returns the time per activity from `start` to `end`.
 pub fn shares(run: &Run, start: Nanos, end: Nanos) -> Shares {
     let until = |t: Nanos| tracks(run).fold(Shares::default(), |sum, track| sum + track.until(t));
     idle_apart(until(end) - until(start))
 }
 
-/// While something is loaded, nothing is waited for.
+/// Subtracts the loading time from the waiting time.
 fn idle_apart(all: Shares) -> Shares {
     let mut shares = Shares::default();
     let mut loading = Nanos::ZERO;
@@ -104,7 +104,7 @@ fn idle_apart(all: Shares) -> Shares {
     shares
 }
 
-/// Lays it out where there is too much to be looked at: the time of each bucket.
+/// Lays out a crowded lane as the time per bucket.
 pub fn lay_out(run: &Run, grid: &Grid, out: &mut Vec<Drawn>) {
     let edges = grid.edges();
     for pair in edges.windows(2).filter(|pair| pair[0] < pair[1]) {
@@ -116,7 +116,7 @@ pub fn lay_out(run: &Run, grid: &Grid, out: &mut Vec<Drawn>) {
     }
 }
 
-/// How many spans there are from `start` until `end`.
+/// Number of spans from `start` to `end`.
 pub fn count(run: &Run, start: Nanos, end: Nanos) -> u64 {
     let of = |track: &Spans| match start < end {
         true => track.range(start, end).len() as u64,
@@ -134,7 +134,7 @@ mod tests {
     use super::super::axis::TimeAxis;
     use super::*;
 
-    /// `count` batches that take 10 ms to fetch and 5 ms to train; each is asked for 3 ms before it is fetched.
+    /// `count` batches that take 10 ms to fetch and 5 ms to train. The trainer asks for each batch 3 ms before it is fetched.
     fn run(count: u32) -> Run {
         let mut run = Run::new(RunInfo::default());
         let mut tell = |ms: i64, kind| {
@@ -203,7 +203,7 @@ mod tests {
         for (activity, ms) in [(Activity::Fetching, 10), (Activity::Training, 5)] {
             assert_eq!(sum.of(activity), Nanos::from_millis(3_000 * ms));
         }
-        // A bucket may cut a wait into pieces that are too short to be one.
+        // A bucket may cut a wait into pieces that are too short to count.
         let waited = sum.of(Activity::Waiting);
         assert!(waited <= Nanos::from_millis(9_000) && waited >= Nanos::from_millis(8_000));
     }

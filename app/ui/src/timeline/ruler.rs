@@ -1,4 +1,4 @@
-//! The ruler: marks, the time under the pointer, the selected range, the handle of the time cursor.
+//! Ruler: ticks, the time under the pointer, the selected range and the handle of the time cursor.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::theme::{self, size};
 use loadscope_model::command::Command;
 use loadscope_model::view::{Cursor, Item};
 
-/// Half the width of the cursor's handle, and how far from it it can be taken, points.
+/// Half the width of the cursor's handle, and the distance at which it can be dragged, points.
 const HANDLE: f32 = 5.0;
 const REACH: f32 = 7.0;
 
-/// Draws the ruler and lets cursor and range be set.
+/// Draws the ruler and handles the cursor and the range.
 pub(super) fn show(
     ui: &Ui,
     rect: Rect,
@@ -44,7 +44,7 @@ pub(super) fn show(
         theme::words(size::SMALL),
         scene.palette.weak,
     );
-    // A point of room on the left: the first mark is often exactly at the edge.
+    // Includes one point to the left, because the first tick is often exactly at the edge.
     let painter = ui.painter_at(strip.expand2([1.0, 0.0].into()));
     let flags = marks::flags(&painter, strip, scene);
     let mut covered: Vec<Rect> = flags.iter().map(|flag| flag.place).collect();
@@ -55,7 +55,7 @@ pub(super) fn show(
     found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("Time ruler")));
-    // After the ruler, so that a flag can be taken.
+    // Placed after the ruler, so that a flag receives the drag.
     marks::show(ui, &painter, strip, &flags, scene, asks);
     handle(ui, &response, scene, drag, asks);
 }
@@ -134,7 +134,7 @@ fn paint_marks(painter: &Painter, strip: Rect, scene: &Scene<'_>, covered: &[Rec
     }
 }
 
-/// The selected range with its length, where nothing else is written. Returns where that is.
+/// Draws the selected range with its length, if there is free space. Returns the area of the text.
 fn paint_range(
     painter: &Painter,
     strip: Rect,
@@ -156,7 +156,7 @@ fn paint_range(
         theme::mono(size::SMALL),
         scene.palette.strong,
     );
-    // In the middle, or at one of the ends if something is there.
+    // The text is in the middle, or at one end if the middle is covered.
     let room = band.shrink2([4.0, 0.0].into());
     let place = [
         Align2::CENTER_CENTER,
@@ -170,7 +170,7 @@ fn paint_range(
     Some(place)
 }
 
-/// The line of the time cursor through `height`, with its handle in the ruler.
+/// Draws the line of the time cursor through `height`, with its handle in the ruler.
 pub(super) fn paint_cursor(painter: &Painter, ruler: Rect, height: Rangef, scene: &Scene<'_>) {
     let now = scene.state.now();
     if !scene.axis.shows(now) {
@@ -192,7 +192,7 @@ pub(super) fn paint_cursor(painter: &Painter, ruler: Rect, height: Rangef, scene
     painter.add(Shape::convex_polygon(handle.to_vec(), colour, Stroke::NONE));
 }
 
-/// The line under the pointer, with the exact time in the ruler.
+/// Draws the line under the pointer, with the exact time in the ruler.
 pub(super) fn paint_hover(
     painter: &Painter,
     ruler: Rect,
@@ -218,7 +218,7 @@ pub(super) fn paint_hover(
     );
 }
 
-/// What is written at the pointer, and where: the time, and how long that is from the time cursor.
+/// Returns the text at the pointer and its area: the time, and its distance from the time cursor.
 fn pill(painter: &Painter, ruler: Rect, scene: &Scene<'_>, t: Nanos) -> (Rect, Arc<Galley>) {
     let mut text = scene.axis.exact(t);
     if scene.state.session.cursor != Cursor::Live {

@@ -1,4 +1,4 @@
-//! What every part of the timeline needs to know in a frame.
+//! Data of a frame that all parts of the timeline share.
 
 use egui::{Rangef, Rect, pos2};
 use loadscope_insight::waits::LongWaits;
@@ -12,37 +12,37 @@ use crate::theme::{Palette, space};
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
 
-/// One frame.
+/// Data of a frame.
 pub(super) struct Scene<'a> {
     pub state: &'a State,
     pub palette: &'static Palette,
-    /// Time to pixels, for ruler and lanes.
+    /// Conversion of time to pixels for the ruler and the lanes.
     pub axis: TimeAxis,
     pub grid: Grid,
     /// The trainer's lane, which does not scroll.
     pub pinned: &'a Lanes,
     /// The other lanes.
     pub lanes: &'a Lanes,
-    /// Which waits are long enough to be red.
+    /// The waits that are long enough to be red.
     pub long: &'a LongWaits,
-    /// The whole run, with its far past.
+    /// The whole run, including its old part.
     pub whole: TimeView,
 }
 
-/// How far a picture of the run has come. Another one is made when this has changed.
+/// Version of a drawing of the run. The drawing is repainted when it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// Which run, and how many events it has: nothing of them is left out.
+    /// Run number and number of events. The drawing contains all of them.
     Events(u64, u64),
-    /// While data flow: which run, and how many steps of time have passed. What is younger than the last step cannot be told from it.
+    /// While data arrive: run number and number of time steps. The drawing may lack data newer than the last step.
     Steps(u64, i64),
 }
 
-/// While data flow, a picture is at most so old, even where this is less than a pixel of it.
+/// Maximum age of a drawing while data arrive, ns.
 const OLDEST: f64 = 250e6;
 
 impl Scene<'_> {
-    /// What a picture of the run on `axis` depends on, besides that axis.
+    /// Returns the version of a drawing of the run on `axis`.
     pub fn version(&self, axis: &TimeAxis) -> Version {
         let session = &self.state.session;
         if !self.state.flows() {
@@ -52,13 +52,13 @@ impl Scene<'_> {
         Version::Steps(session.run_number, session.run.end().0 / step as i64)
     }
 
-    /// The part of the run that is on the screen.
+    /// Returns the part of the run on the screen.
     pub fn on_screen(&self) -> (Nanos, Nanos) {
         let end = self.axis.view.end.min(self.state.session.run.end());
         (self.axis.view.start.max(Nanos::ZERO).min(end), end)
     }
 
-    /// How the part of a lane that is on the screen was spent, and how much there was to spend.
+    /// Returns the time per activity of a lane on the screen, and the total time.
     pub fn shares_of(&self, lane: &LaneBox) -> (Shares, Nanos) {
         if lane.form != Form::Process {
             return self.shares(lane.tracks());
@@ -70,7 +70,7 @@ impl Scene<'_> {
         )
     }
 
-    /// How the part of some tracks that is on the screen was spent, and how much there was to spend.
+    /// Returns the time per activity of some tracks on the screen, and the total time.
     pub fn shares(&self, tracks: impl Iterator<Item = Track>) -> (Shares, Nanos) {
         let (start, end) = self.on_screen();
         let mut whole = 0i64;
@@ -85,25 +85,25 @@ impl Scene<'_> {
     }
 }
 
-/// A part of the lanes on the screen.
+/// Part of the lanes on the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
-    /// What can be seen of it, with the labels.
+    /// Visible area, with the labels.
     pub area: Rect,
-    /// Where its first lane begins; above the area when it is scrolled.
+    /// Top of its first lane. It is above the area when the lanes are scrolled.
     pub top: f32,
     pub lanes: &'a Lanes,
 }
 
 impl Part<'_> {
-    /// Upper and lower edge of what shows a track, on the screen.
+    /// Upper and lower edge of a track on the screen.
     pub fn edges(&self, track: Track) -> Option<Rangef> {
         let (from, to) = self.lanes.edges(track)?;
         Some(Rangef::new(self.top + from, self.top + to))
     }
 }
 
-/// The parts of the widget.
+/// Areas of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Areas {
     pub minimap: Rect,
@@ -114,24 +114,24 @@ pub(super) struct Areas {
     pub others: Rect,
     /// Lanes with their labels.
     pub lanes: Rect,
-    /// What the colours mean.
+    /// The legend.
     pub legend: Rect,
-    /// Left and right edge of what shows time, in all of them.
+    /// Left and right edge of the time axis in all areas.
     pub time: Rangef,
 }
 
 impl Areas {
     const MINIMAP: f32 = 28.0;
     const RULER: f32 = 22.0;
-    /// Width of the labels.
+    /// Width of the labels, points.
     pub const GUTTER: f32 = 144.0;
 
-    /// Divides `rect`, with so much for the trainer's lane, for those of other loaders, and for the legend.
+    /// Divides `rect`, with the given heights for the trainer's lane, the other loaders and the legend.
     pub fn of(rect: Rect, pinned: f32, others: f32, legend: f32) -> Self {
         let below_map = (rect.top() + Self::MINIMAP).min(rect.bottom());
         let below_ruler = (below_map + Self::RULER).min(rect.bottom());
         let below_pinned = (below_ruler + pinned).min(rect.bottom());
-        // Something is left for the lanes of the loader that is looked at.
+        // Leaves space for the lanes of the current loader.
         let others = others.min((rect.bottom() - below_pinned) / 3.0);
         let below_others = below_pinned + others.max(0.0);
         let legend = (rect.bottom() - legend).max(below_others);

@@ -1,4 +1,4 @@
-//! Tooltips hang below what they are about and never cover it.
+//! Tooltips, which appear below their subject and never cover it.
 
 use egui::{Popup, Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
@@ -15,7 +15,7 @@ use loadscope_insight::format::capital;
 use loadscope_insight::idle::purpose;
 use loadscope_model::view::LaneGroup;
 
-/// About the span or the bucket at `t`.
+/// Shows the tooltip of the span or the bucket at `t`.
 pub(super) fn show(
     response: &Response,
     row: Rangef,
@@ -31,7 +31,7 @@ pub(super) fn show(
     }
 }
 
-/// About a lane as a whole.
+/// Shows the tooltip of a lane.
 pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
     let (shares, whole) = scene.shares_of(lane);
     let (name, about) = match lane.form {
@@ -47,7 +47,7 @@ pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &
     hang(response, row, |ui| paint_lines(ui, scene, &lines));
 }
 
-/// About the lanes of a folded group, around the pointer.
+/// Shows the tooltip of a folded group at the pointer.
 pub(super) fn show_summary(
     response: &Response,
     row: Rect,
@@ -62,7 +62,7 @@ pub(super) fn show_summary(
     hang(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
-/// About a quantity, at the pointer or as a whole.
+/// Shows the tooltip of a chart, at the pointer or for the whole screen.
 pub(super) fn show_chart(
     response: &Response,
     row: Rect,
@@ -86,7 +86,7 @@ pub(super) fn show_chart(
     hang(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
-/// Shows a tooltip below `anchor`, unless a menu is open: it would cover the entries.
+/// Shows a tooltip below `anchor`. An open menu suppresses it, because it would cover the entries.
 pub(super) fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
     if Popup::is_any_open(&response.ctx) {
         return;

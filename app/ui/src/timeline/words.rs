@@ -1,4 +1,4 @@
-//! What tooltips say: what it is, how long it takes, why it matters.
+//! Texts of tooltips.
 
 use loadscope_insight::format::capital;
 use loadscope_insight::idle::meaning;
@@ -9,7 +9,7 @@ use super::axis::TimeAxis;
 use super::hit::{Bucket, Target};
 use loadscope_insight::format;
 
-/// The lines of a tooltip for what is at `t`. The first one is a heading.
+/// Returns the lines of the tooltip at `t`. The first line is a heading.
 pub fn lines(run: &Run, axis: &TimeAxis, target: &Target, t: Nanos) -> Vec<String> {
     match target {
         Target::Span(track, span) => about_span(run, axis, track.lane, span, t),
@@ -52,7 +52,7 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
     lines
 }
 
-/// Blames the stage that the awaited batch is in.
+/// Names the stage of the awaited batch as the reason for a wait.
 fn why_waiting(run: &Run, t: Nanos) -> String {
     let pipeline = run.pipeline_at(t);
     match pipeline.awaited() {
@@ -68,7 +68,7 @@ fn why_waiting(run: &Run, t: Nanos) -> String {
     }
 }
 
-/// The sample of a batch that was fetched at `t`.
+/// Describes the sample of a batch that was fetched at `t`.
 fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
     let count = run.samples(row).len();
     let sample = run.samples(row).find(|s| s.start <= t && t < s.end())?;
@@ -95,7 +95,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// The lines of a tooltip for spans of `place` that are too narrow to be distinguished.
+/// Returns the lines of the tooltip of a bucket at `place`.
 pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String> {
     let length = bucket.end - bucket.start;
     let what = format!(
@@ -107,7 +107,7 @@ pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String
     vec![what, how_long, shares(&bucket.shares, whole)]
 }
 
-/// `fetching 61 % · idle 22 %`.
+/// Formats shares, for example `fetching 61 % · idle 22 %`.
 pub fn shares(shares: &Shares, whole: Nanos) -> String {
     let share = |time: Nanos| time.0 as f64 / whole.0.max(1) as f64;
     let mut parts: Vec<String> = shares
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// "batch 3, which is Fetching in worker 0": labels begin with a capital, words within a sentence do not.
+    /// Labels begin with a capital. Words within a sentence do not: "batch 3, which is fetching in worker 0".
     #[test]
     fn stages_have_no_capital_within_a_sentence() {
         let options = RunOptions {

@@ -1,4 +1,4 @@
-//! What stands in a cell of the table.
+//! Cells of the table.
 
 use egui::{Align, Color32, Label, Layout, RichText, Sense, Ui, vec2};
 use loadscope_insight::format;
@@ -13,7 +13,7 @@ use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 
 impl BatchTable {
-    /// The text of a column in a row, in the colour of how usual it is.
+    /// Shows the value of a column in a row. Its colour depends on how unusual the value is.
     pub(super) fn cell(
         &self,
         ui: &mut Ui,
@@ -55,7 +55,7 @@ impl BatchTable {
         ui.add(Label::new(text).selectable(false));
     }
 
-    /// How early a batch came, or how late: in red if that can be felt.
+    /// Formats how early or late a batch arrived. A noticeable delay is red.
     fn arrived(&self, by: Nanos, palette: &Palette) -> (String, Color32) {
         let long = self
             .durations

@@ -1,11 +1,11 @@
-//! The columns of the table.
+//! Columns of the table.
 
 use loadscope_trace::{PinMemory, Run, Stage};
 use loadscope_words::say;
 
 use super::durations::{ARRIVED, TIMED, WAITED};
 
-/// A column.
+/// Column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Batch,
@@ -16,15 +16,15 @@ pub enum Field {
     Stage,
 }
 
-/// Between two columns.
+/// Space between two columns, points.
 pub const BETWEEN: f32 = 5.0;
-/// The bar that scrolls, and the air around it.
+/// Width of the scroll bar with its margin, points.
 const BAR: f32 = 10.0;
 
-/// The narrowest that the columns of [`TIMED`] can be, points.
+/// Minimum widths of the columns of [`TIMED`], points.
 const WIDTHS: [f32; TIMED.len()] = [62.0, 56.0, 65.0, 61.0, 48.0, 52.0, 57.0, 55.0];
 
-/// How wide each column is, so that all of them fill the room there is; if that is too narrow, the table scrolls.
+/// Returns the widths of columns that fill `room`. If `room` is too narrow, the table scrolls.
 pub fn widths(fields: &[Field], room: f32) -> Vec<f32> {
     let limits = || fields.iter().map(|f| f.width());
     let narrowest: f32 = limits().map(|(low, _)| low).sum();
@@ -40,7 +40,7 @@ pub fn widths(fields: &[Field], room: f32) -> Vec<f32> {
     widths
 }
 
-/// The columns that this run fills.
+/// Returns the columns that have values in this run.
 pub fn fields(run: &Run) -> Vec<Field> {
     let mut fields = vec![Field::Batch];
     fields.extend((run.epochs().len() > 1).then_some(Field::Epoch));
@@ -57,7 +57,7 @@ pub fn fields(run: &Run) -> Vec<Field> {
 }
 
 impl Field {
-    /// Its name, without a unit.
+    /// Name without a unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Batch => say!("Batch"),
@@ -71,19 +71,19 @@ impl Field {
         }
     }
 
-    /// The narrowest that can be read and the widest that is of use, points.
+    /// Minimum and maximum useful width, points.
     fn width(self) -> (f32, f32) {
         match self {
             Self::Stage => (80.0, f32::INFINITY),
             Self::Time(ARRIVED) => (74.0, 92.0),
-            // As wide as their names with a unit.
+            // Wide enough for the names with a unit.
             Self::Time(k) => (WIDTHS.get(k).copied().unwrap_or(62.0), 84.0),
             Self::Samples => (50.0, 66.0),
             Self::Batch | Self::Epoch | Self::Worker => (46.0, 66.0),
         }
     }
 
-    /// What it shows.
+    /// Description of the column.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Batch => say!("Task index within the epoch"),

@@ -1,4 +1,4 @@
-//! How long every batch was in every stage, kept up to date as events come in.
+//! Time of each batch in each stage, updated as events arrive.
 
 use loadscope_insight::waits::wait_for;
 use loadscope_trace::{Nanos, Run, Stage};
@@ -7,7 +7,7 @@ use loadscope_words::{Text, text};
 use loadscope_insight::format;
 use loadscope_insight::platform::Budget;
 
-/// The stages that take time, with the names of their columns.
+/// Stages with a duration, and the names of their columns.
 pub const TIMED: [(Stage, Text); 8] = [
     (Stage::Queued, text!("Queued")),
     (Stage::Fetching, text!("Fetch")),
@@ -19,12 +19,12 @@ pub const TIMED: [(Stage, Text); 8] = [
     (Stage::Training, text!("Train")),
 ];
 
-/// How long the trainer waited for a batch.
+/// Column of the time that the trainer waited for a batch.
 pub const WAITED: usize = TIMED.len();
-/// How long a batch was finished before the trainer asked for it; negative if it came later.
+/// Column of the time between the end of work on a batch and the trainer's request. It is negative if the batch was late.
 pub const ARRIVED: usize = TIMED.len() + 1;
 
-/// Columns of times, with what they are called in a filter.
+/// Time columns with their names in a filter.
 pub const NAMED: [(usize, &[&str]); ARRIVED] = [
     (0, &["queued", "queue"]),
     (1, &["fetch", "fetching"]),
@@ -37,36 +37,36 @@ pub const NAMED: [(usize, &[&str]); ARRIVED] = [
     (WAITED, &["waited", "wait", "trainer waited"]),
 ];
 
-/// Not in this stage (yet).
+/// Value of a stage that the batch has not been in.
 const NONE: i64 = i64::MIN;
 
-/// How long a batch was in each stage of [`TIMED`], how long it was waited for, and how early it came.
+/// Durations of a batch in each stage of [`TIMED`], then the time it was awaited and how early it arrived, ns.
 pub type Row = [i64; ARRIVED + 1];
 
-/// How long every batch was in every stage.
+/// Durations of all batches in all stages.
 #[derive(Debug, Default)]
 pub struct Durations {
     rows: Vec<Row>,
-    /// Rows of batches that have not come to their end.
+    /// Rows of unfinished batches.
     open: Vec<u32>,
     version: u64,
     transitions: usize,
-    /// When the run began, to tell one run from another.
+    /// Start time of the run, which identifies it.
     started: i64,
-    /// From how long on a time is among the slowest.
+    /// Per column, the time from which a batch is among the slowest, ns.
     slow: Row,
     units: [Unit; ARRIVED + 1],
-    /// How many rows `slow` and `units` were made for.
+    /// Number of rows from which `slow` and `units` were computed.
     judged: usize,
 }
 
-/// Rows that are looked at to judge what is usual.
+/// Maximum number of rows from which the typical durations are computed.
 const LOOKED_AT: usize = 4_096;
-/// So many rows are made between two looks at the clock.
+/// Number of rows computed between two checks of the time.
 const CHUNK: usize = 256;
 
 impl Durations {
-    /// Takes in what has happened since the last time, until `budget` is spent. True if that is all.
+    /// Processes new events until `budget` is spent. Returns true if all are processed.
     pub fn update(&mut self, run: &Run, budget: &Budget) -> bool {
         let started = run.info.started_unix_ns;
         let batches = run.batches();
@@ -99,14 +99,14 @@ impl Durations {
                 break;
             }
         }
-        // What is usual changes slowly.
+        // The typical durations change slowly.
         if self.rows.len() < 1_000 || self.rows.len() > self.judged + self.judged / 10 {
             self.judge();
         }
         self.rows.len() == batches.len()
     }
 
-    /// The times of the batch at `row`, also of one that was not taken in yet.
+    /// Returns the durations of the batch at `row`, even if it is not processed yet.
     pub fn row(&self, run: &Run, row: usize) -> Row {
         self.rows
             .get(row)
@@ -114,22 +114,22 @@ impl Durations {
             .unwrap_or_else(|| durations(run, row))
     }
 
-    /// How long the batch at `row` was in stage `k` of [`TIMED`], or one of the other columns; `None` if it was not.
+    /// Returns the duration of the batch at `row` in stage `k` of [`TIMED`], or the value of another time column. `None` if it has none.
     pub fn of(&self, row: usize, k: usize) -> Option<Nanos> {
         time(self.rows.get(row)?, k)
     }
 
-    /// True if `time` is among the slowest of stage `k`.
+    /// Returns true if `time` is among the slowest of stage `k`.
     pub fn is_slow(&self, k: usize, time: Nanos) -> bool {
         time.0 >= self.slow[k]
     }
 
-    /// The unit that fits the times in stage `k`.
+    /// Returns the unit that suits the times in stage `k`.
     pub fn unit(&self, k: usize) -> Unit {
         self.units[k]
     }
 
-    /// Slow is what takes longer than 98 of 100 and twice as long as the median, and at least 0.1 ms.
+    /// A slow time is above the 98th percentile, at least twice the median and at least 0.1 ms.
     fn judge(&mut self) {
         self.judged = self.rows.len();
         let step = self.rows.len() / LOOKED_AT + 1;
@@ -145,7 +145,7 @@ impl Durations {
             let (middle, high) = (times[times.len() / 2], times[times.len() * 98 / 100]);
             self.slow[k] = high.max(middle.saturating_mul(2)).max(100_000);
             self.units[k] = match k {
-                // Most batches are waited for hardly at all: the others are what is read.
+                // Most batches are hardly awaited. The unit suits the long waits, which are what users read.
                 WAITED => Unit::of(high).with_decimals(1),
                 ARRIVED => Unit::of(high),
                 _ => Unit::of(if middle > 0 { middle } else { longest }),
@@ -154,17 +154,17 @@ impl Durations {
     }
 }
 
-/// The time in stage `k`; `None` if it was not in there.
+/// Returns the time in stage `k`. `None` if the batch was not in it.
 pub fn time(row: &Row, k: usize) -> Option<Nanos> {
     (row[k] != NONE).then_some(Nanos(row[k]))
 }
 
-/// A unit of time and how many decimals a column has in it.
+/// Unit of a time column, with its number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its sign.
+    /// Symbol of the unit.
     pub sign: &'static str,
-    /// In nanoseconds.
+    /// Length of the unit, ns.
     ns: i64,
     decimals: usize,
 }
@@ -180,7 +180,7 @@ impl Default for Unit {
 }
 
 impl Unit {
-    /// The unit in which a usual time of `ns` reads well.
+    /// Returns the unit that suits a typical time of `ns`.
     fn of(ns: i64) -> Self {
         const UNITS: [(&str, i64); 4] = [
             ("s", 1_000_000_000),
@@ -205,7 +205,7 @@ impl Unit {
         }
     }
 
-    /// The same with so many decimals at least.
+    /// Returns the unit with at least this number of decimals.
     fn with_decimals(self, least: usize) -> Self {
         let decimals = match self.ns {
             1 => 0,
@@ -214,7 +214,7 @@ impl Unit {
         Self { decimals, ..self }
     }
 
-    /// A time in this unit, without its sign.
+    /// Formats a time in this unit, without the symbol.
     pub fn write(self, time: Nanos) -> String {
         let text = format!("{:.*}", self.decimals, time.0 as f64 / self.ns as f64);
         let (whole, decimals) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -238,7 +238,7 @@ fn durations(run: &Run, row: usize) -> Row {
         return all;
     };
     all[WAITED] = (wait.end - wait.start).0;
-    // The last time that it was put into a queue, or the end of the work on it where there is none.
+    // The last time it was put into a queue. Without such a time, the end of the work on it.
     let put = path.iter().rev().find(|s| s.stage == Stage::Returning);
     let worked = path.iter().rev().find(|s| s.stage <= Stage::Collating);
     let finished = match (put, worked) {
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(at(9, entered(Stage::Done)), (queued, fetched, 0));
     }
 
-    /// Batch 0 is finished 4 ms after the trainer asked for it, batch 1 lies ready for 2 ms when it asks.
+    /// Batch 0 is finished 4 ms after the trainer asks for it. Batch 1 is ready 2 ms before the trainer asks.
     #[test]
     fn late_is_what_the_trainer_waits_for() {
         let mut run = Run::default();
@@ -344,7 +344,7 @@ mod tests {
         let mut frames = 1;
         while !durations.update(&run, &Budget::none()) {
             frames += 1;
-            // What is not taken in yet can be looked at all the same.
+            // Rows that are not processed yet are still readable.
             assert_eq!(time(&durations.row(&run, 1_999), 0), Some(Nanos(1_000)));
         }
         assert_eq!(frames, 2_000_usize.div_ceil(CHUNK));

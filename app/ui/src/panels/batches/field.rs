@@ -1,4 +1,4 @@
-//! The field above the table: which batches are shown.
+//! Filter field above the table.
 
 use egui::{Align, Layout, RichText, Role, TextEdit, Ui, WidgetInfo};
 use loadscope_insight::format::count;
@@ -10,11 +10,11 @@ use super::BatchTable;
 use super::filter::EXAMPLE;
 use crate::theme::{Palette, size, space, words};
 
-/// Width of the field, points; less where there is no room for it.
+/// Maximum width of the field, points.
 const WIDTH: f32 = 300.0;
 
 impl BatchTable {
-    /// Shows it, and what came of what was typed.
+    /// Shows the field and the result of the filter.
     pub(super) fn filter_field(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let all = state.session.run.batches().len();
         let palette = Palette::of(ui);

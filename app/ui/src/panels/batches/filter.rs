@@ -1,42 +1,46 @@
-//! Which batches the table shows: what is typed above it, understood as the search understands it.
+//! Filter of the table. It shares the syntax of the search.
 
 use loadscope_insight::search::{Query, Subject};
 use loadscope_trace::{BatchId, Nanos, Run};
 
 use super::durations::{ARRIVED, Durations, NAMED, WAITED};
 
-/// Something that a batch must be.
+/// Condition on a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Of this worker.
+    /// Fetched by this worker.
     Worker(u64),
-    /// Of this epoch.
+    /// In this epoch.
     Epoch(u64),
-    /// Numbered from the first to the last.
+    /// With an index in this range (inclusive).
     Between(u64, u64),
-    /// With this index of the dataset.
+    /// Contains this dataset index.
     Sample(u64),
-    /// It came after the trainer had asked for it.
+    /// Arrived after the trainer had asked for it.
     Late,
-    /// It was there when the trainer asked for it.
+    /// Arrived before the trainer asked for it.
     Early,
-    /// It failed.
+    /// Failed.
     Failed,
-    /// So long, or longer, in this column.
+    /// At least this time in this column.
     Longer(usize, Nanos),
 }
 
-/// All of them must hold.
+/// Filter whose conditions must all be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     conditions: Vec<Condition>,
 }
 
-/// What can be typed.
+/// Example of a filter.
 pub const EXAMPLE: &str = "worker 2, late, fetch > 20 ms";
 
 impl Filter {
-    /// Understands what was typed, part by part; the first part that it does not understand otherwise.
+    /// Parses a filter, part by part.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first part that is invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts = text.split([',', ';', '，', '；']).map(str::trim);
         let parts = parts.filter(|part| !part.is_empty());
@@ -46,12 +50,12 @@ impl Filter {
         })
     }
 
-    /// True if it shows every batch.
+    /// Returns true if the filter shows all batches.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
     }
 
-    /// True if it shows the batch at `row`.
+    /// Returns true if the filter shows the batch at `row`.
     pub fn shows(&self, run: &Run, durations: &Durations, row: usize) -> bool {
         self.conditions
             .iter()
