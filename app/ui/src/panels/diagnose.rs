@@ -1,4 +1,4 @@
-//! The Diagnose workspace: the verdict, why, what to do, and what it would bring.
+//! Diagnose workspace: the verdict, the causes, the findings and the forecasts.
 
 use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
@@ -22,10 +22,10 @@ mod trying;
 mod verdict;
 mod what_if;
 
-/// From this width on what-if stands beside the rest, below it otherwise, points.
+/// Minimum width at which what-if is next to the rest instead of below, points.
 const WIDE: f32 = 820.0;
 
-/// Shows it in all of `ui`.
+/// Draws the workspace in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let palette = Palette::of(ui);
     let answers = &state.session.answers.diagnosis;
@@ -98,7 +98,7 @@ fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     trying::show(ui, state, commands);
 }
 
-/// Blame and findings.
+/// Draws the causes of the waits and the findings.
 fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     program::show(ui, look.program.as_ref(), commands);
     let shown = ui.scope(|ui| blame::show(ui, look, commands));
@@ -106,7 +106,7 @@ fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     findings::show(ui, state, look, commands);
 }
 
-/// Each run begins at the top.
+/// Scrolls `content`. Each run starts at the top.
 fn scrolled(ui: &mut Ui, (state, name): (&State, &str), content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .id_salt((name, state.session.run_number))
@@ -118,7 +118,7 @@ fn scrolled(ui: &mut Ui, (state, name): (&State, &str), content: impl FnOnce(&mu
         });
 }
 
-/// What would be here.
+/// Draws the placeholder.
 fn nothing(ui: &mut Ui, state: &State) {
     let (title, text) = match &state.session.source {
         Source::Simulating => (

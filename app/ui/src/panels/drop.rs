@@ -1,4 +1,4 @@
-//! What will become of the files that are held over the window.
+//! Preview of the action for files dragged over the window.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::theme::{Palette, size, words};
 use loadscope_insight::format::plural;
 use loadscope_words::say;
 
-/// Shows it above everything else, as long as they are held there.
+/// Shows the preview above everything else while files are dragged over the window.
 pub fn show(ui: &Ui) {
     let held = ui.input(|input| {
         let files = input.raw.hovered_files.iter();
@@ -47,7 +47,7 @@ pub fn show(ui: &Ui) {
         });
 }
 
-/// In a line, and what else there is to know in another one; nothing if nothing is held.
+/// Returns the action and optional details. `None` if no files are dragged.
 fn said(held: &[PathBuf]) -> Option<(String, Option<String>)> {
     let name = |path: &PathBuf| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),

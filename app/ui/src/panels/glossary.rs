@@ -1,4 +1,4 @@
-//! The glossary: the words of the pipeline, what PyTorch calls them, and what they mean.
+//! Glossary of the pipeline: terms, PyTorch's names and meanings.
 
 use egui::{Grid, Label, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use loadscope_insight::glossary::Term;
@@ -10,10 +10,10 @@ use crate::kit::empty::remark;
 use crate::kit::sheet::{room, sheet};
 use crate::theme::{Palette, heading, mono, size, space};
 
-/// The widest that it becomes, and the highest, points.
+/// Maximum width and height, points.
 const WIDEST: f32 = 780.0;
 const HIGHEST: f32 = 560.0;
-/// Width of a word, and of PyTorch's name for it.
+/// Width of a term, and of PyTorch's name for it, points.
 const NAME: f32 = 120.0;
 const PYTORCH: f32 = 220.0;
 
@@ -62,7 +62,7 @@ fn words(ui: &mut Ui, typed: &str) {
         remark(ui, &say!("No term contains \"{typed}\""));
         return;
     }
-    // Where there is no room for three columns, PyTorch's name stands below the word.
+    // If three columns do not fit, PyTorch's name is below the term.
     let is_wide = ui.available_width() >= WIDEST - 40.0;
     let columns = if is_wide { 3 } else { 2 };
     Grid::new("glossary")

@@ -1,10 +1,10 @@
-//! The ground of something that lies on top.
+//! Background of overlays.
 
 use egui::{Frame, Margin, Stroke};
 
 use crate::theme::Palette;
 
-/// The ground of something that lies on top.
+/// Background of an overlay.
 pub fn ground(palette: &Palette) -> Frame {
     Frame::NONE
         .fill(palette.panel)

@@ -1,4 +1,4 @@
-//! The help sheet, from the table of commands.
+//! Help sheet with all keys, generated from the table of commands.
 
 use egui::{Grid, RichText, ScrollArea, Ui};
 
@@ -9,9 +9,9 @@ use loadscope_model::command::{Action, Command, Group};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// In a window of this width there is room for three columns, points.
+/// Minimum width of a window with three columns, points.
 const WHOLE: f32 = 1000.0;
-/// What stands above and below the columns, points: where they are higher than what is left, they are scrolled.
+/// Height of everything above and below the columns, points. Columns that do not fit scroll.
 const AROUND: f32 = 140.0;
 
 /// Shows the help sheet if it is open.
@@ -58,7 +58,7 @@ fn in_columns(ui: &mut Ui, columns: &[&[Group]]) {
 
 fn group(ui: &mut Ui, group: Group) {
     title(ui, group.label());
-    // All of it has to fit into the smallest window.
+    // All keys must fit into the smallest window.
     ui.spacing_mut().interact_size.y = 18.0;
     Grid::new(group.label())
         .num_columns(2)

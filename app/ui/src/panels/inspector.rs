@@ -1,4 +1,4 @@
-//! The inspector: everything known about what is selected.
+//! Inspector: details of the selection.
 
 use egui::{ScrollArea, Ui};
 
@@ -36,12 +36,12 @@ use content::ContentCache;
 pub struct Inspector {
     content: ContentCache,
     range: range::RangePage,
-    /// What was shown in the last frame: something else begins at the top.
+    /// Selection in the last frame. Another selection starts at the top.
     shown: Option<Item>,
 }
 
 impl Inspector {
-    /// Shows what is selected. The panel around it has the margins.
+    /// Shows the details of the selection. The panel around it has the margins.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let mut commands = Vec::new();
         let mut area = ScrollArea::vertical()

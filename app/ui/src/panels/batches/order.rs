@@ -1,4 +1,4 @@
-//! The order of the rows. Sorting a million of them takes longer than a frame, so that is done in the background.
+//! Order of the rows. Sorting a million rows takes longer than a frame, so it runs in the background.
 
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
@@ -6,34 +6,34 @@ use std::time::Duration;
 use egui::Context;
 use loadscope_insight::platform::Platform;
 
-/// So many rows are sorted at once: it takes less than a millisecond.
+/// Maximum number of rows sorted in the frame itself, which takes less than a millisecond.
 const AT_ONCE: usize = 10_000;
-/// Keys are read for at most so long a frame.
+/// Maximum time per frame for reading sort keys.
 const BUDGET: Duration = Duration::from_millis(3);
-/// So many keys are read between two looks at the clock.
+/// Number of keys read between two checks of the time.
 const CHUNK: usize = 4_096;
 
-/// What an order was made for: the number of events, the column and which rows are left out, and whether the largest comes first.
+/// Parameters of an order: the number of events, the column and filter, and whether the largest comes first.
 pub type Wanted<F> = (u64, F, bool);
 
-/// The order of the rows.
+/// Order of the rows.
 #[derive(Debug)]
 pub struct Order<F> {
-    /// Rows in the order in which they are shown; empty in the order of dispatch.
+    /// Rows in display order. Empty for dispatch order.
     rows: Vec<u32>,
-    /// Out of so many; if these are more, the others are not shown.
+    /// Number of rows before filtering. If `rows` is shorter, the others are hidden.
     of: usize,
-    /// What it was made for.
+    /// Parameters of this order.
     made_for: Option<Wanted<F>>,
-    /// What is being made.
+    /// Order in preparation.
     making: Option<(Wanted<F>, Making)>,
 }
 
 #[derive(Debug)]
 enum Making {
-    /// The keys read so far, and of how many rows.
+    /// Keys read so far, and the number of rows read.
     Keys(Vec<(i64, u32)>, usize),
-    /// They are being sorted.
+    /// Result of a running sort.
     Sorting(Receiver<(Vec<u32>, usize)>),
 }
 
@@ -49,24 +49,24 @@ impl<F> Default for Order<F> {
 }
 
 impl<F: Copy + PartialEq> Order<F> {
-    /// Back to the order of dispatch.
+    /// Returns to dispatch order.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Forgets an order of more than `count` rows: some of them are hidden now.
+    /// Drops an order of more than `count` rows, because some of them are hidden now.
     pub fn forget_beyond(&mut self, count: usize) {
         if self.of > count {
             self.clear();
         }
     }
 
-    /// The row that is shown at `place`. Rows that came since are at the end.
+    /// Returns the row shown at `place`. Newer rows are at the end.
     pub fn row(&self, place: usize) -> usize {
         self.rows.get(place).map_or(place, |row| *row as usize)
     }
 
-    /// How many of `count` rows are shown.
+    /// Returns the number of visible rows out of `count`.
     pub fn shown(&self, count: usize) -> usize {
         match self.is_filtered() {
             true => self.rows.len().min(count),
@@ -78,25 +78,25 @@ impl<F: Copy + PartialEq> Order<F> {
         self.rows.len() < self.of
     }
 
-    /// Where `row` is shown; `None` if it is not.
+    /// Returns the position of `row`, or `None` if it is hidden.
     pub fn place(&self, row: usize) -> Option<usize> {
         let found = self.rows.iter().position(|r| *r as usize == row);
         found.or((!self.is_filtered()).then_some(row))
     }
 
-    /// What the order that is shown was made for, or what is being made.
+    /// Returns the parameters of the order in preparation, or else of the current one.
     pub fn newest(&self) -> Option<Wanted<F>> {
         let making = self.making.as_ref().map(|(wanted, _)| *wanted);
         making.or(self.made_for)
     }
 
-    /// Begins to order `wanted`.
+    /// Starts to prepare an order.
     pub fn begin(&mut self, wanted: Wanted<F>) {
         self.making = Some((wanted, Making::Keys(Vec::new(), 0)));
     }
 
-    /// Goes on for a moment with the order that was begun; `key` of a row that is not to be shown is `None`. True while there is something left to do in a later frame by itself;
-    /// what sorts in the background wakes the window when it is done.
+    /// Continues to prepare an order for a moment. `key` returns `None` for hidden rows. Returns true if work is left for a later frame. A
+    /// background sort wakes the window when it is done.
     pub fn go_on(
         &mut self,
         ctx: &Context,
@@ -149,14 +149,14 @@ fn read(
     let ctx = (keys.len() > AT_ONCE).then(|| ctx.clone());
     let is_long = ctx.is_some();
     let sort = move || {
-        // The receiver is gone if something else was asked for.
+        // The receiver is dropped if another order was requested.
         let _ = out.send((sort(keys, down), read));
         if let Some(ctx) = ctx {
             ctx.request_repaint();
         }
     };
     if is_long {
-        // Where there is no room for it, the order stays as it was.
+        // If no job can start, the previous order remains.
         let _ = platform.jobs.start("sort-batches", Box::new(sort));
     } else {
         sort();
@@ -164,7 +164,7 @@ fn read(
     Making::Sorting(sorted)
 }
 
-/// Rows by their keys; what is equal stays in the order of dispatch.
+/// Sorts rows by their keys. Equal keys stay in dispatch order.
 fn sort(mut keys: Vec<(i64, u32)>, down: bool) -> Vec<u32> {
     if down {
         keys.sort_unstable_by_key(|(key, row)| (std::cmp::Reverse(*key), *row));
@@ -234,7 +234,7 @@ mod tests {
         let tens = |row: usize| Some(-(row as i64) / 10);
         assert!(!order.go_on(&Context::default(), Platform::default(), 100, tens));
         assert_eq!((order.row(0), order.row(99)), (90, 9));
-        // A row that came since stands at the end.
+        // A newer row is at the end.
         assert_eq!((order.row(100), order.place(100)), (100, Some(100)));
         assert_eq!(order.shown(101), 101);
     }
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!((order.shown(100), order.shown(110)), (34, 34));
         assert_eq!((order.row(33), order.place(99)), (99, Some(33)));
         assert_eq!(order.place(98), None);
-        // Row 99 would be beyond the end of what is left.
+        // Row 99 no longer exists.
         order.forget_beyond(99);
         assert_eq!((order.shown(99), order.row(33)), (99, 33));
     }

@@ -1,4 +1,4 @@
-//! The waited time as one bar, and what each part of it is.
+//! Waited time as one bar with its causes.
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_diagnose::Cause;
@@ -13,10 +13,10 @@ use loadscope_model::command::Command;
 
 use super::slowest::look_at;
 
-/// Height of the bar.
+/// Height of the bar, points.
 const BAR: f32 = 24.0;
 
-/// Shows it.
+/// Shows the waits by cause.
 pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     section(ui, say!("Waits by cause"));
     if look.parts.is_empty() {
@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     }
 }
 
-/// All parts beside each other; together they are the waited time.
+/// Draws the causes next to each other. Together they are the waited time.
 fn bar(ui: &mut Ui, look: &Look) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let palette = Palette::of(ui);
@@ -58,7 +58,7 @@ fn bar(ui: &mut Ui, look: &Look) {
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
         let colour = colour(palette, part.cause);
         ui.painter().rect_filled(piece, 0.0, colour);
-        // Neighbours may have the same colour: a hair of ground between them.
+        // Neighbours may have the same colour, so a thin gap separates them.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
             ui.painter().rect_filled(edge, 0.0, palette.canvas);
@@ -85,7 +85,7 @@ fn bar(ui: &mut Ui, look: &Look) {
     }
 }
 
-/// The width of the column of explanations, points; `None` where one of them would be cut off: the tooltips have them, too.
+/// Returns the width of the column of explanations, points. `None` if one of them would be cut off. The tooltips contain them, too.
 fn room_for_explanations(ui: &Ui, parts: &[Part]) -> Option<f32> {
     let room = ui.available_width() - 340.0;
     let font = words(size::BODY);
@@ -130,7 +130,7 @@ fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Com
     }
 }
 
-/// The colour of a cause: that of the stage that is to blame.
+/// Colour of a cause, which is the colour of its stage.
 pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
     match cause.activity() {
         Some(activity) => palette.activity(activity),

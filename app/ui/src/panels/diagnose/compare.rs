@@ -1,4 +1,4 @@
-//! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
+//! Comparison with another run: metrics with intervals, and both trainers on one time axis.
 
 use egui::{Align, Id, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
 
@@ -15,14 +15,14 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// Widths of the columns.
+/// Widths of the columns, points.
 const NAME: f32 = 120.0;
 const NUMBER: f32 = 88.0;
 const CHANGE: f32 = 210.0;
-/// Height of a strip.
+/// Height of a strip, points.
 const STRIP: f32 = 32.0;
 
-/// Shows the comparison, or how to make one.
+/// Shows the comparison, or a button to start one.
 pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
     let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
             commands.push(Command::StopComparing);
         }
     });
-    // What was asked for stands far below: it is brought into sight once.
+    // The section is far below, so a new comparison scrolls it into view once.
     let shown = Id::unique("compared with");
     let number = other
         .filter(|o| o.role != diagnose::Role::Before)
@@ -117,7 +117,7 @@ fn numbers(ui: &mut Ui, compared: &Compared) {
     }
 }
 
-/// What a trainer did from left to right.
+/// Shows the activity of a trainer from left to right.
 fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {

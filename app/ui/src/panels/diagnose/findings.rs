@@ -1,4 +1,4 @@
-//! The findings: each a sentence with a number, its remedy, and where to look.
+//! Findings, each with a number, a remedy and a link to the evidence.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// Shows them, the worst first.
+/// Shows the findings, the most severe first.
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     section(ui, say!("Findings"));
     if look.diagnosis.findings.is_empty() {
@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
     }
 }
 
-/// Shows a finding, with its remedy and the effects of that, unless an earlier finding has the same one.
+/// Shows a finding. The remedy and its effects are omitted if an earlier finding has the same remedy.
 fn one(
     ui: &mut Ui,
     state: &State,
@@ -85,7 +85,7 @@ fn one(
     ui.add_space(space::GAP);
 }
 
-/// What the link to the evidence is called, and what it does.
+/// Returns the name of the link to the evidence, and its commands.
 fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> {
     let mut commands = Vec::new();
     let name = match evidence {
@@ -127,7 +127,7 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
     Some((name, commands))
 }
 
-/// Selects something and shows it in the timeline.
+/// Selects an item and shows it in the timeline.
 pub fn go_to(item: Item, commands: &mut Vec<Command>) {
     commands.push(Command::Select(Some(item)));
     commands.push(Action::ShowDebug.into());

@@ -1,4 +1,4 @@
-//! The table of forecasts: num_workers across, prefetch_factor down, red as much as the trainer would wait.
+//! Table of forecasts: num_workers across, prefetch_factor down. Red shows the share of waiting.
 
 use egui::{
     Align2, Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui,
@@ -14,14 +14,14 @@ use loadscope_insight::format::percent;
 use loadscope_model::command::Command;
 use loadscope_plan::forecast::Forecast;
 
-/// Height of a cell.
+/// Height of a cell, points.
 const CELL: f32 = 28.0;
-/// Width of the names of the rows.
+/// Width of the row names, points.
 const NAMES: f32 = 24.0;
-/// Height of the names of the columns.
+/// Height of the column names, points.
 const HEAD: f32 = 18.0;
 
-/// Shows the table; a click picks a place in it.
+/// Shows the table. A click picks a cell.
 pub fn show(ui: &mut Ui, what_if: &WhatIf, picked: (usize, usize), commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let (columns, rows) = (what_if.workers.len(), what_if.prefetch.len());
@@ -52,7 +52,7 @@ pub fn show(ui: &mut Ui, what_if: &WhatIf, picked: (usize, usize), commands: &mu
             pos2(x + width * 0.5, rect.top() + HEAD * 0.5),
             workers.to_string(),
         );
-        // Without workers there is nothing to prefetch: one place for all.
+        // Without workers there is no prefetching, so the column has a single cell.
         let places = if *workers == 0 { 1 } else { rows };
         for (j, prefetch) in what_if.prefetch.iter().enumerate().take(places) {
             let Some(forecast) = what_if.at(*workers, *prefetch) else {
@@ -74,7 +74,7 @@ pub fn show(ui: &mut Ui, what_if: &WhatIf, picked: (usize, usize), commands: &mu
     }
 }
 
-/// One forecast.
+/// Draws a forecast.
 fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: bool) -> Response {
     let palette = Palette::of(ui);
     let setting = &forecast.setting;
@@ -90,7 +90,7 @@ fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: 
     let painter = ui.painter();
     painter.rect_filled(cell, 2.0, fill);
     let share = format!("{:.0}", forecast.waited_share() * 100.0);
-    // Marks stand below the number, so that it can be read in a narrow place, too.
+    // The marks are below the number, so that it is readable in a narrow cell.
     let marks = Marks::of(what_if, forecast);
     let count = marks.each().iter().filter(|(is, _)| *is).count();
     let middle = cell.center() - vec2(0.0, if count > 0 { 5.0 } else { 0.0 });
@@ -119,9 +119,9 @@ fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: 
     })
 }
 
-/// How red a place is: as much as the trainer waits, and more so than where it waits least.
+/// Red intensity of a cell. It depends on the share of waiting, and on the difference from the lowest share in the table.
 fn shade(what_if: &WhatIf, forecast: &Forecast) -> f32 {
-    /// Below this difference all places look the same.
+    /// Difference in the share of waiting below which all cells look the same.
     const SAME: f64 = 0.02;
     let shares = (what_if.outlook.configurations.iter()).map(Forecast::waited_share);
     let (low, high) = shares.fold((1.0_f64, 0.0_f64), |(l, h), s| (l.min(s), h.max(s)));
@@ -133,7 +133,7 @@ fn shade(what_if: &WhatIf, forecast: &Forecast) -> f32 {
     (share * (0.35 + 0.65 * relative)) as f32
 }
 
-/// `num_workers=3, prefetch_factor=2`
+/// Returns, for example, `num_workers=3, prefetch_factor=2`.
 pub fn name_of(forecast: &Forecast) -> String {
     let s = &forecast.setting;
     match s.num_workers {
@@ -142,7 +142,7 @@ pub fn name_of(forecast: &Forecast) -> String {
     }
 }
 
-/// `1.45 s (1.40 s to 1.52 s), the trainer waits 0.97 s of it (67 %)`
+/// Returns, for example, `1.45 s (1.40 s to 1.52 s), the trainer waits 0.97 s of it (67 %)`.
 pub fn outcome_of(forecast: &Forecast) -> String {
     let say = |time: Nanos| time.beside(forecast.time);
     let range = match forecast.low == forecast.high {
@@ -157,7 +157,7 @@ pub fn outcome_of(forecast: &Forecast) -> String {
     )
 }
 
-/// What is special about a place in the table.
+/// Marks of a cell in the table.
 #[derive(Clone, Copy)]
 struct Marks {
     recorded: bool,
@@ -165,7 +165,7 @@ struct Marks {
     cheapest: bool,
 }
 
-/// Its sign.
+/// Kind of mark.
 #[derive(Clone, Copy)]
 enum Mark {
     Recorded,
@@ -224,7 +224,7 @@ impl Mark {
     }
 }
 
-/// What the signs mean.
+/// Shows the legend of the marks.
 pub fn legend(ui: &mut Ui) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {

@@ -1,4 +1,4 @@
-//! What all settings of the table have in common, and what of it is to be different.
+//! Assumptions that all forecasts of the table share. The user can change them.
 
 use egui::{self, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Nanos;
@@ -10,7 +10,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_plan::forecast::Setting;
 
-/// Shows them; a change asks for another table.
+/// Shows the assumptions. A change requests a new table.
 pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Command>) {
     let own = &what_if.own;
     let before = state
@@ -57,7 +57,7 @@ fn flag(ui: &mut Ui, text: &str, value: &mut bool, obstacle: Option<&str>) {
     let word = if *value { "True" } else { "False" };
     let check = egui::Checkbox::new(value, RichText::new(word).font(mono(size::BODY)));
     let response = ui.add_enabled(obstacle.is_none(), check);
-    // The options panel has a box of this name, too.
+    // The options panel has a box with the same name.
     let (spoken, on) = (say!("what if {text}"), *value);
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, obstacle.is_none(), on, &spoken));
     if let Some(obstacle) = obstacle {
@@ -76,7 +76,7 @@ fn batch_size(ui: &mut Ui, base: &mut Setting) {
     ui.end_row();
 }
 
-/// What every training step takes: as recorded, or so long.
+/// Duration of a training step: as recorded, or fixed.
 fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, say!("trainer step"));
     let usual = Nanos::from_secs_f64((state.session.run.info.options.step_ms / 1e3).max(1e-3));
@@ -92,7 +92,7 @@ fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
     ui.end_row();
 }
 
-/// Cores that the loader has.
+/// Number of cores for the loader.
 fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, say!("cores"));
     let usual = f64::from(state.session.run.info.cores.max(1));
@@ -108,7 +108,7 @@ fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     ui.end_row();
 }
 
-/// A number that stays as it was recorded until the user wants another one.
+/// Shows a number that stays as recorded until the user changes it.
 fn optional(
     ui: &mut Ui,
     value: Option<f64>,
@@ -132,7 +132,7 @@ fn optional(
     .inner
 }
 
-/// Share of the samples that cost nothing.
+/// Share of the samples that a cache serves at no cost.
 fn cache(ui: &mut Ui, base: &mut Setting) {
     let label = name(ui, say!("served from a cache"));
     let mut percent = base.cache * 100.0;
@@ -149,7 +149,7 @@ fn cache(ui: &mut Ui, base: &mut Setting) {
     ui.end_row();
 }
 
-/// A named stage that would take only a part of its time.
+/// Speed-up of a named sample stage.
 fn faster(ui: &mut Ui, stage: &str, base: &mut Setting) {
     let label = name(ui, stage);
     let before = base.faster.iter().find(|(s, _)| s == stage);

@@ -1,4 +1,4 @@
-//! How the time of a program with several loaders passed, as one bar, and what each part of it is.
+//! Time of a program with several loaders, as one bar with its parts.
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_insight::report::program::{Part, Phase, Program};
@@ -11,12 +11,12 @@ use crate::kit::rows::{Cell, Marks, button, row};
 use crate::kit::titles::section;
 use crate::theme::Palette;
 
-/// Height of the bar.
+/// Height of the bar, points.
 const BAR: f32 = 24.0;
-/// A smaller share has no line of its own.
+/// Minimum share of a part with its own line.
 const LEAST: f64 = 0.005;
 
-/// Shows it, if the program has several loaders.
+/// Shows the time of the program if it has several loaders.
 pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>) {
     let Some(program) = program else {
         return;
@@ -38,7 +38,7 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
     }
 }
 
-/// All parts beside each other.
+/// Draws all parts next to each other.
 fn bar(ui: &mut Ui, program: &Program) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let palette = Palette::of(ui);
@@ -51,7 +51,7 @@ fn bar(ui: &mut Ui, program: &Program) {
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
         ui.painter()
             .rect_filled(piece, 0.0, colour(palette, part.what));
-        // Two loaders may both be waited for: a hair of ground between them.
+        // The trainer may wait for two loaders in turn, so a thin gap separates the parts.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
             ui.painter().rect_filled(edge, 0.0, palette.canvas);

@@ -1,4 +1,4 @@
-//! What was waited for longest: batches and samples.
+//! Batches and samples that caused the longest waits.
 
 use egui::Ui;
 use loadscope_trace::Nanos;
@@ -13,12 +13,12 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
 
-/// Widths of the columns.
+/// Widths of the columns, points.
 const NAME: f32 = 130.0;
 const NUMBER: f32 = 64.0;
 const CAUSE: f32 = 170.0;
 
-/// Shows both tables. A click selects the batch, which the inspector then shows.
+/// Shows both tables. A click selects the batch for the inspector.
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     if !look.waits.is_empty() {
@@ -66,7 +66,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
     }
 }
 
-/// The selected batch stands out.
+/// Emphasizes the selected batch.
 fn chosen(text: Text, state: &State, row: usize, palette: &Palette) -> Text {
     match state.session.selection {
         Some(Item::Batch(selected)) if selected == row => text.strong(palette),
@@ -74,7 +74,7 @@ fn chosen(text: Text, state: &State, row: usize, palette: &Palette) -> Text {
     }
 }
 
-/// Selects a batch as it was when the trainer got it.
+/// Selects a batch, with the cursor at the instant when the trainer received it.
 pub fn look_at(row: usize, at: Nanos, commands: &mut Vec<Command>) {
     commands.push(Command::Select(Some(Item::Batch(row))));
     commands.push(Command::Cursor(Cursor::At(at)));

@@ -1,4 +1,4 @@
-//! Other arguments, tried on the program itself.
+//! Measurement of other settings with the watched program.
 
 use egui::{Button, Color32, Label, RichText, Ui};
 use loadscope_insight::tune::{Outcome as Is, Row, Table};
@@ -15,10 +15,10 @@ use crate::kit::rows::{Cell, Marks, button as row_button, row};
 use crate::kit::titles::section;
 use crate::theme::{Palette, size, space, words};
 
-/// Lines that are shown while it is under way; the latest.
+/// Maximum number of progress lines shown, the latest ones.
 const LINES: usize = 6;
 
-/// Shows it, if the window watches a program.
+/// Shows the measurement if the window watches a program.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let trying = state.look.trying.as_ref();
     let program = state.session.program.as_ref();
@@ -82,7 +82,7 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     }
     ui.add_space(space::GAP);
     let name = (ui.available_width() - 260.0).max(120.0);
-    // A name that is cut off may be that of another row.
+    // A truncated name may equal that of another row.
     let widest = table.rows.iter().map(|row| wide(ui, &row.name()));
     let is_narrow = widest.fold(0.0, f32::max) > name;
     let first = if is_narrow { "" } else { say!("Setting") };
@@ -95,7 +95,7 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     row(ui, &head, Marks::default());
     for tried in &table.rows {
         let cell = match is_narrow {
-            // It is above its numbers.
+            // The name is above its numbers.
             true => {
                 ui.add(Label::new(tried.name()).wrap());
                 Cell::word("", name)
@@ -111,7 +111,7 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     }
 }
 
-/// The arguments to use, if others are faster.
+/// Returns the recommended arguments if others are faster.
 fn copied(table: &Table) -> Option<String> {
     let best = table.recommended()?;
     Some(best.tried.overrides.to_string())

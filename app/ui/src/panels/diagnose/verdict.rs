@@ -1,4 +1,4 @@
-//! The verdict: is the trainer waiting, for how much of the time, because of what, and what would help.
+//! Verdict: the share of time the trainer waits, the cause, and the best change.
 
 use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_diagnose::Severity;
@@ -14,10 +14,10 @@ use loadscope_model::view::Item;
 use super::findings::go_to;
 use super::slowest::look_at;
 
-/// Width of the bar beside it.
+/// Width of the bar at the left, points.
 const BAR: f32 = 4.0;
 
-/// Shows it, with a bar of its weight at the left.
+/// Shows the verdict, with a bar in the colour of its severity at the left.
 pub fn show(
     ui: &mut Ui,
     look: &Look,
@@ -63,7 +63,7 @@ pub fn show(
     ui.painter().rect_filled(bar, 2.0, colour);
 }
 
-/// What would help. Its line is there before it is known, so that nothing moves when it comes.
+/// Shows the best change. Its line exists before the forecast is ready, so that nothing moves later.
 fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, pending: Option<&str>) {
     let palette = Palette::of(ui);
     let (text, colour) = match (what_if.and_then(WhatIf::sentence), pending) {

@@ -1,4 +1,4 @@
-//! What other settings would bring, and whether it came true.
+//! Forecasts for other settings, and their outcome.
 
 use egui::{self, Button, Label, ProgressBar, Ui};
 use loadscope_diagnose::{Glance, Prospects};
@@ -21,9 +21,9 @@ use loadscope_plan::forecast::Forecast;
 
 use super::{heat, knobs};
 
-/// Height of the bar that tells how far a forecast is, points.
+/// Height of the progress bar, points.
 const PROGRESS: f32 = 8.0;
-/// Shows the table of forecasts, what is different in all of them, and the one that is picked.
+/// Shows the table of forecasts, its assumptions and the picked forecast.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let answers = &state.session.answers.diagnosis;
     section(ui, say!("What if"));
@@ -41,7 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 progress(ui, answers.share.unwrap_or_default());
             }
         }
-        // What made it impossible can be taken back.
+        // The user can undo the change that made the forecast impossible.
         if state.session.diagnose.base.is_some() && ui.button(say!("Reset to recorded")).clicked() {
             commands.push(Command::WhatIf(None));
         }
@@ -66,7 +66,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if let Some(left_out) = prospects.and_then(Prospects::left_out) {
         remark(ui, &left_out);
     }
-    // Its room stays when it is through, so that nothing moves under the pointer.
+    // The space of the progress bar remains after it ends, so that nothing moves under the pointer.
     let wide = egui::vec2(ui.available_width(), PROGRESS);
     ui.allocate_ui(wide, |ui| {
         ui.set_min_height(PROGRESS);
@@ -91,7 +91,7 @@ fn progress(ui: &mut Ui, share: f32) {
     );
 }
 
-/// The forecast that is looked at, and what can be done with it.
+/// Shows the picked forecast and its buttons.
 fn detail(
     ui: &mut Ui,
     state: &State,
@@ -108,7 +108,7 @@ fn detail(
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
     let took = what_if.recorded.time();
-    // As the findings say it: what the forecast is off by is no gain.
+    // The comparison uses the forecast of the recorded settings, as in the findings. Otherwise, the forecast error would count as a gain.
     let now = what_if.now();
     let change = forecast.time.as_secs_f64() / now.as_secs_f64().max(1e-9) - 1.0;
     let change = match change {
@@ -162,7 +162,7 @@ fn detail(
     });
 }
 
-/// How far the forecast of what is known is off, the bounds, and the assumptions.
+/// Shows the error of the forecast of the recorded settings, the bounds and the assumptions.
 fn trust(ui: &mut Ui, what_if: &WhatIf) {
     let own = &what_if.outlook.recorded;
     let took = what_if.recorded.time();
@@ -187,7 +187,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     }
 }
 
-/// The forecast that this run is the outcome of.
+/// Shows the forecast that this run checks.
 pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let Some(check) = &state.session.diagnose.check else {
         return;

@@ -1,4 +1,4 @@
-//! Pictures with their annotations: boxes, masks, keypoints, names of classes and captions.
+//! Images with their annotations: boxes, masks, keypoints, class names and captions.
 
 mod overlay;
 mod texture;
@@ -18,14 +18,14 @@ use crate::kit::titles::section_with;
 use crate::theme::{Palette, mono, size, space};
 use texture::Textures;
 
-/// Pictures that are drawn at most.
+/// Maximum number of images.
 const MOST: usize = 64;
-/// The width that a picture of the grid has at least.
+/// Minimum width of an image in the grid, points.
 const NARROWEST: f32 = 116.0;
-/// No picture of the grid is higher, compared with its width.
+/// Maximum height of an image in the grid, as a multiple of its width.
 const HIGHEST: f32 = 1.5;
 
-/// The textures of the batch that is looked at.
+/// Textures of the displayed batch.
 #[derive(Default)]
 pub struct AnnotatedCache {
     textures: Textures,
@@ -37,35 +37,35 @@ impl std::fmt::Debug for AnnotatedCache {
     }
 }
 
-/// How a picture is shown.
+/// Form of an image.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// Among all.
+    /// In the grid.
     Small,
-    /// Among all, and enlarged above them.
+    /// In the grid, and also enlarged above it.
     Marked,
     /// As large as the panel.
     Enlarged,
 }
 
-/// What is shown, and how.
+/// Images to show, with options.
 pub struct Shown<'a> {
-    /// The batch's row.
+    /// Row of the batch.
     pub at: usize,
-    /// Its leaves.
+    /// Content of the batch.
     pub content: &'a BatchContent,
-    /// Its pictures.
+    /// Annotated images.
     pub annotated: &'a Annotated,
     /// Labels and indices of the samples.
     pub captions: &'a Captions,
-    /// What is drawn over them.
+    /// Annotations to draw.
     pub annotations: Annotations,
-    /// The field and the place of the picture that is shown enlarged.
+    /// Field and position of the enlarged image.
     pub enlarged: Option<(usize, usize)>,
 }
 
 impl AnnotatedCache {
-    /// All pictures; a click enlarges one.
+    /// Shows all images. A click enlarges one.
     pub fn show(&mut self, ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
         section_with(ui, say!("Images"), |ui| toggles(ui, shown, commands));
         self.textures.keep(shown.at, shown.content);
@@ -109,7 +109,7 @@ impl AnnotatedCache {
         }
     }
 
-    /// One picture as large as the panel, with all that is known of it.
+    /// Shows one image as large as the panel, with its details.
     fn enlarged(&mut self, ui: &mut Ui, shown: &Shown<'_>, k: usize, commands: &mut Vec<Command>) {
         let samples = &shown.annotated.samples;
         let Some(sample) = samples.get(k) else { return };
@@ -135,7 +135,7 @@ impl AnnotatedCache {
         ui.add_space(2.0 * space::GAP);
     }
 
-    /// Draws a picture and what is over it; true if it was clicked.
+    /// Draws an image with its annotations. Returns true if it was clicked.
     fn one(
         &mut self,
         ui: &mut Ui,
@@ -188,14 +188,14 @@ impl AnnotatedCache {
     }
 }
 
-/// As large as fits, with the sides of the picture.
+/// Returns the largest size that fits `room` with the image's aspect ratio.
 fn fitting(sample: &Sample, room: Vec2) -> Vec2 {
     let size = vec2(sample.size.0 as f32, sample.size.1 as f32);
     let factor = (room.x / size.x).min(room.y / size.y);
     (size * factor).max(Vec2::splat(8.0))
 }
 
-/// The index, the label and as many captions as there is room for.
+/// Shows the index, the label and at most `most` captions.
 fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
     let palette = Palette::of(ui.ctx());
     let Some(sample) = shown.annotated.samples.get(k) else {
@@ -231,7 +231,7 @@ fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
     }
 }
 
-/// What is drawn can be chosen, as far as there is any of it.
+/// Shows a toggle for each available kind of annotation.
 fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
     let samples = &shown.annotated.samples;
     let any = |has: fn(&Sample) -> bool| samples.iter().any(has);

@@ -1,4 +1,4 @@
-//! What is drawn over a picture.
+//! Annotations drawn over an image.
 
 use egui::{
     Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2, pos2, vec2,
@@ -10,7 +10,7 @@ use loadscope_words::say;
 
 use crate::theme::{Palette, size, words};
 
-/// Draws boxes, names and points; answers what to say of what the pointer is over.
+/// Draws boxes, names and keypoints. Returns the description of the box under the pointer.
 pub fn draw(
     ui: &Ui,
     rect: Rect,
@@ -31,7 +31,7 @@ pub fn draw(
     let under = pointer.and_then(|pointer| {
         let hit = sample.boxes.iter().enumerate();
         let hit = hit.filter(|(_, boxed)| place(boxed).expand(2.0).contains(pointer));
-        // The smallest one: it would be covered by the others otherwise.
+        // The smallest box is chosen. Otherwise, larger ones would cover it.
         hit.min_by(|(_, a), (_, b)| place(a).area().total_cmp(&place(b).area()))
     });
     let hovered = under.map(|(n, _)| n);
@@ -40,7 +40,7 @@ pub fn draw(
             let colour = colour_of(boxed, n);
             let wide = if hovered == Some(n) { 2.5 } else { 1.5 };
             let rect = place(boxed);
-            // A line of its colour on a dark one is seen on any picture.
+            // A coloured line on a dark one is visible on any image.
             let dark = Stroke::new(wide + 1.5, Color32::from_black_alpha(110));
             painter.rect_stroke(rect, 0.0, dark, StrokeKind::Middle);
             painter.rect_stroke(rect, 0.0, Stroke::new(wide, colour), StrokeKind::Middle);
@@ -67,12 +67,12 @@ pub fn draw(
     under.map(|(_, boxed)| describe(boxed))
 }
 
-/// Whether there are names or numbers of classes.
+/// Returns true if any box has a class name or number.
 pub fn has_names(sample: &Sample) -> bool {
     sample.boxes.iter().any(|boxed| boxed.title().is_some())
 }
 
-/// The annotations in words: `, with 2 boxes (cat, dog)`.
+/// Describes the annotations in words: `, with 2 boxes (cat, dog)`.
 pub fn spoken(sample: &Sample) -> String {
     let mut parts = Vec::new();
     if !sample.boxes.is_empty() {
@@ -118,7 +118,7 @@ pub fn spoken(sample: &Sample) -> String {
     }
 }
 
-/// The colour of its class, or of its place if it has none.
+/// Colour of the box's class, or of its position if it has no class.
 fn colour_of(boxed: &Boxed, n: usize) -> Color32 {
     Palette::class(boxed.label.unwrap_or(n as i64))
 }
@@ -132,14 +132,14 @@ fn points(painter: &Painter, sample: &Sample, at: impl Fn(f64, f64) -> Pos2) {
             if point.visibility >= 2.0 {
                 painter.circle(centre, 2.5, colour, ring);
             } else {
-                // Hidden ones are hollow.
+                // Hidden keypoints are hollow.
                 painter.circle_stroke(centre, 2.5, Stroke::new(1.2, colour));
             }
         }
     }
 }
 
-/// The name of a class at the upper left corner of its box, where no other name is.
+/// Draws the class name at a corner of its box that no other name covers.
 fn name(
     painter: &Painter,
     picture: Rect,
@@ -151,7 +151,7 @@ fn name(
     let font: FontId = words(size::SMALL);
     let galley = painter.layout_no_wrap(title.to_owned(), font, Color32::BLACK);
     let room = galley.size() + vec2(4.0, 0.0);
-    // A small picture cannot bear more than a few.
+    // A small image has room for only a few names.
     if room.x > picture.width() || taken.len() > (picture.height() / room.y) as usize {
         return;
     }
@@ -172,7 +172,7 @@ fn name(
     taken.push(place);
 }
 
-/// `dog · 48, 240 – 195, 371 · 147 × 131`
+/// Returns, for example, `dog · 48, 240 – 195, 371 · 147 × 131`.
 fn describe(boxed: &Boxed) -> String {
     let [left, top, right, bottom] = boxed.corners;
     let place = say!(
