@@ -1,4 +1,4 @@
-//! A batch: its path through the stages, where it waited, what is inside, what its samples cost.
+//! Details of a batch: its path through the stages, its waits, its contents and its sample costs.
 
 use egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, Nanos, PathStep, Run, Stage};
@@ -18,7 +18,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
 
-/// Everything about the batch at `at`.
+/// Shows all details of the batch at row `at`.
 pub fn show(
     ui: &mut Ui,
     cache: &mut ContentCache,
@@ -112,7 +112,7 @@ fn errors(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     }
 }
 
-/// The stages as a small timetable.
+/// Shows the stages as a small timetable.
 fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui.ctx());
     section(ui, say!("Path"));
@@ -128,7 +128,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         remark(ui, say!("Not dispatched yet"));
         return;
     };
-    // A final stage takes no time: the path ends with it.
+    // The path ends at a final stage, which has no duration.
     let end_of = |s: &PathStep| match s.stage.is_final() {
         true => s.start,
         false => s.end.unwrap_or(now).min(now).max(s.start),

@@ -1,4 +1,4 @@
-//! Rows of a table: a column a field, as the data have them.
+//! Rows of tabular data, with one column per field.
 
 use egui::{ScrollArea, Ui};
 use loadscope_insight::content::{Column, Table, Value};
@@ -11,14 +11,14 @@ use crate::kit::rows::{Cell, Marks, ROW, row};
 use crate::kit::titles::section_with;
 use crate::theme::{Palette, size};
 
-/// Widths of columns, points.
+/// Minimum and maximum width of a column, points.
 const NARROWEST: f32 = 44.0;
 const WIDEST: f32 = 150.0;
-/// About how wide a character is.
+/// Approximate width of a character, points.
 const CHARACTER: f32 = 7.0;
-/// Between columns, as rows have it.
+/// Space between columns, as in `rows`, points.
 const GAP: f32 = 8.0;
-/// Rows in sight; the rest scrolls.
+/// Number of visible rows. The others scroll.
 const SHOWN: usize = 16;
 
 /// Shows the rows.
@@ -95,7 +95,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
     }
 }
 
-/// As wide as its longest text, within limits.
+/// Width of a column's longest text, within limits.
 fn width(column: &Column) -> f32 {
     let texts = column
         .values
@@ -107,7 +107,7 @@ fn width(column: &Column) -> f32 {
     (longest as f32 * CHARACTER + 4.0).clamp(NARROWEST, WIDEST)
 }
 
-/// What stands in the table.
+/// Returns the text of a table cell.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => say!("null").to_owned(),

@@ -1,4 +1,4 @@
-//! What is inside a batch: its pictures, and its leaves in the tree of the containers that hold them.
+//! Contents of a batch: its images, and its fields in a tree of containers.
 
 use egui::{CollapsingHeader, RichText, Ui};
 use loadscope_trace::{BatchContent, Field, FieldData, Nanos, PathStep, Run, RunInfo, Stage};
@@ -20,23 +20,23 @@ use loadscope_model::clipboard;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 
-/// Fields that are shown; the engine keeps fewer, other programs may not.
+/// Maximum number of fields shown. The engine records fewer, but other programs may record more.
 const FIELDS: usize = 512;
-/// Containers of more leaves are folded at first.
+/// Containers with more leaves are folded at first.
 const UNFOLDED: usize = 16;
 
-/// What was made for the batch that is looked at: textures, and what its leaves mean together.
+/// Textures and interpretation of the displayed batch.
 #[derive(Debug, Default)]
 pub struct ContentCache {
     pictures: PictureCache,
     annotated: AnnotatedCache,
     waves: WavesCache,
-    /// Of which batch, where its leaves are in memory, and what they mean.
+    /// Row of the batch, address of its fields, and their interpretation.
     views: Option<((usize, usize), Views)>,
 }
 
 impl ContentCache {
-    /// What the leaves mean, read once.
+    /// Interprets the fields and caches the result.
     fn read(&mut self, at: usize, content: &BatchContent, info: &RunInfo) -> Views {
         let key = (at, content.fields.as_ptr() as usize);
         match &self.views {
@@ -50,7 +50,7 @@ impl ContentCache {
     }
 }
 
-/// All that is known of the content of the batch at `at`.
+/// Shows the recorded contents of the batch at row `at`.
 pub fn show(
     ui: &mut Ui,
     cache: &mut ContentCache,
@@ -97,7 +97,7 @@ pub fn show(
     fields(ui, &Place { run, at, content }, commands);
 }
 
-/// Pictures that stack and have no annotations.
+/// Shows images of equal size without annotations.
 fn pictures(
     ui: &mut Ui,
     cache: &mut ContentCache,
@@ -130,7 +130,7 @@ fn pictures(
     }
 }
 
-/// The leaves in the tree of their containers.
+/// Shows the fields in the tree of their containers.
 fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     let content = place.content;
     section_with(ui, say!("Fields"), |ui| {
@@ -139,7 +139,7 @@ fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     if content.fields.is_empty() {
         remark(ui, say!("The batch is empty"));
     }
-    // What was computed for looking at is no leaf of the batch.
+    // Derived fields exist only for display and are no fields of the batch.
     let leaves = content.fields.iter().enumerate().take(FIELDS);
     let leaves = leaves.filter(|(_, field)| !field.is_derived());
     let root = Node::of(leaves.map(|(k, field)| (k, field.name.as_str())));
@@ -162,14 +162,14 @@ struct Place<'a> {
     content: &'a BatchContent,
 }
 
-/// What a container holds. Its parts have places of their own: a broken recording may name two of them alike.
+/// Shows the children of a container. Each has its own id, because a broken recording may repeat a name.
 fn branches(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
     for (k, child) in node.children.iter().enumerate() {
         ui.push_id(k, |ui| branch(ui, place, child, above, commands));
     }
 }
 
-/// A container that folds, or a leaf that does.
+/// Shows a container or a leaf. Both can be folded.
 fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui.ctx());
     let path = format!("{above}{}", node.label);
@@ -192,7 +192,7 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
         .font(mono(size::BODY))
         .color(palette.strong);
     ui.spacing_mut().indent = 4.0 * space::GAP;
-    // Folded by its path, not by its batch: what is not of interest stays folded from batch to batch.
+    // The fold state belongs to the path, not to the batch, so that it persists from batch to batch.
     CollapsingHeader::new(text)
         .id_salt(("field", &path))
         .default_open(node.leaves() <= UNFOLDED)
@@ -216,7 +216,7 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
     ui.add_space(space::GAP);
 }
 
-/// The content of a batch that has been collated by `now`.
+/// Returns the contents of a batch if it was collated by `now`.
 pub(super) fn made(run: &Run, at: usize, now: Nanos) -> Option<&BatchContent> {
     run.content(at).filter(|_| is_collated(run, at, now))
 }
@@ -237,12 +237,12 @@ fn why_not(run: &Run, at: usize, now: Nanos) -> &'static str {
     }
 }
 
-/// Names under which a column usually has the class.
+/// Usual names of a column with the class.
 const LABELS: [&str; 8] = [
     "label", "labels", "target", "targets", "class", "classes", "category", "y",
 ];
 
-/// Numbers of samples that are no labels.
+/// Names of integer columns that are no labels.
 const OTHERS: [&str; 9] = [
     "rate",
     "sample_rate",
@@ -255,9 +255,9 @@ const OTHERS: [&str; 9] = [
     "row",
 ];
 
-/// What stands below each picture: the name of its class or its label, and its index.
+/// Returns the captions of the images: the class name or label, and the index.
 fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
-    // One number a sample, of the batch and not of one of its samples.
+    // A label field has one number per sample, and belongs to the batch instead of one sample.
     let is_label = |f: &Field| {
         let slot = Slot::of(&f.name);
         f.shape.len() == 1 && f.dtype.contains("int") && slot.sample.is_none() && !slot.is(&OTHERS)

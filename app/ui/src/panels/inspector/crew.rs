@@ -1,4 +1,4 @@
-//! Who works through batches (a worker, the main thread): its batches and its slowest samples; and the trainer's longest waits.
+//! Batches and slowest samples of a worker or the main thread, and longest waits of the trainer.
 
 use egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
@@ -15,14 +15,14 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
 
-/// So far back is looked: a page must not take longer the longer a run is.
+/// Maximum number of spans searched, so that a long run does not slow the page down.
 const SPANS: usize = 512;
-/// Batches that are listed.
+/// Maximum number of batches listed.
 const BATCHES: usize = 12;
-/// Samples and waits that are listed.
+/// Maximum number of samples or waits listed.
 const SLOWEST: usize = 6;
 
-/// The last batches of a lane that has one row, and the slowest samples in them.
+/// Shows the last batches of a lane with one row, and their slowest samples.
 pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let now = state.now();
@@ -102,7 +102,7 @@ fn slowest(
     }
 }
 
-/// A row that does something when it is clicked.
+/// Shows a row that issues `command` when it is clicked.
 fn clickable(
     ui: &mut Ui,
     table: &Table<'_>,
@@ -117,7 +117,7 @@ fn clickable(
     }
 }
 
-/// The batches of a lane up to `now`, the latest first, and whether there were more.
+/// Returns the batches of a lane up to `now`, the latest first, and true if there were more.
 fn recent(run: &Run, lane: Lane, now: Nanos) -> (Vec<usize>, bool) {
     let Some(track) = run.track(Track { lane, row: 0 }) else {
         return (Vec::new(), false);
@@ -130,7 +130,7 @@ fn recent(run: &Run, lane: Lane, now: Nanos) -> (Vec<usize>, bool) {
     (rows, first > 0)
 }
 
-/// How long the batch at `at` has been fetched by `now`.
+/// Returns the time that the batch at `at` was fetched by `now`.
 fn fetching(run: &Run, at: usize, now: Nanos) -> Nanos {
     let path = run.path(at);
     let steps = path
@@ -141,7 +141,7 @@ fn fetching(run: &Run, at: usize, now: Nanos) -> Nanos {
     })
 }
 
-/// The longest waits of the trainer up to now.
+/// Shows the longest waits of the trainer up to now.
 pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let now = state.now();
@@ -150,7 +150,7 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .range(..run.waits().partition_point(|w| w.start <= now));
     let length = |w: &Wait| w.end.min(now) - w.start;
     let mut longest: Vec<&Wait> = Vec::with_capacity(SLOWEST + 1);
-    // One pass: a run may have a million of them.
+    // A single pass, because a run may have a million waits.
     for wait in past {
         let place = longest.partition_point(|w| length(w) >= length(wait));
         if place < SLOWEST {
@@ -189,7 +189,7 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// The shares of a whole as one bar; what is idle stays empty.
+/// Shows the shares of `whole` as one bar. Idle time stays empty.
 pub fn stacked(ui: &mut Ui, shares: Shares, whole: Nanos) {
     let palette = Palette::of(ui.ctx());
     let size = vec2(ui.available_width(), 8.0);
@@ -206,7 +206,7 @@ pub fn stacked(ui: &mut Ui, shares: Shares, whole: Nanos) {
     }
 }
 
-/// How many batches a queue holds and for how long.
+/// Shows the number of batches in a queue and their mean time in it.
 pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
     let run = &state.session.run;
     let now = state.now();
@@ -227,7 +227,7 @@ pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
     ui.add_space(4.0);
     fact(ui, say!("Batches now"), format::count(held));
     fact(ui, say!("Peak"), format::count(rows as u64));
-    // In the reorder buffer a batch may be held and then ready, which are two stays.
+    // A batch in the reorder buffer may be held and then ready, which would count twice.
     if passed > 0 && lane != Lane::Reorder {
         let totals = tracks().map(|t| t.until(now).total());
         let total = totals.fold(Nanos::ZERO, |sum, total| sum + total);

@@ -1,4 +1,4 @@
-//! One picture of a batch, as large as the panel: its pixels, and what its sample cost.
+//! One image of a batch, as large as the panel, with pixel values and sample cost.
 
 use egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use loadscope_trace::{Field, Pictures, Run};
@@ -11,7 +11,7 @@ use crate::theme::{mono, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 
-/// Picture `which` of a field, with its neighbours a click away.
+/// Shows image `which` of a field, with buttons for its neighbours.
 pub fn show(
     ui: &mut Ui,
     cache: &mut PictureCache,
@@ -54,7 +54,7 @@ pub fn show(
     ui.add_space(2.0 * space::GAP);
 }
 
-/// What differs between the picture on the screen, the one in the recording and the one in the batch.
+/// Explains differences between the displayed, the recorded and the original image.
 fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64)) {
     smaller(ui, original, kept);
     let brightest = data.pixels.iter().max().copied().unwrap_or(255);
@@ -67,7 +67,7 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
     }
 }
 
-/// To the neighbours, to a file, and back to all. The neighbours are given by their field and their place in it.
+/// Shows buttons for the neighbours, for saving and for returning to all images. A neighbour is a field and a position in it.
 pub(super) fn buttons(
     ui: &mut Ui,
     before: Option<(usize, usize)>,
@@ -96,7 +96,7 @@ pub(super) fn buttons(
     });
 }
 
-/// Says so where the recording keeps less than there was.
+/// Shows a note if the recorded image is smaller than the original.
 pub(super) fn smaller(ui: &mut Ui, original: (u64, u64), kept: (u64, u64)) {
     if original != kept {
         let text = say!("Recorded at {} pixels", sides(kept));
@@ -104,12 +104,12 @@ pub(super) fn smaller(ui: &mut Ui, original: (u64, u64), kept: (u64, u64)) {
     }
 }
 
-/// `48 × 36`.
+/// Returns, for example, `48 × 36`.
 pub(super) fn sides((width, height): (u64, u64)) -> String {
     format!("{} × {}", format::count(width), format::count(height))
 }
 
-/// The pixel at `offset` from the upper left corner, in words.
+/// Describes the pixel at `offset` from the upper left corner.
 fn under(data: &Pictures, which: usize, offset: Vec2, size: Vec2) -> Option<String> {
     let place = offset / size * vec2(data.width as f32, data.height as f32);
     if offset.min_elem() < 0.0 {
@@ -126,7 +126,7 @@ fn under(data: &Pictures, which: usize, offset: Vec2, size: Vec2) -> Option<Stri
     Some(say!("x {x}, y {y} · {}", values.join(" ")))
 }
 
-/// Width and height before the recording made it smaller, from the shape of the tensor.
+/// Returns the original width and height from the shape of the tensor.
 fn original(field: &Field, data: &Pictures) -> Option<(u64, u64)> {
     let sizes: Vec<u64> = field
         .shape

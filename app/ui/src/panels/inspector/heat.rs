@@ -1,4 +1,4 @@
-//! A tensor of two dimensions or more as a heat map, with the numbers themselves where they have room.
+//! Heat map of a tensor with at least two dimensions. It shows the numbers if there is room.
 
 use egui::{Align2, Mesh, Rect, RichText, Role, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_trace::Field;
@@ -9,21 +9,21 @@ use crate::kit::rows::ROW;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::clipboard::per_sample;
 
-/// A heat map: a row a sample.
+/// Heat map with one row per sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     columns: usize,
     rows: usize,
     cell: Vec2,
-    /// There is room for the numbers themselves.
+    /// True if there is room for the numbers.
     numbers: bool,
 }
 
-/// Higher heat maps have lower rows.
+/// Maximum height of a heat map with small cells, points. Its rows shrink to fit.
 const HIGHEST: f32 = 240.0;
 
 impl Grid {
-    /// A grid for `kept` values of a field with at least two dimensions, in so much room.
+    /// Creates a grid of `width` points for `kept` values. `None` for fields with fewer than two dimensions.
     pub fn of(field: &Field, kept: usize, width: f32) -> Option<Self> {
         if field.shape.len() < 2 || kept == 0 {
             return None;
@@ -55,7 +55,7 @@ impl Grid {
         let palette = Palette::of(ui.ctx());
         let (low, high) = range(field, values);
         let share = |v: f64| {
-            // Halves first: the difference of two huge numbers may overflow.
+            // Halving first avoids an overflow in the difference of two huge numbers.
             let (range, above) = (high / 2.0 - low / 2.0, v / 2.0 - low / 2.0);
             if range > 0.0 {
                 (above / range) as f32
@@ -78,7 +78,7 @@ impl Grid {
         for (k, value) in values.iter().enumerate() {
             let rect = place(k);
             let rect = Rect::from_min_max(rect.min, rect.max - Vec2::splat(gap));
-            // What is not a number has no place in the range.
+            // NaN has no place in the range.
             let colour = if value.is_nan() {
                 palette.held
             } else {
@@ -124,7 +124,7 @@ impl Grid {
         });
     }
 
-    /// The value at a point, counted from the upper left corner.
+    /// Returns the row and column at a point, relative to the upper left corner.
     fn at(&self, offset: Vec2) -> Option<(usize, usize)> {
         let place = offset / self.cell;
         let inside = offset.min_elem() >= 0.0;
@@ -133,7 +133,7 @@ impl Grid {
     }
 }
 
-/// The range of a heat map, below it.
+/// Draws the range of a heat map below it.
 fn scale(ui: &mut Ui, low: f64, high: f64) {
     let palette = Palette::of(ui.ctx());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), 14.0), Sense::hover());

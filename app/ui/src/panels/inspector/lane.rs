@@ -1,4 +1,4 @@
-//! A lane, an activity: who spent how much time on what.
+//! Details of a lane or an activity, with the time spent.
 
 use egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
@@ -19,7 +19,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// A worker, a queue, the trainer.
+/// Shows the details of a worker, a queue or the trainer.
 pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
     let now = state.now();
     title(ui, capital(&lane.to_string()));
@@ -72,7 +72,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
             .epochs()
             .first()
             .map_or(Nanos::ZERO, |e| e.start);
-    // In a queue several batches wait at a time, so that shares of the run mean nothing there.
+    // Several batches wait in a queue at the same time, so shares of the run are meaningless there.
     table(
         ui,
         say!("Time so far"),
@@ -131,13 +131,13 @@ fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
     fact(ui, say!("Busy"), format::percent(part));
 }
 
-/// How many batches a worker was through with by `now`.
+/// Number of batches that a worker has finished by `now`.
 fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
     let lane = Lane::Worker(worker);
     let Some(track) = run.track(Track { lane, row: 0 }) else {
         return 0;
     };
-    // A batch has a span of fetching and one of collating; the last of them counts.
+    // A batch has a fetching span and a collating span. Only the last one counts.
     let all = track.all();
     let past = (0..track.index_after(now)).filter(|k| all[*k].end <= now);
     past.filter(|k| {
@@ -147,7 +147,7 @@ fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
     .count() as u64
 }
 
-/// Time per activity, with shares of `whole` if that makes sense.
+/// Shows the time per activity, with shares of `whole` if given.
 pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
     let palette = Palette::of(ui.ctx());
     section(ui, name);
@@ -165,7 +165,7 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
     ];
     columns.extend(whole.map(|_| Column::numbers(say!("Share"), part)));
     let table = Table::new(ui, columns);
-    // What rounds to nothing is not listed.
+    // Shares that round to zero are not listed.
     let mut idle = whole.and_then(|w| Some(w - shares.total()).filter(|i| i.0 > w.0 / 1_000));
     let most = shares
         .iter()
@@ -191,7 +191,7 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
     }
 }
 
-/// An activity: how much time went there, and where.
+/// Shows the time of an activity per lane.
 pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
     let palette = Palette::of(ui.ctx());
     let now = state.now();

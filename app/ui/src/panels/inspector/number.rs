@@ -1,9 +1,9 @@
-//! Values and names as people read them.
+//! Formatting of values and field names.
 
 use loadscope_trace::Field;
 use loadscope_words::say;
 
-/// What a leaf is called when it is spoken of.
+/// Returns the display name of a field.
 pub fn name_of(field: &Field) -> &str {
     if field.name.is_empty() {
         say!("the batch")
@@ -12,10 +12,10 @@ pub fn name_of(field: &Field) -> &str {
     }
 }
 
-/// Room for a number.
+/// Width of a number, points.
 pub const NUMBER: f32 = 44.0;
 
-/// A value as people read it: whole numbers without decimals, others with four significant digits.
+/// Formats integers without decimals, and other numbers with four significant digits.
 pub fn number(v: f64) -> String {
     if !v.is_finite() {
         return v.to_string();

@@ -1,4 +1,4 @@
-//! Pictures of a batch, sharp at any size: one texture a batch, whole multiples of a pixel, no smoothing.
+//! Images of a batch with sharp pixels. Each batch has one texture, and enlargement is by whole multiples without smoothing.
 
 use egui::{
     Align2, Color32, ColorImage, Rect, Role, Sense, Stroke, StrokeKind, TextureHandle, TextureId,
@@ -11,17 +11,17 @@ use crate::kit::empty::remark;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::Command;
 
-/// What stands below the pictures.
+/// Captions below the images.
 #[derive(Debug, Default)]
 pub struct Captions {
-    /// Names of classes, or labels; empty if there are none.
+    /// Class names or labels. Empty if there are none.
     pub names: Vec<String>,
-    /// Dataset indices; empty if they are not known.
+    /// Dataset indices. Empty if unknown.
     pub indices: Vec<u64>,
 }
 
 impl Captions {
-    /// What a picture is called: `picture of sample 28, four`.
+    /// Returns the accessible name of an image: `image of sample 28, four`.
     pub fn spoken(&self, k: usize) -> String {
         let index = self.indices.get(k);
         let index = index.map_or_else(|| say!("sample {k}"), |i| say!("sample {i}"));
@@ -32,13 +32,13 @@ impl Captions {
     }
 }
 
-/// The pictures of a field.
+/// Images of a field.
 pub struct Shown<'a> {
-    /// The batch and the field.
+    /// Batch row and field.
     pub key: (usize, usize),
     /// The pixels.
     pub data: &'a Pictures,
-    /// What stands below them.
+    /// Captions below the images.
     pub captions: &'a Captions,
 }
 
@@ -48,10 +48,10 @@ impl Shown<'_> {
     }
 }
 
-/// The textures of the batch that is looked at.
+/// Texture of the displayed batch.
 #[derive(Default)]
 pub struct PictureCache {
-    /// For which batch and field, and where its pixels were, so that another run with the same numbers is not mistaken for it.
+    /// Batch row and field, address of the pixels, and their sheet. The address distinguishes batches of different runs.
     sheet: Option<((usize, usize), usize, Sheet)>,
 }
 
@@ -61,19 +61,19 @@ struct Sheet {
     count: usize,
 }
 
-/// Pictures that are drawn at most.
+/// Maximum number of images.
 const MOST: usize = 256;
-/// The side that a small picture is enlarged to, about.
+/// Approximate side of a small image after enlargement, points.
 const SIDE: f32 = 64.0;
-/// Between pictures.
+/// Space between images, points.
 const GAP: f32 = 8.0;
-/// Room for the name of a class.
+/// Minimum width of a cell, enough for a class name, points.
 const NARROWEST: f32 = 48.0;
-/// The longest side of a texture that every graphics card takes.
+/// Maximum side of a texture that every graphics card supports, pixels.
 const SHEET: usize = 2048;
 
 impl PictureCache {
-    /// All pictures, with what is known about each below it. A click enlarges one.
+    /// Shows all images with their captions. A click enlarges one.
     pub fn grid(
         &mut self,
         ui: &mut Ui,
@@ -115,7 +115,7 @@ impl PictureCache {
         }
     }
 
-    /// The texture with picture `which`, and where it is in there.
+    /// Returns the texture with image `which`, and its position in the texture.
     pub fn part(&mut self, ui: &Ui, shown: &Shown<'_>, which: usize) -> Option<(TextureId, Rect)> {
         if !shown.fits() || which >= MOST {
             return None;
@@ -147,7 +147,7 @@ fn caption_height(captions: &Captions) -> f32 {
     lines as f32 * 14.0
 }
 
-/// The size at which the pictures fill the width best.
+/// Returns the size at which the images fill the width best.
 fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
     let sides = [SIDE, SIDE - 8.0, SIDE - 16.0];
     let sizes = sides.map(|side| enlarged(data, side, pixels_per_point));
@@ -156,7 +156,7 @@ fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
         ((width + GAP) / pitch).floor() * pitch
     };
     let best = sizes.into_iter().max_by(|a, b| {
-        // Of two that fill it equally well, the larger one, which comes first.
+        // Of two equally good sizes, the larger one wins. It comes first.
         filled(a)
             .total_cmp(&filled(b))
             .then(std::cmp::Ordering::Greater)
@@ -164,7 +164,7 @@ fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
     best.unwrap_or(Vec2::splat(SIDE))
 }
 
-/// The size of a picture whose longer side is about `side`: a whole multiple of its pixels when it is enlarged.
+/// Returns the size of an image whose longer side is about `side`. Enlargement is by a whole multiple of its pixels.
 pub fn enlarged(data: &Pictures, side: f32, pixels_per_point: f32) -> Vec2 {
     let size = vec2(data.width as f32, data.height as f32) / pixels_per_point;
     let factor = side / size.max_elem();
@@ -177,7 +177,7 @@ pub fn enlarged(data: &Pictures, side: f32, pixels_per_point: f32) -> Vec2 {
 }
 
 impl Sheet {
-    /// Puts all pictures into one texture, side by side.
+    /// Copies all images into one texture, next to each other.
     fn new(ui: &Ui, data: &Pictures) -> Self {
         let (w, h) = (data.width as usize, data.height as usize);
         let count = data.count().min(MOST);
@@ -187,7 +187,7 @@ impl Sheet {
         let mut image =
             ColorImage::filled([columns * w, count.div_ceil(columns) * h], Color32::BLACK);
         let brightest = data.pixels.iter().max().copied().unwrap_or(255).max(1);
-        // Dark pictures are made as bright as they can be without losing anything.
+        // Dark images are brightened until the brightest pixel reaches 255.
         let lift = |v: u8| (u32::from(v) * 255 / u32::from(brightest)) as u8;
         let channels = usize::from(data.channels);
         for k in 0..count {
@@ -202,7 +202,7 @@ impl Sheet {
                 image[(left + at % w, top + at / w)] = opaque(colour);
             }
         }
-        // Every pixel of a small picture is to be seen; a large one is made smaller, which needs smoothing.
+        // Enlarged pixels stay sharp. Large images are reduced, which needs smoothing.
         let is_small = data.width.max(data.height) as f32 <= SIDE * ui.pixels_per_point();
         let smoothing = if is_small {
             TextureOptions::NEAREST
@@ -216,14 +216,14 @@ impl Sheet {
         }
     }
 
-    /// Where picture `k` is in the texture.
+    /// Position of image `k` in the texture.
     fn part(&self, k: usize, data: &Pictures) -> Rect {
         let one = vec2(data.width as f32, data.height as f32) / self.texture.size_vec2();
         let at = vec2((k % self.columns) as f32, (k / self.columns) as f32) * one;
         Rect::from_min_size(at.to_pos2(), one)
     }
 
-    /// Draws a picture of the grid; true if it was clicked.
+    /// Draws an image of the grid. Returns true if it was clicked.
     fn one(
         &self,
         ui: &Ui,
@@ -271,7 +271,7 @@ impl Sheet {
     }
 }
 
-/// Colours of pictures are data, not part of the palette.
+/// Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)

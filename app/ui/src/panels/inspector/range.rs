@@ -1,4 +1,4 @@
-//! A range of time: what came out of it, who spent how much time on what, and what took longest.
+//! Summary of a time range: throughput, time per activity and the slowest batch and sample.
 
 use egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
@@ -15,7 +15,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// The page, and what it last added up: over a long range that takes longer than a frame should.
+/// Summary page. It caches the sums, because a long range takes longer than a frame.
 #[derive(Debug, Default)]
 pub struct RangePage {
     made_for: Option<([u64; 2], Nanos, Nanos)>,
@@ -23,7 +23,7 @@ pub struct RangePage {
 }
 
 impl RangePage {
-    /// Shows what happened from `start` until `end`.
+    /// Shows the summary from `start` to `end`.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -78,7 +78,7 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
     fact(ui, say!("Trainer waited"), text);
 }
 
-/// What took longest; a click leads there.
+/// Shows the slowest batch and sample. A click selects the batch.
 fn slowest(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
     section(ui, say!("Slowest"));
     ui.scope(|ui| {
@@ -125,7 +125,7 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
     }
 }
 
-/// How long batches were elsewhere, and how many of them at a time.
+/// Shows the time of batches outside workers and trainer, and their mean number.
 fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
     let palette = Palette::of(ui.ctx());
     section(ui, say!("Batches in flight"));

@@ -1,4 +1,4 @@
-//! The sampler: how it draws, how far it is, and what it yields next.
+//! Details of the sampler: its kind, its progress and its next batch.
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
@@ -13,10 +13,10 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// Indices that are shown of a batch; all of them are on its page.
+/// Maximum number of indices shown. The batch's page has all of them.
 const MOST: usize = 64;
 
-/// Everything about the sampler at the instant that is looked at.
+/// Shows the details of the sampler at the cursor.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let options = &run.info.options;
@@ -75,7 +75,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// A batch and its indices.
+/// Shows a batch and its indices.
 fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
     let Some(batch) = run.batches().get(row) else {
         return;
@@ -100,7 +100,7 @@ fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
     ui.label(RichText::new(list.join(" ")).font(mono(size::SMALL)));
 }
 
-/// How it draws, in one sentence.
+/// Describes the sampler in one sentence.
 fn how(options: &RunOptions) -> &'static str {
     let kind = options.sampler.split(':').next().unwrap_or_default();
     match (kind, options.shuffle) {

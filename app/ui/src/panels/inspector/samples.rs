@@ -1,4 +1,4 @@
-//! The samples of a batch: what fetching spent its time on, which one cost the most, all of them, and their indices.
+//! Samples of a batch: fetch time by step, the slowest sample, all samples and their indices.
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
@@ -14,11 +14,11 @@ use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 
-/// Everything about the samples of the batch at `at`.
+/// Shows the samples of the batch at row `at`.
 pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let samples = by_cost(run, at, state.now());
-    // What the stages took in all is known once all samples have been fetched.
+    // The total per step is known once all samples are fetched.
     if samples.len() == run.samples(at).len() {
         stages(ui, run, at);
     }
@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) 
     indices(ui, state, at, commands);
 }
 
-/// The sample that cost the most, if one did. It stands before everything else that is inside the batch.
+/// Shows the slowest sample, if there is one. It comes before the other contents of the batch.
 pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     let samples = by_cost(run, at, now);
     if let [costliest, next, ..] = samples.as_slice()
@@ -41,7 +41,7 @@ pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     }
 }
 
-/// The samples that have been fetched by `now`, the slowest first.
+/// Returns the samples fetched by `now`, the slowest first.
 fn by_cost(run: &Run, at: usize, now: Nanos) -> Vec<Sample> {
     let all = has_been_fetched(run, at, now);
     let (_, begun) = run.samples_begun(at, now);
@@ -50,14 +50,14 @@ fn by_cost(run: &Run, at: usize, now: Nanos) -> Vec<Sample> {
     samples
 }
 
-/// True if all samples of the batch have been fetched by `now`.
+/// Returns true if all samples of the batch were fetched by `now`.
 fn has_been_fetched(run: &Run, at: usize, now: Nanos) -> bool {
     let path = run.path(at);
     let is_later = |step: &PathStep| step.stage > Stage::Fetching && step.start <= now;
     path.iter().any(is_later)
 }
 
-/// The named stages of all samples, the most expensive first.
+/// Shows the named steps of all samples, the most expensive first.
 fn stages(ui: &mut Ui, run: &Run, at: usize) {
     let palette = Palette::of(ui.ctx());
     let Some(stages) = run.sample_stages(at).filter(|s| !s.names.is_empty()) else {
@@ -72,7 +72,7 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
     costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
     let all = run.samples(at).fold(Nanos::ZERO, |sum, s| sum + s.wall);
     let named = costs.iter().fold(Nanos::ZERO, |sum, c| sum + c.0);
-    // What has no name is not hidden; below a hundredth it is the measuring itself.
+    // Unnamed time is shown, too. Below 1 % it is only measurement overhead.
     if (all - named).0 > all.0 / 100 {
         costs.push((all - named, say!("other")));
         costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
@@ -104,7 +104,7 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
     }
 }
 
-/// The sample that cost the most, and what it spent its time on.
+/// Shows the slowest sample and its steps.
 fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Nanos) {
     let palette = Palette::of(ui.ctx());
     let name = match sample.index {
@@ -139,7 +139,7 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
     }
 }
 
-/// All samples, the slowest first.
+/// Shows all samples, the slowest first.
 fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     let (run, now) = (&state.session.run, state.now());
     let palette = Palette::of(ui.ctx());
@@ -183,7 +183,7 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     });
 }
 
-/// What a sample spent its time on.
+/// Shows the steps of a sample.
 fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
     let index = sample
         .index
@@ -204,7 +204,7 @@ fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
     }
 }
 
-/// The dataset indices in the order of the sampler.
+/// Shows the dataset indices in sampler order.
 fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let indices = state.session.run.indices(at);
     if indices.is_empty() {
@@ -233,7 +233,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     );
 }
 
-/// A small button for something that is copied.
+/// Shows a small button that copies something.
 pub fn copy_button(ui: &mut Ui, action: Action, commands: &mut Vec<Command>) {
     let response = ui.add(small_button(say!("Copy")));
     named(&response, action);

@@ -1,4 +1,4 @@
-//! Sequences of unequal length: what counts, and what only fills them up.
+//! Sequences of unequal length and their padding.
 
 use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
 use loadscope_insight::content::{Padding, SequenceRow, Sequences};
@@ -11,14 +11,14 @@ use crate::kit::empty::remark;
 use crate::kit::titles::section_with;
 use crate::theme::{Palette, mono, size};
 
-/// Height of a sequence.
+/// Height of a sequence, points.
 const LINE: f32 = 14.0;
-/// Room for its length.
+/// Width of the length column, points.
 const LENGTH: f32 = 44.0;
-/// Sequences that are drawn at most.
+/// Maximum number of sequences.
 const MOST: usize = 64;
 
-/// Shows a line for each: its values as shades, its padding hatched, its length at the right.
+/// Shows a line per sequence: values as shades, padding as a thin line, and the length at the right.
 pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
     let palette = Palette::of(ui.ctx());
     let name = content
@@ -73,7 +73,7 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
     }
 }
 
-/// A line for each sequence; answers how wide a value is.
+/// Draws a line per sequence. Returns the width of a value.
 fn draw(ui: &Ui, area: Rect, sequences: &Sequences) -> f32 {
     let palette = Palette::of(ui.ctx());
     let wide = (area.width() - LENGTH).max(1.0);
@@ -102,7 +102,7 @@ fn draw(ui: &Ui, area: Rect, sequences: &Sequences) -> f32 {
     each
 }
 
-/// The values of a sequence as shades between the least and the largest of all, its padding as a thin line.
+/// Draws the values of a sequence as shades between the minimum and the maximum of all sequences. Padding is a thin line.
 fn values(
     mesh: &mut Mesh,
     palette: &Palette,
@@ -110,7 +110,7 @@ fn values(
     row: &SequenceRow,
     (low, high): (f64, f64),
 ) {
-    // Where values are narrower than a pixel, some of them are one rectangle.
+    // Values narrower than a pixel share a rectangle.
     let step = (1.0 / each).ceil().max(1.0) as usize;
     let gap = if each >= 4.0 { 1.0 } else { 0.0 };
     for (n, values) in row.values.chunks(step).enumerate() {

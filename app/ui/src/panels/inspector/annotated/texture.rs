@@ -1,4 +1,4 @@
-//! Pictures and masks as textures, made once for the batch that is looked at.
+//! Textures of images and masks, created once for the displayed batch.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use loadscope_trace::{BatchContent, FieldData, Pictures};
 
 use crate::theme::Palette;
 
-/// How much of a mask can be seen through.
+/// Opacity of a mask, 0 to 255.
 const MASK_ALPHA: u8 = 120;
 
-/// The textures of one batch. Dropped together when another batch is looked at.
+/// Textures of one batch. They are dropped together when another batch is displayed.
 #[derive(Default)]
 pub struct Textures {
-    /// The row of the batch and where its leaves are in memory, so that another run is not mistaken for it.
+    /// Row of the batch and the address of its fields, which distinguishes batches of different runs.
     of: Option<(usize, usize)>,
     made: HashMap<(usize, usize, Kind), TextureHandle>,
 }
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 impl Textures {
-    /// Forgets those of another batch.
+    /// Drops the textures of another batch.
     pub fn keep(&mut self, at: usize, content: &BatchContent) {
         let of = Some((at, content.fields.as_ptr() as usize));
         if self.of != of {
@@ -35,7 +35,7 @@ impl Textures {
         }
     }
 
-    /// The picture itself.
+    /// Returns the texture of the image.
     pub fn picture(
         &mut self,
         ui: &Ui,
@@ -56,7 +56,7 @@ impl Textures {
         })
     }
 
-    /// All its masks in the colours of their classes; nothing where it has none.
+    /// Returns the texture of all masks in the colours of their classes. `None` without masks.
     pub fn masks(&mut self, ui: &Ui, content: &BatchContent, sample: &Sample) -> Option<TextureId> {
         if sample.masks.is_empty() && sample.classes.is_none() {
             return None;
@@ -69,7 +69,7 @@ impl Textures {
                 vec![Color32::TRANSPARENT; data.width as usize * data.height as usize];
             if let Some((field, which)) = sample.classes {
                 for (pixel, colour) in layer(content, field, which)?.zip(&mut colours) {
-                    // 0 is the background, 255 what is not said.
+                    // 0 is the background. 255 marks pixels without a class.
                     if pixel != 0 {
                         *colour = see_through(Palette::class(i64::from(pixel)));
                     }
@@ -115,14 +115,14 @@ fn pictures(content: &BatchContent, field: usize) -> Option<&Pictures> {
     }
 }
 
-/// One value a pixel.
+/// Returns one value per pixel.
 fn layer(content: &BatchContent, field: usize, which: usize) -> Option<impl Iterator<Item = u8>> {
     let data = pictures(content, field)?;
     let step = usize::from(data.channels).max(1);
     Some(data.get(which)?.iter().copied().step_by(step))
 }
 
-/// Larger than every graphics card takes is not drawn.
+/// Maximum side that every graphics card supports, pixels. Larger images are not drawn.
 const LARGEST: usize = 2048;
 
 fn image(data: &Pictures, colours: Vec<Color32>) -> Option<ColorImage> {
@@ -131,7 +131,7 @@ fn image(data: &Pictures, colours: Vec<Color32>) -> Option<ColorImage> {
     (fits && colours.len() == size[0] * size[1]).then(|| ColorImage::new(size, colours))
 }
 
-/// Colours of pictures are data, not part of the palette.
+/// Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque(r: u8, g: u8, b: u8) -> Color32 {
     Color32::from_rgb(r, g, b)
