@@ -1,7 +1,6 @@
-//! Lessons: the list of them, the player below the run, and what is outlined while a step is open.
+//! Lessons: their list, the player below the run, and the outlines of a step.
 //!
-//! What they are about is the real window: panels mark where the parts are that lessons name (`kit::parts`), and the player never
-//! draws a pipeline of its own.
+//! Lessons refer to the real window. Panels mark the parts that lessons name (`kit::parts`), and the player never draws its own pipeline.
 
 mod answer;
 mod case;
@@ -26,12 +25,12 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Page;
 
-/// No line of a lesson is longer: it could not be read, points.
+/// Maximum width of a lesson, for readable lines, points.
 const WIDEST: f32 = 1240.0;
-/// Programs and what they print are wider.
+/// Maximum width of a lesson with a program and its output, points.
 const WIDEST_CODE: f32 = 1600.0;
 
-/// How high the player is in a window of this size; `None`: nothing is open.
+/// Returns the height of the player in a window of this size. `None` if no player is open.
 pub fn height(state: &State, window: Vec2) -> Option<f32> {
     let page = state.learn.page.as_ref()?;
     let usual = match (window.y < 560.0, window.y < 900.0) {
@@ -56,19 +55,19 @@ pub fn height(state: &State, window: Vec2) -> Option<f32> {
             Some(entry) => usual.max(needed(&entry.question, window.x)).min(most),
         },
         Page::Case(detecting) if detecting.solved.is_some() => usual,
-        // Four rows of buttons where there is room for two columns of them.
+        // Four rows of buttons fit if there is room for two columns.
         Page::Case(_) if window.x >= 1000.0 => most.min(252.0),
         Page::Case(_) => most.min(300.0),
     })
 }
 
-/// What the ways of answering take, with the lines above and below them.
+/// Height of the answers with the lines above and below them, points.
 fn needed(question: &Question, width: f32) -> f32 {
     let (Kind::Choice(all) | Kind::Order(all)) = &question.kind else {
         return 0.0;
     };
     let around = nav::HEAD + nav::FOOT + 28.0;
-    // Characters of Chinese are twice as wide.
+    // Chinese characters are about twice as wide.
     let wide = |text: &str| -> f32 {
         let of = |c: char| if c.is_ascii() { 7.2 } else { 13.5 };
         text.chars().map(of).sum()
@@ -80,12 +79,12 @@ fn needed(question: &Question, width: f32) -> f32 {
     around + choices + if order { 24.0 } else { 0.0 }
 }
 
-/// True where the panels at the sides would leave nothing for a program.
+/// Returns true if the side panels would leave no room for a program.
 pub fn hides_sides(state: &State, window: Vec2) -> bool {
     is_code(state) && window.y < 560.0
 }
 
-/// True while a program is shown.
+/// Returns true while a program is shown.
 fn is_code(state: &State) -> bool {
     state.learn.playing().is_some_and(|playing| {
         let is_over = *playing.play.phase() == Phase::Finished;
@@ -93,7 +92,7 @@ fn is_code(state: &State) -> bool {
     })
 }
 
-/// The player, in all of `ui`.
+/// Draws the player in all of `ui`.
 pub fn player(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut room = ui.available_rect_before_wrap();

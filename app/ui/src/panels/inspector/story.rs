@@ -1,14 +1,14 @@
-//! Where a batch waited and for whom, in sentences.
+//! Sentences about the waits of a batch.
 
 use loadscope_trace::{Batch, HeldBatch, Lane, Nanos, PathStep, Run, Stage, Wait};
 use loadscope_words::say;
 
-/// Sentences about the waiting of the batch at `row`, the longest wait first.
+/// Returns sentences about the waits of the batch at `row`, the longest wait first.
 pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     let Some(batch) = run.batches().get(row) else {
         return Vec::new();
     };
-    // What comes after is not known at this moment.
+    // Later steps are unknown at this instant.
     let mut path = run.path(row);
     path.retain(|step| step.start <= now);
     let mut told: Vec<(Nanos, String)> = Vec::new();
@@ -24,7 +24,7 @@ pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
         told.extend(sentence.map(|s| (lasted, s)));
     }
     told.extend(awaited(run, row, &path, now));
-    // What took no time worth a word is left out, unless nothing else can be said.
+    // Negligible times are omitted.
     told.retain(|(lasted, _)| *lasted >= Nanos(100_000));
     told.sort_by_key(|(lasted, _)| std::cmp::Reverse(*lasted));
     told.truncate(3);
@@ -49,7 +49,7 @@ fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
     }
 }
 
-/// What a batch was at: `which worker 0 was fetching`.
+/// Describes the state of a batch: `worker 0 was fetching it`.
 fn which(batch: &HeldBatch) -> String {
     let by = match batch.lane {
         Some(Lane::Worker(w) | Lane::IndexQueue(w)) => say!("worker {w}"),
@@ -88,7 +88,7 @@ fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) 
     })
 }
 
-/// Results are only taken from the queue while the trainer asks for a batch.
+/// The main process takes results from the queue only while the trainer asks for a batch.
 fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
     let stage = |k: usize| path.get(k).map(|s| s.stage);
     let was_pinned = at > 0 && stage(at - 1) == Some(Stage::Pinning);
@@ -112,13 +112,13 @@ fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
     (lasted >= Nanos(100_000)).then_some(told)
 }
 
-/// The trainer's waiting that this batch ended.
+/// Describes the trainer's wait that this batch ends.
 fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nanos, String)> {
     let begun = run.waits().partition_point(|w| w.start <= now);
     let (open, ended): (Vec<&Wait>, Vec<&Wait>) = (run.waits().range(..begun).iter())
         .filter(|w| w.end > now || w.batch.is_some_and(|b| b as usize == row))
         .partition(|w| w.end > now);
-    // While it lasts, only the order says which batch it is for.
+    // An open wait does not name its batch. Only the order determines it.
     let is_awaited = || {
         let awaited = run.pipeline_at(now).awaited();
         run.info.options.keeps_order() && awaited.is_some_and(|b| b.row == row)
@@ -126,7 +126,7 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
     let wait =
         (ended.first().copied()).or_else(|| open.first().copied().filter(|_| is_awaited()))?;
     let lasted = wait.end.min(now) - wait.start;
-    // Of a stage that is not over at this moment only what has passed of it is known.
+    // An unfinished stage has only its time so far.
     let so_far = |s: &PathStep| s.end.unwrap_or(now).min(now) - s.start;
     let is_over = |s: &PathStep| s.end.is_some_and(|end| end <= now);
     let slowest = path
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// "Fetching it took 1.33 s" stood there while the batch was still being fetched.
+    /// The sentence once read "Fetching it took 1.33 s" while the batch was still being fetched.
     #[test]
     fn the_story_at_an_instant_is_that_of_a_run_that_ends_there() {
         let options = RunOptions {
@@ -195,7 +195,7 @@ mod tests {
         assert!(told > 5, "{told}");
     }
 
-    /// "Fetching it took 32.9 ms" was shown for a batch that failed while its samples were collated.
+    /// The sentence once read "Fetching it took 32.9 ms" for a batch that failed in collation.
     #[test]
     fn a_batch_that_failed_names_the_stage_of_its_error() {
         use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};

@@ -1,4 +1,4 @@
-//! A leaf of a batch: its type and shape, its statistics and histogram, its values as a heat map, numbers or text.
+//! Field of a batch: its type, shape, statistics, histogram and values.
 
 use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::{Field, FieldData};
@@ -11,7 +11,7 @@ use crate::kit::rows::{Cell, Marks, list_of, row};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 
-/// Type, shape, statistics and values.
+/// Shows the type, shape, statistics and values.
 pub fn show(ui: &mut Ui, field: &Field, is_pinned: bool) {
     describe(ui, field, is_pinned);
     facts(ui, field);
@@ -53,7 +53,7 @@ fn describe(ui: &mut Ui, field: &Field, is_pinned: bool) {
     });
 }
 
-/// Smallest, largest, mean and deviation; how many are no numbers. What was not measured is not shown.
+/// Shows the statistics and the counts of NaN and inf. Missing statistics are omitted.
 fn facts(ui: &mut Ui, field: &Field) {
     if field.min.is_none() && field.max.is_none() && field.nan == 0 && field.inf == 0 {
         return;
@@ -106,7 +106,7 @@ fn facts(ui: &mut Ui, field: &Field) {
     }
 }
 
-/// Other programs may keep more values and bins than anybody can look at.
+/// Maximum number of values and bins shown. Other programs may record more.
 const CELLS: usize = 8_192;
 const BINS: usize = 512;
 
@@ -117,11 +117,11 @@ fn more(ui: &mut Ui, left: usize) {
     }
 }
 
-/// Height of a line of statistics.
+/// Height of a line of statistics, points.
 const LINE: f32 = 12.0;
 const HISTOGRAM: f32 = 36.0;
 
-/// How the values are distributed.
+/// Shows the histogram of the values.
 fn histogram(ui: &mut Ui, field: &Field) {
     let (Some(min), Some(max), bins) = (field.min, field.max, &field.histogram) else {
         return;
@@ -144,7 +144,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
         .map(|at| ((at.x - plot.left()) / wide) as usize);
     let mut mesh = Mesh::default();
     for (k, count) in bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-        // What is there can be seen, however little it is.
+        // Every non-empty bin is visible.
         let height = (plot.height() * (*count as f64 / most as f64) as f32).max(1.0);
         let left = plot.left() + k as f32 * wide;
         let gap = if wide > 4.0 { 1.0 } else { 0.0 };
@@ -181,7 +181,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
     });
 }
 
-/// The values that bin `k` stands for: from and to, or the only one.
+/// Returns the values in bin `k`: start and end, or the single value.
 fn bin(field: &Field, min: f64, max: f64, k: usize) -> (f64, Option<f64>) {
     let is_float = field.dtype.contains("float");
     let width = (max - min + f64::from(u8::from(!is_float))) / field.histogram.len() as f64;
@@ -190,7 +190,7 @@ fn bin(field: &Field, min: f64, max: f64, k: usize) -> (f64, Option<f64>) {
     (from, (!is_one).then_some(from + width))
 }
 
-/// Scalars, side by side.
+/// Shows scalars in columns.
 fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
     let width = ui.available_width();
     let columns = ((width / NUMBER) as usize).max(1);
@@ -207,7 +207,7 @@ fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
 }
 
 fn text(ui: &mut Ui, field: &Field, texts: &[String]) {
-    // A few can be read as a whole.
+    // Up to three texts are shown in full.
     if texts.len() <= 3 {
         texts.iter().for_each(|t| _ = ui.label(t));
         return;
@@ -219,7 +219,7 @@ fn text(ui: &mut Ui, field: &Field, texts: &[String]) {
     });
 }
 
-/// Says so if a recording holds only a part of the values.
+/// Shows a note if only a part of the values was recorded.
 fn cut(ui: &mut Ui, field: &Field) {
     let kept = match &field.data {
         FieldData::Numbers(values) => values.len() as u64,

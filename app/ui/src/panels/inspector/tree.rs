@@ -1,20 +1,20 @@
-//! The structure of a batch, from the paths of its leaves: maps, lists and tuples that hold each other.
+//! Tree of a batch's containers, built from the paths of its leaves.
 
 use loadscope_insight::content::path::segments;
 
-/// A container or a leaf.
+/// Container or leaf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// The last part of its path: `["image"]`, `[0]`, `.x`.
+    /// Last segment of the path: `["image"]`, `[0]`, `.x`.
     pub label: String,
-    /// Position of the leaf in the content; `None` for a container.
+    /// Position of the leaf among the fields. `None` for a container.
     pub field: Option<usize>,
-    /// What it holds.
+    /// Children of a container.
     pub children: Vec<Node>,
 }
 
 impl Node {
-    /// The tree of the leaves with these positions and paths, in their order.
+    /// Builds the tree of leaves with these positions and paths, in their order.
     pub fn of<'a>(paths: impl IntoIterator<Item = (usize, &'a str)>) -> Self {
         let mut root = Self::default();
         for (field, path) in paths {
@@ -40,7 +40,7 @@ impl Node {
             });
             return;
         }
-        // Leaves of a container follow one another.
+        // The leaves of a container are adjacent.
         let is_open = |n: &&mut Self| n.label == *first && n.field.is_none();
         if self.children.last_mut().filter(is_open).is_none() {
             self.children.push(Self {
@@ -53,7 +53,7 @@ impl Node {
         }
     }
 
-    /// Number of leaves below.
+    /// Number of leaves below this node.
     pub fn leaves(&self) -> usize {
         match self.field {
             Some(_) => 1,
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// What the container is in Python, as far as its keys tell.
+    /// Python type of the container, as far as its keys show.
     pub fn kind(&self) -> &'static str {
         match self.children.first().map(|c| c.label.as_str()) {
             Some(label) if label.starts_with('.') => "namedtuple",

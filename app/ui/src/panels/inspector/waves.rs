@@ -1,4 +1,4 @@
-//! Waveforms: a curve for each channel, the spectrogram below it, and how long it lasts.
+//! Waveforms: a curve per channel, a spectrogram below and the duration.
 
 use egui::{
     Color32, ColorImage, Mesh, Rect, RichText, Role, Sense, Shape, Stroke, TextureHandle,
@@ -13,17 +13,17 @@ use super::pictures::Captions;
 use crate::kit::titles::section_with;
 use crate::theme::{Palette, mono, size, space};
 
-/// Heights of a curve and of a spectrogram.
+/// Heights of a curve and of a spectrogram, points.
 const CURVE: f32 = 36.0;
 const SPECTROGRAM: f32 = 40.0;
 
-/// The spectrograms of the batch that is looked at.
+/// Spectrograms of the displayed batch.
 #[derive(Default)]
 pub struct WavesCache {
     made: Option<(Key, Vec<TextureHandle>)>,
 }
 
-/// The batch, where its leaves are in memory, the field, and the theme that the colours are of.
+/// Row of the batch, address of its fields, field, and true for the dark theme.
 type Key = (usize, usize, usize, bool);
 
 impl std::fmt::Debug for WavesCache {
@@ -33,7 +33,7 @@ impl std::fmt::Debug for WavesCache {
 }
 
 impl WavesCache {
-    /// Shows them, one below the other.
+    /// Shows the waveforms below each other.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -130,7 +130,7 @@ impl WavesCache {
     }
 }
 
-/// `sample 3 · yes · 16,000 frames, 1.00 s`
+/// Returns, for example, `sample 3 · yes · 16,000 frames, 1.00 s`.
 fn title(waves: &Waveforms, captions: &Captions, k: usize) -> String {
     let index = captions.indices.get(k);
     let mut parts = vec![index.map_or_else(|| say!("sample {k}"), |index| say!("sample {index}"))];

@@ -1,4 +1,4 @@
-//! How a question is answered: with a number, a choice, an order, a click.
+//! Answers to a question: a number, a choice, an order or a click.
 
 use egui::{Button, Key, Label, Response, Role, TextEdit, Ui, WidgetInfo, vec2};
 use loadscope_lessons::{Answer, Choice, Kind, Question, Target};
@@ -12,7 +12,7 @@ use super::words::Word;
 use crate::kit::empty::remark;
 use crate::theme::{Palette, mono, size};
 
-/// Shows what the question is answered with.
+/// Shows the input for the answer.
 pub fn show(
     ui: &mut Ui,
     state: &State,
@@ -62,7 +62,7 @@ fn number(ui: &mut Ui, state: &State, stage: &LessonView, unit: &str, commands: 
             info.current_text_value = Some(draft.number.clone());
             info
         });
-        // The question has the keyboard as soon as it is there, and while it has no answer.
+        // The field takes the focus when the question appears, and again after Enter without a number.
         let now = (state.learn.asked, stage.draft.number.clone());
         let is_news = ui.data_mut(|data| {
             let asked: &mut (u64, String) = data.get_temp_mut_or_default(response.id);
@@ -83,7 +83,7 @@ fn number(ui: &mut Ui, state: &State, stage: &LessonView, unit: &str, commands: 
     });
 }
 
-/// One of several: its key, and what it says. `place`: its place in an order. `is_chosen`: it is selected.
+/// Shows an option with its key. `place` is its position in an order.
 fn option(ui: &mut Ui, k: usize, text: &str, place: Option<usize>, is_chosen: bool) -> Response {
     let palette = Palette::of(ui);
     let key = match place {
@@ -141,14 +141,14 @@ fn order(
     remark(ui, Word::InOrder.text(language));
 }
 
-/// With an item at the end of the order, or, if it is there already, without it and those after it.
+/// Returns the draft with `item` appended to the order. If it is already there, it and all later items are removed.
 fn toggled(draft: &Draft, item: usize) -> Draft {
     let mut draft = draft.clone();
     draft.toggle(item);
     draft
 }
 
-/// The same as a click in the window, for those who cannot click there.
+/// Shows a button per candidate, for users who cannot click in the window.
 fn click(ui: &mut Ui, state: &State, chosen: Option<usize>, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let text = rich(

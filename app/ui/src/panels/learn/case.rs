@@ -1,4 +1,4 @@
-//! A detective case in the player: what may be wrong, what may help, and how much it helped.
+//! Detective case in the player: causes, remedies and their effect.
 
 use egui::{Button, Rect, Ui, WidgetInfo, pos2};
 use loadscope_lessons::Language;
@@ -13,7 +13,7 @@ use super::words::Word;
 use crate::kit::empty::remark;
 use crate::theme::{size, space};
 
-/// Shows it in all of `ui`.
+/// Shows the case in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State, detecting: &Detecting, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let name = format!("{} {}", Word::Case.text(language), detecting.number);
@@ -80,7 +80,7 @@ fn choices(
     });
 }
 
-/// A button that stays pressed.
+/// Shows a toggle button. Returns true if it was clicked.
 fn toggle(ui: &mut Ui, text: &str, on: bool) -> bool {
     let response = ui.add(Button::new(text).selected(on));
     response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, on, text));

@@ -1,4 +1,4 @@
-//! A program, and what real PyTorch printed for it.
+//! Program of a lesson, with the output of real PyTorch.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Ui, pos2};
@@ -12,7 +12,7 @@ use super::text::{body, paragraph};
 use super::words::Word;
 use crate::theme::{Palette, mono, size, space, words};
 
-/// Shows it in `room`.
+/// Shows the program in `room`.
 pub fn show(
     ui: &mut Ui,
     state: &State,
@@ -24,7 +24,7 @@ pub fn show(
     let language = state.prefs.learned.language;
     let ink = Palette::of(ui).text;
     let wide = room.width() >= 860.0;
-    // Beside the text where there is room, below it otherwise.
+    // The code is next to the text if there is room, and below it otherwise.
     let (text, codes) = match wide {
         true => room.split_left_right_at_x(room.left() + (room.width() * 0.3).clamp(220.0, 360.0)),
         false => room.split_top_bottom_at_y(room.top() + 62.0),
@@ -65,7 +65,7 @@ pub fn show(
     );
 }
 
-/// A heading and lines of text that scroll.
+/// Shows a heading and lines of text that scroll.
 fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&mut Ui)) {
     let palette = Palette::of(ui);
     within(ui, room, |ui| {
@@ -85,7 +85,7 @@ fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&m
                 .auto_shrink([false, false])
                 .show(ui, |ui| {
                     let job = coloured(palette, text.trim_end());
-                    // A line that is too long goes on below, as in a terminal.
+                    // Long lines wrap, as in a terminal.
                     ui.add(Label::new(job).wrap().selectable(true));
                 });
         });

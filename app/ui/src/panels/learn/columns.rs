@@ -1,4 +1,4 @@
-//! The columns of the player.
+//! Columns of the player.
 
 use egui::{Rect, Ui};
 
@@ -8,7 +8,8 @@ pub(super) fn width_of_answers(width: f32) -> f32 {
     (width * 0.36).clamp(228.0, 440.0)
 }
 
-/// The room for the text, and the room for answers beside it, below a line of `head`. Without answers the buttons are all there is.
+/// Returns the areas for the text and the answers, below a line of height `head`. Without answers, the right column contains only the
+/// buttons.
 pub(super) fn columns(ui: &Ui, head: f32, has_answers: bool) -> (Rect, Rect) {
     let mut room = ui.max_rect();
     room.min.y += head;

@@ -1,4 +1,4 @@
-//! The list of lessons, the quiz and the detective cases, and what was done of them.
+//! List of lessons, the quiz and the detective cases, with progress.
 
 use egui::{
     Button, Galley, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui,
@@ -20,7 +20,7 @@ use crate::theme::{Palette, heading, mono, size, space};
 
 /// Width of the list, points.
 const WIDTH: f32 = 980.0;
-/// From this width on the lessons stand in two columns, points.
+/// Minimum width of a list with two columns, points.
 const TWO_COLUMNS: f32 = 640.0;
 const PAD: f32 = 12.0;
 
@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         let room = ui.available_rect_before_wrap().shrink2(vec2(side, 0.0));
         ui.scope_builder(UiBuilder::new().max_rect(room), content);
     };
-    // The way out stays in sight while the list is scrolled.
+    // The close button stays visible while the list scrolls.
     between(ui, &mut |ui| {
         ui.add_space(space::GROUP);
         let (line, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEAD), Sense::hover());
@@ -78,7 +78,7 @@ fn lessons(ui: &mut Ui, state: &State, language: Language, commands: &mut Vec<Co
     };
     let gap = space::GAP * 2.0;
     let width = (ui.available_width() - gap * (columns - 1) as f32) / columns as f32;
-    // Down the first column, then down the second, as a table of contents is read.
+    // The first column is filled first, like a table of contents.
     let rows = course.lessons().len().div_ceil(columns);
     for row in 0..rows {
         let of_row: Vec<Card<'_>> = (0..columns)
@@ -98,7 +98,7 @@ fn lessons(ui: &mut Ui, state: &State, language: Language, commands: &mut Vec<Co
     }
 }
 
-/// A lesson in the list.
+/// Lesson in the list.
 struct Card<'a> {
     lesson: &'a Lesson,
     goal: Arc<Galley>,
@@ -186,7 +186,7 @@ fn quiz(ui: &mut Ui, state: &State, language: Language, commands: &mut Vec<Comma
     ui.horizontal(|ui| {
         let text = Word::StartQuiz.text(language);
         if ui.button(text).clicked() {
-            // Each quiz draws others.
+            // Each quiz draws different questions.
             let next = progress.quizzes.last().map_or(1, |(seed, ..)| seed + 1);
             commands.push(LearnCommand::Quiz(next).into());
         }

@@ -1,4 +1,4 @@
-//! A lesson in the player: what a step says, what it asks, what came of it.
+//! Lesson in the player: the text of a step, its question and the result.
 
 use egui::{Button, Pos2, Sense, Shape, Stroke, Ui, pos2, vec2};
 use loadscope_lessons::{Changes, Judgement, Language, Phase, Question, Task, Trial, Tried};
@@ -15,7 +15,7 @@ use super::{answer, code};
 use crate::kit::empty::remark;
 use crate::theme::{Palette, size, space};
 
-/// Shows it in all of `ui`.
+/// Shows the lesson in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State, playing: &Playing, commands: &mut Vec<Command>) {
     let play = &playing.play;
     let is_over = *play.phase() == Phase::Finished;
@@ -70,7 +70,7 @@ pub fn show(ui: &mut Ui, state: &State, playing: &Playing, commands: &mut Vec<Co
     foot(ui, state, answers, next, commands);
 }
 
-/// Whether there is something at the right of the text.
+/// Returns true if there are widgets to the right of the text.
 fn has_answers(playing: &Playing) -> bool {
     matches!(playing.play.phase(), Phase::Asking | Phase::Trying(_))
 }
@@ -100,12 +100,12 @@ fn predicts(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) 
                 let text = format!("{words} `{}`", python(changes));
                 paragraph(ui, &text, size::BODY, palette.weak);
             }
-            // It says what there is to see: first it has to be seen.
+            // The text explains the replay, so it appears after it.
             if playing.stage.replay.is_none() {
                 says(ui, state, &question.why);
             }
         }
-        // A lecture: the answer takes the place of the question.
+        // In a lecture, the answer replaces the question.
         Phase::Reading => says(ui, state, &question.why),
         Phase::Asking | Phase::Trying(_) | Phase::Reached | Phase::Finished => {
             says(ui, state, &question.ask);
@@ -113,7 +113,7 @@ fn predicts(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) 
     }
 }
 
-/// Whether an answer is right, and the right one.
+/// Shows if the answer is right, and the right answer.
 pub fn judgement(ui: &mut Ui, state: &State, judged: &Judgement) {
     let language = state.prefs.learned.language;
     let points = body(state);
@@ -132,7 +132,7 @@ pub fn judgement(ui: &mut Ui, state: &State, judged: &Judgement) {
     });
 }
 
-/// A tick or a cross, drawn.
+/// Draws a tick or a cross.
 fn sign(ui: &mut Ui, is_right: bool) {
     let palette = Palette::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
@@ -220,7 +220,7 @@ fn run_buttons(ui: &mut Ui, state: &State, playing: &Playing, commands: &mut Vec
     }
 }
 
-/// Options as Python writes them.
+/// Formats options in Python syntax.
 fn python(changes: &Changes) -> String {
     let text = changes.text().replace("=true", "=True");
     text.replace("=false", "=False").replace("=none", "=None")
@@ -240,7 +240,7 @@ fn finished(ui: &mut Ui, state: &State, playing: &Playing) {
     }
 }
 
-/// `3 / 4 right answers`
+/// Returns, for example, `3 / 4 right answers`.
 pub fn result(language: Language, right: u32, of: u32) -> String {
     format!("{right} / {of} {}", Word::RightAnswers.text(language))
 }

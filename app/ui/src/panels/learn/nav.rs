@@ -1,4 +1,4 @@
-//! What all pages of the player have: the line at the top, the buttons below the answers.
+//! Navigation of all player pages: the line at the top, and the buttons below the answers.
 
 use egui::{
     Align, Button, Layout, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
@@ -13,12 +13,12 @@ use crate::kit::action::{about_now, asks};
 use crate::kit::titles::title_text;
 use crate::theme::{Palette, mono, size, space, words};
 
-/// Height of the line at the top.
+/// Height of the line at the top, points.
 pub const HEAD: f32 = 34.0;
-/// Height of the buttons at the bottom of the answers.
+/// Height of the buttons below the answers, points.
 pub const FOOT: f32 = 34.0;
 
-/// The line at the top: what is open, how far it is, and the way out.
+/// Shows the line at the top: the title, the progress and the close button.
 pub fn head(
     ui: &mut Ui,
     state: &State,
@@ -57,7 +57,7 @@ pub fn head(
     });
 }
 
-/// How far it is: a dot for each step. A click goes to a step that was reached before.
+/// Shows the progress as a dot per step. A click returns to a step that was reached before.
 fn dots(ui: &mut Ui, state: &State, (at, count): (usize, usize), commands: &mut Vec<Command>) {
     const STEP: f32 = 10.0;
     let palette = Palette::of(ui);
@@ -92,7 +92,7 @@ fn dots(ui: &mut Ui, state: &State, (at, count): (usize, usize), commands: &mut 
     }
 }
 
-/// The switch between languages.
+/// Shows the language switch.
 fn languages(ui: &mut Ui, now: Language, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -105,13 +105,13 @@ fn languages(ui: &mut Ui, now: Language, commands: &mut Vec<Command>) {
     });
 }
 
-/// A button of an action with a word of the lesson's language.
+/// Shows a button of an action, named in the lesson's language.
 pub fn button(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
     let text = word.text(state.prefs.learned.language);
     shown(ui, state, action, (text, Button::new(text)), commands);
 }
 
-/// The same with the key of the action.
+/// Shows the button with the key of the action.
 fn keyed(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
     let text = word.text(state.prefs.learned.language);
     let keys = action.info().keys(ui.ctx());
@@ -139,7 +139,7 @@ fn shown(
     asks(response.on_disabled_hover_text(why_not), action, commands);
 }
 
-/// The buttons that go on and back, at the lower right.
+/// Shows the buttons for the next and the previous step at the lower right.
 pub fn foot(ui: &mut Ui, state: &State, room: Rect, next: Word, commands: &mut Vec<Command>) {
     let line = Rect::from_min_max(pos2(room.left(), room.bottom() - FOOT), room.max);
     let language = state.prefs.learned.language;
@@ -172,13 +172,13 @@ pub fn foot(ui: &mut Ui, state: &State, room: Rect, next: Word, commands: &mut V
     });
 }
 
-/// The room above the buttons.
+/// Returns the area above the buttons.
 pub fn above_foot(mut room: Rect) -> Rect {
     room.max.y -= FOOT + space::GAP;
     room
 }
 
-/// Something that scrolls if it has to, in `room`.
+/// Shows scrollable content in `room`.
 pub fn scrolled(ui: &mut Ui, name: &str, room: Rect, content: impl FnOnce(&mut Ui)) {
     ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
         ui.set_clip_rect(room.expand(3.0).intersect(ui.clip_rect()));

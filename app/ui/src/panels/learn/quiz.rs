@@ -1,4 +1,4 @@
-//! The quiz in the player: a question after the other, then what was wrong, and why.
+//! Quiz in the player: the questions, then the wrong answers with explanations.
 
 use egui::{RichText, Ui};
 use loadscope_lessons::{Entry, Language};
@@ -15,7 +15,7 @@ use super::words::Word;
 use crate::kit::empty::remark;
 use crate::theme::{Palette, size, space, words};
 
-/// Shows it in all of `ui`.
+/// Shows the quiz in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let at = quizzing.answers.len();
@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<
     foot(ui, state, answers, Word::Answer, commands);
 }
 
-/// Where the answer is taught; a click opens that lesson.
+/// Shows a link to the lesson that teaches the answer.
 fn taught(ui: &mut Ui, entry: &Entry, language: Language, commands: &mut Vec<Command>) {
     let text = format!(
         "{} {}, {} {}",
@@ -62,7 +62,7 @@ fn taught(ui: &mut Ui, entry: &Entry, language: Language, commands: &mut Vec<Com
     }
 }
 
-/// How many were right, and the others with what is right and why.
+/// Shows the number of right answers, and the others with the right answer and the reason.
 fn outcome(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let palette = Palette::of(ui);

@@ -1,8 +1,8 @@
-//! Where parts of the player stand.
+//! Placement of player parts.
 
 use egui::{Rect, Ui, UiBuilder};
 
-/// A part of the player that has a room of its own.
+/// Shows `content` in its own area.
 pub fn within(ui: &mut Ui, room: Rect, content: impl FnOnce(&mut Ui)) {
     ui.scope_builder(UiBuilder::new().max_rect(room), content);
 }

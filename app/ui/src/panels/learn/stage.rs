@@ -1,4 +1,4 @@
-//! What a step is about is outlined, and everything else gives way a little. Where a click is the answer, the parts can be clicked.
+//! Highlighting of a step's parts. They are outlined, and the rest is veiled. If the answer is a click, the parts are clickable.
 
 use egui::{Context, Id, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Style, Ui, WidgetInfo};
 use loadscope_lessons::{Part, Phase, Target, Value};
@@ -9,20 +9,20 @@ use loadscope_model::update::{candidates, has_wandered};
 use crate::kit::parts;
 use crate::theme::Palette;
 
-/// For so many frames parts scroll into view: panels open and move at first.
+/// Number of frames in which parts scroll into view, because panels open and move at first.
 const FRAMES: u32 = 12;
-/// A pointer that moved less far rests, points.
+/// Distance below which the pointer counts as resting, points.
 const RESTS: f32 = 24.0;
-/// Longer than anyone waits for a tooltip, seconds.
+/// Tooltip delay that is never reached, seconds.
 const NEVER: f32 = 1e6;
 
-/// A frame begins: parts are marked in it while a lesson is open.
+/// Starts a frame. Parts are marked in it while a lesson is open.
 pub fn begin(ctx: &Context, state: &State) {
     let is_open = state.learn.page.is_some() && !state.learn.shows_contents();
     let frames = ctx.data_mut(|data| {
         let (step, frames): &mut (u64, u32) =
             data.get_temp_mut_or_default(Id::unique("lesson frames"));
-        // The answer may be shown elsewhere than the question.
+        // The answer may refer to other parts than the question.
         let now = state.learn.asked * 2 + u64::from(state.learn.question().is_some());
         if *step != now {
             (*step, *frames) = (now, 0);
@@ -32,7 +32,7 @@ pub fn begin(ctx: &Context, state: &State) {
     });
     hold_tooltips(ctx, is_open, state.learn.asked);
     let is_new = is_open && frames < FRAMES;
-    // Rows of options scroll into view together; of the others the first alone, as there may be no room for two.
+    // Option rows scroll into view together. Of the other parts only the first does, because two may not fit.
     let mut shown = Vec::new();
     for part in state.learn.parts().iter().filter(|_| is_new) {
         match part {
@@ -48,7 +48,7 @@ pub fn begin(ctx: &Context, state: &State) {
     parts::begin(ctx, is_open, &shown);
 }
 
-/// Shows no tooltip of a step before the pointer moves: it rests where it opened the step, maybe over the picture.
+/// Delays tooltips of a step until the pointer moves. The pointer rests where it opened the step, and a tooltip could cover the view.
 fn hold_tooltips(ctx: &Context, is_open: bool, step: u64) {
     let pointer = ctx.pointer_latest_pos();
     let rests = ctx.data_mut(|data| {
@@ -72,7 +72,7 @@ fn hold_tooltips(ctx: &Context, is_open: bool, step: u64) {
     }
 }
 
-/// Outlines what the step is about, over everything that was drawn. `player` is where the player is.
+/// Outlines the parts of the step, above everything else. `player` is the area of the player.
 pub fn show(ui: &Ui, state: &State, player: Option<Rect>) -> Vec<Command> {
     let mut commands = Vec::new();
     let Some(player) = player else {
@@ -87,13 +87,13 @@ pub fn show(ui: &Ui, state: &State, player: Option<Rect>) -> Vec<Command> {
         .parts()
         .iter()
         .flat_map(|part| places_or_all(&marked, part))
-        // Of what is scrolled away a sliver may be left.
+        // A part that is scrolled away may leave a sliver.
         .filter(|rect| rect.height() > 10.0)
         .map(|rect| rect.expand(3.0))
         .collect();
     let window = ui.content_rect();
     let palette = Palette::of(ui);
-    // Who tries something looks at everything.
+    // In a trial, the user needs the whole window.
     let tries = state
         .learn
         .playing()
@@ -114,7 +114,7 @@ pub fn show(ui: &Ui, state: &State, player: Option<Rect>) -> Vec<Command> {
     commands
 }
 
-/// Where a part is. An option that a learner's changes left without effect has no row: what there is instead is all options.
+/// Returns the areas of a part. An option without effect has no row, so all options represent it.
 fn places_or_all(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
     let own = places(marked, part);
     match part {
@@ -123,7 +123,7 @@ fn places_or_all(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
     }
 }
 
-/// Where a part is: one that stands for all workers is where each of them is.
+/// Returns the areas of a part. A part for all workers has the areas of each worker.
 fn places(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
     let is_it = |one: &Part| match (part, one) {
         (Part::Workers, Part::Worker(_)) | (Part::IndexQueues, Part::IndexQueue(_)) => true,
@@ -134,7 +134,7 @@ fn places(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
         .filter(|(one, _)| is_it(one))
         .map(|(_, rect)| *rect)
         .collect();
-    // One outline, unless something else lies between them.
+    // One outline surrounds them, unless another part is between them.
     let whole = all.iter().copied().reduce(Rect::union);
     let between = |whole: Rect| {
         let others = marked
@@ -150,7 +150,7 @@ fn places(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
     }
 }
 
-/// Where a click is the answer: each part can be clicked, and has the keyboard in turn.
+/// Makes the parts clickable and focusable if the answer is a click.
 fn targets(ui: &Ui, state: &State, marked: &[(Part, Rect)], commands: &mut Vec<Command>) {
     let Some(Value::Part(_) | Value::Worker(_)) = state.learn.click() else {
         return;
@@ -178,7 +178,7 @@ fn targets(ui: &Ui, state: &State, marked: &[(Part, Rect)], commands: &mut Vec<C
     }
 }
 
-/// `whole` without `holes`, in rectangles that do not overlap.
+/// Returns `whole` without `holes`, as rectangles that do not overlap.
 fn without(whole: Rect, holes: &[Rect]) -> Vec<Rect> {
     let edges = holes.iter().flat_map(|hole| [hole.top(), hole.bottom()]);
     let mut edges: Vec<f32> = edges

@@ -1,4 +1,4 @@
-//! Texts of lessons: `names` of PyTorch stand in a typeface of their own.
+//! Texts of lessons. `names` of PyTorch have a monospace font.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Label, Response, Ui};
@@ -6,7 +6,7 @@ use loadscope_model::state::State;
 
 use crate::theme::{Palette, heading, mono, size, words};
 
-/// How large the text of a lesson is.
+/// Text size of a lesson, points.
 pub fn body(state: &State) -> f32 {
     match state.prefs.learned.lecture {
         true => size::LECTURE,
@@ -14,7 +14,7 @@ pub fn body(state: &State) -> f32 {
     }
 }
 
-/// A text with `names` in it.
+/// Formats a text that contains `names`.
 pub fn rich(ui: &Ui, text: &str, points: f32, colour: Color32) -> LayoutJob {
     let palette = Palette::of(ui);
     let mut job = LayoutJob::default();
@@ -35,18 +35,18 @@ pub fn rich(ui: &Ui, text: &str, points: f32, colour: Color32) -> LayoutJob {
     job
 }
 
-/// The same without the signs around names: what a screen reader says, and what a button is called.
+/// Returns the text without backquotes, for screen readers and button names.
 pub fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-/// A paragraph.
+/// Shows a paragraph.
 pub fn paragraph(ui: &mut Ui, text: &str, points: f32, colour: Color32) -> Response {
     let job = rich(ui, text, points, colour);
     ui.add(Label::new(job).wrap().selectable(true))
 }
 
-/// A short line in the style of a heading.
+/// Shows a short line in heading style.
 pub fn line(ui: &mut Ui, text: &str, points: f32) -> Response {
     let strong = Palette::of(ui).strong;
     let mut job = LayoutJob::default();

@@ -1,10 +1,10 @@
-//! The words of the player in both languages.
+//! Words of the player in both languages.
 
 use loadscope_lessons::Language;
 
 macro_rules! words {
     ($($name:ident: $en:literal, $zh:literal;)+) => {
-        /// A word or sentence of the player.
+        /// Word or sentence of the player.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Word {
             $(
@@ -14,11 +14,11 @@ macro_rules! words {
         }
 
         impl Word {
-            /// All of them.
+            /// All words.
             #[cfg(test)]
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// In a language.
+            /// Returns the text in a language.
             pub fn text(self, language: Language) -> &'static str {
                 match (self, language) {
                     $(
