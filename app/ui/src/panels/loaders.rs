@@ -1,5 +1,5 @@
-//! All loaders of the session under each other, those that do the same on all ranks side by side: what their trainers did in the
-//! range on the screen, which rank is the straggler, and how exactly their clocks agree.
+//! Loaders of the session, with equal loaders of all ranks grouped. It shows the trainers' activity on the screen, the straggler, and the
+//! accuracy of the clocks.
 
 mod columns;
 
@@ -20,23 +20,23 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
 
-/// Height of a row.
+/// Height of a row, points.
 const ROW: f32 = 22.0;
 /// Width of a part of a strip, points.
 const PART: f32 = 3.0;
-/// A strip is drawn of so many parts at most.
+/// Maximum number of parts in a strip.
 const MOST_PARTS: usize = 600;
 
-/// What was drawn in the last frame, as long as nothing changes.
+/// Rows of the last frame, cached until something changes.
 #[derive(Default)]
 pub struct LoadersView {
     made_for: Option<Key>,
     crews: Vec<Crew>,
-    /// How exactly the clocks agree.
+    /// Accuracy of the clocks.
     clocks: Vec<String>,
 }
 
-/// What the rows depend on.
+/// Everything that the rows depend on.
 #[derive(PartialEq)]
 struct Key {
     run: u64,
@@ -47,21 +47,21 @@ struct Key {
     parts: usize,
 }
 
-/// The loaders that do the same on all ranks.
+/// Loaders that do the same on all ranks.
 struct Crew {
-    /// What they load; nothing for one that is alone, whose row says it.
+    /// Title of the group. `None` for a single loader, whose row has the name.
     title: Option<String>,
-    /// Whether a rank is a straggler.
+    /// Sentence about the straggler.
     said: Option<String>,
     rows: Vec<Row>,
 }
 
-/// A loader.
+/// Loader.
 struct Row {
     id: RunId,
-    /// What it is called among all.
+    /// Name that is unique in the session.
     full: String,
-    /// What it is called here, and where it runs.
+    /// Name within the group, and host.
     name: String,
     host: String,
     batches: String,
@@ -69,13 +69,13 @@ struct Row {
     waited: String,
     share: String,
     parts: Vec<Part>,
-    /// When it began, and how far that may be off.
+    /// Start time and its uncertainty.
     within: Option<(Nanos, Nanos)>,
     holds_up: bool,
 }
 
 impl LoadersView {
-    /// Shows them; a click on one shows it in the place of the present one.
+    /// Shows the loaders. A click on a loader shows it in all panels.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         self.update(state, ui.available_width());
         let mut commands = Vec::new();
@@ -157,7 +157,7 @@ impl LoadersView {
     }
 }
 
-/// What the loaders of all ranks load, and which of them is slow.
+/// Shows the name of a group and the sentence about its straggler.
 fn title(ui: &mut Ui, crew: &Crew) {
     ui.add_space(space::GAP * 2.0);
     let palette = Palette::of(ui);
@@ -170,7 +170,7 @@ fn title(ui: &mut Ui, crew: &Crew) {
     }
 }
 
-/// A sentence over the whole width.
+/// Shows a sentence over the whole width.
 fn line(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
     let inner = Margin::symmetric(space::MARGIN as i8, 1);
     Frame::NONE.inner_margin(inner).show(ui, |ui| {
@@ -202,7 +202,7 @@ fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
     }
 }
 
-/// The names of the columns, and the range of time that the strips show.
+/// Shows the column names and the time range of the strips.
 fn head(ui: &mut Ui, view: TimeView) {
     let palette = Palette::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
@@ -256,7 +256,7 @@ fn head(ui: &mut Ui, view: TimeView) {
     }
 }
 
-/// A loader; true if it is asked for.
+/// Shows a loader. Returns true if the user selects it.
 fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     let palette = Palette::of(ui);
     let is_shown = row.id == state.session.loaders.shown();
@@ -315,7 +315,7 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     response.clicked() && !is_shown
 }
 
-/// What it is called, and weaker, where it runs.
+/// Shows the name and, in a weaker colour, the host.
 fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
     left(ui, column, &row.name, words(size::BODY), colour);
     if !row.host.is_empty() {
@@ -330,7 +330,7 @@ fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
     }
 }
 
-/// How far the beginning of a loader may be off: a bracket about it, if that can be seen at all.
+/// Shows the uncertainty of a loader's start as a bracket, if it is wide enough.
 fn uncertain(ui: &Ui, state: &State, row: &Row, room: Rect) {
     let Some((begins, within)) = row.within else {
         return;
@@ -352,7 +352,7 @@ fn uncertain(ui: &Ui, state: &State, row: &Row, room: Rect) {
     }
 }
 
-/// The instant that is looked at.
+/// Draws the time cursor.
 fn cursor(ui: &Ui, state: &State, room: Rect) {
     let view = state.shown();
     let share = (state.now() - view.start).0 as f64 / view.len().0 as f64;

@@ -1,4 +1,4 @@
-//! The menus. Every action is in one of them; a test sees to it.
+//! Menus. A test checks that every action is in exactly one menu.
 
 use egui::{Button, RichText, Role, ScrollArea, Ui, WidgetInfo};
 
@@ -8,10 +8,10 @@ use loadscope_model::state::State;
 use loadscope_model::update::obstacle;
 use loadscope_words::{Text, say, text};
 
-/// The title of a menu and its entries; `None` is a line between groups.
+/// Title of a menu and its entries. `None` is a separator.
 type Menu = (Text, &'static [Option<Action>]);
 
-/// From this width of the window on there is room for their titles, points.
+/// Minimum width of a window with all menu titles, points.
 const SIDE_BY_SIDE: f32 = 860.0;
 
 /// All menus, from left to right.
@@ -68,14 +68,14 @@ const MENUS: &[Menu] = {
     ]
 };
 
-/// What a menu leaves free of the height of the window: the bar that it hangs from, and its own margins, points.
+/// Height of the window that a menu leaves free for the menu bar and its own margins, points.
 const ROOM: f32 = 56.0;
-/// The least height of a menu: two entries, points.
+/// Minimum height of a menu, which is two entries, points.
 const LEAST: f32 = 48.0;
 
 /// Shows the menus.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    // Where there is no room for all of them side by side, they stand below one another.
+    // In a narrow window, the menus are entries of a single menu.
     if ui.content_rect().width() < SIDE_BY_SIDE {
         ui.menu_button(say!("Menu"), |ui| all(ui, state, commands));
     } else {
@@ -87,8 +87,7 @@ fn all(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (title, actions) in MENUS {
         ui.menu_button(title.say(), |ui| {
             ui.set_min_width(260.0);
-            // A menu that is higher than the window scrolls.
-            // In a window that is lower than that it still has to be one.
+            // A menu that is higher than the window scrolls, but keeps a minimum height.
             let most = (ui.content_rect().height() - ROOM).max(LEAST);
             let all = ScrollArea::vertical().max_height(most);
             all.min_scrolled_height(most).show(ui, |ui| {
@@ -103,12 +102,12 @@ fn all(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// An entry of a menu.
+/// Shows an entry of a menu.
 pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
     let info = action.info();
     let on = is_on(state, action);
     let mut button = match on {
-        // What is on says so, not by its ground alone.
+        // An active entry also has the text "on", because a background alone is easy to miss.
         true => Button::new((
             info.name,
             RichText::new(say!("on")).color(Palette::of(ui).weak),
@@ -120,7 +119,7 @@ pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut V
     }
     let why_not = obstacle(state, action);
     let response = ui.add_enabled(why_not.is_none(), button.selected(on));
-    // The name without the key, which is shown separately.
+    // The accessible name omits the key, which is shown separately.
     response.widget_info(|| WidgetInfo::selected(Role::Button, why_not.is_none(), on, info.name));
     if response.gained_focus() {
         response.scroll_to_me(None);
@@ -134,7 +133,7 @@ pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut V
     }
 }
 
-/// True for what is switched on. Every action is named: a new switch must not be forgotten here.
+/// Returns true if a toggle is on. The match lists every action, so that a new toggle is not forgotten.
 #[allow(clippy::too_many_lines, reason = "a line for each action")]
 fn is_on(state: &State, action: Action) -> bool {
     use Action as A;

@@ -1,4 +1,4 @@
-//! The list of errors and warnings: their text and their time. A click goes to the moment.
+//! List of errors and warnings with their times. A click moves the cursor there.
 
 use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
 use loadscope_lessons::Part;
@@ -16,7 +16,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
 
-/// So many are listed, the latest ones; the search finds the others.
+/// Maximum number of messages listed, the latest ones. The search finds the others.
 const LISTED: usize = 200;
 
 /// Shows the list above the status line, if it is open.
@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         let at = i.pointer.interact_pos();
         i.pointer.any_pressed() && at.is_some_and(|at| !area.response.rect.contains(at))
     });
-    // The status line has the button that opens and closes it.
+    // The status line has the button that opens and closes the list.
     let on_status = ui.input(|i| {
         let bottom = i.content_rect().bottom() - STATUS;
         i.pointer.interact_pos().is_some_and(|at| at.y > bottom)

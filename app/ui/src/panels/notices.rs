@@ -1,4 +1,4 @@
-//! What went wrong, shown above the status line until it is dismissed. It lies on top: nothing moves when it comes or goes.
+//! Notices about failures, shown above the status line until dismissed. They cover other panels, so that nothing moves.
 
 use egui::{Align, Align2, Area, Id, Label, Layout, Order, RichText, Stroke, Ui, vec2};
 
@@ -11,14 +11,14 @@ use loadscope_model::notice::Notice;
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// So many are shown at a time, the latest ones.
+/// Maximum number of notices shown at the same time, the latest ones.
 const SHOWN: usize = 3;
-/// Its width, if the window has room for it, points.
+/// Maximum width of a notice, points.
 const WIDTH: f32 = 640.0;
 /// Height of the status line, points.
 pub const STATUS: f32 = 26.0;
 
-/// Shows the latest sentences, and the question if there is one.
+/// Shows the latest notices and the question, if there is one.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     if state.session.notices.is_empty()

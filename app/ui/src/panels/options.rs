@@ -1,4 +1,4 @@
-//! The DataLoader's arguments: PyTorch's names, their effect in a sentence, the equivalent line of Python.
+//! DataLoader arguments with PyTorch's names, their effects, and the equivalent Python code.
 
 mod collate;
 mod costs;
@@ -22,7 +22,7 @@ use crate::theme::{Palette, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
-/// Shows the options of the next run, or the options of the run that is shown.
+/// Shows the options of the next run or of the shown run.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     if state.shows_options_of_run() {
@@ -70,7 +70,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// Below the options, which may have been scrolled: what keeps them from being run.
+/// Shows the first problem of the options. It is below the list, so that scrolling does not hide it.
 fn problems(ui: &mut Ui, state: &State) {
     let Some(first) = state.look.problems.first() else {
         return;
@@ -95,13 +95,13 @@ fn problems(ui: &mut Ui, state: &State) {
     ui.add_space(space::GAP);
 }
 
-/// How many options the next run has otherwise, and a link that takes them back.
+/// Shows the number of options that differ from the shown run, and a link that reverts them.
 fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
     let Some(shown) = form.shown else {
         return;
     };
     ui.add_space(space::GAP);
-    // It takes its room also while nothing is changed: the rows below must not move.
+    // The line keeps its height even without changes, so that the rows below do not move.
     ui.horizontal(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
         if form.changed.is_empty() {
@@ -163,7 +163,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     memory(ui, form, o);
 }
 
-/// What only workers have.
+/// Shows the options that need workers.
 fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
@@ -173,7 +173,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         |ui, label| {
             let mut factor = o.prefetch_factor.unwrap_or(2);
             number(ui, label, &mut factor);
-            // What was not touched stays PyTorch's default.
+            // An unchanged value remains PyTorch's default.
             if factor != o.prefetch_factor.unwrap_or(2) {
                 o.prefetch_factor = Some(factor);
             }

@@ -1,20 +1,20 @@
-//! Where the columns of the loaders stand.
+//! Columns of the loaders.
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, FontId, Rect, Ui};
 
 use crate::theme::space;
 
-/// Widths of the columns before the strip.
+/// Widths of the columns before the strip, points.
 const NAME: f32 = 148.0;
 const NUMBER: f32 = 64.0;
-/// From this width on there is room for all columns.
+/// Minimum width with room for all columns, points.
 const ROOMY: f32 = 760.0;
 
-/// Where the columns stand.
+/// Positions of the columns.
 pub(super) struct Columns {
     pub(super) name: Rect,
-    /// Batches, samples a second and the waited time, where there is room.
+    /// Batches, samples per second and the waited time, if there is room.
     pub(super) counts: Option<[Rect; 3]>,
     pub(super) share: Rect,
     pub(super) strip: Rect,
@@ -42,7 +42,7 @@ impl Columns {
     }
 }
 
-/// Text at the left of a column, cut with an ellipsis where it is too long.
+/// Shows text at the left of a column, truncated with an ellipsis.
 pub(super) fn left(ui: &Ui, column: Rect, text: &str, font: FontId, colour: Color32) {
     let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
     job.wrap = TextWrapping::truncate_at_width(column.width());

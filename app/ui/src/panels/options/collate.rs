@@ -1,4 +1,4 @@
-//! How samples become a batch.
+//! Collation options.
 
 use egui::{ComboBox, DragValue, Ui};
 use loadscope_insight::options::Field;
@@ -8,7 +8,7 @@ use loadscope_words::say;
 use super::row::{Form, part, row};
 use crate::kit::choice;
 
-/// The collate function, and the value of padding.
+/// Shows the collate function and the padding value.
 pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,

@@ -1,4 +1,4 @@
-//! What samples cost and which fail, as rows: presets for what is often wanted, and the text behind them for the rest.
+//! Sample costs and faults as rows, with presets. Everything else can be edited as text.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::row::part;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, words};
 
-/// A preset: its name, what it is for, and what it changes for so many samples.
+/// Name, description and effect of a preset.
 type Preset = (Text, Text, fn(&mut CostModel));
 
 const PRESETS: [Preset; 4] = [
@@ -57,7 +57,7 @@ const PRESETS: [Preset; 4] = [
     ),
 ];
 
-/// Without what a preset puts in.
+/// Removes everything that presets set.
 fn plain(model: &mut CostModel) {
     if model.cost == Nanos::ZERO {
         model.cost = Nanos::from_millis(10);
@@ -72,7 +72,7 @@ fn at_most(model: &CostModel, index: usize) -> usize {
     index.min(model.len.saturating_sub(1))
 }
 
-/// The costs of a synthetic dataset; false if they can only be edited as text: they are not understood, or the user wants to.
+/// Shows the costs of a synthetic dataset. Returns false if only text editing is possible: the user chose it, or the text is invalid.
 pub(super) fn of_dataset(ui: &mut Ui, o: &mut RunOptions) -> bool {
     let is_text = toggle(ui);
     if is_text {
@@ -99,7 +99,7 @@ pub(super) fn of_dataset(ui: &mut Ui, o: &mut RunOptions) -> bool {
     true
 }
 
-/// The costs that are added to another dataset, or their text.
+/// Shows the costs added to another dataset, or their text.
 pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
     let len = match o.dataset.as_str() {
         "digits" => DIGITS,
@@ -128,7 +128,7 @@ pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
     );
 }
 
-/// The text without what is that of the dataset; empty if nothing is added.
+/// Returns the text of the added costs without the length. Empty if there are none.
 fn extra_text(model: &CostModel) -> String {
     let nothing = CostModel {
         len: model.len,
@@ -143,7 +143,7 @@ fn extra_text(model: &CostModel) -> String {
     text.to_owned()
 }
 
-/// Presets, and the switch between rows and text; true for text.
+/// Shows the switch between rows and text. Returns true for text.
 fn toggle(ui: &mut Ui) -> bool {
     let id = Id::unique("costs as text");
     let mut is_text = ui.data(|d| d.get_temp::<bool>(id)).unwrap_or(false);
@@ -156,7 +156,7 @@ fn toggle(ui: &mut Ui) -> bool {
     is_text
 }
 
-/// The rows.
+/// Shows the presets and the rows.
 fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
@@ -200,7 +200,7 @@ fn millis(ui: &mut Ui, label: Id, time: &mut Nanos) {
     let before = time.as_millis_f64();
     let mut ms = before;
     let drag = DragValue::new(&mut ms).range(0.0..=86_400_000.0).speed(0.2);
-    // Without decimals that say nothing: there is little room.
+    // Insignificant decimals are omitted to save space.
     let drag = drag.custom_formatter(|ms, _| format!("{}", (ms * 100.0).round() / 100.0));
     ui.add(drag.suffix("\u{2009}ms")).labelled_by(label);
     if ms != before {
@@ -208,7 +208,7 @@ fn millis(ui: &mut Ui, label: Id, time: &mut Nanos) {
     }
 }
 
-/// One sample that takes longer; further ones stay as they are in the text.
+/// Shows one slow sample. Further ones remain in the text.
 fn slow(ui: &mut Ui, model: &mut CostModel) {
     let first = model
         .slow
@@ -265,7 +265,7 @@ fn tail(ui: &mut Ui, model: &mut CostModel) {
     });
 }
 
-/// One sample of a set; further ones stay as they are in the text.
+/// Shows one sample of a set. Further ones remain in the text.
 fn index(ui: &mut Ui, name: &str, effect: &str, set: &mut BTreeSet<usize>, last: usize) {
     let first = set.first().copied();
     part(ui, name, "", |ui, label| {

@@ -1,4 +1,4 @@
-//! The options of the dataset.
+//! Dataset options.
 
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_insight::options::Field;
@@ -12,21 +12,21 @@ use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 
-/// A kind of dataset.
+/// Kind of dataset.
 struct Kind {
-    /// How its text begins.
+    /// Prefix of the specification.
     prefix: &'static str,
-    /// Its name.
+    /// Display name.
     name: Text,
-    /// What is run first with it.
+    /// Initial specification.
     first: &'static str,
-    /// What stands behind the colon.
+    /// Label of the text after the colon.
     label: Text,
-    /// An example of that.
+    /// Example of that text.
     example: &'static str,
-    /// What it is, and which options it has.
+    /// Description with the available keys.
     hint: Text,
-    /// Whether a folder (or else a file) is chosen in a dialog.
+    /// Dialog that chooses the path, if any.
     dialog: Option<Dialog>,
 }
 
@@ -241,7 +241,7 @@ const KINDS: [Kind; 20] = [
     },
 ];
 
-/// Which dataset, and what it needs.
+/// Shows the kind of dataset and its details.
 pub(super) fn dataset(
     ui: &mut Ui,
     form: &mut Form<'_>,
@@ -281,7 +281,7 @@ pub(super) fn dataset(
     }
 }
 
-/// What follows the colon.
+/// Shows the text after the colon.
 fn details(
     ui: &mut Ui,
     form: &mut Form<'_>,
@@ -343,7 +343,7 @@ fn details(
     }
 }
 
-/// Time and faults on purpose. The synthetic datasets have their own.
+/// Shows added costs and faults. Synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     if !Field::ExtraCost.has_row(o) {
         return;
@@ -361,8 +361,8 @@ pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     mark_row(ui, Field::ExtraCost, top);
 }
 
-/// What one would run first with a kind of dataset: the demo's slowness is not the user's, and one slow sample is seen best
-/// in batches of one.
+/// Returns initial options for a kind of dataset. The demo's costs are removed, and synthetic datasets use batches of one, where a slow
+/// sample is most visible.
 fn example(spec: &str, old: &RunOptions) -> RunOptions {
     let mut new = RunOptions {
         dataset: spec.to_owned(),

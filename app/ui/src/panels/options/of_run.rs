@@ -1,5 +1,4 @@
-//! The options of the run that is shown, as it was recorded: to be read, not to be changed. What a click on *Run* would do is
-//! another thing, and stands beside it.
+//! Options of the shown run, read-only. Those of the next run are in another tab.
 
 use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::dataset;
@@ -17,10 +16,10 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::OptionsOf;
 
-/// Height of a row.
+/// Height of a row, points.
 const ROW: f32 = 16.0;
 
-/// The switch between the run that is shown and the one that would be started.
+/// Shows the switch between the shown run and the next run.
 pub(super) fn switch(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP * 2.0);
     ui.horizontal(|ui| {
@@ -80,7 +79,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         });
 }
 
-/// Of what these are the options.
+/// Shows the kind and the name of the run.
 fn headline(ui: &mut Ui, state: &State) {
     let what = match (&state.session.run.info.origin, &state.session.source) {
         (Origin::Engine, Source::Live { .. } | Source::Finished) => {
@@ -112,7 +111,7 @@ fn headline(ui: &mut Ui, state: &State) {
     }
 }
 
-/// A name and its value. What is PyTorch's default is weak.
+/// Shows a name and its value. PyTorch's defaults are weak.
 fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -134,7 +133,7 @@ fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
     });
 }
 
-/// The arguments in the order of PyTorch's documentation.
+/// Shows the arguments in the order of PyTorch's documentation.
 fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
     section(ui, say!("DataLoader"));
     let flag = |on: bool| if on { "True" } else { "False" };
@@ -181,7 +180,7 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
         fact(ui, "persistent_workers", flag(keeps), !keeps);
         fact(ui, "in_order", flag(o.in_order), o.in_order);
     }
-    // A program tells the seed of a sampler that has one of its own, and no other.
+    // A recorded program reports the seed only for a sampler with its own seed.
     let whose = match (origin, o.sampler.as_str()) {
         (Origin::Pytorch(_), "distributed") => "sampler.seed",
         _ => "generator",
@@ -207,7 +206,7 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
     }
 }
 
-/// What happens to a sample that fails, in a few words.
+/// Describes the handling of failed samples.
 pub(super) fn on_error(choice: OnError) -> &'static str {
     match choice {
         OnError::Stop => say!("Stop"),
@@ -217,7 +216,7 @@ pub(super) fn on_error(choice: OnError) -> &'static str {
     }
 }
 
-/// Where and by whom it was made.
+/// Shows the origin of the run.
 fn program(ui: &mut Ui, state: &State) {
     let info = &state.session.run.info;
     section(ui, say!("Program"));

@@ -1,4 +1,4 @@
-//! One argument: its name, its control, what it does, what is wrong with it, and whether it is another one than in the run that is shown.
+//! Row of one option: name, control, effect, problem, and a mark if it differs from the shown run.
 
 use std::collections::HashSet;
 
@@ -18,22 +18,22 @@ use loadscope_lessons::Part;
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
-/// What is known of all rows while they are drawn.
+/// Data of all rows in one frame.
 pub(super) struct Form<'a> {
-    /// What is wrong with which.
+    /// Problems of the options.
     problems: &'a [Problem],
-    /// The options of the run that is shown, if it is one that could be run again.
+    /// Options of the shown run, if they can be run again.
     pub shown: Option<&'a RunOptions>,
-    /// Those that differ from it.
+    /// Options that differ from the shown run.
     pub changed: Vec<Field>,
-    /// Those that are PyTorch's default, or ours where PyTorch has none.
+    /// Options at PyTorch's default, or at Loadscope's if PyTorch has none.
     usual: HashSet<&'static str>,
-    /// Those that are to be as in the run that is shown.
+    /// Options to reset to the shown run.
     pub resets: Vec<Field>,
 }
 
 impl<'a> Form<'a> {
-    /// For the options of the next run.
+    /// Creates the form for the options of the next run.
     pub fn new(
         options: &RunOptions,
         shown: Option<&'a RunOptions>,
@@ -53,7 +53,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The name of an argument: weak while it is the default, with a dot if it differs from the run that is shown.
+    /// Shows the name of an option. It is weak at the default, and has a dot if it differs from the shown run.
     pub fn name(&self, ui: &mut Ui, field: Field) -> Response {
         let palette = Palette::of(ui);
         let is_changed = self.changed.contains(&field);
@@ -71,7 +71,7 @@ impl<'a> Form<'a> {
         label
     }
 
-    /// The arrow that makes an argument what it is in the run that is shown.
+    /// Shows the button that resets an option to the shown run.
     pub fn reset(&mut self, ui: &mut Ui, field: Field) {
         if !self.changed.contains(&field) {
             return;
@@ -93,7 +93,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The problem of an argument, or else its effect. Both take the same room: the rows below must not move while one types.
+    /// Shows the problem of an option, or else its effect. Both have the same height, so that the rows below do not move during typing.
     pub fn effect(&self, ui: &mut Ui, field: Field, effect: &str) {
         if !self.problems.iter().any(|p| p.field == Some(field)) {
             hint(ui, effect);
@@ -104,7 +104,7 @@ impl<'a> Form<'a> {
         ui.add_space((end - ui.cursor().top()).max(0.0));
     }
 
-    /// What is wrong with an argument, in one line.
+    /// Shows the problem of an option in one line.
     pub fn problem(&self, ui: &mut Ui, field: Field) {
         for problem in self.problems.iter().filter(|p| p.field == Some(field)) {
             let text = RichText::new(&problem.text).font(words(size::SMALL));
@@ -117,7 +117,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// One argument: its name, its control, and what it does.
+/// Shows one option: name, control and effect.
 pub(super) fn row(
     ui: &mut Ui,
     form: &mut Form<'_>,
@@ -138,10 +138,10 @@ pub(super) fn row(
     ui.add_space(space::GAP);
 }
 
-/// Width of the arrow that resets an argument, points.
+/// Width of the reset button, points.
 const RESET: f32 = 20.0;
 
-/// Leaves room for the arrow on the left of a control, which gives way: a long word is shortened.
+/// Leaves room for the reset button to the left of a control. Long words in the control are truncated.
 fn beside_reset(ui: &mut Ui, control: impl FnOnce(&mut Ui)) {
     let room = ui.available_size() - vec2(RESET + ui.spacing().item_spacing.x, 0.0);
     let layout = Layout::right_to_left(Align::Center);
@@ -151,13 +151,13 @@ fn beside_reset(ui: &mut Ui, control: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Marks what was drawn since `top` as the row of an argument.
+/// Marks everything drawn since `top` as the row of an option.
 pub(super) fn mark_row(ui: &Ui, field: Field, top: Pos2) {
     let bottom = pos2(ui.max_rect().right(), ui.min_rect().bottom());
     mark(ui, Part::Option(field), Rect::from_min_max(top, bottom));
 }
 
-/// A part of an argument, or something that is none: no dot, no problem of its own.
+/// Shows a part of an option, or a row without dot and problem.
 pub(super) fn part(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, Id)) {
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new(name).font(mono(size::BODY)));
@@ -171,16 +171,16 @@ pub(super) fn part(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&
     ui.add_space(space::GAP);
 }
 
-/// A whole number as it is typed: what is too much is refused with a sentence, not changed to something else.
+/// Shows a field for an integer. Values that are too large are reported by the validation instead of clamped.
 pub(super) fn number<N: Numeric>(ui: &mut Ui, label: Id, value: &mut N) {
     let most = N::from_f64(f64::from(u32::MAX));
     let drag = DragValue::new(value).range(N::from_f64(0.0)..=most);
-    // What a recording says is not changed by looking at it.
+    // Displaying a recorded value must not change it.
     ui.add(drag.speed(0.1).clamp_existing_to_range(false))
         .labelled_by(label);
 }
 
-/// A time as it is typed.
+/// Shows a field for a time.
 pub(super) fn time(ui: &mut Ui, label: Id, value: &mut f64, unit: &str) {
     let drag = DragValue::new(value).range(0.0..=f64::MAX);
     let drag = drag.speed(0.1).max_decimals(2).suffix(unit);
@@ -192,10 +192,10 @@ pub(super) fn flag(ui: &mut Ui, label: Id, value: &mut bool) {
     ui.checkbox(value, "").labelled_by(label);
 }
 
-/// The most height that Python takes, points.
+/// Maximum height of the Python code, points.
 const PYTHON: f32 = 132.0;
 
-/// The equivalent Python; lines that are not in `before` are marked.
+/// Shows the equivalent Python code. Lines that are not in `before` are marked.
 pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
     ui.horizontal(|ui| {
         ui.label(
@@ -212,7 +212,7 @@ pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
             }
         });
     });
-    // What makes the loader; all of it is copied.
+    // Only the part that creates the loader is shown. The Copy button copies the whole program.
     let call = program.find("loader = ");
     let comments = |at: usize| {
         let lines = program[..at].trim_end_matches('\n').rsplit('\n');

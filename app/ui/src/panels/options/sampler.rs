@@ -1,4 +1,4 @@
-//! The options of the order of the samples and their batches.
+//! Options of the sample order and the batches.
 
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_insight::options::Field;
@@ -10,7 +10,7 @@ use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 
-/// A kind of sampler: how its text begins or what it is, its name, what it does, and the file or column it needs.
+/// Kind of sampler: its prefix or specification, name, effect, and an example of the file or column it needs.
 struct Kind {
     prefix: &'static str,
     name: Text,
@@ -87,7 +87,7 @@ const KINDS: [Kind; 11] = [
     },
 ];
 
-/// The size of the batches, or none.
+/// Shows the batch size and `drop_last`.
 pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
@@ -115,9 +115,9 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     );
 }
 
-/// The order.
+/// Shows the sampler options.
 pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    // A stream decides by itself; streams of data are shared among ranks all the same.
+    // A stream has its own order, but ranks may still share it.
     if o.is_stream() {
         ranks(ui, form, o);
         return;
@@ -171,13 +171,13 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
     }
     o.replacement = kind.prefix.starts_with("weighted");
     o.num_samples = None;
-    // One of two ranks is the least there is to see.
+    // Splitting needs at least two ranks.
     if kind.prefix == "distributed" {
         o.world_size = o.world_size.max(2);
     }
 }
 
-/// The file of indices, weights or labels, or the column of groups.
+/// Shows the file of indices, weights or labels, or the column of groups.
 fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example: &str) {
     let is_column = prefix == "group";
     let name = if is_column {
@@ -207,7 +207,7 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
     o.sampler = format!("{prefix}:{path}");
 }
 
-/// How much is drawn.
+/// Shows the number of draws and the replacement.
 fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
@@ -235,7 +235,7 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     );
 }
 
-/// Which part this process gets, where samples are shared.
+/// Shows the rank of this process, if ranks share the samples.
 fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     if !Field::Rank.has_row(o) {
         return;
