@@ -1,4 +1,4 @@
-//! The palette: type a few letters of what is wanted.
+//! Command palette, which finds actions by a few typed letters.
 
 use egui::{
     Align, Align2, Area, Id, Key, Modifiers, Order, RichText, Role, ScrollArea, Sense, TextEdit,
@@ -19,7 +19,7 @@ use loadscope_words::say;
 /// Width, and height of a line, points.
 const WIDTH: f32 = 600.0;
 const LINE: f32 = 26.0;
-/// So many lines are shown at a time.
+/// Maximum number of visible lines.
 const LINES: f32 = 12.0;
 
 /// Shows the palette if it is open.
@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         let at = i.pointer.interact_pos();
         i.pointer.any_pressed() && at.is_some_and(|at| !area.response.rect.contains(at))
     });
-    // With the text of before: what was typed in this frame is not on the list yet.
+    // Enter applies to the list of the previous text. Text typed in this frame does not affect it yet.
     if run && let Some(entry) = entries.get(typed.chosen.min(entries.len().saturating_sub(1))) {
         commands.extend(chosen(entry));
     } else if outside {
@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// The field to type in. True if what is chosen is to be done.
+/// Shows the text field. Returns true if the chosen entry should run.
 fn field(ui: &mut Ui, next: &mut Typed, count: usize) -> bool {
     let key = |ui: &Ui, key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
     if key(ui, Key::ArrowDown) && count > 0 {
@@ -95,7 +95,7 @@ fn list(
     }
     ScrollArea::vertical()
         .max_height(LINE * LINES)
-        // The area has the size of its last frame: a list that grows again needs its room.
+        // The area keeps the size of its last frame, so a growing list needs a minimum height.
         .min_scrolled_height(LINE * LINES)
         .auto_shrink([false, true])
         .show(ui, |ui| {
@@ -112,7 +112,7 @@ fn list(
         });
 }
 
-/// What a line does. What is impossible says why, and the palette stays.
+/// Returns the commands of an entry. An unavailable action reports its reason, and the palette stays open.
 fn chosen(entry: &Entry) -> Vec<Command> {
     match entry {
         Entry::Act(action, Some(_)) => vec![(*action).into()],

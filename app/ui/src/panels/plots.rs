@@ -1,4 +1,4 @@
-//! Plots: quantities over time, and how long things took. Dragging over a curve selects that range everywhere.
+//! Plots of quantities over time and of durations. Dragging over a curve selects a range in all panels.
 
 use egui::{Color32, Label, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2};
 use loadscope_trace::Nanos;
@@ -20,15 +20,15 @@ use curves::{Brush, Curve};
 use histogram::{Histogram, Kind};
 use history::History;
 
-/// From this width on the histograms stand beside the curves.
+/// Minimum width at which the histograms are next to the curves, points.
 const WIDE: f32 = 760.0;
-/// Height of a title.
+/// Height of a title, points.
 const TITLE: f32 = 22.0;
 
-/// What the plots of the last frame were made for.
+/// Version of the run, visible range and selected range of the plots.
 type Key = ((u64, u64), TimeView, Option<(Nanos, Nanos)>);
 
-/// The plots, and what they were drawn from in the last frame.
+/// Plots, with their data of the last frame.
 #[derive(Default)]
 pub struct Plots {
     history: History,
@@ -39,7 +39,7 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Shows the plots. A click sets the time cursor or selects a batch, dragging selects a range.
+    /// Shows the plots. A click sets the time cursor or selects a batch, a drag selects a range.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         if self
             .history
@@ -126,7 +126,7 @@ impl Plots {
     }
 }
 
-/// A heading, what it is about, and the colours of several lines.
+/// Shows a heading, a description and the colours of several lines.
 fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
     ui.horizontal(|ui| {
         ui.set_height(TITLE - 2.0);

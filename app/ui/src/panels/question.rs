@@ -1,4 +1,4 @@
-//! The questions whether to save a run and whether to replace a file, in place.
+//! Questions about saving a run and replacing a file, shown in the window.
 
 use egui::{Label, RichText, Ui, vec2};
 
@@ -15,7 +15,7 @@ use loadscope_words::say;
 /// Width of *Replace* and *Cancel*, points.
 const REPLACE: f32 = 140.0;
 
-/// Asks what to do with runs that were not saved before the window closes. The answer that loses nothing has the keyboard at first.
+/// Asks what to do with unsaved runs before the window closes. The focus is on an answer that loses nothing.
 pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let unsaved = state.unsaved() as u64;
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
             }
         });
         ui.add_space(space::GAP);
-        // From left to right, so that Tab goes from one answer to the next.
+        // The buttons are laid out from left to right, so that Tab follows their order.
         ui.horizontal(|ui| {
             let mut answer = |ui: &mut Ui, name: &str, tip: &str, answer| {
                 let response = ui.button(name);
@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
     });
 }
 
-/// Asks whether a file that exists may be replaced. *Cancel* has the keyboard at first.
+/// Asks if an existing file may be replaced. The focus is on *Cancel*.
 pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let path = output.existing();

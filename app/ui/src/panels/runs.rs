@@ -1,4 +1,4 @@
-//! The runs of this window in a strip: a click shows one again, Shift and a click compare it with the one that is shown.
+//! Strip of the window's runs. A click shows a run, a Shift+click compares it with the shown run.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
@@ -21,12 +21,12 @@ pub const HEIGHT: f32 = 30.0;
 /// Side of the star and of the cross, points.
 const SIGN: f32 = 18.0;
 
-/// True if there is more than the run that is shown.
+/// Returns true if there are other runs besides the shown one.
 pub fn has_any(state: &State) -> bool {
     !state.runs.all().is_empty()
 }
 
-/// Shows the strip; `verdict` is about the run that is shown.
+/// Shows the strip. `verdict` belongs to the shown run.
 pub fn show(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let shown = &state.session;
@@ -67,7 +67,7 @@ pub fn show(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Comma
     commands
 }
 
-/// A run in the strip.
+/// Run in the strip.
 struct Entry<'a> {
     number: u32,
     line: &'a RunLine,
@@ -119,7 +119,7 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     }
 }
 
-/// What a right click on a run offers: of the run that is shown also what the menus offer of it.
+/// Shows the context menu of a run. The shown run also has entries of the main menus.
 fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     let number = entry.number;
     Popup::context_menu(response).show(|ui| {
@@ -149,7 +149,7 @@ fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Ve
     });
 }
 
-/// `#1 digits, 4 workers · 7.0 s · waits 54 %`
+/// Returns, for example, `#1 digits, 4 workers · 7.0 s · waits 54 %`.
 fn text(palette: &Palette, entry: &Entry<'_>) -> LayoutJob {
     let mut job = LayoutJob::default();
     let mut add = |text: &str, font, colour: Color32| {
@@ -173,7 +173,7 @@ fn text(palette: &Palette, entry: &Entry<'_>) -> LayoutJob {
     job
 }
 
-/// A small sign that can be clicked.
+/// Shows a small clickable icon.
 fn sign(ui: &mut Ui, name: &str, tip: &str, draw: impl FnOnce(&Painter, Pos2)) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(SIGN, SIGN), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
@@ -195,7 +195,7 @@ fn draw_star(painter: &Painter, at: Pos2, colour: Color32, is_full: bool) {
         )
     };
     if is_full {
-        // A star is not convex: its points, and the middle between them.
+        // A star is not convex, so each point is drawn as a separate polygon to the centre.
         for k in (0..10).step_by(2) {
             let points = vec![corner(k), corner(k + 1), at, corner(k + 9)];
             painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));

@@ -1,4 +1,4 @@
-//! The Sampling workspace: the order of the samples, as it came or as it will come.
+//! Sampling workspace: the recorded or predicted order of the samples.
 
 use std::sync::Arc;
 
@@ -27,19 +27,19 @@ mod scatter;
 
 use scatter::{Marks, Scatter};
 
-/// From this width on the answers stand beside the scatter, below it otherwise, points.
+/// Minimum width at which the answers are next to the scatter plot instead of below, points.
 const WIDE: f32 = 760.0;
 
-/// The Sampling workspace. What it keeps from frame to frame can be thrown away at any time.
+/// Sampling workspace. Everything it caches can be dropped at any time.
 #[derive(Default)]
 pub struct Sampling {
     scatter: Scatter,
-    /// A batch of an order that is predicted: the run does not have it, so it cannot be the window's selection.
+    /// Selected batch of a predicted order. The run lacks it, so it cannot be the window's selection.
     picked: Option<usize>,
 }
 
 impl Sampling {
-    /// Shows it in all of `ui`.
+    /// Draws the workspace in all of `ui`.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let palette = Palette::of(ui);
         let mut commands = Vec::new();
@@ -58,7 +58,7 @@ impl Sampling {
             return commands;
         };
         let most = ui.available_height() * 0.3;
-        // What it says in words would answer a question or solve a case.
+        // The findings would answer a lesson's question or solve a case.
         if !state.learn.hides_verdict() {
             let findings = Panel::top("sampling findings");
             findings.frame(panel(12, 4)).show(ui, |ui| {
@@ -97,7 +97,7 @@ impl Sampling {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
                 .show(ui, |ui| {
-                    // It scrolls, so the ranks take nothing from the scatter.
+                    // The area scrolls, so the ranks need not reduce the scatter plot.
                     let below = ranks_of(&answers).map_or(0.0, ranks::height);
                     let height = (ui.available_height() * 0.62).max(220.0) + below;
                     ScrollArea::vertical()
@@ -111,7 +111,7 @@ impl Sampling {
         commands
     }
 
-    /// The scatter, and the ranks below it if there are any.
+    /// Draws the scatter plot, and the ranks below if there are several.
     fn pictures(
         &mut self,
         ui: &mut Ui,
@@ -150,12 +150,12 @@ impl Sampling {
         commands
     }
 
-    /// Which batches stand out.
+    /// Returns the highlighted batches.
     fn marks(&self, state: &State, answers: &Answers) -> Marks {
         let order = &answers.order;
         let place = |item: Option<Item>| {
             let row = u32::try_from(item?.batch()?).ok()?;
-            // Batches are numbered in the order of their dispatch.
+            // Rows follow the dispatch order, so they are sorted.
             order.rows.binary_search(&row).ok()
         };
         let selected = match order.rows.is_empty() {
@@ -168,7 +168,7 @@ impl Sampling {
         }
     }
 
-    /// Selects the batch that the index at `position` belongs to.
+    /// Selects the batch that contains the index at `position`.
     fn pick(&mut self, answers: &Answers, position: usize) -> Option<Command> {
         if answers.order.rows.is_empty() {
             let batch = answers.order.batch_at(position);
@@ -181,7 +181,7 @@ impl Sampling {
     }
 }
 
-/// There is no answer yet, or the engine refuses.
+/// Shows a placeholder before the first answer, or if the order cannot be predicted.
 fn nothing(ui: &mut Ui, state: &State) {
     let answers = &state.session.answers.sampling;
     match (&answers.refusal, answers.share) {
@@ -209,7 +209,7 @@ fn row_at(answers: &Answers, position: usize) -> Option<usize> {
     answers.order.rows.get(batch).map(|row| *row as usize)
 }
 
-/// What would be here.
+/// Shows a placeholder for an order without indices.
 fn no_index(ui: &mut Ui, state: &State) {
     let what =
         say!("Shows position × index, coverage, shuffle quality and class balance of an epoch");

@@ -1,34 +1,34 @@
-//! The lines of the palette: every action, and what the run holds, found by typing.
+//! Entries of the palette: actions, and searches of the run.
 
 use loadscope_insight::search::Query;
 use loadscope_model::command::Action;
 use loadscope_model::state::State;
 use loadscope_model::update::obstacle;
 
-/// A line of the palette.
+/// Entry of the palette.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// An action, and why it is impossible now, if it is.
+    /// An action, with the reason if it is unavailable now.
     Act(Action, Option<&'static str>),
-    /// Compare the run that is shown with the one with this number and name.
+    /// A comparison of the shown run with the run of this number and name.
     Compare(u32, String),
-    /// Look for this in the run.
+    /// A search of the run.
     Find(Query),
 }
 
-/// Letters from which a typed word is a whole one, bytes.
+/// Minimum length of a typed text that counts as whole words, bytes.
 const WHOLE: usize = 4;
 
-/// So much worse must something fit to come after what is impossible now.
+/// Score that an unavailable action loses.
 const IMPOSSIBLE: i32 = 20;
 
-/// Points that a tooltip that fits has less than a name.
+/// Score that a match in a tooltip loses, compared with a match in a name.
 const BEHIND: i32 = 100;
 
-/// The lines for what is typed, best first.
+/// Returns the entries that match the typed text, best first.
 pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     let mut found: Vec<(i32, Action, Option<&'static str>)> = Action::all()
-        // The palette is open already.
+        // The palette is already open.
         .filter(|a| *a != Action::Palette)
         .filter_map(|action| {
             let info = action.info();
@@ -37,7 +37,7 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
             Some((score, action, obstacle(state, action)))
         })
         .collect();
-    // Where names have the typed words, others that fit letter by letter are not meant.
+    // If any entry contains the typed words, entries that only match letter by letter are removed.
     let has_them = |action: &Action| {
         let info = action.info();
         let has = |said: &str| has_words(&lower(said), text);
@@ -46,7 +46,7 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     if text.trim().len() >= WHOLE && found.iter().any(|(_, a, _)| has_them(a)) {
         found.retain(|(_, action, _)| has_them(action));
     }
-    // What is impossible now comes after what fits as well and is not; otherwise the order of the table stays.
+    // Unavailable actions come after equally good matches. Ties keep the order of the action table.
     let handicap = |obstacle: &Option<&str>| if obstacle.is_some() { IMPOSSIBLE } else { 0 };
     found.sort_by_key(|(score, _, obstacle)| handicap(obstacle) - score);
     let mut found: Vec<Entry> = found
@@ -58,7 +58,7 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
         && !text.trim().is_empty()
         && state.has_run()
     {
-        // The other runs of this window are nearer than a file.
+        // Other runs of this window come before a file.
         let others = state.runs.all().iter();
         let others = others.map(|run| Entry::Compare(run.number(), run.line.name.clone()));
         let others: Vec<Entry> = others.collect();
@@ -67,25 +67,24 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     let found = found.into_iter();
     let query = Query::parse(text).filter(|_| state.has_run());
     match query {
-        // Words may mean an action; a number or a pattern of the search cannot.
+        // Words may be the name of an action, so their search comes last. Numbers and search patterns come first.
         Some(query @ Query::Text(_)) => found.chain([Entry::Find(query)]).collect(),
         Some(query) => std::iter::once(Entry::Find(query)).chain(found).collect(),
         None => found.collect(),
     }
 }
 
-/// Points for a letter next to the last one, and for one that begins a word.
+/// Scores of a letter next to the previous one, and of one that begins a word.
 const NEXT: i32 = 5;
 const BEGINS: i32 = 8;
-/// Points for a name whose words begin with the typed ones: initials of other names come after it.
+/// Score of a name whose words begin with the typed words. It ranks above names that match by initials.
 const WORDS: i32 = 200;
 
-/// How well a name fits what was typed: its letters in this order, each next to the last one or at the beginning of a word. `None`: not at
-/// all.
+/// Scores the match of a name. Each typed letter must follow the previous one or begin a word. `None` if the name does not match.
 fn by_name(name: &str, typed: &str) -> Option<i32> {
     let letters = lower(name);
     let begins = |k: usize| begins_word(&letters, k);
-    // The points of the best way to each letter that the last typed one can be.
+    // Best score for each position of the last typed letter.
     let mut ways: Option<Vec<(usize, i32)>> = None;
     for wanted in lower(typed).into_iter().filter(|c| !c.is_whitespace()) {
         let best = |k: usize| -> Option<i32> {
@@ -107,17 +106,17 @@ fn by_name(name: &str, typed: &str) -> Option<i32> {
         None => return Some(0),
     };
     let words = if has_words(&letters, typed) { WORDS } else { 0 };
-    // Of two that fit as well, the shorter one is meant.
+    // Of two equally good matches, the shorter one wins.
     Some(points * 4 + words - letters.len() as i32 / 4)
 }
 
-/// How well a tooltip fits: each typed word begins one of its words.
+/// Scores the match of a tooltip. Each typed word must begin one of its words.
 fn by_tooltip(tooltip: &str, typed: &str) -> Option<i32> {
     let letters = lower(tooltip);
     has_words(&letters, typed).then(|| -(letters.len() as i32) / 4)
 }
 
-/// True if each typed word begins a word of `letters`.
+/// Returns true if each typed word begins a word of `letters`.
 fn has_words(letters: &[char], typed: &str) -> bool {
     let has = |word: &str| {
         let word = lower(word);
@@ -130,7 +129,7 @@ fn lower(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Chinese has no blanks: each of its characters may begin a word.
+/// Chinese has no spaces, so each of its characters may begin a word.
 fn begins_word(letters: &[char], k: usize) -> bool {
     k == 0 || !letters[k - 1].is_alphanumeric() || !letters[k].is_ascii()
 }
@@ -158,7 +157,7 @@ mod tests {
         assert_eq!(first("quit"), Some(Action::Quit));
     }
 
-    /// "theme" also found Glossary, Simulate, Next marker and Smaller, by letters scattered over their tooltips.
+    /// "theme" once also found Glossary, Simulate, Next marker and Smaller, through letters scattered over their tooltips.
     #[test]
     fn a_whole_word_finds_only_what_has_it() {
         let state = State::default();
@@ -200,7 +199,7 @@ mod tests {
     fn everything_is_there_while_nothing_is_typed() {
         let state = State::default();
         assert_eq!(entries(&state, "").len(), Action::all().count() - 1);
-        // What is impossible is there as well, says why, and comes last.
+        // Unavailable actions are included with their reason, and come last.
         let all = entries(&state, "");
         let why = |e: &Entry| matches!(e, Entry::Act(_, Some(_)));
         assert!(all.is_sorted_by_key(why) && all.iter().any(why));

@@ -1,4 +1,4 @@
-//! Quantities over time, on the range of time that the timeline shows.
+//! Curves of quantities over the range of time in the timeline.
 
 use egui::{Color32, Id, Rangef, Stroke, Ui, Vec2b};
 use egui_plot::{AxisHints, GridMark, HoverPosition, Line, PlotPoints, Span, VLine};
@@ -14,18 +14,18 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item, TimeView};
 
-/// Points a curve: about one every four pixels.
+/// Points per curve, about one per four pixels.
 const POINTS: usize = 200;
-/// The same for what is counted per second.
+/// Maximum number of points of a rate curve.
 const RATE_POINTS: usize = 120;
-/// Height of the numbers below the last curve.
+/// Height of the axis labels below the last curve, points.
 pub const TICKS: f32 = 20.0;
 
-/// One plot.
+/// Plot of one quantity or several.
 pub struct Curve {
-    /// What it shows.
+    /// Title.
     pub title: &'static str,
-    /// In a sentence, with the unit.
+    /// Description with the unit.
     pub about: &'static str,
     unit: Unit,
     lines: Lines,
@@ -38,7 +38,7 @@ enum Unit {
     PerSecond,
 }
 
-/// Colours by what they mean.
+/// Meaning of a colour.
 #[derive(Clone, Copy, PartialEq)]
 enum Ink {
     Stall,
@@ -62,13 +62,13 @@ impl Ink {
     }
 }
 
-/// All curves for `view`.
+/// Returns all curves for `view`.
 pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
     let of = |name, ink, counter| {
         let values = run.counter(counter, view.start, view.end, POINTS);
         (name, ink, values)
     };
-    // A bucket with a batch or none in it would make needles of a steady stream.
+    // Buckets with at most one batch would show a steady stream as spikes.
     let buckets = history.yielded(view.start, view.end) / 6;
     let buckets = buckets.clamp(12, RATE_POINTS);
     let (batches, samples) = history.throughput(view.start, view.end, buckets);
@@ -116,7 +116,8 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
 
 type Lines = Vec<(&'static str, Ink, Vec<f64>)>;
 
-/// `tasks_outstanding` and the queues, of which it is the sum, with what is in workers and the pin thread: each lane is asked once.
+/// Returns `tasks_outstanding` and the queues. `tasks_outstanding` is the sum over queues, workers and the pin thread, so each lane is
+/// evaluated once.
 fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
     let (mut outstanding, mut index) = (vec![0.0; POINTS], vec![0.0; POINTS]);
     let mut lines = Vec::new();
@@ -141,7 +142,7 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
 }
 
 impl Curve {
-    /// Its lines and their colours, if there are several.
+    /// Returns the lines and their colours, if there are several.
     pub fn legend(&self, palette: &Palette) -> Vec<(&'static str, Color32)> {
         let lines = self.lines.iter().filter(|_| self.lines.len() > 1);
         lines
@@ -158,7 +159,7 @@ impl Curve {
                 .iter()
                 .enumerate()
                 .map(|(k, v)| [(k as f64 + 0.5) * step, *v]);
-            // Wide buckets would leave a gap at both ends.
+            // Without these points, wide buckets would leave a gap at both ends.
             let first = values.first().map(|v| [0.0, *v]);
             let last = values.last().map(|v| [length, *v]);
             let points: PlotPoints<'_> = first.into_iter().chain(middles).chain(last).collect();
@@ -171,10 +172,10 @@ impl Curve {
     }
 }
 
-/// Where a brush began.
+/// Start of a drag over a curve.
 pub type Brush = Option<Nanos>;
 
-/// Draws a curve in `height` points, and below the last one the axis of time; a click sets the time cursor, dragging selects a range.
+/// Draws a curve, `height` points high. The last one has the time axis. A click sets the time cursor, a drag selects a range.
 pub fn show(
     ui: &mut Ui,
     state: &State,
@@ -223,7 +224,7 @@ pub fn show(
         .label_formatter(move |at| label(at, &axis, unit))
         .link_cursor(Id::unique("plots"), Vec2b::new(true, false))
         .show(ui, |plot| {
-            // The timeline owns the range of time; the plots follow it.
+            // The timeline determines the range of time, and the plots follow it.
             plot.set_plot_bounds_x(0.0..=length);
             plot.set_plot_bounds_y(0.0..=top);
             curve
@@ -245,13 +246,13 @@ pub fn show(
     still::name(&response.response, curve.title, curve.about);
     let time = |x: f64| view.start + Nanos(x.round() as i64);
     let at = response.inner.map(|p| time(p.x));
-    // A drag is noticed some pixels after it began.
+    // A drag is detected some pixels after its start.
     let origin = ui.input(|i| i.pointer.press_origin());
     let pressed = origin.map(|at| time(response.transform.value_from_position(at).x));
     commands.extend(used(&response.response, at, pressed, brush));
 }
 
-/// What the pointer asks for.
+/// Returns the command of a click or a drag.
 fn used(
     response: &egui::Response,
     at: Option<Nanos>,
@@ -276,7 +277,7 @@ fn used(
     ))))
 }
 
-/// The stretch of time that is selected: a range, or the life of a batch.
+/// Returns the selected range, or the lifetime of the selected batch.
 pub fn selected(state: &State) -> Option<(Nanos, Nanos)> {
     match state.session.selection? {
         Item::Range(start, end) => Some((start, end)),
@@ -374,7 +375,7 @@ mod tests {
             assert!((sum - n).abs() < 1e-9);
         }
         let sum: f64 = lines.iter().flat_map(|(.., values)| values).sum();
-        // Of the time in which it is outstanding, it is in a queue but for 200 ns.
+        // The batch is in a queue during its outstanding time, except for 200 ns.
         assert!((sum / POINTS as f64 - 0.6).abs() < 0.01, "{sum}");
     }
 }

@@ -1,4 +1,4 @@
-//! How long things took and how far out of order batches came, in the range of time that the timeline shows.
+//! Histograms of durations and of the arrival order, over the range of time in the timeline.
 
 use std::ops::Range;
 
@@ -17,29 +17,29 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Item, TimeView};
 
-/// Bars at most.
+/// Maximum number of bars.
 const BARS: usize = 44;
-/// Height of the numbers below.
+/// Height of the axis labels below, points.
 pub const TICKS: f32 = 20.0;
 
-/// What is counted.
+/// Quantity of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Time in which a batch was fetched.
+    /// Fetch time of a batch.
     Fetch,
-    /// Time for which the trainer waited for a batch.
+    /// Time the trainer waited for a batch.
     Wait,
-    /// Time for which a batch was held.
+    /// Time a batch was held.
     Held,
-    /// Places by which a batch came too late.
+    /// Number of places by which a batch arrived too late. Negative if it was too early.
     Distance,
 }
 
 impl Kind {
-    /// In the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [Self; 4] = [Self::Fetch, Self::Wait, Self::Held, Self::Distance];
 
-    /// What it shows.
+    /// Title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Fetch => say!("Fetch time"),
@@ -68,18 +68,18 @@ impl Kind {
     }
 }
 
-/// A histogram, ready to be drawn.
+/// Histogram, ready to be drawn.
 pub struct Histogram {
     kind: Kind,
     all: Counts,
-    /// Of those in `all`, the ones in the range that is selected.
+    /// Counts within the selected range.
     selected: Option<Counts>,
-    /// The bins of each bar.
+    /// Bins of each bar.
     bars: Vec<Range<usize>>,
 }
 
 impl Histogram {
-    /// What is known of `view`.
+    /// Computes the histogram for `view`.
     pub fn of(
         kind: Kind,
         history: &History,
@@ -100,7 +100,7 @@ impl Histogram {
         }
     }
 
-    /// How many, and the usual and the unusual ones.
+    /// Describes the number of batches, the median and the 99th percentile.
     pub fn summary(&self) -> String {
         let n: u64 = self.all.iter().map(|n| u64::from(*n)).sum();
         let batches = plural(n, say!(n: "batch"), say!(n: "batches"));
@@ -130,13 +130,13 @@ impl Histogram {
         )
     }
 
-    /// True if there is nothing to draw.
+    /// Returns true if there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         self.bars.is_empty()
     }
 }
 
-/// The bins that are drawn, as bars of several if there are many.
+/// Returns the bars, which contain several bins if there are many.
 fn bars(counts: &Counts, kind: Kind) -> Vec<Range<usize>> {
     let Some(first) = counts.iter().position(|n| *n > 0) else {
         return Vec::new();
@@ -144,7 +144,7 @@ fn bars(counts: &Counts, kind: Kind) -> Vec<Range<usize>> {
     let last = counts.iter().rposition(|n| *n > 0).unwrap_or(first);
     let (first, last) = match kind {
         Kind::Distance => {
-            // As far to the left as to the right, and never so narrow that one bar fills everything.
+            // The range is symmetric, and wide enough that a single bar does not fill it.
             let far = NO_DISTANCE
                 .abs_diff(first)
                 .max(NO_DISTANCE.abs_diff(last))
@@ -155,7 +155,7 @@ fn bars(counts: &Counts, kind: Kind) -> Vec<Range<usize>> {
                 (NO_DISTANCE + far).min(BINS - 1),
             )
         }
-        // Half a factor of ten at least.
+        // At least half a decade.
         _ => {
             let room = (PER_DECADE / 2).saturating_sub(last - first) / 2 + 1;
             (first.saturating_sub(room), (last + room).min(BINS - 1))
@@ -175,7 +175,7 @@ fn sum(counts: &Counts, bins: &Range<usize>) -> f64 {
     counts[bins.clone()].iter().map(|n| f64::from(*n)).sum()
 }
 
-/// Draws a histogram; a click on a bar selects its batches, one after the other.
+/// Draws a histogram. Clicks on a bar select its batches one by one.
 pub fn show(
     ui: &mut Ui,
     state: &State,
@@ -214,7 +214,7 @@ pub fn show(
         .formatter(|mark: GridMark, _: &_| count(mark.value as u64))
         .min_thickness(AXIS);
     let x_axis = axis_hints(AxisHints::new_x(), palette).formatter(move |mark: GridMark, _: &_| {
-        // In the corner it would be written over the zero of the other axis.
+        // In the corner, the label would overlap the zero of the other axis.
         let is_in_corner = mark.value - first < 0.05 * (last - first);
         match is_in_corner {
             true => String::new(),
@@ -276,7 +276,7 @@ fn place_text(bin: usize) -> String {
     }
 }
 
-/// What the pointer says over a bar.
+/// Returns the tooltip of a bar.
 fn text_of(histogram: &Histogram, bar: &Range<usize>) -> String {
     let batches = plural(
         sum(&histogram.all, bar) as u64,
@@ -296,7 +296,7 @@ fn text_of(histogram: &Histogram, bar: &Range<usize>) -> String {
 
 fn tick(kind: Kind, bin: f64) -> String {
     match kind {
-        // A bar stands between its bin and the next.
+        // A bar extends from its bin to the next.
         Kind::Distance => match (bin - 0.5).round() as i64 - NO_DISTANCE as i64 {
             0 => "0".to_owned(),
             d if d > 0 => format!("+{d}"),
@@ -304,7 +304,7 @@ fn tick(kind: Kind, bin: f64) -> String {
         },
         _ => {
             let text = start_of(bin).to_string();
-            // `1.00 ms` says too much.
+            // `1.00 ms` has needless zeros.
             let (value, unit) = text.split_once('\u{2009}').unwrap_or((&text, ""));
             let value = match value.contains('.') {
                 true => value.trim_end_matches('0').trim_end_matches('.'),
@@ -315,7 +315,7 @@ fn tick(kind: Kind, bin: f64) -> String {
     }
 }
 
-/// Powers of ten, and where these are few, 2 and 5 times them; for distances round numbers.
+/// Returns marks at powers of ten, with 2 and 5 times them if they are few. Distances have round numbers.
 fn marks(kind: Kind, first: f64, last: f64) -> Vec<GridMark> {
     let mark = |value| GridMark {
         value,

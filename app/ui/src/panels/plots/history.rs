@@ -1,5 +1,4 @@
-//! What the plots show and a run does not answer by itself, kept up to date as events come in: each transition is looked at
-//! once.
+//! Data of the plots that a run does not provide itself. It is updated as events arrive, and each transition is processed once.
 
 use std::collections::HashMap;
 
@@ -7,25 +6,25 @@ use loadscope_trace::{Nanos, Run, Stage};
 
 use super::series::{NO_DISTANCE, Series, bin_of};
 
-/// Transitions that are taken in at a time, so that no frame waits for a recording of a million batches.
+/// Maximum number of transitions processed at once, so that a recording of a million batches does not block a frame.
 const PIECE: usize = 400_000;
 
-/// Times and distances of all batches, in the order in which they became known.
+/// Durations and arrival distances of all batches, in the order of their events.
 #[derive(Debug, Default)]
 pub struct History {
-    /// How long each batch was fetched.
+    /// Fetch time of each batch.
     pub fetch: Series,
-    /// How long the trainer waited for each batch.
+    /// Time the trainer waited for each batch.
     pub wait: Series,
-    /// How long each batch was held, of those that were.
+    /// Held time of each batch that was held.
     pub held: Series,
-    /// By how many places each batch came too late (or too early).
+    /// Number of places by which each batch arrived too late. Negative if it was too early.
     pub distance: Series,
-    /// When batches were yielded, and how many samples there were in them up to then.
+    /// Time of each yielded batch, and the total number of samples up to it.
     yields: Vec<(Nanos, u64)>,
-    /// Where each batch is, and since when.
+    /// Time of the last transition and stage of each batch.
     last: Vec<(Nanos, Stage)>,
-    /// Batches that have arrived, by epoch.
+    /// Number of arrived batches per epoch.
     arrived: HashMap<u32, u32>,
     run: u64,
     transitions: usize,
@@ -33,7 +32,7 @@ pub struct History {
 }
 
 impl History {
-    /// Takes in what is new of the `number`-th run that is looked at. True if there is more.
+    /// Processes new events of run `number`. Returns true if some are left.
     pub fn update(&mut self, number: u64, run: &Run) -> bool {
         if run.transitions().len() < self.transitions
             || closed(run) < self.waits
@@ -81,7 +80,7 @@ impl History {
         }
     }
 
-    /// A wait is known once it is over.
+    /// Processes waits that have ended.
     fn take_waits(&mut self, run: &Run) {
         let over = |w: &&loadscope_trace::Wait| w.end != Nanos::MAX;
         for wait in run.waits().range(self.waits..).iter().take_while(over) {
@@ -93,13 +92,13 @@ impl History {
         }
     }
 
-    /// How many batches were handed to the trainer from `start` on and before `end`.
+    /// Number of batches yielded to the trainer in `start..end`.
     pub fn yielded(&self, start: Nanos, end: Nanos) -> usize {
         let until = |at| self.yields.partition_point(|(t, _)| *t < at);
         until(end).saturating_sub(until(start))
     }
 
-    /// What was handed to the trainer, per second, in each of `buckets` equal parts of `start..end`: batches and samples.
+    /// Batches and samples yielded per second, in each of `buckets` equal parts of `start..end`.
     pub fn throughput(&self, start: Nanos, end: Nanos, buckets: usize) -> (Vec<f64>, Vec<f64>) {
         let length = (end - start).0.max(1) as f64 / buckets.max(1) as f64;
         let until = |k: usize| {
@@ -121,7 +120,7 @@ impl History {
     }
 }
 
-/// Waits that are over.
+/// Number of waits that have ended.
 fn closed(run: &Run) -> usize {
     let waits = run.waits();
     let lasts = waits.last().is_some_and(|w| w.end == Nanos::MAX);
@@ -151,7 +150,7 @@ mod tests {
             (0, entered(0, Stage::Fetching)),
             (0, entered(1, Stage::Fetching)),
             (10, entered(1, Stage::Collating)),
-            // Batch 1 is held for 90 ms behind batch 0.
+            // Batch 1 is held for 90 ms until batch 0 arrives.
             (10, entered(1, Stage::Held)),
             (100, entered(0, Stage::Ready)),
             (100, entered(0, Stage::Training)),
@@ -164,7 +163,7 @@ mod tests {
                 run: RunId(0),
                 kind,
             });
-            // In pieces, as while live.
+            // The update runs per event, as in a live run.
             assert!(!history.update(0, &run));
         }
         let whole = |series: &Series| series.counts(Nanos::ZERO, Nanos::MAX);
@@ -173,7 +172,7 @@ mod tests {
         assert_eq!(whole(&history.fetch)[ms(100)], 1);
         assert_eq!(whole(&history.held)[ms(90)], 1);
         assert_eq!(whole(&history.wait)[ms(100)], 1);
-        // Batch 1 came a place too early, batch 0 a place too late.
+        // Batch 1 arrived one place too early, batch 0 one place too late.
         assert_eq!(whole(&history.distance)[NO_DISTANCE - 1], 1);
         assert_eq!(whole(&history.distance)[NO_DISTANCE + 1], 1);
         let (batches, samples) = history.throughput(Nanos::ZERO, Nanos::from_millis(300), 3);

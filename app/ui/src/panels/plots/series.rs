@@ -1,47 +1,46 @@
-//! Values over time, sorted into bins once, so that the histogram of any stretch of time is two lookups and not a walk over a
-//! million batches.
+//! Binned values over time. The histogram of a range takes two lookups instead of a scan over a million batches.
 
 use loadscope_trace::Nanos;
 
-/// Bins of a series.
+/// Number of bins of a series.
 pub const BINS: usize = 220;
-/// Bins of durations in a factor of ten.
+/// Number of duration bins per decade.
 pub const PER_DECADE: usize = 20;
-/// The bin of a distance of nothing.
+/// Bin of distance 0.
 pub const NO_DISTANCE: usize = BINS / 2;
 
-/// Values so many apart have running sums.
+/// Distance between running sums, in values.
 const EVERY: usize = 1024;
-/// The shortest duration that differs from 0, ns.
+/// Shortest duration that differs from 0, ns.
 const SHORTEST: f64 = 100.0;
 
-/// How often each bin was met.
+/// Number of values per bin.
 pub type Counts = [u32; BINS];
 
-/// Values in order of time.
+/// Values in time order.
 #[derive(Debug, Default)]
 pub struct Series {
     at: Vec<i64>,
     bins: Vec<u8>,
     rows: Vec<u32>,
-    /// The counts before every [`EVERY`]-th value.
+    /// Counts before every [`EVERY`]-th value.
     sums: Vec<Counts>,
 }
 
-/// The bin of a duration: twenty to a factor of ten, from 100 ns to three hours.
+/// Returns the bin of a duration: twenty per decade, from 100 ns to about three hours.
 pub fn bin_of(time: Nanos) -> usize {
     let bin = (time.0.max(0) as f64 / SHORTEST).log10() * PER_DECADE as f64;
-    // From minus infinity on; what is shorter than the shortest is in the first bin.
+    // `log10(0)` is minus infinity. The first bin includes everything below the shortest duration.
     (bin.max(0.0) as usize).min(BINS - 1)
 }
 
-/// Where a bin of durations begins.
+/// Returns the shortest duration of a bin.
 pub fn start_of(bin: f64) -> Nanos {
     Nanos((SHORTEST * 10f64.powf(bin / PER_DECADE as f64)).round() as i64)
 }
 
 impl Series {
-    /// Adds a value that became known at `at`, not before the one that was added last.
+    /// Adds a value. `at` is raised to the time of the last value if it is earlier.
     pub fn push(&mut self, at: Nanos, bin: usize, row: u32) {
         if self.bins.len().is_multiple_of(EVERY) {
             let next = match self.sums.last() {
@@ -63,7 +62,7 @@ impl Series {
         self.rows.push(row);
     }
 
-    /// How often each bin was met from `start` on and before `end`.
+    /// Returns the number of values per bin in `start..end`.
     pub fn counts(&self, start: Nanos, end: Nanos) -> Counts {
         let mut counts = self.until(self.place(end));
         let before = self.until(self.place(start).min(self.place(end)));
@@ -73,7 +72,7 @@ impl Series {
         counts
     }
 
-    /// The next batch after `row` whose value is in one of `bins` within a stretch of time, or the first one.
+    /// Returns the next batch after `row` with a value in `bins` within a time range, or the first one.
     pub fn next_in(
         &self,
         bins: std::ops::Range<usize>,
@@ -105,7 +104,7 @@ impl Series {
         let block = place / EVERY;
         let mut counts = match self.sums.get(block) {
             Some(sums) => *sums,
-            // The value after a full block has not come yet.
+            // A full block gets its sum only with the next value.
             None => match block.checked_sub(1).and_then(|b| self.sums.get(b)) {
                 Some(_) => return self.add(block - 1, place),
                 None => [0; BINS],
@@ -124,7 +123,7 @@ impl Series {
     }
 }
 
-/// The bin below which `share` of all values lie.
+/// Returns the bin that contains the `share` quantile. `None` without values.
 pub fn quantile(counts: &Counts, share: f64) -> Option<usize> {
     let all: u64 = counts.iter().map(|n| u64::from(*n)).sum();
     let wanted = (all as f64 * share).ceil().max(1.0) as u64;

@@ -1,4 +1,4 @@
-//! What plots have in common.
+//! Common parts of the plots.
 
 use egui::{Response, Role, Vec2b, WidgetInfo, vec2};
 use egui_plot::{AxisHints, GridMark, Plot};
@@ -6,10 +6,10 @@ use loadscope_words::say;
 
 use crate::theme::{Palette, mono, size};
 
-/// Width of the numbers on the left of a plot, points.
+/// Width of the axis labels at the left of a plot, points.
 pub(super) const AXIS: f32 = 52.0;
 
-/// A plot that the timeline moves, not the hand.
+/// Creates a plot that only the timeline moves, not the pointer.
 pub(super) fn still_plot<'a>(
     id: (&'static str, &'static str),
     height: f32,
@@ -36,13 +36,13 @@ pub(super) fn axis_hints<'a>(hints: AxisHints<'a>, palette: &Palette) -> AxisHin
         .tick_label_color(palette.weak)
 }
 
-/// A name for screen readers.
+/// Sets the accessible name of a plot.
 pub(super) fn name(response: &Response, title: &str, about: &str) {
     let text = say!("{title}: {about}");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &text));
 }
 
-/// Two or three round values from 0 to `top`; a small plot has no room for more.
+/// Returns two or three round values from 0 to `top`. A small plot has no room for more.
 pub(super) fn few_marks(top: f64) -> Vec<GridMark> {
     let power = 10f64.powf((top / 2.0).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
@@ -50,7 +50,7 @@ pub(super) fn few_marks(top: f64) -> Vec<GridMark> {
     let values = (0..=(top / step) as usize).map(|k| k as f64 * step);
     let mark = |value| GridMark {
         value,
-        // As if these were the coarsest marks there are: all of them get a label.
+        // With the coarsest step, egui labels every mark.
         step_size: top,
     };
     values.map(mark).collect()

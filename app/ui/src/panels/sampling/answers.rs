@@ -1,4 +1,4 @@
-//! Beside the scatter: coverage, shuffle quality and class balance, each with its number first.
+//! Answers next to the scatter plot: coverage, shuffle quality and class balance.
 
 use egui::{
     Align, Align2, Button, Label, Layout, Rect, RichText, Role, Sense, Shape, Stroke, Ui,
@@ -19,12 +19,12 @@ use loadscope_lessons::Part;
 use loadscope_words::say;
 
 const ROW: f32 = 18.0;
-/// Height of the histogram of gaps.
+/// Height of the histogram of gaps, points.
 const HISTOGRAM: f32 = 72.0;
-/// So many indices are listed; all of them can be copied.
+/// Maximum number of indices listed. The Copy button copies all of them.
 const LISTED: usize = 24;
 
-/// Shows all answers that there are. `in_case`: without the one that names the cause of a case.
+/// Shows all available answers. `in_case` omits the one that names the cause of a case.
 pub fn show(ui: &mut Ui, answers: &Answers, in_case: bool) {
     ui.spacing_mut().item_spacing.y = space::GAP;
     let is_rank = answers.ranks.is_some();
@@ -97,7 +97,7 @@ fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {
     }
 }
 
-/// Only all of them are 100 %.
+/// Rounds down near the end, so that only a complete part reads 100 %.
 fn share(part: u64, whole: u64) -> String {
     let share = part as f64 / whole as f64;
     match part < whole && share > 0.99 {
@@ -155,7 +155,7 @@ fn bar(ui: &mut Ui, times: usize, indices: u64, most: u64) {
     response.on_hover_text(text);
 }
 
-/// The first few of many, and a button that copies what is known of all of them.
+/// Shows the first few texts, and a button that copies all of them.
 fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -246,7 +246,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Gaps between neighbours; the line is what a uniformly random order would have.
+/// Shows the gaps between neighbours. The line is the expectation for a uniformly random order.
 fn histogram(ui: &mut Ui, s: &Shuffle) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), HISTOGRAM + 16.0);

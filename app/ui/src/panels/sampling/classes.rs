@@ -1,4 +1,4 @@
-//! The class balance: a bar a class with a tick where it should end.
+//! Class balance, with a bar per class and a tick at the expected count.
 
 use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
@@ -10,11 +10,11 @@ use loadscope_insight::sampling::balance::{Balance, Class, Reference};
 use loadscope_insight::sampling::findings::p_value;
 use loadscope_words::say;
 
-/// So many classes are shown; of more, those that are farthest from what was asked for.
+/// Maximum number of classes shown, those with the largest deviation.
 const MOST: usize = 14;
 const ROW: f32 = 18.0;
 
-/// Shows it.
+/// Shows the class balance.
 pub fn show(ui: &mut Ui, balance: &Balance) {
     let palette = Palette::of(ui);
     let figure = balance
