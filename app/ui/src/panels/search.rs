@@ -1,4 +1,4 @@
-//! The field to search in, and what was found.
+//! Search field and its results.
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
@@ -17,20 +17,20 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// Its width where there is room for it, points.
+/// Maximum width, points.
 const WIDTH: f32 = 520.0;
-/// Its width where there is none, points.
+/// Minimum width, points.
 const LEAST: f32 = 300.0;
-/// What its margins and its edge take beside that, points.
+/// Width of the margins and the border, points.
 const MARGINS: f32 = 32.0;
-/// Below the toolbar, points.
+/// Top edge, below the toolbar, points.
 const TOP: f32 = 38.0;
 /// Height of a line, points.
 const LINE: f32 = 22.0;
-/// So many hits are in sight at a time; the list scrolls.
+/// Maximum number of visible results. The list scrolls.
 const IN_SIGHT: usize = 8;
 
-/// Shows the search if it is open, above `middle`: the facts about the hit stand beside it.
+/// Shows the search if it is open, above `middle`, so that the inspector next to it stays visible.
 pub fn show(ui: &mut Ui, state: &State, middle: Rect) -> Vec<Command> {
     let mut commands = Vec::new();
     if !state.look.search.open || state.overlay.palette.is_some() {
@@ -94,12 +94,12 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .desired_width(f32::INFINITY);
         let response = ui.add(edit);
         response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Search")));
-        // Each time it is asked for, it takes the keyboard.
+        // Each search command focuses the field.
         let seen = id.with("asked");
         if ui.data(|d| d.get_temp(seen)) != Some(search.asked) {
             ui.data_mut(|d| d.insert_temp(seen, search.asked));
             response.request_focus();
-            // What is typed takes the place of what was looked for before.
+            // New text replaces the old text.
             if let Some(mut kept) = TextEditState::load(ui.ctx(), id) {
                 let all = CCursorRange::two(CCursor::new(0), CCursor::new(text.chars().count()));
                 kept.cursor.set_char_range(Some(all));
@@ -116,7 +116,7 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
 }
 
-/// `3 of 41`, and whether there may be more.
+/// Returns, for example, `3 of 41`, with an ellipsis while the search continues.
 fn count(state: &State) -> String {
     let search = &state.look.search;
     if search.query().is_none() {
@@ -177,7 +177,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     ui.add_space(space::GAP);
     ui.spacing_mut().item_spacing.y = 0.0;
-    // Once one of them is looked at, the others would only lie over it.
+    // After a jump to a result, the list would only cover the view.
     if let Some((at, hit)) = search.current.and_then(|at| Some((at, all.get(at)?))) {
         line(ui, state, at, hit, commands);
         return;
@@ -195,7 +195,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         });
 }
 
-/// A hit in the list.
+/// Shows a result in the list.
 fn line(ui: &mut Ui, state: &State, at: usize, hit: &Hit, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let (what, more) = hit.describe(&state.session.run);

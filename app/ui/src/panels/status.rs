@@ -1,4 +1,4 @@
-//! The status line: where the events come from, the clock, what has just been done, what was lost, and what watching costs.
+//! Status line: the source of the events, the clock, the last action, dropped events and the frame time.
 
 use egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Level;
@@ -13,10 +13,10 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::trying::Trying;
 use loadscope_model::view::Cursor;
 
-/// The longest name of a dataset that is written out, points.
+/// Maximum width of a dataset name, points.
 const DATASET: f32 = 200.0;
 
-/// The longest line about a measurement, points.
+/// Maximum width of the line about a measurement, points.
 const TRYING: f32 = 320.0;
 
 /// Shows the status line.
@@ -74,7 +74,7 @@ fn left(ui: &mut Ui, state: &State) {
         });
     }
     ui.separator();
-    // From an hour on as the ruler writes it.
+    // From one hour on, the format is that of the ruler.
     let now = match state.now() {
         now if now.as_secs_f64() >= 3_600.0 => format::clock(now, 6),
         now => say!("{:.3} ms", now.as_millis_f64()),
@@ -102,7 +102,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.label(digits(say!("frame {:4.1} ms", state.look.frame_ms)))
             .on_hover_text(say!("CPU time per frame"));
         ui.separator();
-        // How many there are of what is shown is not known, and of all of them would tell what comes.
+        // With a hidden future, the total number of events would reveal it, and the number so far is unknown.
         if !state.hides_future() {
             ui.label(digits(say!("{} events", format::count(run.events()))));
         }
@@ -148,12 +148,12 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// True if the run is in memory and not a recording: what a recording keeps, its report tells.
+/// Returns true if the run is in memory. For a recording, the report describes what it keeps.
 fn is_live(state: &State) -> bool {
     matches!(state.session.source, Source::Live { .. } | Source::Finished)
 }
 
-/// What has just been done or why nothing happened; else the last warning, quietly.
+/// Shows the last action or the reason for its failure, or else the last warning in a weak colour.
 fn middle(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
     let (text, colour) = if let Some(hint) = &state.overlay.hint {
@@ -175,7 +175,7 @@ fn last_warning(state: &State) -> Option<&str> {
     if !state.has_run() {
         return None;
     }
-    // Errors are shown elsewhere. Behind very many of them a warning may go unshown; it is counted and listed.
+    // Errors are shown elsewhere. After 100 other messages, a warning may not appear here. It is still counted and listed.
     let last = state.session.landmarks.said().iter().rev().take(100);
     let messages = last.filter_map(|k| state.session.run.messages().get(*k as usize));
     let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);

@@ -1,4 +1,4 @@
-//! The toolbar: menus, the transport, the verdict.
+//! Toolbar: menus, transport and verdict.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use loadscope_model::view::Lower;
 use loadscope_model::view::{Item, Workspace};
 use loadscope_words::say;
 
-/// Shows menus and transport.
+/// Shows the menus and the transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     MenuBar::new().ui(ui, |ui| {
         menus::show(ui, state, &mut commands);
-        // From here on it is a toolbar: its buttons look like buttons.
+        // The menu bar's style ends here, so that the following buttons have frames.
         *ui.style_mut() = (*ui.global_style()).clone();
         ui.separator();
         workspaces(ui, state, &mut commands);
@@ -61,7 +61,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// The switch between workspaces.
+/// Shows the workspace switch.
 fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -73,14 +73,14 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
 }
 
-/// Below this share of the time, waiting is not what to look at.
+/// Share of waiting below which the wait is unimportant.
 const WORTH_A_LOOK: f64 = 0.05;
-/// From this width on the verdict and its cause stand side by side, px.
+/// Minimum width at which the verdict and its cause are next to each other, points.
 const ONE_LINE: f32 = 1120.0;
-/// From this width on the cause takes one line, px; below it two.
+/// Minimum width at which the cause needs one line instead of two, points.
 const CAUSE_ON_ONE_LINE: f32 = 960.0;
 
-/// Lines for the verdict and for its cause below it, by width alone: the pipeline below must not move when the words change.
+/// Returns the number of lines of the cause, and the height. They depend only on the width, so that the pipeline below never moves.
 fn lines(width: f32) -> (usize, f32) {
     match width {
         w if w >= ONE_LINE => (1, 24.0),
@@ -89,7 +89,7 @@ fn lines(width: f32) -> (usize, f32) {
     }
 }
 
-/// Shows the verdict: is the trainer waiting, for how much of the time, because of what.
+/// Shows the verdict: the share of waiting and its cause.
 pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
@@ -118,7 +118,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         } else {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
-                // In the middle of the room that is kept for the longest.
+                // Centred in the height reserved for the longest text.
                 let below = headline.cause.as_ref().map(|text| wrapped(ui, text, rows));
                 let below = below.map_or(0.0, |galley| galley.size().y + 2.0);
                 let line = ui.text_style_height(&egui::TextStyle::Body);
@@ -134,7 +134,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     commands
 }
 
-/// Leads to the diagnosis, where there is waiting to explain.
+/// Shows a link to the diagnosis if there is significant waiting.
 fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
     if headline.has_failed || headline.share < WORTH_A_LOOK {
         return;
@@ -146,7 +146,7 @@ fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
     asks(response, Action::ShowDiagnose, commands);
 }
 
-/// While a question is open: what the verdict says may be its answer. It takes the same room.
+/// Replaces the verdict during a lesson's question, because it may be the answer. The height is the same.
 pub fn hidden_headline(ui: &mut Ui) {
     let (_, height) = lines(ui.available_width());
     ui.horizontal(|ui| {
@@ -156,7 +156,7 @@ pub fn hidden_headline(ui: &mut Ui) {
     });
 }
 
-/// A text in at most so many rows.
+/// Lays out a text in at most `rows` rows.
 fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
     let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);
     let mut job = LayoutJob::single_section(text.to_owned(), format);
@@ -168,7 +168,7 @@ fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
     ui.painter().layout_job(job)
 }
 
-/// Because of what, in at most so many rows; a click goes there.
+/// Shows the cause in at most `rows` rows. A click selects its batch.
 fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Command>) {
     let Some(cause) = &headline.cause else {
         return;
@@ -190,12 +190,12 @@ fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Comma
     }
 }
 
-/// Chooses what is below the pipeline.
+/// Shows the tabs for the area below the pipeline.
 pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal(|ui| {
         let are_many = state.session.loaders.are_many();
-        // What there is no second of is shown as if it had not been asked for.
+        // With a single loader, the Loaders tab falls back to the timeline.
         let shown = match state.look.lower {
             Lower::Loaders if !are_many => Lower::Timeline,
             lower => lower,
@@ -219,7 +219,7 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// Chooses which loader of the session is shown.
+/// Shows the drop-down for the loader.
 fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let all = state.session.loaders.all(&state.session.run);
     let shown = state.session.loaders.shown();

@@ -1,4 +1,4 @@
-//! The transport: run, pause, step, jump, play.
+//! Transport: run, pause, step, jump and play.
 
 use egui::{
     self, Button, Color32, Popup, RichText, Role, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2,
@@ -17,12 +17,12 @@ use loadscope_model::view::Cursor;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-/// From these widths of the window on there is room in the toolbar, points; below, they are in the menu at its end.
+/// Minimum window widths for each part of the transport, points. In narrower windows, the part is in the overflow menu.
 const SIMULATE: f32 = 1300.0;
 const JUMP: f32 = 1096.0;
 const SPEED: f32 = 1010.0;
 const BATCHES: f32 = 800.0;
-/// So is the button for all actions.
+/// Minimum window width for the button of all actions, points.
 pub(super) const ACTIONS: f32 = 1180.0;
 
 /// Shows the transport.
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             !paused
         }
         _ if state.place.in_page => {
-            // A page runs no loader; what it can do is to be seen in every one.
+            // A web page cannot run a loader, so the simulation button is always visible.
             action::button(ui, state, A::Simulate, false, commands);
             state.session.playing
         }
@@ -93,7 +93,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     more(ui, state, width, commands);
 }
 
-/// Other ways to run: held at the beginning, slowly, simulated.
+/// Shows the menu of other ways to run: paused, slowly or simulated.
 fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let name = say!("Other ways to run");
     let (rect, response) = ui.allocate_exact_size(vec2(18.0, 24.0), Sense::click());
@@ -114,7 +114,7 @@ fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
-/// The actions for which the window is too narrow.
+/// Returns the actions that do not fit into the window.
 fn hidden(state: &State, width: f32) -> Vec<Action> {
     use Action as A;
     let mut all = Vec::new();
@@ -134,7 +134,7 @@ fn hidden(state: &State, width: f32) -> Vec<Action> {
     all
 }
 
-/// A menu of what the toolbar has no room for.
+/// Shows the overflow menu of the toolbar.
 fn more(ui: &mut Ui, state: &State, width: f32, commands: &mut Vec<Command>) {
     let hidden = hidden(state, width);
     if hidden.is_empty() {
@@ -151,7 +151,7 @@ fn more(ui: &mut Ui, state: &State, width: f32, commands: &mut Vec<Command>) {
     response.on_hover_text(say!("Tools that do not fit into the window"));
 }
 
-/// A button with a sign, and perhaps a word. `on`: what it switches is on.
+/// Shows a button with an icon and optional text. `on` highlights it.
 pub fn button(
     ui: &mut Ui,
     state: &State,
@@ -169,7 +169,7 @@ pub fn button(
     }
 }
 
-/// A button with a sign that is no action of the table, or is drawn without one's tooltip.
+/// Shows a button with an icon, without an action's tooltip.
 pub fn sign_button(
     ui: &mut Ui,
     possible: bool,
@@ -217,7 +217,7 @@ pub fn sign_button(
     response
 }
 
-/// To the next and the previous one of a kind that is chosen between them.
+/// Shows the jump buttons, with a menu of their target.
 fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (previous, next) = actions(state.look.goal);
     button(ui, state, previous, Sign::JumpBack, "", false, commands);
@@ -245,7 +245,7 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     button(ui, state, next, Sign::JumpForward, "", false, commands);
 }
 
-/// The actions that go to the previous and to the next moment of a kind.
+/// Returns the actions for the previous and the next target.
 fn actions(goal: Goal) -> (Action, Action) {
     use Action as A;
     match goal {
@@ -279,7 +279,7 @@ fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     response.on_hover_text(tip);
 }
 
-/// Brings one back to what happens now.
+/// Shows the button that returns to the live position.
 fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let following = state.session.cursor == Cursor::Live && state.session.view.is_none();
     let (name, tooltip) = if state.session.source.is_live() {
@@ -294,7 +294,7 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let response = match behind(state) {
         None => ui.add(Button::new(name).selected(following)),
         Some(by) => {
-            // The colour of the frame around the pipeline, which is also looked at in the past.
+            // The colour matches the frame around the pipeline, which marks a view of the past.
             let palette = Palette::of(ui);
             let whole = say!("{by} behind live · Back to live ({keys})");
             let text = match ui.content_rect().width() >= SIMULATE {
@@ -313,7 +313,7 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// How far behind it one looks, while a run goes on and one looks at its past.
+/// Returns the distance from the live position, if the user looks at the past of a running session.
 fn behind(state: &State) -> Option<Nanos> {
     let session = &state.session;
     let in_past = session.source.is_live() && session.cursor != Cursor::Live;

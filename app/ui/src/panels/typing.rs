@@ -1,4 +1,4 @@
-//! The field for a path, where the system has no dialog.
+//! Text field for a path, if the system has no file dialog.
 
 use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
 
@@ -11,7 +11,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::typing::TypedPath;
 use loadscope_words::say;
 
-/// Shows it. The field has the keyboard at first.
+/// Shows the field, which has the initial focus.
 pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let what = typed.what;

@@ -1,4 +1,4 @@
-//! The sheet that asks for a PyTorch program to watch.
+//! Sheet for watching a PyTorch program.
 
 use egui::{Checkbox, Id, Key, Label, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo, vec2};
 use loadscope_model::command::{Action, Command};
@@ -11,11 +11,11 @@ use crate::kit::keyboard::appears;
 use crate::kit::sheet::{room, sheet};
 use crate::theme::{Palette, mono, size, space, words};
 
-/// The widest that it becomes, points.
+/// Maximum width, points.
 const WIDEST: f32 = 620.0;
-/// Width of the names of the fields.
+/// Width of the field names, points.
 const NAME: f32 = 110.0;
-/// Width of *Choose…*.
+/// Width of *Choose…*, points.
 const CHOOSE: f32 = 96.0;
 
 /// Shows the sheet if it is open.
@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let is_open = sheet(ui, Action::WatchProgram.info().name, |ui| {
         ui.set_width(WIDEST.min(room(ui)));
-        // With the palette above it the keyboard is the palette's.
+        // The palette above the sheet receives the Enter key.
         let takes_enter = state.overlay.palette.is_none();
         fields(ui, watching, takes_enter, &mut commands);
     });
@@ -120,8 +120,8 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
     }
 }
 
-/// A field with its name; `room` points are left free on its right. True if it has the keyboard, or had it until this frame: Enter ends
-/// typing.
+/// Shows a field with its name, and leaves `room` points free on its right. Returns true if it has the focus or lost it in this frame,
+/// because Enter ends typing.
 fn field(
     ui: &mut Ui,
     name: &str,
@@ -150,7 +150,7 @@ fn field(
     };
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
-    // It has the keyboard when the sheet opens.
+    // The field has the initial focus.
     if first.is_some_and(|id| appears(ui, id)) {
         response.request_focus();
     }

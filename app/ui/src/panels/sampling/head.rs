@@ -1,4 +1,4 @@
-//! Above the pictures: whose order it is, which epoch, the answer in one sentence, and what was found.
+//! Head of the Sampling workspace: the source of the order, the epoch, a summary and the findings.
 
 use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
 
@@ -13,7 +13,7 @@ use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// The switch, the epoch and the sentence.
+/// Shows the source switch, the epoch and the description of the order.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 let asks = state.learn.question().is_some();
                 let possible = match what {
                     OrderOf::Run => state.has_run(),
-                    // The prediction may be the answer.
+                    // The prediction may be the answer to a lesson's question.
                     OrderOf::Next => state.has_run() && !asks,
                     OrderOf::Options => !asks,
                 };
@@ -99,7 +99,7 @@ fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     commands.extend(to.map(|epoch| Command::Sampling(choice_of(state, epoch))));
 }
 
-/// How much it is, and how sure.
+/// Describes the size and the reliability of the order.
 fn about(state: &State) -> String {
     let Some(answers) = &state.session.answers.sampling.answers else {
         return String::new();
@@ -122,12 +122,12 @@ fn about(state: &State) -> String {
     parts.join(" · ")
 }
 
-/// True if the order is long enough to have a shuffle quality.
+/// Returns true if the order is long enough for a shuffle quality.
 pub fn judges(answers: &Answers) -> bool {
     answers.positions >= Shuffle::FEWEST
 }
 
-/// The answer in one sentence and the findings; returns the position that a finding talks about, if it was clicked.
+/// Shows a summary in one sentence, and the findings. Returns the position of a finding that was clicked.
 pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     let palette = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = space::GAP;

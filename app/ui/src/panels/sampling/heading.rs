@@ -1,11 +1,11 @@
-//! Headings and names of the answers.
+//! Headings and accessible names of the answers.
 
 use egui::{Align, Layout, Response, RichText, Role, Ui, WidgetInfo};
 
 use crate::kit::titles;
 use crate::theme::{Palette, mono, size};
 
-/// A heading with its figure at the right.
+/// Shows a heading with a figure at the right.
 pub fn title(ui: &mut Ui, text: &str, figure: &str) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -20,7 +20,7 @@ pub fn title(ui: &mut Ui, text: &str, figure: &str) {
     });
 }
 
-/// A name for screen readers.
+/// Sets an accessible name for screen readers.
 pub fn name(response: &Response, text: &str) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }

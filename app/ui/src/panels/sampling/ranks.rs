@@ -1,4 +1,4 @@
-//! Ranks × indices: a strip a rank, with what is repeated and what is left out marked above.
+//! Ranks × indices: a strip per rank, with marks above for repeated and omitted indices.
 
 use egui::{Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2};
 
@@ -10,17 +10,17 @@ use loadscope_insight::sampling::overlay::Overlay;
 use loadscope_insight::sampling::ranks::Ranks;
 use loadscope_words::say;
 
-/// As beside the scatter above.
+/// Margins as in the scatter plot above, points.
 const LEFT: f32 = 64.0;
 const RIGHT: f32 = 12.0;
 const TITLE: f32 = 24.0;
 const MARKS: f32 = 12.0;
 const AXIS: f32 = 14.0;
-/// Number of marks that have the index next to them.
+/// Maximum number of marks with their index next to them.
 const NAMED: usize = 12;
 const TALLEST: f32 = 160.0;
 
-/// How high it is, points.
+/// Height of the plot, points.
 pub fn height(ranks: &Ranks) -> f32 {
     TITLE + MARKS + strips(ranks) + AXIS + 8.0
 }
@@ -29,7 +29,7 @@ fn strips(ranks: &Ranks) -> f32 {
     (ranks.shares.len() as f32 * 16.0).min(TALLEST)
 }
 
-/// Shows the ranks; `mine` is the one that is looked at. Those that are laid over each other above are coloured as their points there.
+/// Shows the ranks. `mine` is the current rank. Ranks in the overlay `above` have the colour of their points there.
 pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), height(ranks));
@@ -94,7 +94,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     });
 }
 
-/// `4 ranks, 251 indices each, 1 repeated as padding (triangles)`
+/// Returns, for example, `4 ranks, 251 indices each, 1 repeated as padding (triangles)`.
 fn summary(ranks: &Ranks) -> String {
     let each = ranks.shares.iter().map(|s| s.len).max().unwrap_or(0);
     let mut text = say!(
@@ -125,7 +125,7 @@ fn summary(ranks: &Ranks) -> String {
     text
 }
 
-/// The first index and the last one, below the strips.
+/// Draws the first and the last index below the strips.
 fn axis(ui: &Ui, ranks: &Ranks, rect: Rect) {
     let palette = Palette::of(ui);
     let y = rect.bottom() + AXIS / 2.0;
@@ -142,7 +142,7 @@ fn axis(ui: &Ui, ranks: &Ranks, rect: Rect) {
     }
 }
 
-/// What is repeated (a triangle) and what is left out (a cross), above the strips.
+/// Draws repeated indices (triangles) and omitted ones (crosses) above the strips.
 fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
     let palette = Palette::of(ui);
     let painter = ui.painter();
@@ -152,7 +152,7 @@ fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
         for index in list {
             let share = (*index as f64 + 0.5) / ranks.bound.max(1) as f64;
             let x = rect.left() + share as f32 * rect.width();
-            // Where they crowd, one stands for several; their number is shown above.
+            // Of crowded marks, only the first is drawn. The summary has their number.
             if x - last < 8.0 {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Position × index: one point a sample. Drawn as a picture of as many pixels as the screen has, so that ten million points cost
-//! no more than a thousand.
+//! Scatter plot of position × index, with one point per sample. It is an image with the screen's resolution, so that ten million points
+//! cost no more than a thousand.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use loadscope_insight::sampling::overlay::Overlay;
 use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_words::say;
 
-/// Room for the numbers on the left and below, points.
+/// Margins for the axis labels and the controls, points.
 const LEFT: f32 = 64.0;
 const BELOW: f32 = 36.0;
 const ABOVE: f32 = 32.0;
 const RIGHT: f32 = 12.0;
-/// Height of the buttons above the upper right corner, their widths (all of it, out, in), and what is between two, points.
+/// Height of the buttons above the upper right corner, their widths (all, zoom out, zoom in), and the space between them, points.
 const BUTTON: f32 = 20.0;
 const BUTTONS: [f32; 3] = [40.0, BUTTON, BUTTON];
 const BETWEEN: f32 = 2.0;
-/// So many points are drawn within a frame; more are drawn in the background.
+/// Maximum number of points drawn within a frame. More points are drawn in the background.
 const AT_ONCE: usize = 200_000;
 
 mod colours;
@@ -39,18 +39,18 @@ use colours::{choice, picture};
 use view::View;
 pub use view::{Marks, short};
 
-/// What the pointer was used for: positions.
+/// Result of pointer input, as positions in the order.
 #[derive(Default)]
 pub struct Pointed {
-    /// The pointer is over this point.
+    /// Hovered point.
     pub hovered: Option<usize>,
-    /// This point was clicked.
+    /// Clicked point.
     pub clicked: Option<usize>,
-    /// What points are to be coloured by from now on.
+    /// New colouring of the points.
     pub colouring: Option<Colouring>,
 }
 
-/// What a picture was made of.
+/// Everything that an image depends on.
 #[derive(Clone)]
 struct Key {
     order: Arc<Order>,
@@ -61,7 +61,7 @@ struct Key {
     overlaid: Option<Overlaid>,
 }
 
-/// Which orders are laid over each other: their points, and the numbers of the first and the last.
+/// Identity of overlaid orders: their number of points, and the numbers of the first and last order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Overlaid(usize, Option<(u32, u32)>);
 
@@ -80,10 +80,10 @@ impl PartialEq for Key {
     }
 }
 
-/// The scatter and its picture.
+/// Scatter plot with its cached image.
 #[derive(Default)]
 pub struct Scatter {
-    /// The part that is shown; `None`: all.
+    /// Visible part. `None` is the whole order.
     window: Option<Window>,
     whole: Option<Window>,
     raster: Option<(Key, Raster)>,
@@ -92,7 +92,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// Shows it in `size` points, coloured by what is in force.
+    /// Shows the plot in `size` points, coloured by `by`.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -111,7 +111,7 @@ impl Scatter {
             return Pointed::default();
         }
         let whole = whole(answers, by);
-        // Who has zoomed in keeps the place while the order grows.
+        // A zoomed view keeps its place while the order grows.
         let fits = |before: &Window| {
             before.indices == whole.indices && before.positions.end <= whole.positions.end
         };
@@ -161,7 +161,7 @@ impl Scatter {
         pointed
     }
 
-    /// Ctrl and the wheel zoom at the pointer, dragging moves, a double click shows everything.
+    /// Handles input: Ctrl+wheel zooms at the pointer, a drag moves, a double click shows everything.
     fn hands(&mut self, ui: &Ui, response: &Response, whole: &Window) {
         let rect = response.rect;
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
@@ -192,7 +192,7 @@ impl Scatter {
         self.window = (window != *whole).then_some(window);
     }
 
-    /// For the keyboard, and for those who have no wheel.
+    /// Shows the zoom buttons, for the keyboard and for users without a wheel.
     fn buttons(&mut self, ui: &mut Ui, rect: Rect, whole: &Window) {
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
         let is_part = self.window.is_some();
@@ -209,7 +209,7 @@ impl Scatter {
             if !on {
                 continue;
             }
-            // A child of its own: what is put somewhere must not move what comes next.
+            // A separate child prevents the button from moving the widgets after it.
             let mut child = ui.new_child(egui::UiBuilder::new().max_rect(place));
             child.spacing_mut().button_padding = Vec2::ZERO;
             let response = child.add_sized(place.size(), egui::Button::new(text));
@@ -257,7 +257,7 @@ impl Scatter {
             self.texture = Some((made_of.clone(), palette.dark, texture));
         }
         if let Some((_, _, texture)) = &self.texture {
-            // While a new picture is being made, the old one stands where its points are now.
+            // While a new image is drawn, the old one is placed where its points are now.
             let place = view.place_of(&made_of.window);
             let tint = Color32::WHITE.gamma_multiply(if is_dimmed { 0.35 } else { 1.0 });
             let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
@@ -267,7 +267,7 @@ impl Scatter {
         }
     }
 
-    /// Sees to it that there is a picture for `key`, or that one is being made.
+    /// Ensures that the image for `key` exists or is being drawn.
     fn rasterise(
         &mut self,
         ui: &Ui,
@@ -301,7 +301,7 @@ impl Scatter {
         if visible <= AT_ONCE {
             self.raster = Some((key.clone(), of(answers, key)));
         } else if self.job.is_none() {
-            // One at a time: while one zooms, the latest view is drawn when the one before is done.
+            // Only one job runs at a time. The latest view is drawn when the current job ends.
             let (whole, asked, waker) = (Arc::clone(answers), key.clone(), ui.ctx().clone());
             let job = Background::start(
                 platform.jobs,
@@ -317,7 +317,7 @@ impl Scatter {
     }
 }
 
-/// What there is to be seen of the order and of those that are laid over it.
+/// Returns the range of the order and of all orders in the overlay.
 fn whole(answers: &Answers, by: Colouring) -> Window {
     let overlay = by.overlay(answers);
     let longest = overlay.map_or(0, Overlay::longest);
@@ -328,7 +328,7 @@ fn whole(answers: &Answers, by: Colouring) -> Window {
     )
 }
 
-/// The index of the sampler may lie beyond the dataset.
+/// Returns the highest index plus one, if the sampler's indices exceed the dataset.
 fn highest(answers: &Answers) -> u64 {
     match answers.coverage.outside {
         0 => 0,
@@ -341,7 +341,7 @@ fn highest(answers: &Answers) -> u64 {
     }
 }
 
-/// Few points are large, points.
+/// Size of a point, points. Few points are larger.
 fn dot(points: usize) -> f32 {
     match points {
         0..=400 => 5.0,
@@ -351,7 +351,7 @@ fn dot(points: usize) -> f32 {
     }
 }
 
-/// The class of a sample, by its name if it has one.
+/// Returns the class of a sample, by name if it has one.
 fn class_of(answers: &Answers, index: u64) -> Option<String> {
     let label = answers.labels.as_ref()?.get(index)?;
     let classes = answers

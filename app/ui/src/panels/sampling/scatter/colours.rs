@@ -1,4 +1,4 @@
-//! The colours of the points, and the drop-down that chooses what they mean.
+//! Colours of the points, and the drop-down that selects their meaning.
 
 use egui::{Color32, ColorImage, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_insight::sampling::analysis::Answers;
@@ -9,7 +9,7 @@ use loadscope_words::say;
 use crate::kit::choice::{item, list};
 use crate::theme::{Palette, size, words};
 
-/// A picture of as many points as there are at each pixel, in the colours of their groups.
+/// Draws the number of points per pixel, in the colours of their groups.
 pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     let shades: Vec<Color32> = (0..=raster.max)
         .map(|n| match raster.ink(n) {
@@ -33,7 +33,7 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     ColorImage::new([raster.width, raster.height], pixels.collect())
 }
 
-/// The colour of a group; on a light ground a darker one.
+/// Colour of a group. It is darker in the light theme.
 pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     let colour = Palette::class(i64::from(group));
     match palette.dark {
@@ -42,8 +42,7 @@ pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     }
 }
 
-/// Which colour stands for which rank or epoch, where several are laid over each other: beside the drop-down, as far as there
-/// is room; `beside` it the buttons on the right take so many points.
+/// Shows the colours of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right.
 pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32) {
     const SQUARE: f32 = 9.0;
     const GAP: f32 = 12.0;
@@ -66,7 +65,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32
     let is_short = x + widths.sum::<f32>() > end;
     for (k, layer) in overlay.layers().enumerate() {
         let name = name(layer.number);
-        // The drop-down says already what the numbers are.
+        // The drop-down already says what the numbers mean.
         let text = lay(if is_short {
             layer.number.to_string()
         } else {
@@ -90,7 +89,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32
 /// Size of the drop-down, points.
 const CHOICE: Vec2 = vec2(150.0, 22.0);
 
-/// The drop-down above the upper left corner: what points are coloured by. What was chosen now.
+/// Shows the drop-down for the colouring above the upper left corner. Returns a new choice.
 pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Option<Colouring> {
     if rect.width() < CHOICE.x + 120.0 {
         return None;

@@ -17,7 +17,7 @@ fn answers() -> Answers {
     answer.expect("an order that came")
 }
 
-/// Points of another epoch with larger indices lay above the picture.
+/// Points of another epoch with larger indices were once above the image.
 #[test]
 fn all_that_is_laid_over_the_order_has_room() {
     let mut answers = answers();
@@ -28,7 +28,7 @@ fn all_that_is_laid_over_the_order_has_room() {
     assert_eq!(whole(&answers, Colouring::Epoch), Window::whole(5, 21));
 }
 
-/// Epochs 0 to 7 stood below the names of 1 to 8, if all were equally long.
+/// Epochs 0 to 7 were once labelled 1 to 8 if all had equal length.
 #[test]
 fn a_picture_is_made_anew_when_another_epoch_is_the_first() {
     let mut epochs = Overlay::default();

@@ -1,4 +1,4 @@
-//! Where a position and an index lie on the screen.
+//! Mapping between the screen and positions and indices.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::raster::Window;
 use loadscope_words::say;
 
-/// The pointer finds a point that is so near, points.
+/// Distance at which the pointer selects a point, points.
 const NEAR: f32 = 8.0;
-/// Points of the selected batch that are drawn one by one.
+/// Maximum number of points of the selected batch drawn one by one.
 const MARKED: usize = 4_096;
 
-/// A part of an order on the screen.
+/// Visible part of an order.
 pub struct View<'a> {
-    /// Where.
+    /// Area on the screen.
     pub rect: Rect,
-    /// Which part.
+    /// Part of the order.
     pub window: &'a Window,
 }
 
@@ -42,7 +42,7 @@ impl View<'_> {
         range.start + share * (range.end - range.start)
     }
 
-    /// Where another window's picture belongs.
+    /// Returns the area of another window's image.
     pub fn place_of(&self, window: &Window) -> Rect {
         Rect::from_min_max(
             pos2(self.x(window.positions.start), self.y(window.indices.end)),
@@ -50,7 +50,7 @@ impl View<'_> {
         )
     }
 
-    /// The point next to `at`.
+    /// Returns the point nearest to `at`.
     pub fn nearest(&self, answers: &Answers, at: Pos2) -> Option<usize> {
         let indices = &answers.order.indices;
         let edge = |x: f32| (self.position(x).max(0.0) as usize).min(indices.len());
@@ -65,7 +65,7 @@ impl View<'_> {
         (far <= NEAR * NEAR).then_some(position)
     }
 
-    /// The grid and its numbers.
+    /// Draws the grid and its labels.
     pub fn axes(&self, ui: &Ui, palette: &Palette) {
         let painter = ui.painter();
         let line = Stroke::new(1.0, palette.line);
@@ -98,7 +98,7 @@ impl View<'_> {
         );
     }
 
-    /// The batches that stand out.
+    /// Draws the highlighted batches.
     pub fn marks(&self, ui: &Ui, answers: &Answers, marks: &Marks, palette: &Palette) {
         let painter = ui.painter().with_clip_rect(self.rect);
         let band = |range: &Range<usize>| {
@@ -132,7 +132,7 @@ impl View<'_> {
     }
 }
 
-/// Round numbers in `range`, at most `most` of them or one more.
+/// Returns round numbers in `range`, about `most` of them.
 fn ticks(range: &Range<f64>, most: f32) -> Vec<u64> {
     let length = (range.end - range.start).max(1.0);
     let fits = |step: &u64| length / *step as f64 <= f64::from(most);
@@ -146,7 +146,7 @@ fn ticks(range: &Range<f64>, most: f32) -> Vec<u64> {
         .collect()
 }
 
-/// `1,500`, or `2.5M` where the range is long enough for that to be exact.
+/// Formats a number as `1,500`, or as `2.5M` if the range is long enough for this precision.
 pub fn short(n: u64, range: f64) -> String {
     let (unit, letter) = match n {
         n if n >= 1_000_000 && n.is_multiple_of(100_000) && range >= 500_000.0 => (1_000_000, "M"),
@@ -161,11 +161,11 @@ pub fn short(n: u64, range: f64) -> String {
     }
 }
 
-/// The batches that stand out, as ranges of positions.
+/// Highlighted batches, as ranges of positions.
 pub struct Marks {
-    /// The selected one.
+    /// The selected batch.
     pub selected: Option<Range<usize>>,
-    /// The one that the pointer is over somewhere.
+    /// The hovered batch, in any panel.
     pub hovered: Option<Range<usize>>,
 }
 
