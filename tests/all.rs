@@ -1,6 +1,6 @@
-//! End-to-end tests: the window driven as a user drives it, pictures of it, real data through the engine.
+//! End-to-end tests: user interaction with the window, screenshots of it, and real data through the engine.
 //!
-//! One binary, since linking it takes longer than running it.
+//! All tests are in one binary, because linking takes longer than running.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 

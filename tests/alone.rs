@@ -1,4 +1,4 @@
-//! A loader without workers: one process loads a batch, then trains on it. It has one lane.
+//! Tests of a loader without workers. One process loads a batch, then trains on it, so there is one lane.
 
 use eframe::egui::{Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -43,7 +43,7 @@ fn the_main_process_has_one_lane_and_no_other() {
     for other in ["trainer lane", "main thread lane", "reorder buffer lane"] {
         assert!(window.query_by_label(other).is_none(), "{other}");
     }
-    // Whatever is selected elsewhere is in that lane, and a key goes to it.
+    // Any selection is in that lane, and a key selects it.
     run(&mut window, Command::Select(None));
     run(&mut window, Action::LaneDown);
     let lane = window.state().state.session.selection;
@@ -72,7 +72,7 @@ fn what_is_loaded_and_what_is_trained_is_shown_in_the_same_lane() {
     let whole = window.state().state.whole();
     let lane = window.get_by_label("main process lane").rect();
     for (at, stage) in moments {
-        // The names take 144 points on the left, and a margin on the right is empty.
+        // The names are 144 points wide, and the right margin is empty.
         let (left, right) = (lane.left() + 144.0, lane.right() - 12.0);
         let share = (at - whole.start).0 as f32 / whole.len().0 as f32;
         let place = eframe::egui::pos2(left + (right - left) * share, lane.center().y);

@@ -1,4 +1,4 @@
-//! Bad input in the window: a sentence in place, never a panic.
+//! Tests of bad input in the window: an error message, never a panic.
 
 use egui_kittest::kittest::Queryable as _;
 use loadscope_model::command::{Action, Command};
@@ -6,7 +6,7 @@ use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, wait};
 
-/// What the window says after it was asked to open `bytes`.
+/// Opens `bytes` in the window. Returns the notice, and true if a run is open.
 fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join(name);
@@ -23,7 +23,7 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
         .first()
         .map(|n| n.text.clone())
         .unwrap_or_default();
-    // What is in the state is on the screen.
+    // A notice in the state must be visible.
     assert!(text.is_empty() || window.query_by_label(&text).is_some());
     (text, state.has_run())
 }
@@ -121,7 +121,7 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
         window.state_mut().run(&ctx, action.into());
         window.run();
     }
-    // The options show what the file says and do not correct it.
+    // The options show the values of the file without correction.
     assert_eq!(
         window.state().state.prefs.options.num_workers,
         usize::MAX / 2

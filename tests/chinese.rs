@@ -1,6 +1,6 @@
-//! The window in Chinese: no English sentence is left in it, no text is cut off, and the language changes at once.
+//! Tests of the window in Chinese: no English sentence, no truncated text, and an immediate change of language.
 //!
-//! A program of its own, because the language is that of a whole program.
+//! This is a separate program, because a program has only one language.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(dead_code, reason = "a part of what the tests share is used")]
@@ -24,7 +24,7 @@ use loadscope_words::{Language, language};
 use fixture::{Window, control_recording, failed_sequence, write_log};
 use texts::{Picture as _, cut};
 
-/// One window at a time: they share the language.
+/// The windows share the language, so the tests run one at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -45,7 +45,7 @@ fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item =
     settle(window);
 }
 
-/// Frames until nothing moves. A calculation on another thread may take longer than the frames of one try.
+/// Runs frames until nothing moves. A calculation in another thread may take longer than one attempt.
 fn settle(window: &mut Harness<'static, App>) {
     for _ in 0..200 {
         if window.try_run().is_ok() {
@@ -56,7 +56,7 @@ fn settle(window: &mut Harness<'static, App>) {
     window.run();
 }
 
-/// The window with the recording of the control sequence, at the moment that explains the reorder buffer.
+/// Opens the recording of the control sequence, at the time when the reorder buffer holds batches.
 fn with_recording(theme: Theme, size: Vec2) -> (tempfile::TempDir, Harness<'static, App>) {
     let (dir, path) = control_recording();
     let mut window = chinese(Window {
@@ -72,17 +72,17 @@ fn with_recording(theme: Theme, size: Vec2) -> (tempfile::TempDir, Harness<'stat
 
 const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
 
-/// Words that stay English: names of PyTorch, of Python, of formats and tools, units, keys. What has a digit, a sign or an underscore
-/// in it is a name or a number.
+/// Words that stay English, such as names of PyTorch, Python, formats and tools, units and keys. Words with a digit, a symbol or an
+/// underscore are ignored.
 const NAMES: &[&str] = &include!("chinese/names.rs");
 
-/// A warning of PyTorch's, which says what PyTorch says.
+/// A warning of PyTorch, which is quoted unchanged.
 const PYTORCH: &str = "This DataLoader will create";
 
-/// The English words of a text that are no names.
+/// Returns the English words of a text, except names.
 fn english(text: &str) -> Vec<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_./:=-+#()[]{}'\"<>%".contains(c);
-    // The last word of a text that is cut off is a part of one.
+    // The last word of a truncated text may be incomplete.
     let text = match text.strip_suffix('…') {
         Some(cut) => cut.rsplit_once([' ', ',']).map_or("", |(whole, _)| whole),
         None => text,
@@ -94,7 +94,7 @@ fn english(text: &str) -> Vec<String> {
     words.filter(|w| !is_name(w)).map(str::to_owned).collect()
 }
 
-/// Collects what is still English, and what is cut off.
+/// Collected English words and truncated texts.
 #[derive(Default)]
 struct Faults {
     english: BTreeSet<String>,
@@ -141,7 +141,7 @@ fn no_english_sentence_is_left_without_a_run() {
 fn every_menu_is_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
-    // In a small window they are one menu.
+    // In a small window, the menus are in a single menu.
     let (_dir, mut window) = with_recording(Theme::Dark, Vec2::new(1100.0, 700.0));
     for menu in ["文件", "编辑", "运行", "导航", "视图", "帮助"] {
         // A button of the toolbar may have the same name.
@@ -202,7 +202,7 @@ fn no_english_sentence_is_left_with_a_run() {
     faults.is_none();
 }
 
-/// Texts below the fold were not checked: "trainer step" and "cores" were English.
+/// Texts below the visible area were once not checked, and "trainer step" and "cores" were English.
 #[test]
 fn what_is_below_the_fold_is_chinese() {
     let _turn = alone();
@@ -282,7 +282,7 @@ fn pictures_in_chinese() {
     results.extend_harness(&mut window);
 }
 
-/// What lessons need worked out is there, and drawn.
+/// Runs a command, and waits until the lesson's calculation is finished and drawn.
 fn learned(window: &mut Harness<'static, App>, command: impl Into<Command>) {
     do_all(window, [command.into()]);
     fixture::wait(window, |app| app.state.learn.wanted.is_none());

@@ -1,4 +1,4 @@
-//! The control sequence of the real loader, event for event.
+//! Test of the real loader's control sequence, event by event.
 
 use eframe::egui::Key;
 use loadscope_model::view::Cursor;
@@ -12,7 +12,7 @@ fn run() -> Run {
     run
 }
 
-/// The words for what a step did, as in the log of the real loader: `arrive` is when the main thread receives a batch.
+/// Describes a step in the words of the real loader's log. `arrive` means that the main thread receives a batch.
 fn said(run: &Run, step: usize) -> Option<String> {
     let t = run.transitions()[step - 1];
     let n = run.batches()[t.batch as usize].id.idx;

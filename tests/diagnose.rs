@@ -1,4 +1,4 @@
-//! The Diagnose workspace: from the verdict to the forecast, and from the forecast to its outcome.
+//! Tests of the Diagnose workspace: verdict, forecast and outcome.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::texts::Picture as _;
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
 
-/// Two workers; one of 24 samples takes twenty times as long as the others.
+/// Two workers. One of 24 samples takes twenty times as long as the others.
 fn proof() -> RunOptions {
     RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
@@ -27,7 +27,7 @@ fn proof() -> RunOptions {
     }
 }
 
-/// A window that has simulated these options and shows the diagnosis.
+/// Opens a window that has simulated these options and shows the diagnosis.
 fn simulated(options: RunOptions, theme: Theme, size: Vec2) -> Harness<'static, App> {
     let mut window = Window {
         theme,
@@ -49,7 +49,7 @@ fn ask(window: &mut Harness<'static, App>, command: Command) {
     window.run();
 }
 
-/// What cannot be run from here says why when it is pointed at.
+/// The tooltip of a disabled button gives the reason.
 #[test]
 fn a_forecast_that_cannot_be_checked_says_why() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
@@ -78,7 +78,7 @@ fn pictures_of_the_proof() {
     }
 }
 
-/// The recording whose report is in the README.
+/// Screenshot of the recording whose report is in the README.
 #[test]
 fn the_picture_of_the_readme() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/lessons/cases");
@@ -135,7 +135,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     });
     until(&mut window, "The forecast was exact");
     assert_eq!(window.state().state.prefs.options.num_workers, 3);
-    // What was there before stands beside it.
+    // The comparison shows the previous run.
     until(&mut window, "samples/s");
     until(&mut window, "Forecast accuracy");
     window.picture("diagnose_checked");
@@ -144,7 +144,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     assert_eq!(window.state().state.prefs.options.num_workers, 2);
 }
 
-/// Its title was the text of a button: "Reset to recorded".
+/// The title was once the text of a button: "Reset to recorded".
 #[test]
 fn the_forecast_of_the_recorded_settings_has_their_name() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
@@ -181,7 +181,7 @@ fn another_recording_is_put_beside_and_away_again() {
     window.get_by_label("Stop comparing").click();
     window.run();
     assert!(window.state().state.session.diagnose.other.is_none());
-    // What is no recording is refused with a sentence, and nothing else changes.
+    // A file that is not a recording is refused with a message, and nothing else changes.
     let wrong = dir.path().join("wrong.jsonl");
     std::fs::write(&wrong, "nonsense\n").expect("there is room");
     ask(&mut window, Command::CompareWith(wrong));

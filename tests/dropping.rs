@@ -1,4 +1,4 @@
-//! Files that are held over the window and dropped on it.
+//! Tests of files dragged over the window and dropped on it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use loadscope_trace::{BatchId, Event, EventKind, RunId};
 use crate::fixture::{Window, control_recording, photographs, wait};
 use crate::texts::Picture as _;
 
-/// A file as the system hands it over.
+/// A dropped file, as the system provides it.
 #[derive(Debug)]
 struct Dropped(PathBuf);
 
@@ -33,7 +33,7 @@ fn hold(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
         ..HoveredFile::default()
     };
     window.input_mut().hovered_files = paths.iter().map(file).collect();
-    // As long as something is held there, egui draws one frame after the other.
+    // During a drag, egui draws frames continuously.
     window.run_steps(4);
 }
 
@@ -62,7 +62,7 @@ fn what_is_held_over_the_window_is_named_and_opens_when_dropped() {
     drop_on(&mut window, std::slice::from_ref(&path));
     assert!(window.query_by_label_contains("Drop to").is_none());
     assert!(window.state().state.has_run());
-    // The folder it is in is a session, too.
+    // Its folder is a session, too.
     let mut window = Window::new().open();
     drop_on(&mut window, &[dir.path().to_owned()]);
     assert!(window.state().state.has_run());
@@ -112,7 +112,7 @@ fn pictures_of_files_that_are_held_over_the_window() {
     }
 }
 
-/// A folder may hold very many files, or lie on another host: a thread looks at it.
+/// A folder may contain very many files or be on another host, so a thread reads it.
 #[test]
 fn what_is_opened_is_looked_at_elsewhere() {
     let (dir, path) = control_recording();
@@ -130,7 +130,7 @@ fn what_is_opened_is_looked_at_elsewhere() {
     }
 }
 
-/// A large run is in many pieces; a thread gives them back, and does so soon.
+/// A large run has many allocations, so a thread frees it soon after.
 #[test]
 fn a_run_that_is_dropped_is_let_go_of() {
     let (_dir, path) = control_recording();

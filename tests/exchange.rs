@@ -1,4 +1,4 @@
-//! What other tools wrote, in the window; and a run written for them.
+//! Tests of files from other tools in the window, and of exports.
 
 use std::path::PathBuf;
 
@@ -119,7 +119,7 @@ fn a_run_is_exported_in_the_background() {
         "tables.waits.parquet",
     ];
     assert_eq!(names, expected.map(PathBuf::from));
-    // Where nothing can be written it says so.
+    // A write error is reported.
     let nowhere = Command::ExportTo("/no/such/folder/run.json".into());
     window.state_mut().run(&ctx, nowhere);
     wait(&mut window, |app| app.state.session.exporting.is_none());
@@ -134,7 +134,7 @@ fn a_run_is_exported_in_the_background() {
 #[test]
 fn what_is_shown_is_not_written_over() {
     let (dir, path) = control_recording();
-    // By the name that a table of its own would have.
+    // The exported table would have this name.
     let table = dir.path().join("run.samples.csv");
     std::fs::copy(&path, &table).expect("room");
     let before = std::fs::read(&path).expect("it is there");

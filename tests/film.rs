@@ -1,4 +1,4 @@
-//! Short films of the window, frame by frame. `cargo xtask film` runs this and makes animated pictures of the frames.
+//! Short films of the window, frame by frame. `cargo xtask film` runs these tests and converts the frames to animated images.
 
 use std::env;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use loadscope_trace::Nanos;
 
 use crate::fixture::{Window, control_recording};
 
-/// Where the frames go.
+/// Environment variable with the folder of the frames.
 const FOLDER: &str = "LOADSCOPE_FILM";
-/// Frames a second.
+/// Frames per second.
 const RATE: f64 = 12.0;
 
-/// A film that is being made.
+/// Film in progress.
 struct Film {
     window: Harness<'static, App>,
     folder: PathBuf,
@@ -26,7 +26,7 @@ struct Film {
 }
 
 impl Film {
-    /// Nothing, where no folder was given.
+    /// Starts a film. `None` if no folder was given.
     fn of(name: &str, files: Vec<PathBuf>) -> Option<Self> {
         let folder = PathBuf::from(env::var_os(FOLDER)?).join(name);
         std::fs::create_dir_all(&folder).expect("there is room");
@@ -38,7 +38,7 @@ impl Film {
             ..Window::new()
         };
         window.prefs.motion = Motion::Full;
-        // The pipeline has the room.
+        // The pipeline gets all the space.
         window.prefs.options_open = false;
         window.prefs.inspector_open = name == "head-of-line";
         let mut window = window.open();
@@ -61,14 +61,14 @@ impl Film {
         self.window.run_steps(1);
     }
 
-    /// Films for so many seconds of the window's time.
+    /// Records this many seconds of the window's time.
     fn film(&mut self, seconds: f64) {
         for _ in 0..(seconds * RATE) as usize {
             let picture = self.window.render().expect("the window can be drawn");
             let path = self.folder.join(format!("{:04}.png", self.frames));
             picture.save(&path).expect("there is room");
             self.frames += 1;
-            // The window's steps are a quarter of a second at most; it draws as often as it would.
+            // The window advances by small steps, as it does on a screen.
             for _ in 0..5 {
                 self.window.run_steps(1);
             }
@@ -87,7 +87,7 @@ fn films() {
     time_travel();
 }
 
-/// One slow batch holds all that came before it.
+/// One slow batch holds all batches that arrive before it.
 fn head_of_line_blocking() {
     let (_dir, path) = control_recording();
     let Some(mut film) = Film::of("head-of-line", vec![path]) else {
@@ -102,7 +102,7 @@ fn head_of_line_blocking() {
     film.end();
 }
 
-/// Step by step, forwards and backwards.
+/// Steps forward and backward.
 fn time_travel() {
     let (_dir, path) = control_recording();
     let Some(mut film) = Film::of("time-travel", vec![path]) else {

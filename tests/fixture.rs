@@ -1,4 +1,4 @@
-//! What the tests share: recordings, a folder of real photographs, a window.
+//! Shared fixtures of the tests: recordings, a folder of photographs, a window.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,13 +21,13 @@ use loadscope_trace::{
 };
 use tempfile::TempDir;
 
-/// A folder of the repository.
+/// Returns a path in the repository.
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// The control sequence: 12 samples of 0.1 s of which sample 3 takes 0.6 s, batch size 1, 3 workers, prefetch 2, and a trainer
-/// that takes 0.02 s. Simulated, so that every run of it is the same to the nanosecond.
+/// Control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s, with batch size 1, 3 workers, prefetch 2 and a training step of
+/// 0.02 s. It is simulated, so all runs are identical to the nanosecond.
 pub fn control_sequence() -> Vec<Event> {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=100,slow=3:600".to_owned(),
@@ -59,7 +59,7 @@ pub fn control_sequence() -> Vec<Event> {
     with_content(simulation.run(cost))
 }
 
-/// Adds a picture and a label to every batch, as the engine would.
+/// Adds an image and a label to each batch, as the engine does.
 fn with_content(events: Vec<Event>) -> Vec<Event> {
     let mut out = Vec::with_capacity(events.len());
     for event in events {
@@ -120,13 +120,13 @@ pub fn write_log(path: &Path, events: &[Event]) {
     let mut log = LogWriter::create(path).expect("the folder is writable");
     for event in events {
         log.write(event).expect("there is room");
-        // As while recording, when what was written becomes readable every now and then.
+        // A recorder also flushes from time to time, so that the data become readable.
         log.flush().expect("there is room");
     }
     log.finish().expect("there is room");
 }
 
-/// The control sequence with a broken picture in batch 5, which ends the run as it ends a training loop without `try`.
+/// Control sequence with a broken image in batch 5. The error ends the run, like a training loop without `try`.
 pub fn failed_sequence() -> Vec<Event> {
     let broken = |id: BatchId| id.idx == 5;
     let mut out = Vec::new();
@@ -168,7 +168,7 @@ pub fn failed_sequence() -> Vec<Event> {
     out
 }
 
-/// The control sequence as a recording in a folder of its own.
+/// Writes the control sequence to a recording in its own folder.
 pub fn control_recording() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("control.jsonl.zst");
@@ -176,8 +176,7 @@ pub fn control_recording() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// At least 200 JPEG files with real photographic content, in two classes: crops of the two photographs that come with the
-/// repository.
+/// Creates `count` JPEG files in two classes. They are crops of the repository's two photographs.
 pub fn photographs(count: usize) -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for (class, name) in [("buildings", "china.jpg"), ("flowers", "flower.jpg")] {
@@ -200,36 +199,36 @@ pub fn photographs(count: usize) -> TempDir {
     dir
 }
 
-/// A small red PNG.
+/// Writes a small red PNG.
 pub fn red_png(path: &Path) {
     let picture = RgbImage::from_pixel(20, 10, Rgb([200, 30, 30]));
     picture.save(path).expect("there is room");
 }
 
-/// How the window is opened in a test.
+/// Parameters of a window in a test.
 pub struct Window {
-    /// Points.
+    /// Size, points.
     pub size: Vec2,
     /// Dark or light.
     pub theme: Theme,
-    /// What was remembered.
+    /// Stored preferences.
     pub prefs: Prefs,
     /// Recordings to open.
     pub files: Vec<PathBuf>,
-    /// Where live runs are written as they come.
+    /// Journal of live runs.
     pub journal: Option<Journal>,
-    /// Everything that changes the state is kept.
+    /// True to keep all messages that change the state.
     pub keeps_messages: bool,
-    /// Things move, and a step is a sixtieth of a second.
+    /// True to animate. A step is then 1/60 s.
     pub moves: bool,
-    /// A recording is left where it opens; otherwise one looks at its end.
+    /// True to leave the cursor where a recording opens. Otherwise, it moves to the end.
     pub as_opened: bool,
-    /// What is opened for learning.
+    /// Lesson page to open.
     pub learn: Option<Learn>,
 }
 
 impl Window {
-    /// A dark window of the smallest size that everything has to fit in.
+    /// Returns a dark window of the smallest supported size.
     pub fn new() -> Self {
         Self {
             size: Vec2::new(1100.0, 700.0),
@@ -247,7 +246,7 @@ impl Window {
         }
     }
 
-    /// What the window is started with.
+    /// Returns the preferences and the start parameters.
     pub fn start(&self) -> (Prefs, Start) {
         let prefs = Prefs {
             theme: match self.theme {
@@ -267,11 +266,11 @@ impl Window {
         (prefs, start)
     }
 
-    /// Opens the window and waits until its file, if it has one, has been read.
+    /// Opens the window and waits until its files are read.
     pub fn open(self) -> Harness<'static, App> {
         let (prefs, start) = self.start();
         let (moves, to_end) = (self.moves, !self.as_opened && !self.files.is_empty());
-        // What a lesson needs is worked out on a thread, however long that takes.
+        // A thread prepares lessons, which takes an unknown time.
         let prepares = self.learn.is_some();
         let mut harness = Harness::builder()
             .with_size(self.size)
@@ -297,7 +296,7 @@ impl Window {
     }
 }
 
-/// The window with the recording of the control sequence, at a moment when batch 3 is slow and others are held behind it.
+/// Opens the control sequence at a time when batch 3 is slow and later batches are held.
 pub fn open_control(size: Vec2, theme: Theme) -> (TempDir, Harness<'static, App>) {
     let (dir, path) = control_recording();
     let mut window = Window {
@@ -314,14 +313,14 @@ pub fn open_control(size: Vec2, theme: Theme) -> (TempDir, Harness<'static, App>
     (dir, window)
 }
 
-/// Does what a user asks for.
+/// Runs a command of the user.
 pub fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, command.into());
     window.run();
 }
 
-/// Steps the window until `done`, which must come true within half a minute.
+/// Steps the window until `done` is true, for at most 30 s.
 pub fn wait(harness: &mut Harness<'static, App>, done: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !done(harness.state()) {
@@ -331,7 +330,7 @@ pub fn wait(harness: &mut Harness<'static, App>, done: impl Fn(&App) -> bool) {
     }
 }
 
-/// Steps the window until `text` is somewhere in it and nothing is being worked out any more.
+/// Steps the window until it contains `text` and nothing changes any more, for at most 60 s.
 pub fn until(window: &mut Harness<'static, App>, text: &str) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while window.query_all_by_label_contains(text).next().is_none() {

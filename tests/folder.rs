@@ -1,4 +1,4 @@
-//! A folder of the user's own pictures, through the engine and the session.
+//! Tests of a folder of images, through the engine and the session.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn two_hundred_photographs_come_with_pictures_labels_and_stages() {
         panic!("images are kept as pictures");
     };
     assert_eq!((pictures.count(), pictures.channels), (16, 3));
-    // Labels are what the sorted files say: the first hundred are buildings.
+    // The labels follow the sorted files. The first hundred are buildings.
     let FieldData::Numbers(labels) = &content.fields[1].data else {
         panic!("labels are kept as numbers");
     };

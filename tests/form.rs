@@ -1,4 +1,4 @@
-//! The form of the options while it is edited: nothing moves, nothing covers anything, lists go by key.
+//! Tests of editing the options: rows do not move or overlap, and drop-downs work by keyboard.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Rect, Vec2};
@@ -24,7 +24,7 @@ fn options() -> RunOptions {
     }
 }
 
-/// A window with a simulated run of these options, and the form of the next run at this width.
+/// Opens a window with a simulated run of these options, and the form of the next run at this width.
 fn form(width: f32) -> Harness<'static, App> {
     let mut window = Window {
         size: Vec2::new(1100.0, 2000.0),
@@ -50,11 +50,11 @@ fn edit(window: &mut Harness<'static, App>, change: impl FnOnce(&mut RunOptions)
     run(window, Command::Edit(Box::new(options)));
 }
 
-/// Positions of the names of the arguments.
+/// Positions of the option names.
 fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     let place = |field: &Field| {
         let name = field.name();
-        // A name labels its control, so a plain search finds the control alone.
+        // A name labels its control, so a plain search finds only the control.
         let mut nodes = window.query_all(by().label(name).include_labels());
         let label = nodes.find(|node| node.accesskit_node().role() == Role::Label)?;
         Some((name, label.rect()))
@@ -62,10 +62,10 @@ fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     Field::ALL.iter().filter_map(place).collect()
 }
 
-/// One change to the options.
+/// Change to the options.
 type Change = fn(&mut RunOptions);
 
-/// "1 option changed" pushed all rows down by 30 points, so the second click hit another row.
+/// "1 option changed" once pushed all rows down by 30 points, so the second click hit another row.
 #[test]
 fn rows_stay_where_they_are_while_they_are_edited() {
     let mut window = form(268.0);
@@ -91,7 +91,7 @@ fn rows_stay_where_they_are_while_they_are_edited() {
     }
 }
 
-/// `WeightedRandom, balanced` was written over the name of its own row, and an arrow over "dataset".
+/// `WeightedRandom, balanced` once covered the name of its row, and an arrow covered "dataset".
 #[test]
 fn no_choice_lies_over_its_name() {
     let samplers = [
@@ -145,7 +145,7 @@ fn no_choice_lies_over_its_name() {
     }
 }
 
-/// Controls and arrows do not lie over the names of arguments.
+/// Controls and arrows must not cover option names.
 fn names_are_free(window: &Harness<'static, App>) {
     let controls: Vec<Rect> = [
         Role::ComboBox,
@@ -173,7 +173,7 @@ fn press(window: &mut Harness<'static, App>, key: Key) {
     window.run();
 }
 
-/// Opened by the mouse, the first Down went to the entry that was chosen already. Letters did nothing.
+/// After opening with the mouse, the first Down once selected the entry that was already chosen. Letters did nothing.
 #[test]
 fn lists_go_to_the_next_entry_and_to_letters() {
     for by_mouse in [true, false] {
@@ -201,7 +201,7 @@ fn lists_go_to_the_next_entry_and_to_letters() {
         press(&mut window, Key::ArrowUp);
         press(&mut window, Key::Enter);
         assert_eq!(on_error(&window), OnError::Stop, "the first one is the end");
-        // Letters.
+        // Selection by letters.
         let letters = |window: &mut Harness<'static, App>, text: &str| {
             for letter in text.chars() {
                 window.event(Event::Text(letter.to_string()));

@@ -1,4 +1,4 @@
-//! The empty start: four things to click, and the recent files.
+//! Start page: the main actions and the recent files.
 
 use std::path::Path;
 
@@ -17,21 +17,21 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::thumbnail::Thumbnail;
 use loadscope_model::update::WATCH;
 
-/// So many recent files are listed.
+/// Maximum number of recent files listed.
 const RECENT: usize = 8;
 
-/// Size of the drawing of a recording.
+/// Size of the thumbnail of a recording, points.
 const THUMBNAIL: egui::Vec2 = vec2(96.0, 14.0);
 
-/// Width of the column in the middle.
+/// Width of the column in the middle, points.
 const WIDTH: f32 = 560.0;
 
-/// Shows the welcome screen.
+/// Shows the start page.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let rows = state.prefs.recent.len().min(RECENT) + state.place.left_over.len();
     let height = 476.0 + 28.0 * rows as f32;
-    // A long list of runs does not fit into every window.
+    // A long list of runs may not fit, so the page scrolls.
     let above = ((ui.available_height() - height) / 2.5).max(space::GROUP);
     let all = egui::ScrollArea::vertical().auto_shrink([false, false]);
     all.show(ui, |ui| column(ui, state, above, &mut commands));
@@ -91,7 +91,7 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         Action::Learn,
         say!("14 five-minute lessons, in English or 中文"),
     );
-    // A page reaches no folder and no program.
+    // A web page cannot access folders or programs.
     if state.place.in_page {
         choice(
             ui,
@@ -119,7 +119,7 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     );
 }
 
-/// A large button with a title, a line of text and its key.
+/// Shows a large button with a title, a line of text and its key.
 fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 60.0), Sense::click());
@@ -163,7 +163,7 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
     response.clicked()
 }
 
-/// Runs that were not saved before their window ended.
+/// Lists runs that were not saved before their window closed.
 fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.place.left_over.is_empty() {
         return;
@@ -199,7 +199,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP * 2.0);
 }
 
-/// So much of a name that its line has room for the rest.
+/// Truncates a name, so that its line has room for the rest.
 fn shortened(name: &str) -> String {
     match name.char_indices().nth(36) {
         Some((at, _)) => format!("{}…", &name[..at]),
@@ -214,7 +214,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP * 2.0);
     title(ui, say!("Recent"));
     let shown = state.prefs.recent.iter().take(RECENT);
-    // Names are below each other also where only some files were opened before.
+    // The names stay aligned even if only some files have thumbnails.
     let has_thumbnails = shown
         .clone()
         .any(|path| state.prefs.sketches.get(path).is_some());
@@ -242,7 +242,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// Paints when the trainer of a recording worked and waited, as far as known.
+/// Paints a thumbnail of the trainer's activity in a recording, if known.
 fn paint_thumbnail(ui: &mut Ui, thumbnail: Option<&Thumbnail>) {
     let (rect, response) = ui.allocate_exact_size(THUMBNAIL, Sense::hover());
     let Some(thumbnail) = thumbnail else {
@@ -283,7 +283,7 @@ fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
     commands.extend(cancel.clicked().then_some(Action::Close.into()));
 }
 
-/// Stands above what has been read so far of a large recording.
+/// Shows the reading progress above the part of a large recording that is already read.
 pub fn reading(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let Source::Loading { path, share } = &state.session.source else {
@@ -315,11 +315,11 @@ pub fn reading(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// A thin bar as wide as there is room.
+/// Shows a thin progress bar over the available width.
 fn progress(ui: &mut Ui, share: f32) {
     let fill = Palette::of(ui).text;
     ui.scope(|ui| {
-        // How much is still to come has to be seen, too.
+        // The remaining part must be visible, too.
         ui.visuals_mut().extreme_bg_color = Palette::of(ui).line;
         ui.add(
             egui::ProgressBar::new(share)
@@ -330,7 +330,7 @@ fn progress(ui: &mut Ui, share: f32) {
     });
 }
 
-/// Stands where the pipeline will be while a run has no batches.
+/// Replaces the pipeline while a run has no batches.
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
     let text = match &state.session.source {
         Source::Recording { .. } => say!("This recording contains no batches"),
@@ -344,10 +344,10 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
     empty_line(ui, room, text);
 }
 
-/// Stands above the timeline of a run without batches: what it tells instead, and what that comes to.
+/// Shows the notes of a run without batches above its timeline.
 pub fn only_gauges(ui: &mut Ui, state: &State) {
     ui.add_space(space::GAP / 2.0);
-    // Notes about the whole run are at its end; before it are events that SPDL logged.
+    // Notes about the whole run are at its end. Earlier messages are events logged by SPDL.
     let run = &state.session.run;
     let notes = run.messages().iter().filter(|(at, _)| *at >= run.end());
     let mut notes = notes.map(|(_, m)| m).filter(|m| m.level == Level::Info);
