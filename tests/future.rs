@@ -1,4 +1,4 @@
-//! The future is hidden: at an instant the window shows what it would show of a run that ended then.
+//! Tests of the hidden future. At an instant, the window must look as if the run had ended then.
 
 use eframe::egui::{Key, Vec2};
 use egui_kittest::Harness;
@@ -14,11 +14,11 @@ use loadscope_trace::{Event, Lane, Nanos, Run, RunOptions, Stage};
 use crate::fixture::{Window, control_recording, control_sequence, write_log};
 use crate::texts::{Picture as _, texts, texts_in};
 
-/// What stands in one of the two windows only: that something is hidden, and how many events the whole has.
+/// Texts that appear in only one of the two windows: the note about hiding, and the total number of events.
 const ABOUT_HIDING: [&str; 6] = [
     "The future is hidden",
     "so far",
-    // The run that ended there did so; the other one goes on.
+    // The truncated run has ended at this instant, the other one continues.
     "· stopped early",
     "whole run",
     " event",
@@ -45,7 +45,7 @@ fn options(seed: u64) -> RunOptions {
     }
 }
 
-/// Instants at which something happens, and after which time goes on.
+/// Returns instants of events after which time advances.
 fn moments(events: &[Event], shares: &[f64]) -> Vec<(usize, Nanos)> {
     let after = |share: &f64| {
         let from = (events.len() as f64 * share) as usize;
@@ -55,7 +55,7 @@ fn moments(events: &[Event], shares: &[f64]) -> Vec<(usize, Nanos)> {
     found.map(|k| (k + 1, events[k].at)).collect()
 }
 
-/// A text about samples of a batch that is fetched. Those read before the moment are known, although a run that ended there would not
+/// Returns true for texts about the samples of a batch in progress. The samples read so far are known, but a run that ended here would not
 /// have reported them.
 fn is_progress(text: &str) -> bool {
     let counts = text.trim().split_once('/');
@@ -63,7 +63,7 @@ fn is_progress(text: &str) -> bool {
     text.contains("sample") || counts.is_some_and(|(a, b)| is_number(a) && is_number(b))
 }
 
-/// What is shown of the run besides the lanes.
+/// Views of the run to compare, besides the lanes.
 fn looks(run: &Run) -> Vec<Vec<Command>> {
     let ended = run.batches().iter().rposition(|b| b.stage == Stage::Done);
     let select = |item| Command::Select(Some(item));
@@ -89,7 +89,7 @@ fn do_all(window: &mut Harness<'static, App>, commands: &[Command]) {
     settle(window);
 }
 
-/// Waits until nothing is worked out any more.
+/// Waits until all calculations are finished.
 fn settle(window: &mut Harness<'static, App>) {
     window.run();
     for _ in 0..40 {
@@ -194,7 +194,7 @@ fn so_it_does_for_runs_of_all_kinds() {
     }
 }
 
-/// "sample 19 of 32" and its strip became "32 samples" as soon as the future was hidden.
+/// "sample 19 of 32" and its strip once became "32 samples" when the future was hidden.
 #[test]
 fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
     let options = RunOptions {
@@ -226,7 +226,7 @@ fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
         let Some(row) = then.batches().iter().position(fetched) else {
             continue;
         };
-        // In the middle of the batch, whose samples are reported at its end.
+        // The middle of the batch. Its samples are reported at its end.
         let at = at + Nanos::from_millis(30);
         let look = [
             Command::Cursor(Cursor::At(at)),
@@ -254,7 +254,7 @@ fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
     assert!(seen > 0, "a sample is being read at some of these moments");
 }
 
-/// At t = 0 the inspector showed pictures and a histogram of a batch that had not been dispatched.
+/// At t = 0, the inspector once showed images and a histogram of a batch that was not dispatched yet.
 #[test]
 fn contents_are_shown_once_the_batch_is_collated() {
     let (_dir, path) = control_recording();
@@ -320,7 +320,7 @@ fn the_future_is_hidden_by_key_and_time_goes_on_by_key() {
     let seen = window.state().state.session.run.transitions().len();
     assert!(window.state().state.hides_future() && seen < all);
     assert!(window.query_by_label_contains("so far").is_some());
-    // One transition further, and back to where nothing has happened.
+    // One transition forward, and back to the start.
     window.key_press(Key::ArrowRight);
     window.run();
     assert_eq!(
@@ -330,7 +330,7 @@ fn the_future_is_hidden_by_key_and_time_goes_on_by_key() {
     window.key_press_modifiers(eframe::egui::Modifiers::COMMAND, Key::Home);
     window.run();
     assert!(window.state().state.session.run.batches().is_empty());
-    // Whether anything comes is not known, so it can be looked for.
+    // Later events are unknown, so the jump is possible.
     window.key_press(Key::N);
     window.run();
     assert!(window.state().state.session.run.end() > Nanos::ZERO);

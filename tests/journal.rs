@@ -1,4 +1,4 @@
-//! Runs that are journaled as they come, and files that exist already.
+//! Tests of journaled runs, and of existing files.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::fixture::{Window, control_recording, until, wait};
 use crate::texts::Picture as _;
 
-/// A window whose runs are journaled in `folder`.
+/// Opens a window that journals its runs in `folder`.
 fn open(folder: &Path) -> Harness<'static, App> {
     let window = Window {
         journal: Some(Journal::at(folder)),
@@ -46,14 +46,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.map(|e| e.expect("an entry").path()).collect()
 }
 
-/// A folder with what a killed window left: a run that ended, and was never saved.
+/// Returns a folder with the journal of a killed window, which contains a finished, unsaved run.
 fn killed() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     run(&mut window);
     let shown = format!("{:?}", window.state().state.session.run);
     assert_eq!(files(dir.path()).len(), 1);
-    // A process that is killed does nothing more.
+    // A killed process runs no destructors.
     std::mem::forget(window);
     (dir, shown)
 }
@@ -78,7 +78,7 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
         )
     });
     assert_eq!(format!("{:?}", window.state().state.session.run), shown);
-    // It is no recent file: it goes with the journal.
+    // It is not a recent file, because its journal will be deleted.
     assert!(window.state().state.prefs.recent.is_empty());
     let saved = tempfile::tempdir().expect("a temporary folder");
     let path = saved.path().join("saved.jsonl.zst");
@@ -95,7 +95,7 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
     );
 }
 
-/// A file that appears in the journal, and is written while the run goes on, not at its end.
+/// The journal file appears and is written during the run, not at its end.
 #[test]
 fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -112,7 +112,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
         app.state.session.run.batches().len() >= 20
     });
     let shown = window.state().state.session.run.batches().len();
-    // What a kill at this moment would leave: the bytes, without the lock of the process.
+    // A kill at this moment would leave these bytes, without the lock of the process.
     let left = tempfile::tempdir().expect("a temporary folder");
     let journals = files(dir.path());
     let [journal] = &journals[..] else {
@@ -133,7 +133,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
         window.state().state.session.source,
         Source::Live { paused: false }
     );
-    // It has an owner: it is not offered to another process.
+    // The file has an owner, so it is not offered to another process.
     assert_eq!(Journal::at(dir.path()).left_over(), []);
     let mut next = open(left.path());
     assert!(
@@ -150,7 +150,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
     assert!(copy.exists(), "it was not saved yet");
 }
 
-/// Damaged, with a name that says so; a click tells what can be done.
+/// A damaged journal has a name that says so. A click suggests a repair.
 #[test]
 fn a_damaged_journal_is_offered_and_stays() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -174,7 +174,7 @@ fn an_offered_run_can_be_discarded() {
     assert!(window.state().state.session.notices.is_empty());
 }
 
-/// What happens when the window goes away.
+/// Runs the exit handler of the window.
 fn exit(mut window: Harness<'static, App>) {
     eframe::App::on_exit(window.state_mut(), None);
 }
@@ -188,7 +188,7 @@ fn a_run_that_is_saved_or_dropped_leaves_no_journal() {
     let path = dir.path().join("saved.json");
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
     wait(&mut window, |app| app.state.prefs.recent.contains(&path));
-    // The second run takes its place; the third is dropped while it is shown.
+    // The second run replaces it in the window. The third is discarded while it is shown.
     run(&mut window);
     run(&mut window);
     assert_eq!(files(dir.path()).len(), 4);
@@ -210,7 +210,7 @@ fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
     let ctx = window.ctx.clone();
     run(&mut window);
     run(&mut window);
-    // A run of the demo counts next to others: it was compared with them.
+    // A demo run next to other runs counts as unsaved, because the user may have compared it with them.
     window.state_mut().run(&ctx, Action::RunDemo.into());
     wait(&mut window, |app| {
         !app.state.session.run.batches().is_empty()

@@ -1,4 +1,4 @@
-//! Nothing is cut off and nothing is written over something else, in any state and at any size.
+//! Tests that no text is truncated or overlaps another text, in any state and size.
 
 use eframe::egui::{Theme, Vec2};
 use egui_kittest::Harness;
@@ -18,10 +18,10 @@ const SIZES: [Vec2; 4] = [
     Vec2::new(2560.0, 1440.0),
 ];
 
-/// Asks for a picture of every state, size and theme, to be looked at: a folder.
+/// Environment variable with a folder for screenshots of every state, size and theme.
 const LOOK: &str = "LOADSCOPE_LOOK";
 
-/// In which themes states are looked at: their layout is the same, their pictures are not.
+/// Returns the themes to test. The layout is the same in both, but screenshots differ.
 fn themes() -> &'static [Theme] {
     match std::env::var_os(LOOK) {
         Some(_) => &[Theme::Dark, Theme::Light],
@@ -29,13 +29,13 @@ fn themes() -> &'static [Theme] {
     }
 }
 
-/// Every size, in these themes.
+/// Returns every size, in these themes.
 fn settings() -> impl Iterator<Item = (Vec2, Theme)> {
     let of = |size| themes().iter().map(move |theme| (size, *theme));
     SIZES.into_iter().flat_map(of)
 }
 
-/// Keeps a picture of it, if pictures are asked for.
+/// Saves a screenshot if requested.
 fn keep(state: &str, window: &mut Harness<'static, App>) {
     let Some(folder) = std::env::var_os(LOOK) else {
         return;
@@ -55,7 +55,7 @@ fn keep(state: &str, window: &mut Harness<'static, App>) {
     picture.save(path).expect("a folder that can be written to");
 }
 
-/// What is wrong with the layout of some states.
+/// Layout faults of some states.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -73,7 +73,7 @@ impl Faults {
         self.0.extend(pairs);
     }
 
-    /// A sheet that is higher than the window loses its first and its last line.
+    /// Checks that a sheet higher than the window still shows its first and last line.
     fn is_in_sight(&mut self, text: &str, window: &Harness<'static, App>) {
         let screen = window.ctx.content_rect();
         let found = window.query_all_by_label_contains(text);

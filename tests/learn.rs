@@ -1,4 +1,4 @@
-//! Lessons, gone through in the window: every step in both languages, with right answers and with wrong ones.
+//! Tests of lessons in the window: every step in both languages, with right and wrong answers.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
@@ -21,7 +21,7 @@ mod seen;
 mod steps;
 mod walk;
 
-/// A window in which this lesson is open, in its first step.
+/// Opens a window at the first step of this lesson.
 fn lesson(number: u32, language: Language, theme: Theme, size: Vec2) -> Harness<'static, App> {
     let mut window = Window {
         size,
@@ -40,7 +40,7 @@ fn command(window: &mut Harness<'static, App>, command: impl Into<Command>) {
     window.state_mut().run(&ctx, command.into());
 }
 
-/// Waits until everything that the step needs is there, and drawn.
+/// Waits until the step is prepared and drawn.
 fn settle(window: &mut Harness<'static, App>) {
     window.run_steps(1);
     wait(window, |app| {
@@ -68,7 +68,7 @@ fn key(window: &mut Harness<'static, App>, key: Key) {
     window.run_steps(2);
 }
 
-/// The right answer to the question that is open.
+/// Returns the right answer to the open question.
 fn right(window: &Harness<'static, App>) -> Answer {
     let learn = &window.state().state.learn;
     let question = learn.question().expect("a question is open");
@@ -78,7 +78,7 @@ fn right(window: &Harness<'static, App>) -> Answer {
     right.expect("it can be given")
 }
 
-/// An answer of the same kind that is wrong.
+/// Returns a wrong answer of the same kind.
 fn wrong(window: &Harness<'static, App>, right: &Answer) -> Answer {
     let learn = &window.state().state.learn;
     let question = learn.question().expect("a question is open");
@@ -96,7 +96,7 @@ fn wrong(window: &Harness<'static, App>, right: &Answer) -> Answer {
     }
 }
 
-/// Gives an answer by keys, as it can be given without a mouse.
+/// Gives an answer by keyboard.
 fn answer(window: &mut Harness<'static, App>, answer: &Answer) {
     match answer {
         Answer::Number(number) => {
@@ -139,11 +139,11 @@ fn digit(at: usize) -> Key {
     keys[at]
 }
 
-/// The node of a part that can be clicked in the window itself.
+/// Clicks a part in the window itself.
 fn click_part(window: &mut Harness<'static, App>, part: &Part, language: Language) {
     let label = part.label(language);
     let nodes: Vec<_> = window.get_all_by_label(&label).collect();
-    // The button in the player has the same name; it comes first, as panels at the edges are drawn before the middle.
+    // The button in the player has the same name. It comes first, because edge panels are drawn before the middle.
     let node = nodes.last().expect("it is in the window");
     assert_eq!(node.accesskit_node().role(), Role::Button);
     node.click();

@@ -1,4 +1,4 @@
-//! Answers that the window covers while a question asks for them, or a case is not solved.
+//! Tests that the window hides answers while a question is open or a case is unsolved.
 
 use loadscope_lessons::cases::{Case, Culprit, Remedy};
 use loadscope_model::view::Workspace;
@@ -8,7 +8,7 @@ use super::pictures::to_step;
 use super::*;
 use crate::texts::texts;
 
-/// The counters below the pipeline were the answer.
+/// The counters below the pipeline once showed the answer.
 #[test]
 fn counters_are_covered_while_a_question_asks() {
     let size = Vec2::new(1920.0, 1080.0);
@@ -31,9 +31,9 @@ fn counters_are_covered_while_a_question_asks() {
     }
 }
 
-/// True if a button of the Sampling workspace cannot be clicked.
+/// Returns true if a button of the Sampling workspace is disabled.
 fn is_disabled(window: &Harness<'static, App>, name: &str) -> bool {
-    // The options at the left may have a button of the same name.
+    // The options at the left may have a button with the same name.
     let first = window.get_by_role_and_label(Role::Button, "This run");
     let left = first.rect().left();
     let nodes: Vec<_> = window
@@ -44,7 +44,7 @@ fn is_disabled(window: &Harness<'static, App>, name: &str) -> bool {
     nodes.iter().all(|node| node.accesskit_node().is_disabled())
 }
 
-/// The order of the next run was the answer.
+/// The order of the next run once showed the answer.
 #[test]
 fn orders_are_not_predicted_while_a_question_asks() {
     let size = Vec2::new(1100.0, 700.0);
@@ -62,7 +62,7 @@ fn orders_are_not_predicted_while_a_question_asks() {
     }
 }
 
-/// The Sampling workspace named the cause of a case.
+/// The Sampling workspace once named the cause of a case.
 #[test]
 fn sampling_names_no_cause_before_a_case_is_solved() {
     let is_it = |number: &u32| {
@@ -75,7 +75,7 @@ fn sampling_names_no_cause_before_a_case_is_solved() {
     settle(&mut window);
     for is_solved in [false, true] {
         if is_solved {
-            // The run stays as it is, and what is wrong with it is named.
+            // The run stays the same, and its cause is named.
             command(&mut window, LearnCommand::Name(Culprit::RepeatedSamples));
             command(&mut window, LearnCommand::Choose(Remedy::Nothing));
             command(&mut window, Action::GoOn);
@@ -97,10 +97,10 @@ fn sampling_names_no_cause_before_a_case_is_solved() {
     }
 }
 
-/// A part of the sentence that names the cause.
+/// Part of the sentence that names the cause.
 const CAUSE: &str = "workers yielded";
 
-/// True once the order was looked at.
+/// Returns true once the order is analyzed.
 fn finds_the_cause(app: &App) -> bool {
     let answers = app.state.session.answers.sampling.answers.as_ref();
     answers.is_some_and(|answers| {

@@ -1,13 +1,13 @@
-//! Lessons without a mouse: opened, answered and finished with keys alone.
+//! Tests of lessons by keyboard only.
 
 use eframe::egui::Event;
 
 use super::*;
 
-/// More than there is to be reached with the Tab key.
+/// Maximum number of Tab presses, more than there are widgets.
 const MOST: usize = 200;
 
-/// Goes from one widget to the next until the one with this name has the keyboard, and presses it.
+/// Presses Tab until the widget with this name has the focus, then activates it.
 fn tab_to_and_press(window: &mut Harness<'static, App>, label: &str) {
     for _ in 0..MOST {
         let mut nodes = window.query_all_by_label(label);
@@ -29,7 +29,7 @@ fn simulate(window: &mut Harness<'static, App>) {
     settle(window);
 }
 
-/// Reaches the goal of a try: the solution is offered after four runs that do not.
+/// Reaches the goal of a trial. The solution is offered after four failed runs.
 fn reach(window: &mut Harness<'static, App>) {
     for _ in 0..4 {
         simulate(window);
@@ -40,7 +40,7 @@ fn reach(window: &mut Harness<'static, App>) {
     assert_eq!(*playing(window).play.phase(), Phase::Reached);
 }
 
-/// From the list of lessons to the end of the last one.
+/// From the list of lessons to the end of the last lesson.
 #[test]
 fn every_lesson_is_finished_with_keys_alone() {
     let mut window = Window {
@@ -83,7 +83,7 @@ fn every_lesson_is_finished_with_keys_alone() {
     assert_eq!(progress.lessons_done(), loadscope_lessons::LESSONS);
 }
 
-/// Opens the first step that asks in this way.
+/// Opens the first step with this kind of question.
 fn open_question(window: &mut Harness<'static, App>, is_it: fn(&Kind) -> bool) {
     for number in 1..=loadscope_lessons::LESSONS as u32 {
         command(window, LearnCommand::Lesson(number));
@@ -109,7 +109,7 @@ fn is_asking(window: &Harness<'static, App>) -> bool {
     *playing(window).play.phase() == Phase::Asking
 }
 
-/// A digit selects, Enter answers: who presses both sees the explanation.
+/// A digit selects and Enter answers, so the user sees the explanation.
 #[test]
 fn a_choice_is_answered_with_enter() {
     let mut window = Window::new().open();
@@ -125,7 +125,7 @@ fn a_choice_is_answered_with_enter() {
     assert!(matches!(playing(&window).play.phase(), Phase::Answered(_)));
 }
 
-/// An empty field keeps the keyboard, and one Shift+Enter skips it.
+/// An empty field keeps the focus, and one Shift+Enter skips it.
 #[test]
 fn a_number_field_keeps_the_keyboard_until_it_is_answered() {
     let mut window = Window::new().open();
@@ -145,7 +145,7 @@ fn a_number_field_keeps_the_keyboard_until_it_is_answered() {
     assert_eq!(playing(&window).play.position().0, step + 1);
 }
 
-/// Keys that come between two frames count in their order.
+/// Keys between two frames are processed in order.
 #[test]
 fn an_order_typed_at_once_is_complete() {
     let mut window = Window::new().open();
@@ -163,7 +163,7 @@ fn an_order_typed_at_once_is_complete() {
     assert!(is_asking(&window));
 }
 
-/// *Close* was scrolled away with the list, and the tabs of workspaces lit up although nothing changed.
+/// *Close* once scrolled away with the list, and the workspace tabs lit up although nothing changed.
 #[test]
 fn the_way_out_of_the_list_stays_in_sight() {
     let mut window = Window {
@@ -206,7 +206,7 @@ fn the_way_out_of_the_list_stays_in_sight() {
     assert!(is_lit(&window));
 }
 
-/// Enter took the keyboard from a field without a number for good: digits typed then were lost.
+/// Enter once removed the focus from a field without a number, and later digits were lost.
 #[test]
 fn a_number_is_still_typed_after_enter_without_one() {
     let mut found = 0;

@@ -1,11 +1,11 @@
-//! Pictures of each kind of step.
+//! Screenshots of each kind of step.
 
 use egui_kittest::SnapshotResults;
 
 use super::*;
 use crate::texts::Picture as _;
 
-/// Goes to a step without answering.
+/// Advances to a step without answering.
 pub(super) fn to_step(window: &mut Harness<'static, App>, step: usize) {
     while playing(window).play.position().0 < step {
         let action = match playing(window).play.may_go_on() {
@@ -18,7 +18,7 @@ pub(super) fn to_step(window: &mut Harness<'static, App>, step: usize) {
     window.run_steps(12);
 }
 
-/// Number, language, step, and what the picture is called.
+/// Lesson number, language, step and screenshot name.
 const STEPS: [(u32, Language, usize, &str); 7] = [
     (7, Language::En, 0, "look"),
     (7, Language::En, 1, "click"),
@@ -91,7 +91,7 @@ fn pictures_of_the_list() {
     }
 }
 
-/// The first question with choices or, without, with a number.
+/// Advances to the first question with choices, or else with a number.
 fn to_question(window: &mut Harness<'static, App>, has_choices: bool) {
     for _ in 0..loadscope_lessons::DRAWN {
         let question = window.state().state.learn.question().expect("a question");
@@ -104,7 +104,7 @@ fn to_question(window: &mut Harness<'static, App>, has_choices: bool) {
     window.run_steps(12);
 }
 
-/// A window without anything, for pictures. Those in Chinese are drawn by the tests of the Chinese window.
+/// Opens an empty window for screenshots. The tests of the Chinese window draw the Chinese ones.
 fn empty() -> Harness<'static, App> {
     Window {
         size: Vec2::new(1100.0, 700.0),
@@ -140,7 +140,7 @@ fn pictures_of_the_quiz() {
     results.extend_harness(&mut window);
 }
 
-/// A simulated case before and after it is solved, and one that was recorded from a program.
+/// A simulated case before and after its solution, and a case recorded from a program.
 #[test]
 fn pictures_of_cases() {
     let mut results = SnapshotResults::new();

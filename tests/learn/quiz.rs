@@ -1,4 +1,4 @@
-//! The quiz and the detective cases in the window.
+//! Tests of the quiz and the detective cases in the window.
 
 use eframe::egui::Event;
 use loadscope_insight::sampling::{Choice, OrderOf};
@@ -14,7 +14,7 @@ fn window(language: Language) -> Harness<'static, App> {
     window.open()
 }
 
-/// Every third answer is wrong; one question is skipped.
+/// Every third answer is wrong, and one question is skipped.
 #[test]
 fn a_quiz_is_gone_through_and_wrong_answers_are_explained() {
     for language in Language::ALL {
@@ -50,7 +50,7 @@ fn a_quiz_is_gone_through_and_wrong_answers_are_explained() {
         assert_eq!(quizzing.right(), right_ones);
         let kept = &window.state().state.prefs.learned.progress.quizzes;
         assert_eq!(kept, &[(3, right_ones as u32, 20)]);
-        // What was wrong is explained; what was right is not.
+        // Only wrong answers are explained.
         for why in &whys {
             let text = why.replace('`', "");
             assert!(
@@ -99,7 +99,7 @@ fn a_case_hides_the_diagnosis_until_it_is_solved() {
     assert!(obstacle(state, Action::ShowDiagnose).is_none());
 }
 
-/// Of one cause too many the first goes: there are as many to be named as the case has.
+/// A case has a fixed number of causes. Naming one more removes the first.
 #[test]
 fn only_so_many_causes_can_be_named() {
     let mut window = window(Language::Zh);
@@ -115,7 +115,7 @@ fn only_so_many_causes_can_be_named() {
     assert_eq!(detecting.named.last(), Culprit::ALL.last());
 }
 
-/// "4 workers yield 800 samples, 200 of them unique" named the cause before the case was solved.
+/// "4 workers yield 800 samples, 200 of them unique" once named the cause before the case was solved.
 #[test]
 fn the_order_of_the_next_epoch_does_not_name_the_cause_of_a_case() {
     let mut all = (1..20).flat_map(|seed| (1..=5).map(move |number| (seed, number)));
@@ -160,7 +160,7 @@ fn quiz_at(is_it: fn(&Kind) -> bool) -> Harness<'static, App> {
     panic!("no question asks in this way");
 }
 
-/// How many questions of the quiz have an answer.
+/// Number of answered questions of the quiz.
 fn answers(window: &Harness<'static, App>) -> usize {
     let quizzing = window.state().state.learn.quizzing();
     quizzing.expect("a quiz").answers.len()

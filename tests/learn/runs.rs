@@ -1,4 +1,4 @@
-//! What the window showed before a lesson comes back after it.
+//! Tests that the user's own run and options return after a lesson.
 
 use loadscope_model::view::{Cursor, Workspace};
 use loadscope_trace::RunOptions;
@@ -15,7 +15,7 @@ fn options() -> RunOptions {
     }
 }
 
-/// A lesson changed the options of the next run, and its runs took the places of the user's own.
+/// A lesson once changed the options of the next run, and its runs replaced the user's own.
 #[test]
 fn the_users_own_run_and_options_come_back() {
     let mut window = Window::new();
@@ -32,7 +32,7 @@ fn the_users_own_run_and_options_come_back() {
     settle(&mut window);
     assert_ne!(window.state().state.session.run.events(), events);
     assert_eq!(window.state().state.prefs_to_keep().options, options());
-    // Runs of lessons are many; none of them is in the list.
+    // The many runs of lessons are not listed.
     for _ in 0..3 {
         command(&mut window, Action::SkipStep);
         command(&mut window, Action::GoOn);
@@ -64,7 +64,7 @@ fn one_key_returns_to_the_step() {
     assert_eq!(state.prefs.workspace, Workspace::Debug);
 }
 
-/// After an answer the run goes to the moment that shows it by itself, and stops where the learner takes it.
+/// After an answer, the run plays to the instant that shows it, and stops when the user continues.
 #[test]
 fn the_run_plays_to_the_answer() {
     let mut window = Window {
@@ -94,7 +94,7 @@ fn the_run_plays_to_the_answer() {
     assert_eq!(playing(&window).play.position().0, 1, "it is shown first");
 }
 
-/// A step that was reached is gone on with after a restart, in the language that was chosen.
+/// After a restart, a lesson continues at the step reached, in the chosen language.
 #[test]
 fn progress_is_kept_with_the_preferences() {
     let mut window = lesson(3, Language::Zh, Theme::Dark, Vec2::new(1100.0, 700.0));
@@ -114,7 +114,7 @@ fn progress_is_kept_with_the_preferences() {
     assert_eq!(playing(&again).play.lesson().language, Language::Zh);
 }
 
-/// A lesson that is being written is shown as it is now, at the step that was shown, and what is wrong with it stands beside it.
+/// A lesson file under development is reloaded at the current step, and its errors are shown.
 #[test]
 fn a_file_that_is_being_written_is_read_again() {
     use loadscope::window::preview::Learn;

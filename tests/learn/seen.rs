@@ -1,4 +1,4 @@
-//! What can be seen while a step is read: all of its parts, and not the answer to its question.
+//! Tests that all parts of a step are visible, but not the answer to its question.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use loadscope_ui::panels::marked;
 
 use super::*;
 
-/// Of what is scrolled away a sliver may be left.
+/// Maximum size of a part that is scrolled away, points.
 const SLIVER: f32 = 10.0;
 
-/// All parts of the step are in the window at the same time, so that they are outlined; some only once a calculation has ended.
+/// Checks that all parts of the step are visible at the same time. Some appear only after a calculation.
 pub(super) fn check_parts(window: &mut Harness<'static, App>, what: &str) {
     let parts = playing(window).play.parts().to_vec();
     assert!(!parts.is_empty(), "{what}");
@@ -48,7 +48,7 @@ fn is_marked(window: &Harness<'static, App>, part: &Part) -> bool {
     })
 }
 
-/// The texts of the window outside the player.
+/// Returns the texts of the window outside the player.
 fn texts(window: &Harness<'static, App>) -> Vec<String> {
     placed_texts(window)
         .into_iter()
@@ -56,7 +56,7 @@ fn texts(window: &Harness<'static, App>) -> Vec<String> {
         .collect()
 }
 
-/// The same with their places.
+/// Returns the texts of the window outside the player, with their positions.
 pub(super) fn placed_texts(window: &Harness<'static, App>) -> Vec<(String, Rect)> {
     let screen = window.ctx.content_rect();
     let height = loadscope_ui::panels::learn::height(&window.state().state, screen.size());
@@ -79,7 +79,7 @@ pub(super) fn placed_texts(window: &Harness<'static, App>) -> Vec<(String, Rect)
     seen.collect()
 }
 
-/// While a question is open, no text of the window is its answer: not the verdict, not what a chart says, not a variable.
+/// Checks that no text of the window is the answer to an open question.
 pub(super) fn check_answer_is_hidden(window: &Harness<'static, App>, what: &str) {
     let state = &window.state().state;
     let Some(question) = state.learn.question() else {
@@ -100,7 +100,7 @@ pub(super) fn check_answer_is_hidden(window: &Harness<'static, App>, what: &str)
         (Kind::Order(_), truth) => Some(truth.label(language)),
         (Kind::Number { .. } | Kind::Click, _) => None,
     };
-    // A bare number stands everywhere.
+    // A bare number may appear anywhere.
     let Some(forbidden) =
         forbidden.filter(|text| text.chars().any(|c| !c.is_ascii_digit() && c != '.'))
     else {
@@ -113,7 +113,7 @@ pub(super) fn check_answer_is_hidden(window: &Harness<'static, App>, what: &str)
     }
 }
 
-/// As words of its own: “2 samples” is not in “12 samples”.
+/// Returns true if `part` occurs as whole words. "12 samples" does not contain "2 samples".
 fn contains(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
@@ -124,7 +124,7 @@ fn contains(text: &str, part: &str) -> bool {
     })
 }
 
-/// Once a question is answered, the outlined parts contain the number, unless it is counted in the picture.
+/// Checks that the outlined parts contain the number after an answer, if it is written as text.
 pub(super) fn check_answer_is_shown(window: &Harness<'static, App>, what: &str) {
     let play = &playing(window).play;
     let (Task::Predict { question, .. }, Phase::Answered(judged)) =
@@ -165,13 +165,13 @@ pub(super) fn check_answer_is_shown(window: &Harness<'static, App>, what: &str) 
     assert!(found, "{what}: {truth} is in none of {texts:?}");
 }
 
-/// True if the answer is a text of the window. Other numbers are counted in the picture, or printed by a program.
+/// Returns true if the window writes the answer as text. Other numbers are counted in the view or printed by a program.
 fn is_written(query: &Query) -> bool {
     match query {
         Query::Whole(
             Whole::Batches | Whole::BatchesOfWorker(_) | Whole::WorkersStarted | Whole::Pinned,
         ) => false,
-        // The length of a bar below the axis of time.
+        // The length of a bar under the time axis.
         Query::Whole(Whole::FirstWait(_)) => false,
         Query::Whole(Whole::SeedStep) => false,
         Query::Whole(_) => true,

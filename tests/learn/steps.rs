@@ -1,4 +1,4 @@
-//! Steps whose texts speak of a certain place of the window.
+//! Tests of steps that refer to a certain place in the window.
 
 use eframe::egui::{Event, Rect, Style};
 use loadscope_model::view::Workspace;
@@ -11,7 +11,7 @@ use crate::texts::texts;
 
 const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
 
-/// The verdict was outlined instead.
+/// The verdict was once outlined instead.
 #[test]
 fn lesson_9_outlines_the_finding_about_repeated_samples() {
     let mut window = lesson(9, Language::En, Theme::Dark, USUAL);
@@ -31,7 +31,7 @@ fn lesson_9_outlines_the_finding_about_repeated_samples() {
     assert!(is_shown, "{all:?}");
 }
 
-/// The title of the table was scrolled out of sight. It is English here: only the lesson has the other language.
+/// The title of the table was once scrolled out of view. It is English in both languages, because only the lesson is translated.
 #[test]
 fn lesson_14_shows_the_title_of_the_forecasts() {
     for language in Language::ALL {
@@ -67,7 +67,7 @@ fn a_click_on_a_dot_goes_to_a_step_that_was_reached() {
     assert_eq!(playing(&window).play.position().0, 0);
 }
 
-/// The pointer rests where it opened the lesson, maybe over the picture.
+/// The pointer rests where it opened the lesson, possibly over the pipeline.
 #[test]
 fn tooltips_of_a_step_wait_until_the_pointer_moves() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);

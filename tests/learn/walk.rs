@@ -1,4 +1,4 @@
-//! Every lesson from its first step to its last.
+//! Tests of every lesson from the first to the last step.
 
 use eframe::egui::Shape;
 use eframe::egui::epaint::ClippedShape;
@@ -6,7 +6,7 @@ use eframe::egui::epaint::ClippedShape;
 use super::seen::{check_answer_is_hidden, check_answer_is_shown, check_parts};
 use super::*;
 
-/// Texts of the player that are cut off: those whose place is not within what can be seen of it.
+/// Returns the texts of the player that are truncated or clipped.
 fn cut_texts(window: &Harness<'static, App>, scrolls: bool) -> Vec<String> {
     let screen = window.ctx.content_rect();
     let height = loadscope_ui::panels::learn::height(&window.state().state, screen.size());
@@ -22,7 +22,7 @@ fn cut_texts(window: &Harness<'static, App>, scrolls: bool) -> Vec<String> {
         };
         let place = text.visual_bounding_rect();
         let is_seen = clip_rect.intersect(place).is_positive();
-        // Without any room the lanes of the timeline are behind the player.
+        // In a small window, the lanes of the timeline are hidden behind the player.
         let is_of_player =
             clip_rect.top() > top - 8.0 && place.top() < bottom && clip_rect.height() > 8.0;
         if !is_of_player || !(is_seen || scrolls || place.top() > top) {
@@ -36,7 +36,7 @@ fn cut_texts(window: &Harness<'static, App>, scrolls: bool) -> Vec<String> {
     cut
 }
 
-/// Goes through a lesson to its end; returns how many questions it has.
+/// Plays a lesson to its end. Returns its number of questions.
 fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -> u32 {
     let steps = playing(window).play.lesson().steps().len();
     let mut questions = 0;
@@ -53,7 +53,7 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
         match task {
             Task::Predict { .. } => {
                 questions += 1;
-                // Without an answer the key does nothing.
+                // Without an answer, the key does nothing.
                 let answered = right(window);
                 let given = match is_right {
                     true => answered,
@@ -79,7 +79,7 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
     questions
 }
 
-/// Shows the end of what plays to the answer.
+/// Skips to the end of the replay.
 fn finish(window: &mut Harness<'static, App>) {
     if stage(window).replay.is_some() {
         key(window, Key::Enter);
@@ -87,7 +87,7 @@ fn finish(window: &mut Harness<'static, App>) {
     }
 }
 
-/// Reaches the goal of a step: at once, or with the solution after four runs that do not.
+/// Reaches the goal of a step immediately, or with the solution after four failed runs.
 fn try_it(
     window: &mut Harness<'static, App>,
     what: &str,
@@ -167,7 +167,7 @@ fn every_lesson_is_gone_through_in_chinese_with_wrong_answers() {
     all_lessons(Language::Zh, false, Theme::Dark, USUAL);
 }
 
-/// In a lecture one key goes through everything, and no question is asked.
+/// A lecture advances with one key and asks no questions.
 #[test]
 fn a_lecture_is_gone_through_with_one_key() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
@@ -185,7 +185,7 @@ fn a_lecture_is_gone_through_with_one_key() {
     assert_eq!(*playing(&window).play.phase(), Phase::Finished);
 }
 
-/// A click on the part itself is an answer, as its button is.
+/// A click on the part itself counts as an answer, like its button.
 #[test]
 fn a_click_in_the_window_is_an_answer() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
