@@ -1,4 +1,4 @@
-//! The digits demo through the window: run, pause, step, look inside, save, open again.
+//! Tests of the digits demo in the window: run, pause, step, inspect, save and reopen.
 
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
@@ -23,7 +23,7 @@ fn one_click_runs_the_digits_and_the_recording_gives_the_same_run_back() {
     assert_eq!((summary.dropped, summary.errors), (0, 0));
     assert_eq!(window.state().state.session.run.anomalies(), (0, 0));
     assert_eq!(window.state().state.session.run.workers().len(), 4);
-    // Every batch was looked into, and its labels are those of the digits.
+    // The contents of every batch are recorded, with the labels of the digits.
     let run = &window.state().state.session.run;
     assert!((0..57).all(|row| run.content(row).is_some()));
 
@@ -64,7 +64,7 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
     wait(&mut window, |app| {
         app.state.session.source == Source::Live { paused: true }
     });
-    // What was under way comes to the gate; then nothing moves.
+    // Operations in progress reach the pause point. After that, nothing moves.
     let settle = |window: &mut _| {
         std::thread::sleep(std::time::Duration::from_millis(60));
         wait(window, |_| true);

@@ -1,4 +1,4 @@
-//! Several loaders in one session: ranks of a job, and a loader for validation.
+//! Tests of several loaders in one session: ranks of a job, and a validation loader.
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -19,7 +19,7 @@ mod job;
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
 
-/// What loader `run` of `rank` did: `len` samples, of which every one takes so many milliseconds.
+/// Events of loader `run` of `rank`: `len` samples of `cost` milliseconds each.
 fn loader(run: u32, rank: u32, dataset: &str, len: u64, cost: i64) -> Vec<Event> {
     let info = RunInfo {
         origin: Origin::Simulation,
@@ -50,7 +50,7 @@ fn loader(run: u32, rank: u32, dataset: &str, len: u64, cost: i64) -> Vec<Event>
     events
 }
 
-/// Four ranks of which the third reads from a slow disk, each with a loader for training and one for validation.
+/// Four ranks, each with a training and a validation loader. The third rank reads from a slow disk.
 fn four_ranks() -> Vec<Event> {
     let mut events = Vec::new();
     for rank in 0..4 {
@@ -130,7 +130,7 @@ fn another_loader_is_shown_at_the_same_moment() {
         (0, 48)
     );
     assert_eq!(state.session.cursor, Cursor::At(Nanos::from_millis(300)));
-    // A batch of this number of another loader is not what was selected.
+    // A batch with the same number in another loader is a different batch.
     assert_eq!(state.session.selection, None);
     window.key_press_modifiers(Modifiers::COMMAND, Key::PageDown);
     window.run();
@@ -139,7 +139,7 @@ fn another_loader_is_shown_at_the_same_moment() {
     assert_eq!(state.session.loaders.count(), 8);
 }
 
-/// Training, and validation after it.
+/// Training, then validation.
 fn validated() -> Vec<Event> {
     let mut events = loader(0, 0, "photographs", 48, 40);
     let end = events
@@ -179,7 +179,7 @@ fn the_time_of_a_program_with_two_loaders_is_one_bar() {
         let said = "Start with rank 0 · photographs, which causes the longest wait";
         assert!(window.query_by_label(said).is_some());
         window.picture(name);
-        // A click shows the loader that a part is about.
+        // A click shows the loader of a part.
         window
             .get_by_label_contains("Waiting for rank 0 · photographs to validate")
             .click();

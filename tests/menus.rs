@@ -1,4 +1,4 @@
-//! Menus of a right click, words that explain themselves, and the glossary.
+//! Tests of context menus, tooltips of terms, and the glossary.
 
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -31,7 +31,7 @@ fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
     );
 }
 
-/// The tooltip of a lane hid the entries of its menu.
+/// The tooltip of a lane once hid the entries of its menu.
 #[test]
 fn no_tooltip_lies_over_a_menu() {
     use eframe::egui::Order;
@@ -56,7 +56,7 @@ fn no_tooltip_lies_over_a_menu() {
         window.get_by_label("worker 1").rect().center(),
     ] {
         window.hover_at(at);
-        // Half a second passes before some appear.
+        // Some tooltips appear after half a second.
         window.run_steps(60);
         hovered += usize::from(tooltips(&window) > 0);
         secondary_click(&mut window, at);
@@ -84,7 +84,7 @@ fn secondary_click(window: &mut Harness<'static, App>, at: eframe::egui::Pos2) {
     }
 }
 
-/// The height that was left for it became negative.
+/// The remaining height for the menu was once negative.
 #[test]
 fn a_menu_has_a_height_in_a_window_that_is_lower_than_its_bar() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 40.0), Theme::Dark);
@@ -131,7 +131,7 @@ fn a_right_click_on_a_lane_is_about_what_was_clicked() {
             window.run();
         }
     };
-    // Its name, on the left.
+    // The name at the left.
     press(&mut window, lane.left_center() + [40.0, 0.0].into());
     window.get_by_label("Go to its longest wait").click();
     window.run();
@@ -173,7 +173,7 @@ fn words_of_the_pipeline_say_what_pytorch_calls_them() {
     ] {
         let place = place_of(&window, word);
         window.hover_at(place);
-        // Half a second passes before it appears.
+        // The tooltip appears after half a second.
         window.run_steps(60);
         let says = format!("PyTorch: {pytorch}");
         assert!(
@@ -183,7 +183,7 @@ fn words_of_the_pipeline_say_what_pytorch_calls_them() {
     }
 }
 
-/// Where a word is written that is painted: the first one from the top, of a counter the last one, which is in the line of counters.
+/// Returns the position of a painted word: the topmost one, or for `rcvd_idx` the lowest one, which is in the line of counters.
 fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
     use eframe::egui::{Pos2, Shape};
     fn find(shape: &Shape, word: &str, found: &mut Vec<Pos2>) {
@@ -203,7 +203,7 @@ fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
     found.retain(|at| at.y > 90.0);
     found.sort_by(|a, b| a.y.total_cmp(&b.y));
     let place = match word {
-        // It also stands above the slot of the batch that is wanted.
+        // The name also appears above the slot of the awaited batch.
         "rcvd_idx" => found.last(),
         _ => found.first(),
     };

@@ -1,4 +1,4 @@
-//! Only messages change the state: replayed, they lead to the same one.
+//! Test that only messages change the state. A replay must lead to the same state.
 
 use eframe::egui::Key;
 use loadscope::window::App;
@@ -10,7 +10,7 @@ use loadscope_trace::{Lane, Nanos};
 
 use crate::fixture::{Window, control_recording, until};
 
-/// Everything there is in a state, in words.
+/// Formats the complete state.
 fn all_of(state: &State) -> String {
     format!("{state:#?}")
 }
@@ -55,7 +55,7 @@ fn a_list_of_messages_replayed_gives_the_same_state() {
         window.key_press(key);
         window.run();
     }
-    // Over the wait of the trainer, so that something is hovered.
+    // Hovers the trainer's wait.
     window.hover_at(eframe::egui::pos2(500.0, 300.0));
     window.run();
     window.state_mut().run(&ctx, Action::Simulate.into());

@@ -1,4 +1,4 @@
-//! The options against the run that is shown, errors at their fields, and windows of any size.
+//! Tests of the options compared with the shown run, of field errors, and of window sizes.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Theme, Vec2};
@@ -24,7 +24,7 @@ fn options() -> RunOptions {
     }
 }
 
-/// A window with a simulated run of these options.
+/// Opens a window with a simulated run of these options.
 fn simulated(size: Vec2, theme: Theme, options: &RunOptions) -> Harness<'static, App> {
     let mut window = Window {
         size,
@@ -71,7 +71,7 @@ fn what_differs_from_the_run_that_is_shown_is_marked_and_taken_back() {
     window.get_by_label("Revert").click();
     window.run();
     assert_eq!(window.state().state.prefs.options, options());
-    // One step for the undo, as any other change.
+    // This is a single undo step, like any other change.
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Undo.into());
     assert!(!window.state().state.prefs.options.in_order);
@@ -91,7 +91,7 @@ fn errors_stand_at_their_fields() {
             ..options()
         },
     );
-    // Not changed to what is possible, and not refused only when it is run.
+    // The value is neither clamped nor accepted until the run.
     assert_eq!(window.state().state.prefs.options.num_workers, 99_999);
     let problems = &window.state().state.look.problems;
     assert_eq!(problems[0].field, Some(Field::NumWorkers));
@@ -102,7 +102,7 @@ fn errors_stand_at_their_fields() {
     assert!(name.top() < at_field.top() && at_field.top() < next.top());
 }
 
-/// It stayed open after Enter: only a click of the pointer closed it.
+/// After Enter, the list once stayed open. Only a pointer click closed it.
 #[test]
 fn a_drop_down_that_is_used_by_key_closes() {
     let mut window = Window {
@@ -128,7 +128,7 @@ fn a_drop_down_that_is_used_by_key_closes() {
     assert_eq!(window.state().state.prefs.options.on_error, OnError::Log);
 }
 
-/// Presets and rows write the text that the command line reads.
+/// Presets and rows write the same text that the command line reads.
 #[test]
 fn costs_are_rows_and_presets() {
     let mut window = Window {
@@ -163,7 +163,7 @@ fn costs_are_rows_and_presets() {
     assert_eq!(options.extra_cost, "cost_ms=10,tail=0.05:10");
 }
 
-/// At 760 × 480 buttons lay over each other and beyond the edge, and *Simulate* was nowhere.
+/// At 760 × 480, buttons once overlapped and crossed the edge, and *Simulate* was missing.
 #[test]
 fn every_button_is_inside_the_window_and_on_its_own_place() {
     for (width, height) in [
@@ -211,7 +211,7 @@ fn every_button_is_inside_the_window_and_on_its_own_place() {
     }
 }
 
-/// In a narrow window what is selected takes the place of the options; both would leave nothing for the run.
+/// In a narrow window, the inspector replaces the options, because both would leave no room for the run.
 #[test]
 fn a_narrow_window_has_one_panel_at_its_side() {
     let (_dir, path) = control_recording();
@@ -234,7 +234,7 @@ fn a_narrow_window_has_one_panel_at_its_side() {
     assert!(window.query_by_label("num_workers").is_some());
 }
 
-/// The options filled the window of a phone. They close once, and what the user opens stays open.
+/// The options once filled a phone's window. They now close once, and stay open if the user opens them.
 #[test]
 fn the_options_are_closed_at_first_on_a_phone() {
     let (_dir, path) = control_recording();

@@ -1,4 +1,4 @@
-//! The pace of a run: held at its beginning, slow, opened where it is worth looking, replayed; and batches that move.
+//! Tests of a run's pace: paused start, slow motion, initial cursor, replay and animation.
 
 use std::time::Duration;
 
@@ -194,7 +194,7 @@ fn chips_glide_for_a_quarter_of_a_second_and_then_nothing_is_drawn_any_more() {
     assert!(asks(&window), "a chip is on its way");
     window.run_steps(40);
     assert!(!asks(&window), "it has arrived");
-    // Without motion it is there at once.
+    // Without animation, the chip arrives immediately.
     window.state_mut().state.set_up().look.still = true;
     window.key_press(Key::ArrowRight);
     window.run_steps(3);

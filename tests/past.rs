@@ -1,4 +1,4 @@
-//! The far past of a recording with a limit, in the timeline.
+//! Tests of the old part of a recording with a size limit, in the timeline.
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -14,14 +14,14 @@ use loadscope_trace::{
 use crate::fixture::{Window, control_sequence, run};
 use crate::texts::Picture as _;
 
-/// Minutes of which only sums are kept.
+/// Number of minutes with sums only.
 const MINUTES: i64 = 600;
 
 fn minute(k: i64) -> Nanos {
     Nanos(k * 60_000_000_000)
 }
 
-/// A minute: the workers grow slower in the course of ten hours, and pause for half an hour.
+/// Returns the sums of a minute. The workers become slower over ten hours.
 fn sums(k: i64) -> Sums {
     let mut sums = Sums {
         part: 1,
@@ -42,7 +42,7 @@ fn sums(k: i64) -> Sums {
     sums
 }
 
-/// Ten hours in sums, with a long wait that is kept, and the control sequence after them.
+/// Ten hours of sums with one long wait that was kept, and a pause of half an hour. The control sequence follows.
 fn limited() -> Run {
     let mut run = Run::default();
     limited_events().iter().for_each(|event| run.apply(event));
@@ -84,7 +84,7 @@ fn limited_events() -> Vec<Event> {
             )
         });
     let mut events = before;
-    // The loop has asked for batches all that time.
+    // The loop has requested batches all that time.
     for waiting in [true, false] {
         events.push(Event {
             at: Nanos::ZERO,
@@ -121,7 +121,7 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
         let mut window = open(Vec2::new(1100.0, 700.0), theme);
         let shown = window.state().state.shown();
         assert!(shown.start > minute(MINUTES - 1), "{shown:?}");
-        // The headline is about what is kept; the ten hours before are no time beside the loop.
+        // The headline covers only the complete data. The ten hours before it do not count as time outside the loop.
         window.get_by_label(
             "The trainer waited 736\u{2009}ms of the last 976\u{2009}ms (75\u{2009}%)",
         );
@@ -131,7 +131,7 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
             shown.start <= Nanos::ZERO && shown.end > minute(MINUTES),
             "{shown:?}"
         );
-        // The far past explains itself under the pointer.
+        // The old part has a tooltip.
         let label = "Older data, kept as sums per minute";
         let past = window.get_by_label(label).rect();
         let (wait, whole) = (minute(202) - shown.start, minute(MINUTES) - shown.start);
@@ -158,7 +158,7 @@ fn one_goes_into_the_far_past_and_back_by_keys() {
     assert_eq!(window.state().state.shown(), kept);
 }
 
-/// The bound of a live run, of which the far past has left the memory.
+/// A live run with a memory limit, whose old part is no longer in memory.
 #[test]
 fn the_status_line_says_what_of_a_live_run_is_in_memory() {
     for (theme, size) in [
@@ -189,7 +189,7 @@ fn the_status_line_says_what_of_a_live_run_is_in_memory() {
     }
 }
 
-/// It said that ten hours took a second.
+/// The card once said that ten hours took a second.
 #[test]
 fn the_card_at_the_end_does_not_call_what_is_kept_the_epoch() {
     let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);

@@ -1,4 +1,4 @@
-//! Pictures of the whole window. `cargo xtask screenshots` makes them anew; look at each before committing it.
+//! Screenshots of the whole window. `cargo xtask screenshots` updates them. Look at each one before you commit it.
 
 use eframe::egui::{Theme, Vec2};
 use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
@@ -19,7 +19,7 @@ fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item =
     window.run();
 }
 
-/// A picture that the README shows.
+/// Saves a screenshot for the README.
 fn screenshot(window: &mut Harness<'static, App>, name: &str) {
     let options = SnapshotOptions::new().output_path("../screenshots");
     window.picture_with(name, &options);
@@ -46,7 +46,7 @@ fn pictures_of_the_welcome() {
     }
 }
 
-/// The moment that explains the reorder buffer: batch 3 is missing, what came after it is held, the trainer waits.
+/// At this time, batch 3 is missing, later batches are held and the trainer waits.
 fn held() -> [Command; 2] {
     [
         Command::Cursor(Cursor::At(Nanos::from_millis(480))),

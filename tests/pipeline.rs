@@ -1,4 +1,4 @@
-//! The pipeline, the inspector and the table of batches: what they show and what a click does.
+//! Tests of the pipeline, the inspector and the table of batches: their contents, and the effects of clicks.
 
 mod content;
 pub mod enact;
@@ -30,7 +30,7 @@ use loadscope_ui::theme;
 use crate::texts::{Picture as _, texts};
 use enact::{Play, enact};
 
-/// Name of the picture, what is enacted, at which transition, in which size and theme.
+/// Name of the screenshot, play, transition, size and theme.
 type Shot = (&'static str, Play, (u32, Stage), (f32, f32), Theme);
 pub type Asked = Rc<RefCell<Vec<Command>>>;
 
@@ -46,7 +46,7 @@ pub fn state(run: Run, cursor: Cursor) -> State {
     }
 }
 
-/// A window with one thing in it. What the thing asks for is carried out as the program would, and noted.
+/// Opens a window with one view. The view's commands are executed as in the program, and logged.
 pub fn window<'a>(
     size: (f32, f32),
     theme: Theme,
@@ -81,7 +81,7 @@ fn pipeline<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, St
     window(size, theme, state, move |ui, state| view.show(ui, state))
 }
 
-/// The step after which `idx` is in `stage`.
+/// Returns the step after which `idx` is in `stage`.
 fn step_of(run: &Run, idx: u32, stage: Stage) -> Cursor {
     let found = run
         .transitions()
@@ -94,7 +94,7 @@ fn save(harness: &mut Harness<'_, State>, name: &str) {
     harness.picture(format!("pipeline_{name}"));
 }
 
-/// What the pictures show.
+/// Returns the screenshots to take.
 fn shots() -> Vec<Shot> {
     let usual = Play::default();
     let many = |workers: usize| Play {
@@ -286,7 +286,7 @@ fn out_of_order_any_batch_will_do() {
         let (mut harness, _) = pipeline((width, 320.0), Theme::Dark, state(run, cursor));
         harness.run();
         harness.get_by_label("The trainer waits for any batch");
-        // The reason is shorter in a narrow station, and never cut.
+        // In a narrow station, the reason is shorter, but never truncated.
         let begins = ["The first", "First to", "in_order"];
         let mut why = texts(&harness);
         why.retain(|text| begins.iter().any(|begin| text.starts_with(*begin)));

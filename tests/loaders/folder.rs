@@ -1,4 +1,4 @@
-//! A folder of recordings in the window: one session, one axis of time, and how exactly that is known.
+//! Tests of a folder of recordings: one session with one time axis, and the accuracy of the clocks.
 
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -16,7 +16,7 @@ use crate::texts::Picture as _;
 
 fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    // Its name is in the pictures.
+    // The name appears in the screenshots.
     let folder = dir.path().join("job-4711");
     std::fs::create_dir(&folder).expect("a folder");
     job::write(&folder);
@@ -36,7 +36,7 @@ fn eight_ranks_of_two_hosts_stand_on_one_axis() {
     let all = state.session.loaders.all(&state.session.run);
     let ranks: Vec<u32> = all.iter().map(|(_, run)| run.info.rank).collect();
     assert_eq!(ranks, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // The first host's clock goes; the other one was 180 ms ahead, which its steps gave away.
+    // The first host's clock is the reference. The other clock was 180 ms ahead, which the training steps reveal.
     for (_, run) in &all {
         let clock = run.info.clock;
         assert_eq!(clock.is_none(), run.info.host == "gpu-a", "{clock:?}");
@@ -109,7 +109,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
     let mine = window.state().state.prefs.options.clone();
     assert!(window.query_by_label("Recorded program").is_some());
-    // The options of the next run are as they were, and one click away.
+    // The options of the next run are unchanged, and one click away.
     window.get_by_label("Next run").click();
     window.run();
     assert!(window.query_by_label("Recorded program").is_none());
@@ -132,7 +132,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     );
     ask(&mut window, Action::Undo.into());
     assert_eq!(window.state().state.prefs.options, mine);
-    // Another loader has options of its own.
+    // Another loader has its own options.
     ask(&mut window, Command::ShowLoader(RunId(0)));
     ask(&mut window, Command::OptionsOf(OptionsOf::Run));
     assert!(window.query_by_label("0 of 8").is_some());

@@ -1,5 +1,5 @@
-//! A job of eight ranks on two hosts, recorded on each: the ranks wait for each other at the end of every step, one of them
-//! reads from a slow disk, and the clock of the second host is ahead.
+//! Recordings of a job of eight ranks on two hosts. The ranks wait for each other after every step, one rank reads from a slow disk, and
+//! the clock of the second host is ahead.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use loadscope_trace::{
 use crate::fixture::write_log;
 
 const MS: i64 = 1_000_000;
-/// When the job began, ns since 1970.
+/// Start of the job, nanoseconds since 1970.
 const BEGAN: i64 = 1_790_000_000_000 * MS;
-/// How far the clock of the second host is ahead.
+/// Offset of the second host's clock.
 pub const AHEAD: Nanos = Nanos(180 * MS);
-/// The rank that is the straggler.
+/// Number of the straggler.
 pub const SLOW: u32 = 5;
 const RANKS: u32 = 8;
 const BATCHES: usize = 40;
@@ -22,13 +22,13 @@ const EPOCHS: u32 = 2;
 const WORKERS: usize = 2;
 const STEP: i64 = 40 * MS;
 
-/// A rank of the job as it goes on.
+/// State of a rank during the simulation.
 struct Rank {
     number: u32,
-    /// When its own times count from, in truth.
+    /// True start of its own time axis.
     zero: i64,
     free: [i64; WORKERS],
-    /// When each batch of the epoch was there.
+    /// Arrival time of each batch of the epoch.
     there: Vec<i64>,
     events: Vec<Event>,
 }
@@ -43,7 +43,7 @@ impl Rank {
         });
     }
 
-    /// How long a batch takes: the disk of the slow one is slow most of the time.
+    /// Fetch time of a batch. The straggler's disk is slow most of the time.
     fn cost(&self, epoch: u32, k: usize) -> i64 {
         let odd = (k as i64 * 37 + i64::from(self.number) * 11 + i64::from(epoch) * 5) % 13;
         match self.number == SLOW && k % 10 < 7 {
@@ -79,7 +79,7 @@ impl Rank {
         self.tell(self.zero, EventKind::RunStarted(Box::new(info)));
     }
 
-    /// A batch is given to its worker, which fetches it.
+    /// Dispatches a batch to its worker, which fetches it.
     fn dispatch(&mut self, at: i64, epoch: u32, k: usize) {
         let batch = BatchId {
             epoch,
@@ -102,7 +102,7 @@ impl Rank {
         }
     }
 
-    /// The trainer asks for a batch; when it has it.
+    /// The trainer requests a batch. Returns the time when it has the batch.
     fn ask(&mut self, at: i64, epoch: u32, k: usize) -> i64 {
         self.tell(at, EventKind::Consumer { waiting: true });
         let has = self.there[k].max(at) + MS / 20;
@@ -128,8 +128,7 @@ fn ahead(rank: u32) -> i64 {
     if rank < 4 { 0 } else { AHEAD.0 }
 }
 
-/// All ranks from their beginning to their end. When a step is over is the same for all; what differs is who waited for his batch
-/// and who waited for the others.
+/// Simulates all ranks. A step ends at the same time on all ranks. Each rank waits either for its own batch or for the other ranks.
 fn ranks() -> Vec<Rank> {
     let zero = |rank: u32| BEGAN + i64::from(rank / 4) * 25 * MS;
     let mut ranks: Vec<Rank> = (0..RANKS)
@@ -177,7 +176,7 @@ fn ranks() -> Vec<Rank> {
     ranks
 }
 
-/// Writes the recordings of both hosts into `folder`, and what else lies in such a folder.
+/// Writes the recordings of both hosts and other typical files into `folder`.
 pub fn write(folder: &Path) {
     let (first, second): (Vec<_>, Vec<_>) = ranks().into_iter().partition(|r| r.number < 4);
     for (name, ranks) in [("gpu-a.jsonl.zst", first), ("gpu-b.jsonl.zst", second)] {

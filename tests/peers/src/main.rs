@@ -1,4 +1,4 @@
-//! dataloader-rs at one piece of work: one figure as a line of JSON, in the form that Loadscope's `measure` has.
+//! Measures dataloader-rs with one workload. It prints one JSON line in the format of Loadscope's `measure`.
 //!
 //! `loadscope-peers work=w1 workers=2 seconds=1 data=FOLDER share=1`
 
@@ -21,7 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What is asked for.
+/// Parsed arguments.
 struct Job {
     work: String,
     workers: usize,
@@ -54,7 +54,7 @@ impl Job {
     }
 }
 
-/// Sum, and sum of each times its position from 1 on, modulo 2^64.
+/// Sum of all values, and sum of each value times its position (from 1), modulo 2^64.
 #[derive(Default)]
 struct Check {
     sum: u64,
@@ -153,7 +153,7 @@ fn measure(job: &Job) -> Result<Json, Failure> {
     }
 }
 
-/// Items a second over whole epochs, after one that fills caches and is checked.
+/// Measures items per second over whole epochs, after one epoch that fills the caches and is checked.
 fn throughput<D, S, C>(
     job: &Job,
     dataset: D,
@@ -172,7 +172,7 @@ where
         .sampler(sampler)
         .collator(collator)
         .num_workers(job.workers)
-        // Then 2 batches per worker are in flight or waiting, as with PyTorch and Loadscope.
+        // This allows 2 batches per worker in flight or waiting, as with PyTorch and Loadscope.
         .prefetch_depth(job.workers.max(1))
         .build();
     let mut check = Check::default();
@@ -196,8 +196,8 @@ where
     }))
 }
 
-/// From `iter()` to the first batch with 2 workers: the median of many epochs. The threads belong to the loader; new ones
-/// are a new loader.
+/// Measures the time from `iter()` to the first batch with 2 workers, as the median of many epochs. The threads belong to the loader, so
+/// new threads need a new loader.
 fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
     let build = || {
         DataLoader::builder(Scalars::new(64))

@@ -1,4 +1,4 @@
-//! The datasets and collators, with the same values as in the other programs.
+//! Datasets and collators, with the same values as in the other programs.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -10,13 +10,13 @@ use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use memmap2::Mmap;
 
-/// Bytes of a picture, 3×224×224.
+/// Bytes per image, 3×224×224.
 pub const PICTURE: usize = 3 * 224 * 224;
-/// Tokens in a window.
+/// Tokens per window.
 pub const WINDOW: usize = 1024;
 const SIDE: u32 = 224;
 
-/// w1: pictures in memory, kept for good so that samples can be views.
+/// w1: images in memory, leaked so that samples can borrow them.
 pub struct Pictures(&'static [u8]);
 
 impl Pictures {
@@ -47,7 +47,7 @@ fn label(index: usize) -> i64 {
     (index % 1000) as i64
 }
 
-/// Pictures one after the other, `[n, 3, 224, 224]`, and their labels.
+/// Collates images to `[n, 3, 224, 224]`, with their labels.
 pub struct Planes;
 
 impl<B: AsRef<[u8]> + Send + 'static> Collator<(B, i64)> for Planes {
@@ -96,7 +96,7 @@ impl Dataset for Scalars {
 
 pub type Columns = (Vec<f32>, Vec<i64>);
 
-/// One column for each part of a sample.
+/// Collates each part of a sample to one column.
 pub struct FirstColumns;
 
 impl Collator<(f32, i64)> for FirstColumns {
@@ -107,7 +107,7 @@ impl Collator<(f32, i64)> for FirstColumns {
     }
 }
 
-/// w3: the picture files of a folder of classes, as often as told.
+/// w3: image files of a folder of classes, repeated.
 pub struct Repeated {
     files: Vec<(PathBuf, i64)>,
     times: usize,
@@ -165,7 +165,7 @@ impl Dataset for Repeated {
     }
 }
 
-/// w6: windows of tokens in a memory-mapped file of little-endian u16.
+/// w6: token windows in a memory-mapped file of little-endian u16.
 pub struct Tokens {
     map: &'static [u8],
     windows: usize,
@@ -174,7 +174,7 @@ pub struct Tokens {
 impl Tokens {
     pub fn open(path: &Path, most: usize) -> Result<Self> {
         let file = File::open(path)?;
-        // SAFETY: the file belongs to the benchmark; nothing writes to it while it runs.
+        // SAFETY: the file belongs to the benchmark, and nothing writes to it while the benchmark runs.
         let map: &'static Mmap = Box::leak(Box::new(unsafe { Mmap::map(&file) }?));
         let windows = most.min(map.len() / (WINDOW * 2));
         Ok(Self { map, windows })
@@ -195,7 +195,7 @@ impl Dataset for Tokens {
     }
 }
 
-/// All windows, one after the other.
+/// Concatenates all windows.
 pub struct Windows;
 
 impl Collator<&'static [u8]> for Windows {
