@@ -1,4 +1,4 @@
-//! The plots by themselves: what a user does with them, and what they look like full, empty and under the hand.
+//! Tests of the plots alone: user input, and screenshots of full, empty and hovered plots.
 
 use eframe::egui::{self, Modifiers, PointerButton, Pos2, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -108,7 +108,7 @@ fn dragging_selects_a_range_and_clicking_sets_the_cursor() {
 fn bars_select_their_batches_one_after_the_other() {
     let mut window = open(Window::new(&CONTROL), vec2(1300.0, 700.0), Theme::Dark);
     let rect = window.get_by_label_contains("Fetch time: ").rect();
-    // All but one batch take 0.1 s, so their bar is at the left, and that of batch 3 at the right.
+    // All batches except batch 3 take 0.1 s. Their bar is at the left, and that of batch 3 at the right.
     let mut seen = Vec::new();
     for share in [0.25, 0.25, 0.90, 0.94, 0.97] {
         let pos = rect.left_top() + rect.size() * vec2(share, 0.6);

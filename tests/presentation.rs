@@ -1,4 +1,4 @@
-//! What is for a lecture hall: the pipeline alone, sizes, and a window without numbers about itself.
+//! Tests of presentations: the pipeline alone, zoom, and hidden internal numbers.
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -22,7 +22,7 @@ fn a_presentation_shows_the_pipeline_and_nothing_beside_it() {
     let during = window.get_by_label("worker 0").rect();
     assert!(during.area() > 2.0 * before.area(), "{before:?} {during:?}");
     window.get_by_label("The trainer waits for batch 3 · Fetching in worker 0");
-    // One goes through time as ever.
+    // Stepping still works.
     let step = window.state().state.step();
     window.key_press(Key::ArrowRight);
     window.run();
@@ -69,7 +69,7 @@ fn everything_becomes_larger_and_smaller_by_key() {
     assert!((press(&mut window, Key::Minus) - 1.1).abs() < 0.01);
     assert!((press(&mut window, Key::Num0) - 1.0).abs() < 0.01);
     assert!((press(&mut window, Key::Minus) - 0.9).abs() < 0.01);
-    // It is remembered.
+    // The zoom is stored.
     assert!((window.state().state.prefs_to_keep().zoom - 0.9).abs() < 0.01);
 }
 

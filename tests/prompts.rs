@@ -1,4 +1,4 @@
-//! Prompts have the keyboard each time they open, however they were closed before.
+//! Tests that a prompt has the focus each time it opens, however it was closed before.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key};
@@ -19,7 +19,7 @@ const PATHS: [PathFor; 6] = [
     PathFor::Folder,
 ];
 
-/// A way to open a prompt, and the label of its field.
+/// Prompt, with the label of its field.
 #[derive(Clone, Copy, Debug)]
 enum Prompt {
     Path(PathFor),
@@ -65,7 +65,7 @@ impl Prompt {
         }
     }
 
-    /// Presses Esc until it is closed: the first one may leave the field.
+    /// Presses Esc until the prompt is closed. The first press may only leave the field.
     fn escape(self, window: &mut Harness<'static, App>) {
         for _ in 0..3 {
             if self.is_open(window) {
@@ -77,7 +77,7 @@ impl Prompt {
     }
 }
 
-/// After Esc the field of a path had no keyboard: `~/pics` opened Search and jumped to batch 43.
+/// After Esc, the path field once had no focus: `~/pics` opened Search and jumped to batch 43.
 #[test]
 fn a_prompt_has_the_keyboard_each_time_it_opens() {
     let (_dir, path) = control_recording();
@@ -93,7 +93,7 @@ fn a_prompt_has_the_keyboard_each_time_it_opens() {
             prompt.escape(&mut window);
         }
     }
-    // One path after the other, without an end of the first one.
+    // Opens one path prompt after the other without closing them.
     for what in PATHS {
         let prompt = Prompt::Path(what);
         prompt.open(&mut window);

@@ -1,4 +1,4 @@
-//! A large recording is shown while it is read.
+//! Tests that a large recording is shown while it is read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::texts::Picture as _;
 
 const STILL: &str = "Still reading large.jsonl.zst";
 
-/// Writes a recording of so many batches of one millisecond each.
+/// Writes a recording of `batches` batches of one millisecond each.
 fn write(path: &Path, batches: u32) {
     let file = std::fs::File::create_new(path).expect("there is room");
     let mut log = LogWriter::new(file, Compression::Zstd).expect("there is room");

@@ -1,4 +1,4 @@
-//! The runs of the window: nothing is lost by running again.
+//! Tests of the window's runs: a new run does not replace older ones.
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -12,7 +12,7 @@ use loadscope_trace::RunOptions;
 use crate::fixture::{Window, control_recording, until, wait};
 use crate::texts::Picture as _;
 
-/// Simulates a run: the same to the nanosecond every time.
+/// Simulates a run. The result is always identical to the nanosecond.
 fn simulate(window: &mut Harness<'static, App>, dataset: &str, workers: usize) {
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: dataset.to_owned(),
@@ -69,7 +69,7 @@ fn a_click_shows_a_run_again_and_shift_compares_it() {
     assert_eq!(shown(&window), (1, 1));
 }
 
-/// A right click on the run that is shown did nothing.
+/// A right click on the shown run once did nothing.
 #[test]
 fn a_right_click_offers_what_can_be_done_with_a_run() {
     let mut window = Window::new().open();
@@ -98,7 +98,7 @@ fn a_right_click_offers_what_can_be_done_with_a_run() {
     assert_eq!(shown(&window), (2, 4));
 }
 
-/// Whatever is refused, and whenever: a dataset that is not there is known only once the run has begun.
+/// A missing dataset is detected only after the run has started.
 #[test]
 fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
     let mut window = Window::new().open();
@@ -133,7 +133,7 @@ fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
         );
         window.state_mut().run(&ctx, Action::Escape.into());
     }
-    // Nor does a file that is no recording, or one that is not read to its end.
+    // The same is true for a file that is not a recording, or is not completely read.
     let (_dir, path) = control_recording();
     window.state_mut().run(&ctx, Command::Open(path.clone()));
     wait(&mut window, |app| {
@@ -148,7 +148,7 @@ fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
     assert_eq!(events(&window), before);
 }
 
-/// Events of a run that goes on while another one is looked at are not lost.
+/// Events of a run are not lost while another run is shown.
 #[test]
 fn a_run_goes_on_while_another_one_is_shown() {
     let mut window = Window::new().open();
@@ -174,7 +174,7 @@ fn a_run_goes_on_while_another_one_is_shown() {
     let run = &window.state().state.session.run;
     assert_eq!(run.batches().len(), 30);
     assert_eq!((run.dropped(), run.anomalies()), (0, (0, 0)));
-    // It can still be saved as a whole.
+    // The complete run can still be saved.
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("second.jsonl.zst");
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
@@ -216,7 +216,7 @@ fn pictures_of_the_runs_of_a_window() {
     }
 }
 
-/// A new user looked for it with a right click and in the palette, and found only files there.
+/// A new user looked for this in the context menu and the palette, and found only files there.
 #[test]
 fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette() {
     let compared = |window: &Harness<'static, App>| {

@@ -1,4 +1,4 @@
-//! In the pipeline: the picture of the sample that is read, what the samples of a batch cost, the last steps of the trainer.
+//! Tests of samples in the pipeline: the current image, the sample costs, and the trainer's last steps.
 
 use eframe::egui::{Shape, Theme, Vec2};
 use egui_kittest::{Harness, SnapshotResults};
@@ -10,7 +10,7 @@ use loadscope_ui::pipeline::PipelineView;
 use crate::pipeline::{enact::Play, enact::enact, state, window};
 use crate::texts::{Picture as _, cut, overlapping, texts};
 
-/// Two workers with batches of 16 pictures; one sample of batch 9 takes much longer than the others.
+/// Two workers with batches of 16 images. One batch, number 9, has much slower samples.
 fn run() -> Run {
     enact(Play {
         workers: 2,
@@ -38,14 +38,14 @@ fn open(size: Vec2, theme: Theme, at: Nanos) -> Harness<'static, State> {
     harness
 }
 
-/// While a batch is fetched: after some of its samples.
+/// Returns a time during the fetch of a batch, after some of its samples.
 fn amid(row: usize) -> Nanos {
     let run = run();
     let sample = run.samples(row).nth(5).expect("16 samples");
     sample.start + Nanos(sample.wall.0 / 2)
 }
 
-/// Pictures that are drawn: each is a texture of its own.
+/// Number of drawn images, each of which has its own texture.
 fn pictures(harness: &Harness<'_, State>) -> usize {
     fn count(shape: &Shape) -> usize {
         match shape {
@@ -76,7 +76,7 @@ fn a_worker_shows_the_picture_that_it_reads_and_the_trainer_its_batch() {
         .count();
     assert!(workers >= 1, "{:?}", texts(&harness));
     assert!(pictures(&harness) >= 1, "no picture");
-    // While the trainer works, the pictures of its batch are beside it.
+    // While the trainer works, the images of its batch are next to it.
     let run = run();
     let step = run
         .path(4)

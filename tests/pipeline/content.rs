@@ -1,4 +1,4 @@
-//! Content of every kind, and what the inspector makes of it.
+//! Tests of every kind of content in the inspector.
 
 use eframe::egui::Theme;
 use egui_kittest::kittest::Queryable as _;
@@ -49,7 +49,7 @@ fn field(name: &str, dtype: &str, shape: &[i64], data: FieldData) -> Field {
     }
 }
 
-/// A photograph of 24 × 16 pixels, made smaller from 48 × 32: a sun above the sea.
+/// Photographs of 24 × 16 pixels, reduced from 48 × 32: a sun above the sea.
 fn photographs(count: usize) -> Pictures {
     let (width, height) = (24, 16);
     let mut pixels = Vec::new();
@@ -137,7 +137,7 @@ fn content(batch: BatchId) -> BatchContent {
     }
 }
 
-/// A run of one batch of `count` samples, of which the third is slow.
+/// A run of one batch of `count` samples. The third sample is slow.
 fn run(count: usize, with_content: bool) -> Run {
     let batch = BatchId { epoch: 0, idx: 0 };
     let mut run = Run::new(RunInfo {
@@ -252,7 +252,7 @@ fn a_picture_is_enlarged_and_saved() {
     harness.get_by_label("Back to all images").click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, None);
-    // Another selection has other pictures.
+    // Another selection closes the enlarged image.
     harness
         .get_by_label("image of sample 7919, sun, with 1 box (sun), 1 caption")
         .click();

@@ -1,11 +1,11 @@
-//! A deterministic re-enactment of PyTorch's multiprocessing iterator: the events that a run of given costs makes.
+//! Deterministic simulation of PyTorch's multiprocessing iterator. It produces the events of a run with given costs.
 
 use loadscope_trace::{
     BatchContent, BatchId, Event, EventKind, Fetched, Field, FieldData, Nanos, Pictures, PinMemory,
     Run, RunId, RunInfo, RunOptions, SampleTiming, Stage, StageTiming, WorkerId, WorkerInfo,
 };
 
-/// What is enacted. Times in milliseconds.
+/// Parameters of the simulation. Times are in milliseconds.
 #[derive(Clone, Copy)]
 pub struct Play {
     pub workers: usize,
@@ -19,7 +19,7 @@ pub struct Play {
 }
 
 impl Default for Play {
-    /// 12 samples of 0.1 s, sample 3 takes 0.6 s, batches of one, 3 workers, a step of 0.02 s.
+    /// 12 samples of 0.1 s, of which sample 3 takes 0.6 s, batches of one, 3 workers, a step of 0.02 s.
     fn default() -> Self {
         Self {
             workers: 3,
@@ -36,15 +36,15 @@ impl Default for Play {
 struct Stagehand {
     play: Play,
     events: Vec<Event>,
-    /// When each worker is through with what it has been given.
+    /// Time when each worker finishes all its tasks.
     free: Vec<f64>,
     pin_free: f64,
-    /// Batches on their way: when they arrive, and which.
+    /// Arrival times and indices of batches in flight.
     coming: Vec<(f64, u32)>,
     sent: u32,
 }
 
-/// The run of `play`.
+/// Returns the run of `play`.
 pub fn enact(play: Play) -> Run {
     let mut events = events(play);
     events.sort_by_key(|e| e.at);
@@ -54,7 +54,7 @@ pub fn enact(play: Play) -> Run {
     run
 }
 
-/// The events of `play`, unsorted.
+/// Returns the events of `play`, unsorted.
 pub fn events(play: Play) -> Vec<Event> {
     let mut hand = Stagehand {
         play,
@@ -123,7 +123,7 @@ impl Stagehand {
         }
     }
 
-    /// Puts the next batch into its worker's queue and works out when it will arrive.
+    /// Dispatches the next batch to its worker and computes its arrival time.
     fn put(&mut self, now: f64) {
         if self.sent == self.play.batches {
             return;
@@ -154,7 +154,7 @@ impl Stagehand {
         self.coming.push((arrives, idx));
     }
 
-    /// Fetching and collating from `start` on; the end of fetching.
+    /// Simulates fetching and collating. Returns the end of fetching.
     fn fetch(&mut self, start: f64, idx: u32) -> f64 {
         self.enter(start, idx, Stage::Fetching);
         let count = self.play.batch_size;
@@ -241,7 +241,7 @@ impl Stagehand {
     }
 }
 
-/// Pictures of 8×8 that look like a ring with a bar, labels, and a field of numbers.
+/// Images of 8×8 pixels with a ring and a bar, labels, and a field of numbers.
 fn content(idx: u32, count: usize) -> BatchContent {
     let mut pixels = Vec::with_capacity(count * 64);
     for k in 0..count {

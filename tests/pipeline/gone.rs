@@ -1,4 +1,4 @@
-//! Workers that ended or died keep their places.
+//! Test that ended or dead workers keep their places.
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
@@ -7,7 +7,7 @@ use loadscope_trace::{BatchId, EndReason, Event, EventKind, Nanos, Run, RunId, S
 
 use super::{pipeline, save, state};
 
-/// So many workers at work, of which worker 1 has died and worker 2 was asked to end.
+/// A run in which worker 1 has died and worker 2 was told to end.
 fn diminished(workers: u16) -> Run {
     let reason = [EndReason::Died, EndReason::Finished];
     let mut kinds: Vec<EventKind> = (0..workers)

@@ -1,4 +1,4 @@
-//! The inspector.
+//! Tests of the inspector.
 
 use eframe::egui::Theme;
 use egui_kittest::Harness;

@@ -1,4 +1,4 @@
-//! The pipeline of an iterable dataset: workers whose streams end each in its own time.
+//! Tests of the pipeline of an iterable dataset, in which each worker's stream ends at its own time.
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
@@ -46,7 +46,7 @@ fn a_worker_whose_stream_has_ended_is_exhausted() {
         ("iterable-small", (700.0, 220.0), Theme::Light, false),
     ] {
         let run = streams();
-        // The first answer that a stream has ended.
+        // The first response that a stream has ended.
         let ended = run
             .transitions()
             .iter()
@@ -82,6 +82,6 @@ fn every_step_of_a_stream_can_be_looked_at() {
         harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();
     }
-    // No worker gets a task any more.
+    // No worker receives tasks any more.
     harness.get_by_label("workers_status 2 False");
 }

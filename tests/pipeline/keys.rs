@@ -1,4 +1,4 @@
-//! What belongs to the pipeline and the inspector, by key, in the whole window.
+//! Tests of pipeline and inspector keys in the whole window.
 
 use eframe::egui::{Event, Key, Modifiers, OutputCommand};
 use egui_kittest::Harness;
@@ -8,7 +8,7 @@ use loadscope_model::view::{Cursor, Item};
 
 use crate::fixture::{Window, control_recording};
 
-/// What was put on the clipboard in the last frame.
+/// Returns the text copied in the last frame.
 fn copied(window: &Harness<'_, App>) -> Option<String> {
     let commands = &window.output().platform_output.commands;
     commands.iter().find_map(|c| match c {
@@ -17,7 +17,7 @@ fn copied(window: &Harness<'_, App>) -> Option<String> {
     })
 }
 
-/// What the key C puts on the clipboard. Every event has a frame of its own, and only that of the key has the text.
+/// Returns the text that the key C copies. Each event has its own frame, and only the frame of the key has the text.
 fn copied_by(window: &mut Harness<'_, App>, modifiers: Modifiers) -> Option<String> {
     let key = |pressed| Event::Key {
         key: Key::C,
@@ -69,7 +69,7 @@ fn variables_values_and_pictures_by_key() {
     assert_eq!(values.as_deref(), Some("index\t[1]\n3\t3\n"));
     let json = copied_by(&mut window, Modifiers::SHIFT).expect("the content was copied");
     assert!(json.contains("\"dtype\": \"torch.uint8\""), "{json}");
-    // Escape takes away the enlarged picture before the selection.
+    // Escape closes the enlarged image before it clears the selection.
     window.run();
     window.get_by_label("image of sample 3, class 3").click();
     window.run();

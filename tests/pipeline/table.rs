@@ -1,4 +1,4 @@
-//! The table of batches.
+//! Tests of the table of batches.
 
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ fn the_table_sorts_and_selects() {
 #[test]
 fn the_table_says_how_long_each_batch_was_waited_for_and_how_early_it_came() {
     let run = enact(Play::default());
-    // Batch 3 is the slow one: those that come after it are there when the trainer asks for them.
+    // Batch 3 is slow. The batches after it are ready when the trainer asks for them.
     let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state(run, Cursor::Live));
     harness.run();
     harness.get_by_label("Arrived, ms").click();
@@ -96,7 +96,7 @@ fn the_table_shows_only_what_is_asked_for() {
     filter(&mut harness, "worker 1, batch 0-99");
     harness.get_by_label("25 of 300 batches");
     save(&mut harness, "table-filtered");
-    // What is selected elsewhere and not shown scrolls nothing and breaks nothing.
+    // A hidden selected batch must neither scroll nor fail.
     harness.state_mut().session.selection = Some(Item::Batch(200));
     harness.run();
     harness.get_by_label("Show all").click();
@@ -105,7 +105,7 @@ fn the_table_shows_only_what_is_asked_for() {
     harness.get_by_label_contains("Invalid filter: wrkr 1");
 }
 
-/// A filtered table of a run whose end is hidden has no row of what is to come.
+/// A filtered table with a hidden future must not show future batches.
 #[test]
 fn the_filter_knows_nothing_of_the_future() {
     let play = Play {
@@ -185,7 +185,7 @@ fn units_fit_and_nothing_is_clipped_in_a_usual_window() {
         cost: |idx| 0.08 + f64::from(idx % 9) * 0.004,
         ..Play::default()
     };
-    // As wide as the middle of a window of 1,440 points with both panels open.
+    // This is the width of the middle area in a window of 1,440 points with both panels open.
     let size = (848.0, 300.0);
     let (mut harness, _) = table(size, Theme::Light, state(enact(play), Cursor::Live));
     harness.run();
@@ -234,6 +234,6 @@ fn a_million_rows_hold_up_no_frame() {
     println!("opened: {:?} at most", longest(&mut harness, 300));
     harness.get_by_label_contains("Fetch, ").click();
     println!("sorted: {:?} at most", longest(&mut harness, 300));
-    // It takes the shortest time there is, so now it is far down.
+    // Batch 0 has the shortest time, so it is far down now.
     assert!(harness.query_by_label("batch 0").is_none());
 }

@@ -1,4 +1,4 @@
-//! PyTorch's variables beside the pipeline.
+//! Tests of PyTorch's variables next to the pipeline.
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;

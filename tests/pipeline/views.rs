@@ -1,4 +1,4 @@
-//! Data as people have them, loaded by the engine and looked at in the inspector: annotated pictures, tables, sequences, sounds.
+//! Tests of typical data, loaded by the engine and shown in the inspector: annotated images, tables, sequences and sounds.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ use loadscope_ui::panels::inspector::Inspector;
 use super::{save, state, window};
 use crate::fixture::repository;
 
-/// What the engine makes of a dataset.
+/// Loads a dataset with the engine.
 fn load(dataset: String, batch_size: usize) -> Run {
     let options = RunOptions {
         dataset,
@@ -43,7 +43,7 @@ fn load(dataset: String, batch_size: usize) -> Run {
     }
 }
 
-/// The first batch in a run whose times are always the same.
+/// Returns the first batch in a run with constant times.
 fn enacted(loaded: &Run) -> Run {
     let batch = BatchId { epoch: 0, idx: 0 };
     let indices = loaded.indices(0).to_vec();
@@ -96,7 +96,7 @@ fn inspector<'a>(height: f32, theme: Theme, run: Run) -> Harness<'a, State> {
     harness
 }
 
-/// Pictures of a view in both themes, with labels that have to be in it.
+/// Takes screenshots of a view in both themes, and checks that it contains these labels.
 fn look(name: &str, height: f32, run: &Run, labels: &[&str]) -> SnapshotResults {
     let mut results = SnapshotResults::new();
     for (name, theme) in [
@@ -115,7 +115,7 @@ fn look(name: &str, height: f32, run: &Run, labels: &[&str]) -> SnapshotResults 
     results
 }
 
-/// The photographs that come with the repository, 320 and 240 pixels wide.
+/// Saves the repository's photographs, 320 and 240 pixels wide.
 fn photographs(folder: &Path) {
     fs::create_dir_all(folder).expect("there is room");
     for (name, width) in [("china", 320), ("flower", 240)] {
@@ -186,7 +186,7 @@ fn boxes_of_voc_are_drawn_over_its_pictures() {
     results.extend_harness(&mut harness);
 }
 
-/// Objects, outlines, points and sentences of the two photographs.
+/// Writes COCO annotations of the two photographs: objects, outlines, keypoints and captions.
 fn coco(kind: &str, annotations: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     photographs(&dir.path().join("images"));
@@ -280,7 +280,7 @@ fn padding_of_texts_is_shaded() {
     ));
 }
 
-/// A sound of 8,000 frames a second in 16 bits: a tone that rises and fades.
+/// Writes a 16-bit sound of 8,000 frames per second: a rising, fading tone.
 fn wav(path: &Path, hertz: f64) {
     let frames = 8_000u32;
     let mut bytes = Vec::new();
