@@ -1,4 +1,4 @@
-//! The Sampling workspace: orders of the engine, as recorded and as predicted, in the whole window.
+//! Tests of the Sampling workspace in the whole window, with the engine's recorded and predicted orders.
 
 use eframe::egui::{Key, Modifiers, PointerButton, Role, Theme, Vec2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -68,20 +68,20 @@ fn pictures_of_a_shuffled_run() {
     }
 }
 
-/// Opens the list of what the points can be coloured by.
+/// Opens the drop-down for the colouring of the points.
 fn open_colourings(window: &mut Harness<'static, App>) {
     window.get_by_label("Colour of the points").click();
     window.run();
 }
 
-/// Chooses what the points are coloured by.
+/// Selects a colouring of the points.
 fn colour(window: &mut Harness<'static, App>, by: &str) {
     open_colourings(window);
     window.get_by_label(by).click();
     window.run();
 }
 
-/// How many different colours a picture has in the middle of the window.
+/// Number of different colours in the middle of the window.
 fn colours(window: &mut Harness<'static, App>) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let (w, h) = (picture.width(), picture.height());
@@ -147,7 +147,7 @@ fn ranks_and_epochs_are_laid_over_each_other() {
             colour(&mut window, by);
             let many = colours(&mut window);
             assert!(many > plain, "{by}: {many} and {plain} colours");
-            // The squares beside the drop-down say which is which.
+            // The squares next to the drop-down are the legend.
             for layer in layers {
                 let all = window.query_all_by_label(layer);
                 assert!(all.count() >= 1, "{layer}");
@@ -158,7 +158,7 @@ fn ranks_and_epochs_are_laid_over_each_other() {
     }
 }
 
-/// One epoch of one rank: there is nothing to lay over it.
+/// With one epoch of one rank, there is nothing to overlay.
 #[test]
 fn what_cannot_be_laid_over_each_other_is_grey() {
     let options = RunOptions {
@@ -214,7 +214,7 @@ fn pictures_of_orders_with_something_wrong() {
     };
     let mut window = open(&Recorded::of(weighted), Theme::Light, vec2(1440.0, 900.0));
     until(&mut window, "because the sampler draws with replacement");
-    // The file of weights is somewhere else each time.
+    // The path of the file of weights differs in each run.
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::ToggleOptions.into());
     window.run();
@@ -227,7 +227,7 @@ fn pictures_of_what_will_come() {
     let mut results = SnapshotResults::new();
     let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
     window.picture("sampling_empty");
-    // A stream's samples have no indices in the recording; the engine knows what its workers yield.
+    // The recording has no indices for a stream, but the engine knows the samples of its workers.
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "stream:len=240".to_owned(),
         num_workers: 3,
@@ -276,7 +276,7 @@ fn a_point_selects_its_batch_and_keys_change_the_workspace() {
     let mut window = open(&Recorded::of(distributed()), Theme::Dark, SMALL);
     until(&mut window, "251 of 1,003 indices come");
     let rect = window.get_by_label_contains("Position × index: ").rect();
-    // Some point is near enough to one of these places.
+    // Some point is near one of these places.
     for k in 0..40 {
         let at = rect.left_top() + rect.size() * vec2(0.3 + 0.01 * k as f32, 0.5);
         window.hover_at(at);
@@ -319,7 +319,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     };
     window.prefs.workspace = Workspace::Sampling;
     let mut window = window.open();
-    // A start with nothing open is the welcome, whatever was looked at last.
+    // A start without a run shows the start page, whatever workspace was open last.
     assert!(
         window
             .query_by_label_contains("Find out why training waits for data")
@@ -327,7 +327,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     );
     window.key_press(Key::Num2);
     window.run();
-    // Without a run, the workspace shows what the options of the next run will draw.
+    // Without a run, the workspace predicts the order of the next run.
     until(&mut window, "Each of the 1,797 indices comes exactly once");
     assert!(window.query_by_label_contains("still running").is_none());
     let predicted = window.state().state.session.run.batches().len();
@@ -373,7 +373,7 @@ fn a_recorded_stream_tells_how_much_its_workers_yielded() {
     until(&mut window, "24 of them distinct");
 }
 
-/// A permutation of 8 indices was called poorly shuffled.
+/// A permutation of 8 indices was once called poorly shuffled.
 #[test]
 fn the_shuffle_of_few_indices_is_not_judged() {
     let few = RunOptions {

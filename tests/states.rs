@@ -1,4 +1,4 @@
-//! Panels by themselves in the states that no other picture shows: nothing there yet, and something gone wrong.
+//! Screenshots of single panels in states that no other test shows: empty panels and failed runs.
 
 use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -18,7 +18,7 @@ use loadscope_ui::timeline::Timeline;
 use crate::fixture::failed_sequence;
 use crate::texts::Picture as _;
 
-/// A run that a broken sample has ended, that sample's batch selected.
+/// A run that a broken sample has ended, with that sample's batch selected.
 fn failed() -> State {
     let mut run = Run::default();
     failed_sequence().iter().for_each(|e| run.apply(e));
@@ -38,7 +38,7 @@ fn failed() -> State {
     }
 }
 
-/// A run that has not sent a batch yet.
+/// A run that has not dispatched a batch yet.
 fn nothing() -> State {
     State {
         session: SessionState {
@@ -53,7 +53,7 @@ fn nothing() -> State {
     }
 }
 
-/// A picture of what `show` draws, which says this.
+/// Takes a screenshot of `show`, and checks that it contains the text `says`.
 fn picture(
     (name, says): (&str, &str),
     size: Vec2,

@@ -46,12 +46,12 @@ impl<State> Picture for Harness<'_, State> {
     }
 }
 
-/// The rows of text that can be seen, in the order in which they are painted.
+/// Returns the visible rows of text, in painting order.
 pub fn texts<State>(harness: &Harness<'_, State>) -> Vec<String> {
     texts_in(harness, harness.ctx.content_rect())
 }
 
-/// Those in a part of the window.
+/// Returns the visible rows of text in a part of the window.
 pub fn texts_in<State>(harness: &Harness<'_, State>, part: Rect) -> Vec<String> {
     let mut all = Vec::new();
     for clipped in &harness.output().shapes {
@@ -73,13 +73,13 @@ fn rows(text: &TextShape, seen: Rect) -> impl Iterator<Item = String> {
     rows.filter_map(move |row| {
         let written = row.row.text();
         let place = row.rect().translate(text.pos.to_vec2());
-        // Of what is turned, only the beginning is known to be where it says.
+        // For rotated text, only the start position is reliable.
         let is_seen = seen.intersects(place) || text.angle != 0.0;
         (is_seen && !written.trim().is_empty()).then_some(written)
     })
 }
 
-/// Texts that are cut off at a side of what they stand in.
+/// Returns texts that are cut off at the left or right.
 pub fn cut<State>(window: &Harness<'_, State>) -> Vec<String> {
     fn look(shape: &Shape, clip: Rect, into: &mut Vec<String>) {
         match shape {
@@ -91,7 +91,7 @@ pub fn cut<State>(window: &Harness<'_, State>) -> Vec<String> {
     fn of_text(text: &TextShape, clip: Rect) -> Vec<String> {
         let rows = text.galley.rows.iter().filter(|row| {
             let place = row.rect().translate(text.pos.to_vec2());
-            // What is scrolled out of sight is not cut off.
+            // Text that is scrolled out of view is not cut off.
             let is_seen = clip.contains(place.center()) && place.height() <= clip.height();
             let is_cut = place.left() < clip.left() - 1.0 || place.right() > clip.right() + 1.0;
             is_seen && is_cut && !row.row.text().trim().is_empty()
@@ -110,14 +110,14 @@ pub fn cut<State>(window: &Harness<'_, State>) -> Vec<String> {
     all
 }
 
-/// Texts of one layer that are painted one over the other, in pairs.
+/// Returns pairs of texts that overlap.
 pub fn overlapping<State>(window: &Harness<'_, State>) -> Vec<(String, String)> {
     let screen = window.ctx.content_rect();
     let mut seen: Vec<(Rect, String)> = Vec::new();
     let mut pairs = Vec::new();
     for clipped in &window.output().shapes {
         let mut here = Vec::new();
-        // What an opaque ground covers is not seen any more.
+        // Text under an opaque background is no longer visible.
         for ground in grounds(&clipped.shape) {
             let ground = ground.intersect(clipped.clip_rect);
             seen.retain(|(place, _)| !ground.intersects(*place));
@@ -128,7 +128,7 @@ pub fn overlapping<State>(window: &Harness<'_, State>) -> Vec<(String, String)> 
             &mut here,
         );
         for (place, text) in here {
-            // Letters leave a little room around them.
+            // Glyphs leave a small margin around them.
             let inner = place.shrink2(Vec2::new(4.0, place.height() * 0.25));
             let over = |(other, said): &&(Rect, String)| inner.intersects(*other) && *said != text;
             if let Some((_, said)) = seen.iter().find(over) {
@@ -153,7 +153,7 @@ fn places(shape: &Shape, seen: Rect, into: &mut Vec<(Rect, String)>) {
         Shape::Vec(shapes) => shapes.iter().for_each(|s| places(s, seen, into)),
         Shape::Text(text) if text.angle == 0.0 => {
             into.extend(text.galley.rows.iter().filter_map(|row| {
-                // A row that goes on behind another text begins with blank room.
+                // A row that continues after another text begins with blank space.
                 let glyphs = &row.row.glyphs;
                 let (first, last) = glyphs.first().zip(glyphs.last())?;
                 let across = (row.pos.x + first.pos.x)..=(row.pos.x + last.max_x());
@@ -171,7 +171,7 @@ fn file(name: &str) -> PathBuf {
     repository("tests/snapshots").join(format!("{name}.txt"))
 }
 
-/// True if the tests are to write what they draw.
+/// Returns true if the tests should write their snapshots.
 fn writes() -> bool {
     let told = env::var("UPDATE_SNAPSHOTS").unwrap_or_default();
     matches!(told.as_str(), "true" | "1" | "yes" | "on" | "force")
@@ -219,7 +219,7 @@ fn a_number_that_changes_is_seen_whatever_the_picture_says() {
 #[test]
 fn every_picture_has_its_texts() {
     if writes() {
-        // They are not all there yet.
+        // Not all of them exist yet.
         return;
     }
     let names = |folder: &str, end: &str| {
@@ -227,7 +227,7 @@ fn every_picture_has_its_texts() {
         let names = entries.filter_map(|entry| {
             let name = entry.ok()?.file_name().into_string().ok()?;
             let name = name.strip_suffix(end)?;
-            // `name.new` and `name.diff` are what a test that failed leaves.
+            // Failed tests leave `name.new` and `name.diff`.
             (!name.contains('.')).then(|| name.to_owned())
         });
         names.collect::<Vec<String>>()

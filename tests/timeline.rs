@@ -1,4 +1,4 @@
-//! The timeline as a user meets it: by label, by pointer, and in pictures.
+//! Tests of the timeline: by label, by pointer, and with screenshots.
 
 pub mod fixture;
 mod pictures;
@@ -183,7 +183,7 @@ fn groups_fold_and_their_summary_says_what_they_did() {
     harness.hover_at(summary.center());
     harness.run();
     harness.get_by_label_contains("· workers");
-    // By key, too.
+    // By keyboard.
     harness.get_by_label("Unfold workers").focus();
     harness.run();
     harness.key_press(egui::Key::Enter);
@@ -292,7 +292,7 @@ fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
         None,
         "that was no range"
     );
-    // A right click removes nothing by itself: it asks what to do.
+    // A right click opens a menu. It does not remove the marker.
     harness.get_by_label("Marker 1").click_secondary();
     harness.run();
     assert_eq!(harness.state().state.session.markers.all().len(), 1);
@@ -357,7 +357,7 @@ fn a_double_click_zooms_to_the_span() {
     let at = place(&harness, "worker 0", 400);
     harness.hover_at(at);
     harness.step();
-    // All in one frame: the test's frames are too far apart for a double click.
+    // All events are in one frame. The test's frames are too far apart for a double click.
     harness
         .input_mut()
         .events

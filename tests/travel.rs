@@ -1,4 +1,4 @@
-//! Time travel, search, palette and undo, as a user does them: by label and by key.
+//! Tests of time travel, search, palette and undo, by label and by keyboard.
 
 use eframe::egui::{Event, Key, Modifiers, Role, Vec2};
 use egui_kittest::Harness;
@@ -59,8 +59,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
     assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
-/// What a user does to find out why batch 3 came late: from the start to the first arrival out of order, then to what
-/// was missing.
+/// A user looks for the reason why batch 3 arrived late: from the start to the first arrival out of order, then to the missing batch.
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {
     let mut window = control();
@@ -72,7 +71,7 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
     assert_eq!(state.pipeline().rcvd_idx, 3);
     press(&mut window, Modifiers::SHIFT, Key::O);
     assert!(hint(&window).starts_with("No earlier batch arrived out of order"));
-    // The sentence is on the screen.
+    // The hint is visible.
     assert!(
         window
             .query_by_label_contains("No earlier batch arrived out of order")
@@ -148,7 +147,7 @@ fn markers_are_placed_gone_to_and_removed() {
     assert!(window.state().state.session.markers.all().is_empty());
 }
 
-/// The pipeline at an instant, the lane, the batch and its stages, without a mouse.
+/// Follows the pipeline, the lane, the batch and its stages without a mouse.
 #[test]
 fn a_batch_is_followed_with_the_keyboard_alone() {
     let mut window = control();
@@ -160,7 +159,7 @@ fn a_batch_is_followed_with_the_keyboard_alone() {
     let state = &window.state().state;
     assert_eq!(state.session.selection, Some(Item::Batch(3)));
     assert!(state.session.view.is_some());
-    // The field still has the keyboard, so this is text, and this closes it.
+    // The field still has the focus, so the key is text. Escape closes the field.
     type_text(&mut window, "m");
     assert!(window.state().state.session.markers.all().is_empty());
     tap(&mut window, Key::Escape);
@@ -230,7 +229,7 @@ fn the_palette_finds_actions_and_batches() {
     tap(&mut window, Key::Enter);
     assert_eq!(window.state().state.session.selection, Some(Item::Batch(3)));
     tap(&mut window, Key::Escape);
-    // What is impossible says why.
+    // An unavailable action reports its reason.
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "redo");
     tap(&mut window, Key::Enter);

@@ -1,4 +1,4 @@
-//! *Diagnose*, *Run the program with other settings*: other arguments, tried on the program that the window watches.
+//! Tests of *Diagnose*, *Run the program with other settings*: measurements of other arguments with the watched program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-/// The run in `file`, as if it were that of a program that was started from the window.
+/// Opens the run in `file` as if it belonged to a program started from the window.
 fn diagnose(theme: Theme, file: &Path, program: Program) -> Harness<'static, App> {
     let mut window = Window {
         theme,
@@ -78,7 +78,7 @@ fn tried(kind: Kind, workers: usize) -> Tried {
     }
 }
 
-/// Asks, hears, and shows what came of it.
+/// Screenshots of the offer, the progress and the result.
 #[test]
 fn pictures_of_tries() {
     let mut results = SnapshotResults::new();
@@ -91,7 +91,7 @@ fn pictures_of_tries() {
         let mut window = diagnose(theme, &file, program);
         let said = "Runs python train.py --epochs 3 unchanged";
         assert!(window.query_by_label_contains(said).is_some());
-        // One picture per theme: the beginning and the end.
+        // One screenshot per theme: the start and the end.
         if theme == Theme::Dark {
             window.picture(format!("{name}-before"));
         }
@@ -146,7 +146,7 @@ fn set(overrides: &[(usize, usize)]) -> Table {
     Table::of("train.py:42".to_owned(), None, rows, Vec::new())
 }
 
-/// "num_workers=5..." was there twice.
+/// "num_workers=5..." once appeared twice.
 #[test]
 fn settings_have_different_names() {
     let (dir, file) = control_recording();
@@ -167,7 +167,7 @@ fn settings_have_different_names() {
             &mut window,
             News::Line("run 2 of 9: num_workers=5".to_owned()),
         );
-        // Above the fold, whatever is scrolled.
+        // The status line is visible at any scroll position.
         window.get_by_label("Measuring: run 2 of 9: num_workers=5");
         let table = set(&[(5, 3), (5, 4), (2, 2), (2, 3)]);
         let names: Vec<String> = table.rows.iter().map(|row| row.name()).collect();
@@ -182,7 +182,7 @@ fn settings_have_different_names() {
         window
             .get_all_by_label_contains("Run the program with other settings")
             .last();
-        // A long name is written on several lines.
+        // A long name wraps.
         let painted = texts(&window).join(" ");
         let painted = painted.split_whitespace().collect::<Vec<_>>().join(" ");
         for name in &names {
@@ -194,7 +194,7 @@ fn settings_have_different_names() {
     }
 }
 
-/// "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
+/// "Best: 48.8 ms (-52 %)" was once above a row with 45.6 ms (-55 %), without a reason.
 #[test]
 fn a_faster_row_than_the_recommended_one_is_explained() {
     let (dir, file) = control_recording();
@@ -230,7 +230,7 @@ fn a_faster_row_than_the_recommended_one_is_explained() {
     assert!(painted.contains(&why), "{why} in {painted}");
 }
 
-/// A click said "This run is slower: −51 %" of the unchanged program.
+/// A click once said "This run is slower: −51 %" about the unchanged program.
 #[test]
 fn a_click_compares_what_came_of_a_change() {
     let (dir, file) = control_recording();
@@ -290,7 +290,7 @@ fn a_click_compares_what_came_of_a_change() {
     );
 }
 
-/// True while a process whose command line holds `word` runs.
+/// Returns true while a process runs whose command line contains `word`.
 fn runs(word: &str) -> bool {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut lines = entries.map(|entry| std::fs::read(entry.path().join("cmdline")));
@@ -314,7 +314,7 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
     let text = include_str!("data/stand_in.py");
     let text = text.replace("open(\"written.txt\", \"a\").write(\"run\\n\")", "");
     std::fs::write(&script, text).expect("written");
-    // Its name leads to it only from its folder.
+    // The relative path is valid only in its folder.
     let program = Program {
         command: words(&["python3", name]),
         folder: Some(folder.path().to_owned()),
@@ -324,13 +324,13 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
     window.state_mut().run(&ctx, Action::TryProgram.into());
     let until = Instant::now() + Duration::from_secs(60);
     let trying = |window: &Harness<'static, App>| window.state().state.look.trying.clone();
-    // The first run has ended, and the next one begins.
+    // The first run has ended, and the next one starts.
     while trying(&window).is_none_or(|t| t.lines.len() < 3) {
         assert!(Instant::now() < until, "{:?}", trying(&window));
         std::thread::sleep(Duration::from_millis(20));
         window.run_steps(1);
     }
-    // Between two runs there is none for a moment.
+    // Between two runs, there is a moment without a process.
     while !runs(name) {
         assert!(Instant::now() < until, "it is not run again");
         std::thread::sleep(Duration::from_millis(5));
@@ -349,7 +349,7 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
     };
     assert!(table.rows[0].tried.measured.is_ok(), "{table:?}");
     assert!(!runs(name));
-    // Its recording is there to be opened.
+    // Its recording can be opened.
     let recording = &table.rows[0].tried.recording;
     assert!(folder.path().join("tune").join(recording).exists());
 }

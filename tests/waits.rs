@@ -1,4 +1,4 @@
-//! Red means a wait that can be felt: shorter ones are grey wherever waits are drawn.
+//! Tests that only noticeable waits are red. Shorter waits are grey everywhere.
 
 use eframe::egui::{Color32, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -13,7 +13,7 @@ use loadscope_ui::theme::Palette;
 use crate::fixture::{Window, control_recording, run, write_log};
 use crate::texts::{Picture as _, cut, overlapping};
 
-/// 200 batches of one worker. Before each the trainer waits for so long, and then trains for 3 ms.
+/// 200 batches of one worker. Before each batch, the trainer waits for `wait`, then it trains for 3 ms.
 fn events(wait: Nanos) -> Vec<Event> {
     let options = RunOptions {
         num_workers: 1,
@@ -67,7 +67,7 @@ fn open(wait: Nanos) -> (tempfile::TempDir, Harness<'static, App>) {
     (dir, window.open())
 }
 
-/// Pixels as red as a wait, between these heights.
+/// Number of pixels in the colour of a long wait, between these heights.
 fn red(window: &mut Harness<'static, App>, top: f32, bottom: f32) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let stall = Palette::DARK.stall;
@@ -84,7 +84,7 @@ fn waits_of_less_than_a_millisecond_are_never_red() {
     for (wait, is_red) in [(Nanos(700_000), false), (Nanos(1_600_000), true)] {
         let (_dir, mut window) = open(wait);
         run(&mut window, Action::ToggleInspector);
-        // In the middle of a wait, with all of the run in sight, some of it, and one wait alone.
+        // The cursor is in the middle of a wait. The view shows the whole run, a part of it, or a single wait.
         let at = window.state().state.session.run.waits()[50];
         let middle = at.start + Nanos((at.end - at.start).0 * 9 / 10);
         run(&mut window, Command::Cursor(Cursor::At(middle)));
@@ -102,7 +102,7 @@ fn waits_of_less_than_a_millisecond_are_never_red() {
                 "{wait}, {view:?}: {count} pixels of the lane"
             );
         }
-        // The bar at the bottom of the trainer's box shows the share of all waits together.
+        // The bar at the bottom of the trainer's box shows the share of all waits.
         let trainer = window.get_by_label("trainer").rect();
         let count = red(&mut window, trainer.top(), trainer.bottom() - 14.0);
         assert_eq!(count > 0, is_red, "{wait}: {count} pixels of the trainer");

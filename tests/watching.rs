@@ -1,4 +1,4 @@
-//! The sheet that asks for a PyTorch program, starts it and watches it.
+//! Tests of the sheet that starts and watches a PyTorch program.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn pictures_of_the_sheet_that_asks_for_a_program() {
 #[test]
 fn the_sheet_keeps_what_was_typed_and_goes_with_escape() {
     let mut window = open(vec2(1100.0, 700.0), Theme::Dark);
-    // The field has the keyboard.
+    // The field has the focus.
     window.event(Event::Text("train.py".to_owned()));
     window.run();
     assert_eq!(asked(&window).script, "train.py");
@@ -78,11 +78,11 @@ fn the_sheet_keeps_what_was_typed_and_goes_with_escape() {
     assert!(window.state().state.overlay.watching.is_none());
 }
 
-/// Enter started the program wherever the keyboard was.
+/// Enter once started the program wherever the focus was.
 #[test]
 fn enter_starts_the_program_only_from_a_field() {
     let mut window = open(vec2(1100.0, 700.0), Theme::Dark);
-    // There is no such folder: the sheet reports it on an attempt to start.
+    // The folder does not exist, so the sheet reports an error when it starts the program.
     type_into(&mut window, "Program", "train.py");
     type_into(&mut window, "Folder", "/no/such/folder");
     let problem = |window: &Harness<'static, App>| {
@@ -117,7 +117,7 @@ fn enter_starts_the_program_only_from_a_field() {
     assert!(!window.state().state.session.watched);
 }
 
-/// The program is what the user wrote, so it may be anything: here it is one without PyTorch, which fails.
+/// The program may be anything. This one does not use PyTorch, and fails.
 #[cfg(unix)]
 #[test]
 fn a_program_that_fails_says_what_it_printed_last() {
@@ -144,12 +144,12 @@ fn a_program_that_fails_says_what_it_printed_last() {
     until(&mut window, "The program train.sh ended with exit code 3");
     window.get_by_label_contains("one and two words");
     window.get_by_label_contains("ValueError: it failed");
-    // It is this program that is tried with other arguments.
+    // This program is used for measurements with other arguments.
     let program = window.state().state.session.program.clone();
     let program = program.expect("it can be started again");
     assert_eq!(program.shown(), "sh train.sh one two words");
     assert_eq!(program.folder.as_deref(), Some(folder.path()));
-    // It stands in the sheet the next time.
+    // The sheet shows it the next time.
     assert_eq!(window.state().prefs().watched.script, "train.sh");
     let notices = &window.state().state.session.notices;
     let printed = notices.iter().find_map(|notice| {

@@ -1,4 +1,4 @@
-//! The start page: what was opened before is known again by how its trainer worked and waited.
+//! Tests of the start page, which shows thumbnails of the trainer's activity in recent recordings.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn a_recording_that_was_closed_is_drawn_on_the_start_page() {
         "{:?}",
         texts(&window)
     );
-    // It is there at the next start as well, also if the window is closed before the recording is.
+    // The next start shows it, too, even if the window is closed before the recording.
     let prefs = window.state().state.prefs_to_keep();
     let drawn = std::path::absolute(&path).expect("an absolute path");
     assert!(

@@ -1,4 +1,4 @@
-//! What a user does with a recording: by label and by key.
+//! Tests of typical use of a recording, by label and by keyboard.
 
 use eframe::egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
@@ -67,7 +67,7 @@ fn keys_go_to_stalls_zoom_and_come_back() {
     window.key_press_modifiers(Modifiers::ALT, Key::ArrowRight);
     window.run();
     assert_eq!(window.state().state.shown(), closer);
-    // Escape never loses the moment that is looked at.
+    // Escape never moves the cursor.
     let cursor = window.state().state.session.cursor;
     window.key_press(Key::Escape);
     window.key_press(Key::Escape);

@@ -1,4 +1,4 @@
-//! Recordings of runs whose orders are the engine's.
+//! Recordings of runs with the engine's orders.
 
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::Harness;
@@ -12,23 +12,23 @@ use tempfile::TempDir;
 
 use crate::fixture::{Window, write_log};
 
-/// A recording in a folder of its own.
+/// Recording in its own folder.
 pub struct Recorded {
     dir: TempDir,
 }
 
 impl Recorded {
-    /// All epochs of these options.
+    /// Records all epochs of these options.
     pub fn of(options: RunOptions) -> Self {
         Self::with(&events(&options))
     }
 
-    /// The first of the events of these options.
+    /// Records the first `count` events of these options.
     pub fn cut(options: RunOptions, count: usize) -> Self {
         Self::with(&events(&options)[..count])
     }
 
-    /// A run that nothing is known of.
+    /// Records no events.
     pub fn nothing() -> Self {
         Self::with(&[])
     }
@@ -99,7 +99,7 @@ fn events(options: &RunOptions) -> Vec<Event> {
                 idx: idx as u32,
             };
             let worker = u16::try_from(*worker).ok();
-            // A stream's samples have no indices.
+            // Samples of a stream have no indices.
             let is_stream = matches!(samples, Samples::Streams(_));
             let known = if is_stream { &[][..] } else { indices };
             tell(EventKind::dispatched(batch, worker, known));

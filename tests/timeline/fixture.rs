@@ -1,11 +1,11 @@
-//! A small loader on paper: makes the events of a plausible run, always the same ones.
+//! Simulated loader that always produces the same events of a plausible run.
 
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Gauge, GaugeKind, Lane, Nanos, Run, RunId, RunInfo,
     RunOptions, SampleTiming, Stage, StageTiming,
 };
 
-/// What is run.
+/// Parameters of the loader.
 pub struct Loader {
     pub workers: u32,
     pub prefetch: u32,
@@ -15,11 +15,11 @@ pub struct Loader {
     pub step_us: i64,
     /// Time of each sample by its index, µs.
     pub sample_us: fn(u32) -> i64,
-    /// Batches are pinned, and memory and processors are measured.
+    /// True to pin batches, and to measure memory and CPU.
     pub pins_and_measures: bool,
 }
 
-/// 12 samples of 0.1 s, of which number 3 takes 0.6 s; the run that PyTorch's documentation of the order can be checked against.
+/// 12 samples of 0.1 s, of which sample 3 takes 0.6 s. The run can be checked against PyTorch's documentation of the order.
 pub const CONTROL: Loader = Loader {
     workers: 3,
     prefetch: 2,
@@ -30,7 +30,7 @@ pub const CONTROL: Loader = Loader {
     pins_and_measures: false,
 };
 
-/// 4 workers, 16 samples a batch, some of them slow.
+/// 4 workers with 16 samples per batch, some of them slow.
 pub const SMALL: Loader = Loader {
     workers: 4,
     prefetch: 2,
@@ -52,7 +52,7 @@ pub const LARGE: Loader = Loader {
     batch_size: 4,
     step_us: 2_000,
     sample_us: |k| {
-        // Slower towards the middle, with a bad patch.
+        // Samples are slower towards the middle, with an even slower section.
         let progress = f64::from(k) / 60_000.0;
         let slow = 1.0 + 1.3 * (progress * std::f64::consts::PI).sin();
         let patch = if (0.60..0.66).contains(&progress) {
@@ -76,7 +76,7 @@ pub const MANY: Loader = Loader {
     pins_and_measures: false,
 };
 
-/// 2 workers, batches that are pinned, memory and processors measured.
+/// 2 workers with pinned batches and measured memory and CPU.
 pub const PINNED: Loader = Loader {
     workers: 2,
     batches: 40,
@@ -84,7 +84,7 @@ pub const PINNED: Loader = Loader {
     ..SMALL
 };
 
-/// A number that looks random.
+/// Returns a pseudo-random number.
 fn noise(k: u32) -> u32 {
     let mut x = k.wrapping_mul(0x9E37_79B9) ^ 0x85EB_CA6B;
     x ^= x >> 15;
@@ -116,7 +116,7 @@ fn id(idx: u32) -> BatchId {
 }
 
 impl Loader {
-    /// The run up to `until_us`, or all of it.
+    /// Returns the run up to `until_us`, or all of it.
     pub fn run(&self, until_us: Option<i64>) -> Run {
         let mut events = self.events();
         events.sort_by_key(|e| e.at);
@@ -194,7 +194,7 @@ impl Loader {
         tape.events
     }
 
-    /// A worker does batch `idx`, dispatched at `now`. Returns when it is finished.
+    /// Simulates a worker that processes batch `idx`, dispatched at `now`. Returns the end time.
     fn work(&self, tape: &mut Tape, free: &mut [i64], idx: u32, now: i64) -> i64 {
         let worker = (idx % self.workers) as u16;
         let indices: Vec<u64> = (0..self.batch_size)
@@ -238,7 +238,7 @@ impl Loader {
         at
     }
 
-    /// Memory grows, the processors follow the work, one of the values could not be had.
+    /// Simulates growing memory and varying CPU usage. Some memory values are missing.
     fn measure(&self, tape: &mut Tape) {
         for k in 0..60u32 {
             let jitter = f64::from(noise(k) % 100) / 100.0;

@@ -1,4 +1,4 @@
-//! Pictures of the timeline.
+//! Screenshots of the timeline.
 
 use eframe::egui::{Theme, vec2};
 use egui_kittest::SnapshotResults;
@@ -12,7 +12,7 @@ use super::fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
 use super::window::{Window, open, place};
 use crate::texts::Picture as _;
 
-/// Every scene in one of the themes; all of them at the smallest size, where room is short.
+/// Every scene in one of the themes, at the smallest size with the least space.
 #[test]
 fn pictures_of_the_timeline() {
     let mut results = SnapshotResults::new();
@@ -30,7 +30,7 @@ fn pictures_of_the_timeline() {
     }
 }
 
-/// In the middle of a small window with both side panels there is little room, on a large screen much.
+/// A small window with both side panels leaves little space, a large screen leaves much.
 #[test]
 fn pictures_of_narrow_and_wide_timelines() {
     let mut results = SnapshotResults::new();

@@ -1,4 +1,4 @@
-//! The page of the inspector that adds up a range of time.
+//! Tests of the inspector's page about a time range.
 
 use eframe::egui::{self, Theme, vec2};
 use egui_kittest::kittest::Queryable as _;

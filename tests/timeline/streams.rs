@@ -1,4 +1,4 @@
-//! Samples of a stream, which have no index.
+//! Tests of a stream's samples, which have no index.
 
 use loadscope_lessons::simulated;
 use loadscope_model::state::Source;
@@ -8,7 +8,7 @@ use loadscope_trace::{Nanos, RunOptions};
 use super::window::{Window, small};
 use crate::texts::texts;
 
-/// Every sample of a stream was called sample #1.
+/// Every sample of a stream was once called sample #1.
 #[test]
 fn a_sample_of_a_stream_is_named_by_its_place_in_the_batch() {
     let options = RunOptions {

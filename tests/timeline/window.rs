@@ -1,4 +1,4 @@
-//! A window with nothing in it but a timeline, and hands to use it.
+//! Window that contains only a timeline, with simulated pointer input.
 
 use eframe::egui::{self, Modifiers, MouseWheelUnit, PointerButton, Pos2, Theme, Vec2, pos2, vec2};
 use egui_kittest::Harness;
@@ -11,7 +11,7 @@ use loadscope_ui::timeline::Timeline;
 
 use super::fixture::Loader;
 
-/// A window with nothing but a timeline, and what it has asked for.
+/// Window that contains only a timeline, and the commands it has issued.
 #[derive(Default)]
 pub struct Window {
     pub timeline: Timeline,
@@ -116,7 +116,7 @@ pub fn wheel(harness: &mut Harness<'_, Window>, at: Pos2, lines: Vec2, modifiers
     harness.run_steps(30);
 }
 
-/// In the middle of a lane, at a time.
+/// Returns a point in the middle of a lane, at a time.
 pub fn place(harness: &Harness<'_, Window>, lane: &str, ms: i64) -> Pos2 {
     let y = harness.get_by_label(&format!("{lane} lane")).rect();
     let ruler = harness.get_by_label("Time ruler").rect();

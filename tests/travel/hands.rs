@@ -1,4 +1,4 @@
-//! Hands: the mouse's other buttons, keys that are held, Tab, edges of panels; and what is remembered of them.
+//! Tests of extra mouse buttons, held keys, Tab and panel edges, and of the stored preferences.
 
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Role, pos2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -47,7 +47,7 @@ fn keys_that_are_held_go_on_and_stop() {
     assert!(held < other.state().state.shown().len());
     window.run();
     assert_eq!(window.state().state.shown().len(), held);
-    // All of it is one step back.
+    // All of it is one step back in the view history.
     press(&mut window, Modifiers::ALT, Key::ArrowLeft);
     assert_eq!(window.state().state.session.view, None);
 }

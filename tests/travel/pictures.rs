@@ -1,4 +1,4 @@
-//! Pictures of what lies on top of the window.
+//! Screenshots of overlays.
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::SnapshotResults;
@@ -61,14 +61,14 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         window.run();
         window.picture(format!("travel_messages_{name}"));
         tap(&mut window, Key::Escape);
-        // As if the engine had made it, and a folder could not be opened.
+        // The state is that of an engine run, with an open command that failed.
         let state = window.state_mut().state.set_up();
         state.session.source = Source::Finished;
         state.session.run.info.origin = Origin::Engine;
         let missing = Command::Open("/no/such/recording.jsonl".into());
         window.state_mut().run(&ctx, missing);
         wait(&mut window, |app| app.state.overlay.looking.is_none());
-        // What the window asks before it closes stands still; a run that began would not.
+        // The closing question is a still image, unlike a run that starts.
         press(&mut window, Modifiers::COMMAND, Key::Q);
         let asked = window.query_by_label("1 unsaved run");
         assert!(asked.is_some(), "the window asks");

@@ -1,4 +1,4 @@
-//! Runs of the engine and of the simulator: replaced, saved, asked about, taken on step by step.
+//! Tests of engine and simulated runs: replacing, saving, the closing question, and stepping.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
@@ -27,7 +27,7 @@ fn the_same_run_is_simulated_every_time_and_can_be_saved() {
     );
     assert_eq!(window.state().state.session.cursor, Cursor::Step(0));
     assert_eq!(window.state().state.session.run.batches().len(), 57);
-    // Nothing would be lost, so nothing is asked.
+    // Nothing would be lost, so there is no question.
     assert_eq!(simulate(&mut window), first);
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("simulated.jsonl");
@@ -54,7 +54,7 @@ fn small_run(window: &mut Harnessed) {
     window.run();
 }
 
-/// While the engine runs, the window never comes to rest.
+/// While the engine runs, the window redraws continuously.
 fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(2);
@@ -65,7 +65,7 @@ fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
     let mut window = Window::new().open();
     small_run(&mut window);
     let before = window.state().state.session.run.events();
-    // Another run takes its place without a question, and it stays in the list.
+    // Closing a run asks nothing, because the run stays in the list.
     press(&mut window, Modifiers::COMMAND, Key::W);
     assert_eq!(window.state().state.session.source, Source::None);
     assert_eq!(window.state().state.runs.all().len(), 1);
@@ -81,7 +81,7 @@ fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("kept.jsonl");
     press(&mut window, Modifiers::COMMAND, Key::Q);
-    // The dialog of the system is not there in a test; its answer is.
+    // A test has no system dialog, so this simulates its answer.
     if let Some(question) = &mut window.state_mut().state.set_up().overlay.question {
         question.saving = true;
     }
