@@ -68,7 +68,7 @@ impl Film {
             let path = self.folder.join(format!("{:04}.png", self.frames));
             picture.save(&path).expect("there is room");
             self.frames += 1;
-            // The window advances by small steps, as it does on a screen.
+            // Each film frame covers five steps of 1/60 s.
             for _ in 0..5 {
                 self.window.run_steps(1);
             }

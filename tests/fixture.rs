@@ -26,8 +26,8 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// Control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s, with batch size 1, 3 workers, prefetch 2 and a training step of
-/// 0.02 s. It is simulated, so all runs are identical to the nanosecond.
+/// Control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s. Batch size 1, 3 workers, prefetch 2, a training step of 0.02 s.
+/// It is simulated, so all runs are identical to the nanosecond.
 pub fn control_sequence() -> Vec<Event> {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=100,slow=3:600".to_owned(),

@@ -62,7 +62,6 @@ fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     Field::ALL.iter().filter_map(place).collect()
 }
 
-/// Change to the options.
 type Change = fn(&mut RunOptions);
 
 /// "1 option changed" once pushed all rows down by 30 points, so the second click hit another row.

@@ -94,7 +94,6 @@ fn save(harness: &mut Harness<'_, State>, name: &str) {
     harness.picture(format!("pipeline_{name}"));
 }
 
-/// Returns the screenshots to take.
 fn shots() -> Vec<Shot> {
     let usual = Play::default();
     let many = |workers: usize| Play {

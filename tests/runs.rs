@@ -133,7 +133,7 @@ fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
         );
         window.state_mut().run(&ctx, Action::Escape.into());
     }
-    // The same is true for a file that is not a recording, or is not completely read.
+    // Opening a recording keeps the run, too.
     let (_dir, path) = control_recording();
     window.state_mut().run(&ctx, Command::Open(path.clone()));
     wait(&mut window, |app| {

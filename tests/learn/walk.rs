@@ -53,7 +53,6 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
         match task {
             Task::Predict { .. } => {
                 questions += 1;
-                // Without an answer, the key does nothing.
                 let answered = right(window);
                 let given = match is_right {
                     true => answered,

@@ -55,7 +55,7 @@ pub fn height(state: &State, window: Vec2) -> Option<f32> {
             Some(entry) => usual.max(needed(&entry.question, window.x)).min(most),
         },
         Page::Case(detecting) if detecting.solved.is_some() => usual,
-        // Four rows of buttons fit if there is room for two columns.
+        // With room for two columns, there are only four rows of buttons.
         Page::Case(_) if window.x >= 1000.0 => most.min(252.0),
         Page::Case(_) => most.min(300.0),
     })

@@ -56,7 +56,7 @@ struct Crew {
     rows: Vec<Row>,
 }
 
-/// Loader.
+/// Row of a loader.
 struct Row {
     id: RunId,
     /// Name that is unique in the session.
@@ -352,7 +352,6 @@ fn uncertain(ui: &Ui, state: &State, row: &Row, room: Rect) {
     }
 }
 
-/// Draws the time cursor.
 fn cursor(ui: &Ui, state: &State, room: Rect) {
     let view = state.shown();
     let share = (state.now() - view.start).0 as f64 / view.len().0 as f64;

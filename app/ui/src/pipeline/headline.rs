@@ -88,7 +88,6 @@ impl Pen<'_> {
         (is_cut && at_end).then_some(say!("The recording is truncated here"))
     }
 
-    /// Shows the legend of colours.
     fn legend(&self, ui: &Ui, rect: Rect) {
         let p = self.palette;
         let pin = (say!("Pinning"), p.pin, Term::Pinning);

@@ -38,7 +38,7 @@ pub struct Scene<'a> {
 pub struct Slot {
     /// Index of the batch that belongs here.
     pub idx: u32,
-    /// That batch once it is dispatched, at any position.
+    /// The batch that belongs here, once it is dispatched. It may be anywhere in the pipeline.
     pub batch: Option<HeldBatch>,
 }
 

@@ -228,7 +228,7 @@ impl Pen<'_> {
         );
     }
 
-    /// Shows `on [12]` or `for [12]`.
+    /// Shows `on batch [12]` or `for batch [12]`.
     fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Place) {
         let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
         let word = say!("{word} batch");

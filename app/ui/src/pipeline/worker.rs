@@ -145,8 +145,8 @@ impl Pen<'_> {
         rect
     }
 
-    /// Returns four texts about the samples, longest first: the cost if the sample is slow, or its index, then `sample 3 of 32`, `3/32` and
-    /// nothing. Outside fetching, the first text is the number of samples.
+    /// Returns four texts about the samples, longest first: the cost of a slow sample or the index, `sample 3 of 32`, `3/32`, and nothing.
+    /// Outside fetching, the first text is the number of samples.
     fn samples(&self, batch: &HeldBatch) -> [String; 4] {
         let nothing = String::new;
         match self.scene.progress(batch) {

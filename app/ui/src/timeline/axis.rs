@@ -189,7 +189,7 @@ impl TimeAxis {
     }
 }
 
-/// Largest integer at or below `x`. On old processors, the standard `floor` is a function call.
+/// Largest integer at or below `x`. The standard `floor` is a function call if the target includes old processors.
 #[inline]
 pub(super) fn floor(x: f64) -> i64 {
     let whole = x as i64;

@@ -31,7 +31,6 @@ struct Entry {
     place: Rect,
 }
 
-/// Legend of a run.
 pub(super) struct Legend {
     entries: Vec<Entry>,
     /// Height, points.

@@ -58,7 +58,6 @@ pub(super) fn height(state: &State) -> f32 {
     }
 }
 
-/// Draws the other loaders.
 pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, asks: &mut Asks) {
     if area.height() < HEAD {
         return;

@@ -103,7 +103,6 @@ impl Part<'_> {
     }
 }
 
-/// Areas of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Areas {
     pub minimap: Rect,

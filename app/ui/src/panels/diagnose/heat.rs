@@ -165,7 +165,6 @@ struct Marks {
     cheapest: bool,
 }
 
-/// Kind of mark.
 #[derive(Clone, Copy)]
 enum Mark {
     Recorded,

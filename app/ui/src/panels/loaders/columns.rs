@@ -11,7 +11,6 @@ const NUMBER: f32 = 64.0;
 /// Minimum width with room for all columns, points.
 const ROOMY: f32 = 760.0;
 
-/// Positions of the columns.
 pub(super) struct Columns {
     pub(super) name: Rect,
     /// Batches, samples per second and the waited time, if there is room.

@@ -16,7 +16,6 @@ use loadscope_model::command::{Action, Command};
 struct Kind {
     /// Prefix of the specification.
     prefix: &'static str,
-    /// Display name.
     name: Text,
     /// Initial specification.
     first: &'static str,

@@ -106,7 +106,7 @@ fn by_name(name: &str, typed: &str) -> Option<i32> {
         None => return Some(0),
     };
     let words = if has_words(&letters, typed) { WORDS } else { 0 };
-    // Of two equally good matches, the shorter one wins.
+    // If two matches are equally good, the shorter name wins.
     Some(points * 4 + words - letters.len() as i32 / 4)
 }
 

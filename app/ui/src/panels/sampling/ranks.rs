@@ -152,7 +152,7 @@ fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
         for index in list {
             let share = (*index as f64 + 0.5) / ranks.bound.max(1) as f64;
             let x = rect.left() + share as f32 * rect.width();
-            // Of crowded marks, only the first is drawn. The summary has their number.
+            // If marks crowd, only the first is drawn. The summary has their number.
             if x - last < 8.0 {
                 continue;
             }

@@ -328,7 +328,7 @@ fn whole(answers: &Answers, by: Colouring) -> Window {
     )
 }
 
-/// Returns the highest index plus one, if the sampler's indices exceed the dataset.
+/// Returns the highest index plus one if the sampler's indices exceed the dataset, and otherwise 0.
 fn highest(answers: &Answers) -> u64 {
     match answers.coverage.outside {
         0 => 0,
@@ -341,7 +341,7 @@ fn highest(answers: &Answers) -> u64 {
     }
 }
 
-/// Size of a point, points. Few points are larger.
+/// Size of a point, points. Points are larger if there are few.
 fn dot(points: usize) -> f32 {
     match points {
         0..=400 => 5.0,

@@ -42,7 +42,8 @@ pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     }
 }
 
-/// Shows the colours of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right.
+/// Shows the colours of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right,
+/// points.
 pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32) {
     const SQUARE: f32 = 9.0;
     const GAP: f32 = 12.0;
