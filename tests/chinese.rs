@@ -24,7 +24,7 @@ use loadscope_words::{Language, language};
 use fixture::{Window, control_recording, failed_sequence, write_log};
 use texts::{Picture as _, cut};
 
-/// The windows share the language, so the tests run one at a time.
+/// Locks the tests' mutex. The windows share the language, so the tests run one at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

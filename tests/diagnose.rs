@@ -16,7 +16,7 @@ use crate::texts::Picture as _;
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
 
-/// Two workers. One of 24 samples takes twenty times as long as the others.
+/// Returns options for two workers. One of 24 samples takes twenty times as long as the others.
 fn proof() -> RunOptions {
     RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),

@@ -87,7 +87,7 @@ fn films() {
     time_travel();
 }
 
-/// One slow batch holds all batches that arrive before it.
+/// Films a slow batch that holds all batches that arrive before it.
 fn head_of_line_blocking() {
     let (_dir, path) = control_recording();
     let Some(mut film) = Film::of("head-of-line", vec![path]) else {

@@ -26,7 +26,8 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// Control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s. Batch size 1, 3 workers, prefetch 2, a training step of 0.02 s.
+/// Returns the control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s. Batch size 1, 3 workers, prefetch 2, a training step
+/// of 0.02 s.
 /// It is simulated, so all runs are identical to the nanosecond.
 pub fn control_sequence() -> Vec<Event> {
     let options = RunOptions {
@@ -126,7 +127,7 @@ pub fn write_log(path: &Path, events: &[Event]) {
     log.finish().expect("there is room");
 }
 
-/// Control sequence with a broken image in batch 5. The error ends the run, like a training loop without `try`.
+/// Returns the control sequence with a broken image in batch 5. The error ends the run, like a training loop without `try`.
 pub fn failed_sequence() -> Vec<Event> {
     let broken = |id: BatchId| id.idx == 5;
     let mut out = Vec::new();

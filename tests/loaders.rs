@@ -50,7 +50,7 @@ fn loader(run: u32, rank: u32, dataset: &str, len: u64, cost: i64) -> Vec<Event>
     events
 }
 
-/// Four ranks, each with a training and a validation loader. The third rank reads from a slow disk.
+/// Returns four ranks, each with a training and a validation loader. The third rank reads from a slow disk.
 fn four_ranks() -> Vec<Event> {
     let mut events = Vec::new();
     for rank in 0..4 {
@@ -139,7 +139,7 @@ fn another_loader_is_shown_at_the_same_moment() {
     assert_eq!(state.session.loaders.count(), 8);
 }
 
-/// Training, then validation.
+/// Returns a training run and then a validation run.
 fn validated() -> Vec<Event> {
     let mut events = loader(0, 0, "photographs", 48, 40);
     let end = events

@@ -42,7 +42,7 @@ fn sums(k: i64) -> Sums {
     sums
 }
 
-/// Ten hours of sums with one long wait that was kept, and a pause of half an hour. The control sequence follows.
+/// Returns ten hours of sums with one long wait that was kept, and a pause of half an hour. The control sequence follows.
 fn limited() -> Run {
     let mut run = Run::default();
     limited_events().iter().for_each(|event| run.apply(event));

@@ -46,7 +46,7 @@ fn pictures_of_the_welcome() {
     }
 }
 
-/// At this time, batch 3 is missing, later batches are held and the trainer waits.
+/// Returns a time and a selection: batch 3 is missing, later batches are held and the trainer waits.
 fn held() -> [Command; 2] {
     [
         Command::Cursor(Cursor::At(Nanos::from_millis(480))),

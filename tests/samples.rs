@@ -10,7 +10,7 @@ use loadscope_ui::pipeline::PipelineView;
 use crate::pipeline::{enact::Play, enact::enact, state, window};
 use crate::texts::{Picture as _, cut, overlapping, texts};
 
-/// Two workers with batches of 16 images. One batch, number 9, has much slower samples.
+/// Returns a run of two workers with batches of 16 images. One batch, number 9, has much slower samples.
 fn run() -> Run {
     enact(Play {
         workers: 2,
@@ -45,7 +45,7 @@ fn amid(row: usize) -> Nanos {
     sample.start + Nanos(sample.wall.0 / 2)
 }
 
-/// Number of drawn images, each of which has its own texture.
+/// Returns the number of drawn images, each of which has its own texture.
 fn pictures(harness: &Harness<'_, State>) -> usize {
     fn count(shape: &Shape) -> usize {
         match shape {

@@ -81,7 +81,7 @@ fn colour(window: &mut Harness<'static, App>, by: &str) {
     window.run();
 }
 
-/// Number of different colours in the middle of the window.
+/// Returns the number of different colours in the middle of the window.
 fn colours(window: &mut Harness<'static, App>) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let (w, h) = (picture.width(), picture.height());

@@ -18,7 +18,7 @@ use loadscope_ui::timeline::Timeline;
 use crate::fixture::failed_sequence;
 use crate::texts::Picture as _;
 
-/// A run that a broken sample has ended, with that sample's batch selected.
+/// Returns a run that a broken sample has ended, with that sample's batch selected.
 fn failed() -> State {
     let mut run = Run::default();
     failed_sequence().iter().for_each(|e| run.apply(e));
@@ -38,7 +38,7 @@ fn failed() -> State {
     }
 }
 
-/// A run that has not dispatched a batch yet.
+/// Returns a run that has not dispatched a batch yet.
 fn nothing() -> State {
     State {
         session: SessionState {

@@ -13,7 +13,7 @@ use loadscope_ui::theme::Palette;
 use crate::fixture::{Window, control_recording, run, write_log};
 use crate::texts::{Picture as _, cut, overlapping};
 
-/// 200 batches of one worker. Before each batch, the trainer waits for `wait`, then it trains for 3 ms.
+/// Returns 200 batches of one worker. Before each batch, the trainer waits for `wait`, then it trains for 3 ms.
 fn events(wait: Nanos) -> Vec<Event> {
     let options = RunOptions {
         num_workers: 1,
@@ -67,7 +67,7 @@ fn open(wait: Nanos) -> (tempfile::TempDir, Harness<'static, App>) {
     (dir, window.open())
 }
 
-/// Number of pixels in the colour of a long wait, between these heights.
+/// Returns the number of pixels in the colour of a long wait, between these heights.
 fn red(window: &mut Harness<'static, App>, top: f32, bottom: f32) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let stall = Palette::DARK.stall;

@@ -160,7 +160,7 @@ fn quiz_at(is_it: fn(&Kind) -> bool) -> Harness<'static, App> {
     panic!("no question asks in this way");
 }
 
-/// Number of answered questions of the quiz.
+/// Returns the number of answered questions of the quiz.
 fn answers(window: &Harness<'static, App>) -> usize {
     let quizzing = window.state().state.learn.quizzing();
     quizzing.expect("a quiz").answers.len()

@@ -43,7 +43,7 @@ impl Rank {
         });
     }
 
-    /// Fetch time of a batch. The straggler's disk is slow most of the time.
+    /// Returns the fetch time of a batch. The straggler's disk is slow most of the time.
     fn cost(&self, epoch: u32, k: usize) -> i64 {
         let odd = (k as i64 * 37 + i64::from(self.number) * 11 + i64::from(epoch) * 5) % 13;
         match self.number == SLOW && k % 10 < 7 {
@@ -102,7 +102,7 @@ impl Rank {
         }
     }
 
-    /// The trainer requests a batch. Returns the time when it has the batch.
+    /// Requests a batch for the trainer. Returns the time when the trainer has the batch.
     fn ask(&mut self, at: i64, epoch: u32, k: usize) -> i64 {
         self.tell(at, EventKind::Consumer { waiting: true });
         let has = self.there[k].max(at) + MS / 20;

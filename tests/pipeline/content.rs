@@ -137,7 +137,7 @@ fn content(batch: BatchId) -> BatchContent {
     }
 }
 
-/// A run of one batch of `count` samples. The third sample is slow.
+/// Returns a run of one batch of `count` samples. The third sample is slow.
 fn run(count: usize, with_content: bool) -> Run {
     let batch = BatchId { epoch: 0, idx: 0 };
     let mut run = Run::new(RunInfo {

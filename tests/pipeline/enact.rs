@@ -19,7 +19,7 @@ pub struct Play {
 }
 
 impl Default for Play {
-    /// 12 samples of 0.1 s, of which sample 3 takes 0.6 s, batches of one, 3 workers, a step of 0.02 s.
+    /// Returns 12 samples of 0.1 s, of which sample 3 takes 0.6 s, batches of one, 3 workers, a step of 0.02 s.
     fn default() -> Self {
         Self {
             workers: 3,

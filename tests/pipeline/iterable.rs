@@ -9,7 +9,7 @@ use loadscope_trace::{Nanos, Run, RunInfo, RunOptions, Stage};
 
 use super::{pipeline, save, state, step_of};
 
-/// Three streams of 8, 3 and 10 samples in batches of two.
+/// Returns three streams of 8, 3 and 10 samples in batches of two.
 fn streams() -> Run {
     let options = RunOptions {
         num_workers: 3,

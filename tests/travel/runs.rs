@@ -54,7 +54,7 @@ fn small_run(window: &mut Harnessed) {
     window.run();
 }
 
-/// While the engine runs, the window redraws continuously.
+/// Presses a key. While the engine runs, the window redraws continuously.
 fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(2);

@@ -41,22 +41,22 @@ pub mod space {
     pub const SUB_ROW: f32 = 14.0;
 }
 
-/// Font family of headings and emphasized text.
+/// Returns the font family of headings and emphasized text.
 pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
 }
 
-/// Monospace font, for every number that changes.
+/// Returns the monospace font, for every number that changes.
 pub fn mono(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
 
-/// Proportional font, for words.
+/// Returns the proportional font, for words.
 pub fn words(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
-/// Proportional semi-bold font, for headings.
+/// Returns the proportional semi-bold font, for headings.
 pub fn heading(size: f32) -> FontId {
     FontId::new(size, strong_family())
 }
@@ -132,7 +132,7 @@ impl Palette {
         }
     }
 
-    /// Colour of an activity.
+    /// Returns the colour of an activity.
     pub fn activity(&self, activity: Activity) -> Color32 {
         match activity {
             Activity::Queued | Activity::Returning | Activity::Ready => self.wait,
@@ -145,7 +145,7 @@ impl Palette {
         }
     }
 
-    /// Colour of a stage.
+    /// Returns the colour of a stage.
     pub fn stage(&self, stage: Stage) -> Color32 {
         match (stage, Activity::of(stage)) {
             (_, Some(activity)) => self.activity(activity),
@@ -168,13 +168,13 @@ impl Palette {
         self.canvas.lerp_to_gamma(colour, 0.35)
     }
 
-    /// Colour of the veil over everything outside a lesson's topic. The covered parts remain readable.
+    /// Returns the colour of the veil over everything outside a lesson's topic. The covered parts remain readable.
     pub fn veil(&self) -> Color32 {
         self.panel
             .gamma_multiply(if self.dark { 0.52 } else { 0.6 })
     }
 
-    /// Colour of a value in a heat map, as a fraction of its range. It is grey, because every hue means a stage.
+    /// Returns the colour of a value in a heat map, as a fraction of its range. It is grey, because every hue means a stage.
     pub fn heat(&self, share: f32) -> Color32 {
         let share = if share.is_nan() {
             0.0
@@ -184,32 +184,32 @@ impl Palette {
         self.line.lerp_to_gamma(self.strong, 0.9 * share)
     }
 
-    /// Colour for the fraction of time that the trainer waits, 0 to 1.
+    /// Returns the colour for the fraction of time that the trainer waits, 0 to 1.
     pub fn stalled(&self, share: f32) -> Color32 {
         let share = if share.is_nan() { 0.0 } else { share };
         self.panel.lerp_to_gamma(self.stall, share.clamp(0.0, 1.0))
     }
 
-    /// Colour of a class mark on an image. Classes with adjacent numbers differ most. Images contain every colour, so these are not stage
-    /// colours.
+    /// Returns the colour of a class mark on an image. Classes with adjacent numbers differ most. Images contain every colour, so these are
+    /// not stage colours.
     pub fn class(label: i64) -> Color32 {
         let turns = label.rem_euclid(4096) as f32 * 0.618_034;
         let value = if label.rem_euclid(2) == 0 { 1.0 } else { 0.88 };
         egui::ecolor::Hsva::new((turns + 0.12).fract(), 0.75, value, 1.0).into()
     }
 
-    /// Background of a hovered item.
+    /// Returns the background of a hovered item.
     pub fn hovered(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.10)
     }
 
-    /// Background of a selected item.
+    /// Returns the background of a selected item.
     pub fn selected(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.18)
     }
 }
 
-/// Contrast ratio of two colours as defined by WCAG 2.2, 1 to 21.
+/// Returns the contrast ratio of two colours as defined by WCAG 2.2, 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
     let luminance = |colour: Color32| {
         let [r, g, b] = [colour.r(), colour.g(), colour.b()].map(linear);

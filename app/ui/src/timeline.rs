@@ -151,7 +151,7 @@ impl Timeline {
         self.motion.expect(view);
     }
 
-    /// Time under the pointer, which keyboard zoom keeps in place.
+    /// Returns the time under the pointer, which keyboard zoom keeps in place.
     pub fn zoom_pivot(&self) -> Option<Nanos> {
         self.pointer
     }

@@ -52,7 +52,7 @@ pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> 
     response
 }
 
-/// Width of a drop-down in a row after a name, points. It is at most `most`.
+/// Returns the width of a drop-down in a row after a name, points. It is at most `most`.
 pub fn width(ui: &Ui, most: f32) -> f32 {
     ui.available_width().min(most)
 }

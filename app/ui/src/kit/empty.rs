@@ -40,7 +40,7 @@ pub fn hint(ui: &mut Ui, text: &str) {
     ui.add(Label::new(hint_text(ui, text)).wrap());
 }
 
-/// Height of a hint including the space below it, points.
+/// Returns the height of a hint including the space below it, points.
 pub fn height_of_hint(ui: &Ui, text: &str) -> f32 {
     let text = WidgetText::from(hint_text(ui, text));
     let wrap = Some(TextWrapMode::Wrap);

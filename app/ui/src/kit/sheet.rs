@@ -17,7 +17,7 @@ pub fn sheet(ui: &Ui, title: &str, contents: impl FnOnce(&mut Ui)) -> bool {
     is_open
 }
 
-/// Maximum width of the contents of a sheet, points.
+/// Returns the maximum width of the contents of a sheet, points.
 pub fn room(ui: &Ui) -> f32 {
     ui.ctx().content_rect().width() - BESIDE
 }

@@ -260,7 +260,7 @@ impl BatchTable {
         self.order = order;
     }
 
-    /// Name of a column, with its unit.
+    /// Returns the name of a column, with its unit.
     fn name(&self, field: Field) -> String {
         match field {
             Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).sign),

@@ -4,7 +4,7 @@ use egui::{Frame, Margin, Stroke};
 
 use crate::theme::Palette;
 
-/// Background of an overlay.
+/// Returns the background of an overlay.
 pub fn ground(palette: &Palette) -> Frame {
     Frame::NONE
         .fill(palette.panel)

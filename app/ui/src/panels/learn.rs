@@ -61,7 +61,7 @@ pub fn height(state: &State, window: Vec2) -> Option<f32> {
     })
 }
 
-/// Height of the answers with the lines above and below them, points.
+/// Returns the height of the answers with the lines above and below them, points.
 fn needed(question: &Question, width: f32) -> f32 {
     let (Kind::Choice(all) | Kind::Order(all)) = &question.kind else {
         return 0.0;

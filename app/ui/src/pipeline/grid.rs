@@ -235,7 +235,7 @@ fn fit(room: Vec2, count: usize, chip: f32) -> (usize, usize, usize) {
 }
 
 impl Stack {
-    /// Width of `window` places, at most `room`.
+    /// Returns the width of `window` places, at most `room`.
     pub fn width(room: Vec2, window: usize, chip: f32) -> f32 {
         let behind = window.saturating_sub(1);
         let wanted = WANTED.max(chip + 8.0);

@@ -136,7 +136,8 @@ impl Widths {
     /// Minimum width of the workers.
     const CREW: f32 = 76.0;
 
-    /// In a narrow area, the sampler disappears first. Then all places after the awaited one disappear, and the stations move closer.
+    /// Computes the widths. In a narrow area, the sampler disappears first. Then all places after the awaited one disappear, and the
+    /// stations move closer.
     fn new(width: f32, height: f32, plan: &Plan) -> Self {
         let all = [
             (true, plan.slots()),
@@ -182,7 +183,7 @@ impl Widths {
         usize::from(plan.results) + usize::from(plan.pin) + usize::from(plan.pinned)
     }
 
-    /// Margin of the frame of the single process on each side, points.
+    /// Returns the margin of the frame of the single process on each side, points.
     fn frame(plan: &Plan) -> f32 {
         match plan.is_one_process() {
             true => FRAME,
@@ -190,7 +191,7 @@ impl Widths {
         }
     }
 
-    /// Width of everything except the reorder buffer and the workers.
+    /// Returns the width of everything except the reorder buffer and the workers.
     fn fixed(&self, plan: &Plan) -> f32 {
         let queues = Self::queues(plan) as f32;
         let others = usize::from(self.sampler > 0.0) + usize::from(plan.slots() > 0);

@@ -339,7 +339,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Width of `text`, points.
+/// Returns the width of `text`, points.
 pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
     if font.family == FontFamily::Monospace && text.chars().all(|c| c < '\u{2e80}') {
         // All monospace characters have the same width, except Chinese ones, which this font lacks.

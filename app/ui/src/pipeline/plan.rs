@@ -24,7 +24,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Number of visible places in the reorder buffer. With `in_order=False`, nothing waits in it.
+    /// Returns the number of visible places in the reorder buffer. With `in_order=False`, nothing waits in it.
     pub fn slots(&self) -> usize {
         if self.in_order { self.window } else { 0 }
     }
@@ -34,7 +34,7 @@ impl Plan {
         self.workers == 0
     }
 
-    /// Width of a chip that can contain any batch index, points.
+    /// Returns the width of a chip that can contain any batch index, points.
     pub fn chip_width(&self) -> f32 {
         (self.digits as f32 * 6.7 + 10.0).max(28.0)
     }

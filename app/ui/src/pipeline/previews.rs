@@ -37,7 +37,7 @@ fn pictures(run: &Run, row: usize) -> Option<&Pictures> {
     (found.width > 0 && found.height > 0).then_some(found)
 }
 
-/// Number of known images in a batch.
+/// Returns the number of known images in a batch.
 pub fn count(run: &Run, row: usize) -> usize {
     pictures(run, row).map_or(0, Pictures::count)
 }
@@ -146,7 +146,7 @@ fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
     image
 }
 
-/// Image colours are data, not part of the palette.
+/// Returns an opaque colour. Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)

@@ -65,7 +65,7 @@ impl TimeAxis {
         }
     }
 
-    /// Width of the axis, points.
+    /// Returns the width of the axis, points.
     pub fn width(&self) -> f32 {
         self.range.span()
     }
@@ -75,7 +75,7 @@ impl TimeAxis {
         self.view.len().0 as f64 / f64::from(self.width())
     }
 
-    /// Width of `time`, points.
+    /// Returns the width of `time`, points.
     pub fn points(&self, time: Nanos) -> f32 {
         (time.0 as f64 * self.points_per_ns) as f32
     }
@@ -189,14 +189,14 @@ impl TimeAxis {
     }
 }
 
-/// Largest integer at or below `x`. The standard `floor` is a function call if the target includes old processors.
+/// Returns the largest integer at or below `x`. The standard `floor` is a function call if the target includes old processors.
 #[inline]
 pub(super) fn floor(x: f64) -> i64 {
     let whole = x as i64;
     whole - i64::from(whole as f64 > x)
 }
 
-/// 1, 2, 5, 10, 20, …
+/// Returns 1, 2, 5, 10, 20, …
 fn nice_steps() -> impl Iterator<Item = i64> {
     (0..18).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)))
 }
@@ -208,7 +208,7 @@ fn leading_digit(mut n: i64) -> i64 {
     n
 }
 
-/// Number of zeros at the end of a nice step.
+/// Returns the number of zeros at the end of a nice step.
 fn zeros(step: i64) -> usize {
     step.max(1).ilog10() as usize
 }

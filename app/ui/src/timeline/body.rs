@@ -270,7 +270,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
     )
 }
 
-/// Upper and lower edge of the row under the pointer.
+/// Returns the upper and lower edge of the row under the pointer.
 fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> Rangef {
     let (from, to) = match lane.form {
         Form::Depth | Form::Process => (lane.top, lane.bottom()),

@@ -46,7 +46,7 @@ pub(super) const MOST_LABELS: usize = 400;
 /// Width of a letter of a label, points.
 const LETTER: f32 = 6.6;
 
-/// Approximate width of a label with its margin, points.
+/// Returns the approximate width of a label with its margin, points.
 pub(super) fn label_width(text: &str) -> f32 {
     text.len() as f32 * LETTER + 8.0
 }

@@ -77,7 +77,7 @@ pub fn on_screen(run: &Run, hits: &[Hit], current: Option<usize>, axis: &TimeAxi
     found
 }
 
-/// Instant by which hits are sorted. For a batch, it is the dispatch time.
+/// Returns the instant by which hits are sorted. For a batch, it is the dispatch time.
 fn begin(run: &Run, hit: Hit) -> Nanos {
     match hit {
         Hit::Batch(row) | Hit::Sample(row, _) => run

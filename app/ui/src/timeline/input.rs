@@ -117,7 +117,7 @@ pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
     }
 }
 
-/// A click selects. In the empty part of a lane, it also moves the cursor there. A double click zooms.
+/// Handles a click. A click selects. In the empty part of a lane, it also moves the cursor there. A double click zooms.
 pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
     if response.double_clicked()
         && let Some((start, end)) = target.range(&scene.state.session.run)

@@ -186,7 +186,7 @@ impl Lanes {
         self.boxes.iter().find(|b| b.shows(lane))
     }
 
-    /// Upper and lower edge of a track: its row, or the heading of its folded group.
+    /// Returns the upper and lower edge of a track: its row, or the heading of its folded group.
     pub fn edges(&self, track: Track) -> Option<(f32, f32)> {
         if let Some(lane) = self.find(track.lane) {
             return Some(lane.row(usize::from(track.row)));

@@ -62,29 +62,29 @@ impl Grid {
         (self.end_of(span) - span.start).0 as f64 >= self.bucket
     }
 
-    /// Number of buckets on the screen.
+    /// Returns the number of buckets on the screen.
     pub fn buckets(&self) -> usize {
         ((self.end - self.start).0.max(0) as f64 / self.bucket) as usize
     }
 
-    /// Number of spans of a track on the screen.
+    /// Returns the number of spans of a track on the screen.
     pub fn spans(&self, spans: &Spans) -> usize {
         spans
             .index_after(self.end)
             .saturating_sub(spans.index_after(self.start))
     }
 
-    /// End of a span, or the last event if it is still open.
+    /// Returns the end of a span, or the last event if it is still open.
     pub fn end_of(&self, span: &Span) -> Nanos {
         self.so_far(span.end)
     }
 
-    /// Range on the screen, up to the last event.
+    /// Returns the range on the screen, up to the last event.
     pub fn range(&self) -> (Nanos, Nanos) {
         (self.start, self.end)
     }
 
-    /// Edges of all buckets on the screen, from left to right.
+    /// Returns the edges of all buckets on the screen, from left to right.
     pub fn edges(&self) -> Vec<Nanos> {
         let mut edges = Vec::with_capacity(self.buckets() + 3);
         edges.push(self.start);

@@ -59,7 +59,7 @@ impl Motion {
     }
 }
 
-/// The motion starts fast and slows down.
+/// Interpolates between two views. The motion starts fast and slows down.
 fn between(a: TimeView, b: TimeView, share: f64) -> TimeView {
     let eased = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(3);
     let mix = |a: Nanos, b: Nanos| a + Nanos(((b - a).0 as f64 * eased).round() as i64);

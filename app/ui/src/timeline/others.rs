@@ -45,7 +45,7 @@ struct Strip {
     parts: Vec<Part>,
 }
 
-/// Desired height, points.
+/// Returns the desired height, points.
 pub(super) fn height(state: &State) -> f32 {
     let others = state.session.loaders.count() - 1;
     match (others, state.look.folded.contains(&LaneGroup::Loaders)) {

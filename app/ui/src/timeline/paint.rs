@@ -115,7 +115,7 @@ fn paint_row(
     bars(mesh, canvas, ink, drawn, edges, 1);
 }
 
-/// Upper and lower edges of all rows with a time axis.
+/// Returns the upper and lower edges of all rows with a time axis.
 fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
     let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
     let folded = |h: &&Head| h.folded && !h.members.is_empty();
@@ -206,7 +206,7 @@ fn paint_marks(mesh: &mut Mesh, canvas: &Canvas<'_>) {
         .for_each(|t| line(t, canvas.palette.line));
 }
 
-/// Background of a lane, slightly different from the space between lanes.
+/// Returns the background of a lane, slightly different from the space between lanes.
 pub fn lane_ground(palette: &Palette) -> Color32 {
     palette.canvas.lerp_to_gamma(palette.text, 0.05)
 }

@@ -70,7 +70,7 @@ fn refresh(past: &Past, until: Nanos, scene: &Scene<'_>, cache: &mut Cache) {
     }
 }
 
-/// Left and right edge of a bar.
+/// Returns the left and right edge of a bar.
 fn columns(axis: &TimeAxis, sums: &Sums) -> Rangef {
     let left = axis.x(sums.from);
     Rangef::new(left, axis.x(sums.to).max(left + 1.0))

@@ -116,7 +116,7 @@ pub fn lay_out(run: &Run, grid: &Grid, out: &mut Vec<Drawn>) {
     }
 }
 
-/// Number of spans from `start` to `end`.
+/// Returns the number of spans from `start` to `end`.
 pub fn count(run: &Run, start: Nanos, end: Nanos) -> u64 {
     let of = |track: &Spans| match start < end {
         true => track.range(start, end).len() as u64,
@@ -134,7 +134,7 @@ mod tests {
     use super::super::axis::TimeAxis;
     use super::*;
 
-    /// `count` batches that take 10 ms to fetch and 5 ms to train. The trainer asks for each batch 3 ms before it is fetched.
+    /// Returns `count` batches that take 10 ms to fetch and 5 ms to train. The trainer asks for each batch 3 ms before it is fetched.
     fn run(count: u32) -> Run {
         let mut run = Run::new(RunInfo::default());
         let mut tell = |ms: i64, kind| {

@@ -96,7 +96,7 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Upper and lower edge of a track on the screen.
+    /// Returns the upper and lower edge of a track on the screen.
     pub fn edges(&self, track: Track) -> Option<Rangef> {
         let (from, to) = self.lanes.edges(track)?;
         Some(Rangef::new(self.top + from, self.top + to))

@@ -57,7 +57,7 @@ pub fn fields(run: &Run) -> Vec<Field> {
 }
 
 impl Field {
-    /// Name without a unit.
+    /// Returns the name without a unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Batch => say!("Batch"),
@@ -71,7 +71,7 @@ impl Field {
         }
     }
 
-    /// Minimum and maximum useful width, points.
+    /// Returns the minimum and maximum useful width, points.
     fn width(self) -> (f32, f32) {
         match self {
             Self::Stage => (80.0, f32::INFINITY),
@@ -83,7 +83,7 @@ impl Field {
         }
     }
 
-    /// Description of the column.
+    /// Returns the description of the column.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Batch => say!("Task index within the epoch"),

@@ -129,7 +129,7 @@ impl Durations {
         self.units[k]
     }
 
-    /// A slow time is above the 98th percentile, at least twice the median and at least 0.1 ms.
+    /// Computes which times are slow. A slow time is above the 98th percentile, at least twice the median and at least 0.1 ms.
     fn judge(&mut self) {
         self.judged = self.rows.len();
         let step = self.rows.len() / LOOKED_AT + 1;

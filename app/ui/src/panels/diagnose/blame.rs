@@ -130,7 +130,7 @@ fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Com
     }
 }
 
-/// Colour of a cause, which is the colour of its stage.
+/// Returns the colour of a cause, which is the colour of its stage.
 pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
     match cause.activity() {
         Some(activity) => palette.activity(activity),

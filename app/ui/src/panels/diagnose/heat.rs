@@ -119,7 +119,7 @@ fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: 
     })
 }
 
-/// Red intensity of a cell. It depends on the share of waiting, and on the difference from the lowest share in the table.
+/// Returns the red intensity of a cell. It depends on the share of waiting, and on the difference from the lowest share in the table.
 fn shade(what_if: &WhatIf, forecast: &Forecast) -> f32 {
     /// Difference in the share of waiting below which all cells look the same.
     const SAME: f64 = 0.02;

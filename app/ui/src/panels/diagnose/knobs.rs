@@ -76,7 +76,7 @@ fn batch_size(ui: &mut Ui, base: &mut Setting) {
     ui.end_row();
 }
 
-/// Duration of a training step: as recorded, or fixed.
+/// Shows the duration of a training step: as recorded, or fixed.
 fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, say!("trainer step"));
     let usual = Nanos::from_secs_f64((state.session.run.info.options.step_ms / 1e3).max(1e-3));
@@ -92,7 +92,7 @@ fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
     ui.end_row();
 }
 
-/// Number of cores for the loader.
+/// Shows the number of cores for the loader.
 fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, say!("cores"));
     let usual = f64::from(state.session.run.info.cores.max(1));
@@ -132,7 +132,7 @@ fn optional(
     .inner
 }
 
-/// Share of the samples that a cache serves at no cost.
+/// Shows the share of the samples that a cache serves at no cost.
 fn cache(ui: &mut Ui, base: &mut Setting) {
     let label = name(ui, say!("served from a cache"));
     let mut percent = base.cache * 100.0;
@@ -149,7 +149,7 @@ fn cache(ui: &mut Ui, base: &mut Setting) {
     ui.end_row();
 }
 
-/// Speed-up of a named sample stage.
+/// Shows the speed-up of a named sample stage.
 fn faster(ui: &mut Ui, stage: &str, base: &mut Setting) {
     let label = name(ui, stage);
     let before = base.faster.iter().find(|(s, _)| s == stage);

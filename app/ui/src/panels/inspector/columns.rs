@@ -95,7 +95,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
     }
 }
 
-/// Width of a column's longest text, within limits.
+/// Returns the width of a column's longest text, within limits.
 fn width(column: &Column) -> f32 {
     let texts = column
         .values

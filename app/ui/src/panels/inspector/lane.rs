@@ -131,7 +131,7 @@ fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
     fact(ui, say!("Busy"), format::percent(part));
 }
 
-/// Number of batches that a worker has finished by `now`.
+/// Returns the number of batches that a worker has finished by `now`.
 fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
     let lane = Lane::Worker(worker);
     let Some(track) = run.track(Track { lane, row: 0 }) else {

@@ -216,7 +216,7 @@ impl Sheet {
         }
     }
 
-    /// Position of image `k` in the texture.
+    /// Returns the position of image `k` in the texture.
     fn part(&self, k: usize, data: &Pictures) -> Rect {
         let one = vec2(data.width as f32, data.height as f32) / self.texture.size_vec2();
         let at = vec2((k % self.columns) as f32, (k / self.columns) as f32) * one;
@@ -271,7 +271,7 @@ impl Sheet {
     }
 }
 
-/// Image colours are data, not part of the palette.
+/// Returns an opaque colour. Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)

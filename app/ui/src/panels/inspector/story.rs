@@ -88,7 +88,7 @@ fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) 
     })
 }
 
-/// The main process takes results from the queue only while the trainer asks for a batch.
+/// Describes the time in a queue. The main process takes results from the queue only while the trainer asks for a batch.
 fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
     let stage = |k: usize| path.get(k).map(|s| s.stage);
     let was_pinned = at > 0 && stage(at - 1) == Some(Stage::Pinning);

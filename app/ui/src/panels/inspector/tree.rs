@@ -53,7 +53,7 @@ impl Node {
         }
     }
 
-    /// Number of leaves below this node.
+    /// Returns the number of leaves below this node.
     pub fn leaves(&self) -> usize {
         match self.field {
             Some(_) => 1,
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// Python type of the container, as far as its keys show.
+    /// Returns the Python type of the container, as far as its keys show.
     pub fn kind(&self) -> &'static str {
         match self.children.first().map(|c| c.label.as_str()) {
             Some(label) if label.starts_with('.') => "namedtuple",

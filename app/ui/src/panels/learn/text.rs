@@ -6,7 +6,7 @@ use loadscope_model::state::State;
 
 use crate::theme::{Palette, heading, mono, size, words};
 
-/// Text size of a lesson, points.
+/// Returns the text size of a lesson, points.
 pub fn body(state: &State) -> f32 {
     match state.prefs.learned.lecture {
         true => size::LECTURE,

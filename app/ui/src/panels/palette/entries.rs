@@ -129,7 +129,7 @@ fn lower(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Chinese has no spaces, so each of its characters may begin a word.
+/// Returns true if a word can begin at `k`. Chinese has no spaces, so each of its characters may begin a word.
 fn begins_word(letters: &[char], k: usize) -> bool {
     k == 0 || !letters[k - 1].is_alphanumeric() || !letters[k].is_ascii()
 }

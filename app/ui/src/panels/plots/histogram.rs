@@ -39,7 +39,7 @@ impl Kind {
     /// All kinds, in display order.
     pub const ALL: [Self; 4] = [Self::Fetch, Self::Wait, Self::Held, Self::Distance];
 
-    /// Title.
+    /// Returns the title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Fetch => say!("Fetch time"),

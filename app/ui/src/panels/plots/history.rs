@@ -92,7 +92,7 @@ impl History {
         }
     }
 
-    /// Number of batches yielded to the trainer in `start..end`.
+    /// Returns the number of batches yielded to the trainer in `start..end`.
     pub fn yielded(&self, start: Nanos, end: Nanos) -> usize {
         let until = |at| self.yields.partition_point(|(t, _)| *t < at);
         until(end).saturating_sub(until(start))
@@ -120,7 +120,7 @@ impl History {
     }
 }
 
-/// Number of waits that have ended.
+/// Returns the number of waits that have ended.
 fn closed(run: &Run) -> usize {
     let waits = run.waits();
     let lasts = waits.last().is_some_and(|w| w.end == Nanos::MAX);

@@ -20,7 +20,7 @@ const AXIS: f32 = 14.0;
 const NAMED: usize = 12;
 const TALLEST: f32 = 160.0;
 
-/// Height of the plot, points.
+/// Returns the height of the plot, points.
 pub fn height(ranks: &Ranks) -> f32 {
     TITLE + MARKS + strips(ranks) + AXIS + 8.0
 }

@@ -341,7 +341,7 @@ fn highest(answers: &Answers) -> u64 {
     }
 }
 
-/// Size of a point, points. Points are larger if there are few.
+/// Returns the size of a point, points. Points are larger if there are few.
 fn dot(points: usize) -> f32 {
     match points {
         0..=400 => 5.0,

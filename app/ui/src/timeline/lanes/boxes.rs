@@ -119,7 +119,7 @@ impl LaneBox {
         self.lane == lane || self.form == Form::Process
     }
 
-    /// Display name.
+    /// Returns the display name.
     pub fn name(&self) -> String {
         match self.form {
             Form::Process => say!("main process").to_owned(),
@@ -127,12 +127,12 @@ impl LaneBox {
         }
     }
 
-    /// Lower edge.
+    /// Returns the lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }
 
-    /// Upper and lower edge of a row, points below the first lane. Rows are a pixel apart if there is room.
+    /// Returns the upper and lower edge of a row, points below the first lane. Rows are a pixel apart if there is room.
     pub fn row(&self, row: usize) -> (f32, f32) {
         match self.form {
             Form::Depth | Form::Process => (self.top, self.bottom()),
@@ -172,7 +172,7 @@ pub fn tracks(lane: Lane, rows: usize) -> impl Iterator<Item = Track> {
 }
 
 impl Head {
-    /// Lower edge.
+    /// Returns the lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }
@@ -183,14 +183,14 @@ impl Head {
         members.flat_map(|(lane, rows)| tracks(*lane, *rows))
     }
 
-    /// Number of rows that fill the height.
+    /// Returns the number of rows that fill the height.
     pub fn rows(&self) -> usize {
         self.members.iter().map(|(_, rows)| rows).sum()
     }
 }
 
 impl ChartBox {
-    /// Lower edge.
+    /// Returns the lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
     }

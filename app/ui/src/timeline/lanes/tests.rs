@@ -16,7 +16,7 @@ fn planned(num_workers: usize) -> Run {
     })
 }
 
-/// Upper and lower edges of all boxes, from top to bottom.
+/// Returns the upper and lower edges of all boxes, from top to bottom.
 fn places(lanes: &Lanes) -> Vec<(f32, f32)> {
     let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
     let heads = lanes.heads.iter().map(|h| (h.top, h.bottom()));

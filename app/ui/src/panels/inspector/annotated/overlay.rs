@@ -118,7 +118,7 @@ pub fn spoken(sample: &Sample) -> String {
     }
 }
 
-/// Colour of the box's class, or of its position if it has no class.
+/// Returns the colour of the box's class, or of its position if it has no class.
 fn colour_of(boxed: &Boxed, n: usize) -> Color32 {
     Palette::class(boxed.label.unwrap_or(n as i64))
 }

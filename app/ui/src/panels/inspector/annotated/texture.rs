@@ -131,7 +131,7 @@ fn image(data: &Pictures, colours: Vec<Color32>) -> Option<ColorImage> {
     (fits && colours.len() == size[0] * size[1]).then(|| ColorImage::new(size, colours))
 }
 
-/// Image colours are data, not part of the palette.
+/// Returns an opaque colour. Image colours are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque(r: u8, g: u8, b: u8) -> Color32 {
     Color32::from_rgb(r, g, b)

@@ -33,7 +33,7 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     ColorImage::new([raster.width, raster.height], pixels.collect())
 }
 
-/// Colour of a group. It is darker in the light theme.
+/// Returns the colour of a group. It is darker in the light theme.
 pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     let colour = Palette::class(i64::from(group));
     match palette.dark {
