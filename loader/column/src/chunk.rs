@@ -1,4 +1,4 @@
-//! The items of a full chunk, in memory or in a mapped temporary file.
+//! Items of a full chunk, in memory or in a mapped temporary file.
 #![allow(
     unsafe_code,
     reason = "a slice of items in a mapped file, behind one pointer"
@@ -51,7 +51,7 @@ unsafe impl<T: Send + Sync> Send for Chunk<T> {}
 unsafe impl<T: Send + Sync> Sync for Chunk<T> {}
 
 impl<T> Chunk<T> {
-    /// Takes the items out of `open`, which has [`CHUNK`] of them.
+    /// Moves the [`CHUNK`] items out of `open`.
     pub fn take(open: &mut Vec<T>) -> Self {
         assert_eq!(open.len(), CHUNK, "only full chunks are closed");
         if !std::mem::needs_drop::<T>()
@@ -79,7 +79,7 @@ impl<T> Chunk<T> {
         Self { items, owner }
     }
 
-    /// True if a clone exists. Chunks in the file count as shared.
+    /// Returns true if a clone exists. A chunk in the file always counts as shared.
     pub fn is_shared(&self) -> bool {
         match &self.owner {
             Owner::Memory(memory) => Arc::strong_count(memory) > 1,
@@ -87,17 +87,17 @@ impl<T> Chunk<T> {
         }
     }
 
-    /// The items.
+    /// Returns the items.
     #[inline]
     pub fn items(&self) -> &[T] {
-        // SAFETY: `items` points to `CHUNK` items that live as long as `owner`. No `&mut` to them exists: `items_mut` borrows the
-        // chunk, and works only for a single owner.
+        // SAFETY: `items` points to `CHUNK` items that live as long as `owner`. No `&mut` to them exists: `items_mut` borrows the chunk
+        // and requires a single owner.
         unsafe { slice::from_raw_parts(self.items.as_ptr(), CHUNK) }
     }
 }
 
 impl<T: Clone> Chunk<T> {
-    /// The items, to change them. Copies them first if they are shared or in the file.
+    /// Returns the items for a change. Copies them first if they are shared or in the file.
     pub fn items_mut(&mut self) -> &mut [T] {
         if self.is_shared() {
             *self = Self::in_memory(self.items().into());

@@ -1,4 +1,4 @@
-//! The full chunks of a list.
+//! Full chunks of a list.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ pub(crate) struct Chunks<T> {
 }
 
 impl<T> Chunks<T> {
-    /// Number of chunks.
+    /// Returns the number of chunks.
     #[inline]
     pub fn len(&self) -> usize {
         (self.groups.len() << SHIFT) + self.rest.len()
     }
 
-    /// The chunk at a position.
+    /// Returns the chunk at a position.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&Chunk<T>> {
         match self.groups.get(at >> SHIFT) {
@@ -32,7 +32,7 @@ impl<T> Chunks<T> {
         }
     }
 
-    /// True if a clone has the same chunks.
+    /// Returns true if a clone shares chunks.
     pub fn is_shared(&self) -> bool {
         self.get(0).is_some_and(Chunk::is_shared)
             || self.groups.iter().any(|g| Arc::strong_count(g) > 1)
@@ -46,7 +46,7 @@ impl<T> Chunks<T> {
         self.rest.push(chunk);
     }
 
-    /// The chunk at a position, to change it.
+    /// Returns the chunk at a position for a change.
     pub fn get_mut(&mut self, at: usize) -> Option<&mut Chunk<T>> {
         let full = self.groups.len() << SHIFT;
         if at >= full {
@@ -55,7 +55,7 @@ impl<T> Chunks<T> {
         Arc::make_mut(&mut self.groups[at >> SHIFT]).get_mut(at & (GROUP - 1))
     }
 
-    /// Removes all chunks from a position on.
+    /// Removes all chunks from position `len` on.
     pub fn truncate(&mut self, len: usize) {
         let full = self.groups.len() << SHIFT;
         if len >= full {

@@ -1,4 +1,4 @@
-//! A list in chunks, which snapshots share.
+//! A chunked list whose snapshots share chunks.
 
 #![deny(unsafe_code)]
 
@@ -16,102 +16,101 @@ use chunks::Chunks;
 pub use spill::spill_to;
 pub use view::{Items, View};
 
-/// A list that grows at its end. Clones share the full chunks and copy the open one. A change of an item in a shared chunk copies
-/// that chunk first.
+/// A list that grows at its end. Clones share the full chunks and copy the open one. Shared chunks are copy-on-write.
 #[derive(Clone)]
 pub struct Column<T> {
     full: Chunks<T>,
-    /// The last chunk. Appending to it needs no atomic operation.
+    /// The last, open chunk. An append to it needs no atomic operation.
     open: Vec<T>,
-    /// Items in the chunks. Those from `len` on are removed by the next change.
+    /// Items in the chunks. The next change removes items from `len` on.
     stored: usize,
     len: usize,
 }
 
 impl<T> Column<T> {
-    /// Number of items.
+    /// Returns the number of items.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True without items.
+    /// Returns true if the list has no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The item at a position, or `None` from the length on.
+    /// Returns the item at a position, or `None` past the end.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
         (at < self.len).then(|| self.item(at))
     }
 
-    /// The first item.
+    /// Returns the first item.
     pub fn first(&self) -> Option<&T> {
         self.get(0)
     }
 
-    /// The last item.
+    /// Returns the last item.
     #[inline]
     pub fn last(&self) -> Option<&T> {
         self.get(self.len.wrapping_sub(1))
     }
 
-    /// The items, as a view.
+    /// Returns all items as a view.
     #[inline]
     pub fn view(&self) -> View<'_, T> {
         View::new(&self.full, &self.open, self.len)
     }
 
-    /// The items in a range of positions. Positions from the length on are left out.
+    /// Returns the items in a range of positions. Positions past the end are ignored.
     #[inline]
     pub fn range(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
         self.view().range(range)
     }
 
-    /// The items in order.
+    /// Iterates over the items in order.
     pub fn iter(&self) -> Items<'_, T> {
         self.view().iter()
     }
 
-    /// Each item with the one after it.
+    /// Iterates over pairs of consecutive items.
     pub fn pairs(&self) -> impl DoubleEndedIterator<Item = [&T; 2]> + ExactSizeIterator {
         self.view().pairs()
     }
 
-    /// The address of the first item, or 0. Lists that are not clones of each other have different addresses.
+    /// Returns the address of the first item, or 0. Lists that are not clones of each other have different addresses.
     pub fn address(&self) -> usize {
         self.first()
             .map_or(0, |item| std::ptr::from_ref(item).addr())
     }
 
-    /// Number of leading items for which `is_before` holds. These items must come before all others.
+    /// Returns the number of leading items for which `is_before` holds. These items must precede all others.
     #[inline]
     pub fn partition_point(&self, is_before: impl FnMut(&T) -> bool) -> usize {
         self.view().partition_point(is_before)
     }
 
-    /// Removes all but the first `len` items. The cost does not depend on their number.
+    /// Removes all but the first `len` items in constant time.
     pub fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }
 
-    /// True if a clone has the same full chunks.
+    /// Returns true if a clone shares full chunks.
     pub fn is_shared(&self) -> bool {
         self.full.is_shared()
     }
 
-    /// Memory of the items, bytes. Memory that the items own is not counted.
+    /// Returns the memory of the items, bytes. Heap memory that the items own does not count.
     pub fn bytes(&self) -> usize {
         let chunks = self.full.len();
         (chunks * CHUNK + self.open.capacity()) * size_of::<T>() + chunks * size_of::<Chunk<T>>()
     }
 
-    /// The item at a stored position.
+    /// Returns the item at a position below `stored`.
     #[inline]
     fn item(&self, at: usize) -> &T {
-        // Most readers ask for one of the last items.
+        // Most readers want one of the last items.
         if let Some(item) = at
             .checked_sub(self.full.len() << SHIFT)
             .and_then(|at| self.open.get(at))
@@ -152,13 +151,13 @@ impl<T: Clone> Column<T> {
         self.stored = self.len;
     }
 
-    /// Makes the open chunk a full one.
+    /// Moves the open chunk to the full chunks.
     #[cold]
     fn close(&mut self) {
         self.full.push(Chunk::take(&mut self.open));
     }
 
-    /// The item at a position, to change it.
+    /// Returns the item at a position for a change.
     #[inline]
     pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         if at >= self.len {
@@ -172,13 +171,13 @@ impl<T: Clone> Column<T> {
         chunk.items_mut().get_mut(inside)
     }
 
-    /// The last item, to change it.
+    /// Returns the last item for a change.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {
         self.get_mut(self.len.wrapping_sub(1))
     }
 
-    /// Calls `change` with each item in order.
+    /// Calls `change` with the position and each item, in order.
     pub fn change_each(&mut self, mut change: impl FnMut(usize, &mut T)) {
         for at in 0..self.len {
             if let Some(item) = self.get_mut(at) {
@@ -258,7 +257,7 @@ mod tests {
     use super::*;
 
     const MANY: usize = 3 * CHUNK + 7;
-    /// Several groups of chunks.
+    /// Length of a list with several groups of chunks.
     const HUGE: usize = 600 * CHUNK + 5;
     const LENGTHS: [usize; 7] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, MANY];
 
@@ -336,7 +335,7 @@ mod tests {
         column[3] = 99;
         assert!(before.iter().copied().eq(0..MANY));
         assert_eq!((column[3], column[MANY]), (99, 1));
-        // Chunks without a change are shared.
+        // Unchanged chunks stay shared.
         assert!(std::ptr::eq(&before[CHUNK], &column[CHUNK]));
         assert!(!std::ptr::eq(&before[4], &column[4]));
     }

@@ -1,8 +1,8 @@
-//! The temporary file of the chunks that memory has no room for.
+//! Spill of chunks to temporary files.
 //!
-//! A recording of ten million batches can be larger than the memory that people have to spare. Above a budget, new chunks are in
-//! unnamed files that are mapped to memory: the system writes unused pages to the disk, and reads them again. The files go with the
-//! process, however that ends.
+//! A recording of ten million batches can exceed the available memory. Above a budget, new chunks are in unnamed files that are mapped to
+//! memory. The system writes unused pages to the disk and reads them again. The system removes the files at the end of the process, even
+//! after a crash.
 
 #[cfg(target_os = "linux")]
 pub use files::spill_to;
@@ -19,7 +19,7 @@ mod nowhere {
     use std::ptr::NonNull;
     use std::sync::Arc;
 
-    /// A mapped file, of which there is none here.
+    /// A mapped file. This platform has none.
     pub(crate) enum Segment {}
 
     pub(crate) fn count(_: usize) {}

@@ -1,4 +1,4 @@
-//! A range of a list in chunks, and its items in order.
+//! Range of a chunked list and an iterator over its items.
 
 use std::fmt;
 use std::ops::{Bound, Index, RangeBounds};
@@ -45,35 +45,35 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// Number of items.
+    /// Returns the number of items.
     #[inline]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// True without items.
+    /// Returns true if the view has no items.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The item at a position in the view.
+    /// Returns the item at a position in the view.
     #[inline]
     pub fn get(self, at: usize) -> Option<&'a T> {
         (at < self.len()).then(|| self.item(self.start + at))
     }
 
-    /// The first item.
+    /// Returns the first item.
     pub fn first(self) -> Option<&'a T> {
         self.get(0)
     }
 
-    /// The last item.
+    /// Returns the last item.
     pub fn last(self) -> Option<&'a T> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// A part of the view. Positions from its length on are left out.
+    /// Returns a part of the view. Positions past its end are ignored.
     #[inline]
     pub fn range(self, range: impl RangeBounds<usize>) -> Self {
         let start = match range.start_bound() {
@@ -94,7 +94,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The parts of the view that are contiguous in memory.
+    /// Iterates over the parts of the view that are contiguous in memory.
     pub fn slices(self) -> impl DoubleEndedIterator<Item = &'a [T]> {
         let chunks = if self.start < self.end {
             self.start >> SHIFT..((self.end - 1) >> SHIFT) + 1
@@ -108,7 +108,7 @@ impl<'a, T> View<'a, T> {
         })
     }
 
-    /// `len` items from a position on, if they are contiguous in memory.
+    /// Returns `len` items from position `at` if they are contiguous in memory.
     #[inline]
     pub fn slice(self, at: usize, len: usize) -> Option<&'a [T]> {
         let start = self.start + at;
@@ -119,7 +119,7 @@ impl<'a, T> View<'a, T> {
         self.chunk(start >> SHIFT).get(inside..inside + len)
     }
 
-    /// The items in order.
+    /// Iterates over the items in order.
     pub fn iter(self) -> Items<'a, T> {
         Items {
             view: self,
@@ -128,13 +128,13 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// Each item with the one after it.
+    /// Iterates over pairs of consecutive items.
     pub fn pairs(self) -> impl DoubleEndedIterator<Item = [&'a T; 2]> + ExactSizeIterator {
         let later = self.range(1..).iter();
         self.iter().zip(later).map(|(item, next)| [item, next])
     }
 
-    /// Number of leading items for which `is_before` holds. These items must come before all others.
+    /// Returns the number of leading items for which `is_before` holds. These items must precede all others.
     #[inline]
     pub fn partition_point(self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -149,7 +149,7 @@ impl<'a, T> View<'a, T> {
         low
     }
 
-    /// True if an item equals `item`.
+    /// Returns true if the view contains `item`.
     pub fn contains(self, item: &T) -> bool
     where
         T: PartialEq,
@@ -157,7 +157,7 @@ impl<'a, T> View<'a, T> {
         self.slices().any(|slice| slice.contains(item))
     }
 
-    /// A copy of the items.
+    /// Returns a copy of the items.
     pub fn to_vec(self) -> Vec<T>
     where
         T: Clone,
@@ -172,7 +172,7 @@ impl<'a, T> View<'a, T> {
             .map_or(self.open, Chunk::items)
     }
 
-    /// The item at a position in the column.
+    /// Returns the item at a position in the column.
     #[inline]
     fn item(self, at: usize) -> &'a T {
         &self.chunk(at >> SHIFT)[at & (CHUNK - 1)]
@@ -228,9 +228,9 @@ impl<'a, T> IntoIterator for View<'a, T> {
     }
 }
 
-/// The items of a [`View`] in order.
+/// Iterator over the items of a [`View`].
 pub struct Items<'a, T> {
-    /// Items of chunks that were not begun.
+    /// Items of chunks that the iterator has not reached.
     view: View<'a, T>,
     front: std::slice::Iter<'a, T>,
     back: std::slice::Iter<'a, T>,

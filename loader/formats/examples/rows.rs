@@ -1,7 +1,8 @@
-//! How many samples a second each format yields, in random order on one core, beside its counterpart in Python.
+//! Samples per second of each format and of its Python counterpart, in random order on one core.
 //!
-//! `cargo run --release -p loadscope-formats --example rows -- FOLDER [SECONDS]`; `LOADSCOPE_FORMATS_PYTHON` names a Python that has
-//! the packages. FOLDER is filled with data first, about 600 MB.
+//! `cargo run --release -p loadscope-formats --example rows -- FOLDER [SECONDS]`
+//!
+//! The example first writes about 600 MB of data to FOLDER. `LOADSCOPE_FORMATS_PYTHON` names a Python that has the packages.
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
 use std::error::Error;
@@ -40,13 +41,13 @@ fn open(folder: &Path, format: &str) -> Result<Box<dyn Rows>, FormatError> {
     })
 }
 
-/// Samples a second, and the seconds until the first one was there.
+/// Returns the samples per second and the seconds until the first sample.
 fn measure(folder: &Path, format: &str, seconds: f64) -> Result<(f64, f64), FormatError> {
     let start = Instant::now();
     let data = open(folder, format)?;
     black_box(data.row(0, &mut Untimed)?);
     let first = start.elapsed().as_secs_f64();
-    // A step that has no common divisor with the number of rows visits them all, far from each other.
+    // A step without a common divisor with the number of rows visits all rows in distant jumps.
     let step = (data.len() * 61 / 100) | 1;
     let (mut row, mut done) = (0, 0);
     let start = Instant::now();

@@ -1,10 +1,10 @@
-//! Arrays: a dtype, sizes, and bytes.
+//! Arrays: dtype, shape and bytes.
 
 use loadscope_words::say;
 
 use crate::buffer::Buffer;
 
-/// The type of an array's elements, by NumPy's and PyTorch's name.
+/// Type of an array's elements, by its name in NumPy and PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dtype {
     /// `bool`
@@ -27,7 +27,7 @@ pub enum Dtype {
     UInt64,
     /// `float16`
     Float16,
-    /// `bfloat16`, which NumPy does not have.
+    /// `bfloat16`, which NumPy lacks.
     BFloat16,
     /// `float32`
     Float32,
@@ -37,14 +37,14 @@ pub enum Dtype {
     Complex64,
     /// `complex128`
     Complex128,
-    /// `float8_e4m3fn`, which NumPy does not have.
+    /// `float8_e4m3fn`, which NumPy lacks.
     Float8E4M3,
-    /// `float8_e5m2`, which NumPy does not have.
+    /// `float8_e5m2`, which NumPy lacks.
     Float8E5M2,
 }
 
 impl Dtype {
-    /// Bytes of an element.
+    /// Returns the size of an element, bytes.
     pub fn width(self) -> usize {
         match self {
             Self::Bool | Self::Int8 | Self::UInt8 | Self::Float8E4M3 | Self::Float8E5M2 => 1,
@@ -55,7 +55,7 @@ impl Dtype {
         }
     }
 
-    /// Its name: `float32`.
+    /// Returns the name, such as `float32`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -79,7 +79,7 @@ impl Dtype {
     }
 }
 
-/// A dense array, row-major (C order), of elements as this host has them (little-endian nearly everywhere).
+/// A dense array in row-major (C) order. Its elements have the byte order of this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     dtype: Dtype,
@@ -87,7 +87,7 @@ pub struct Array {
     bytes: Buffer,
 }
 
-/// Sizes that do not match the bytes.
+/// Shape that does not match the number of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", say!("{shape:?} elements of {} do not take {bytes} bytes", .dtype.name(), shape = .shape, bytes = .bytes))]
 pub struct ArrayError {
@@ -97,10 +97,10 @@ pub struct ArrayError {
 }
 
 impl Array {
-    /// An array; its bytes must be as many as the sizes ask for.
+    /// Creates an array.
     ///
     /// # Errors
-    /// If they are more or fewer.
+    /// If the number of bytes does not match the shape.
     pub fn new(dtype: Dtype, shape: Vec<usize>, bytes: Buffer) -> Result<Self, ArrayError> {
         let mut sizes = shape.iter();
         let wanted = sizes.try_fold(dtype.width(), |product, size| product.checked_mul(*size));
@@ -119,22 +119,22 @@ impl Array {
         }
     }
 
-    /// An array of one axis.
+    /// Creates an array of one axis.
     pub fn of<T: Element>(values: &[T]) -> Self {
         Self::with_shape(vec![values.len()], values).unwrap_or_else(|_| Self::empty(T::DTYPE))
     }
 
-    /// An array of `shape`.
+    /// Creates an array of `shape`.
     ///
     /// # Errors
-    /// If there are more or fewer values than that.
+    /// If the number of values does not match the shape.
     pub fn with_shape<T: Element>(shape: Vec<usize>, values: &[T]) -> Result<Self, ArrayError> {
         let mut bytes = Vec::with_capacity(values.len() * T::DTYPE.width());
         values.iter().for_each(|value| value.put(&mut bytes));
         Self::new(T::DTYPE, shape, bytes.into())
     }
 
-    /// An array of one axis without elements.
+    /// Creates an array of one axis without elements.
     fn empty(dtype: Dtype) -> Self {
         Self {
             dtype,
@@ -143,22 +143,23 @@ impl Array {
         }
     }
 
-    /// The type of its elements.
+    /// Returns the type of the elements.
     pub fn dtype(&self) -> Dtype {
         self.dtype
     }
 
-    /// Its sizes; none: a single element without an axis.
+    /// Returns the shape. A single element without an axis has an empty shape.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the elements.
     pub fn bytes(&self) -> &Buffer {
         &self.bytes
     }
 
-    /// `array[index]`: without its first axis, and without a copy. `None`: it has no such axis, or is shorter.
+    /// Returns `array[index]`, an element of the first axis, without a copy. Returns `None` if the array has no axis or the axis is
+    /// shorter.
     pub fn get(&self, index: usize) -> Option<Self> {
         let (first, rest) = self.shape.split_first()?;
         if index >= *first {
@@ -174,12 +175,12 @@ impl Array {
     }
 }
 
-/// A Rust type that arrays are made of.
+/// Rust type of array elements.
 pub trait Element: Copy {
-    /// Its dtype.
+    /// The dtype of the type.
     const DTYPE: Dtype;
 
-    /// Adds its bytes.
+    /// Appends the bytes of the value in the byte order of this host.
     fn put(self, bytes: &mut Vec<u8>);
 }
 

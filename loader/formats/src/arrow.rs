@@ -1,4 +1,4 @@
-//! A saved Hugging Face dataset: a folder of Arrow files, mapped to memory.
+//! Saved Hugging Face datasets: folders of Arrow files, mapped to memory.
 
 mod messages;
 
@@ -18,12 +18,12 @@ use crate::stages::Stages;
 use loadscope_words::say;
 use messages::{Batch, IpcFile};
 
-/// Files that describe a dataset have no more bytes.
+/// Maximum size of a file that describes a dataset, bytes.
 const LARGEST_DESCRIPTION: u64 = 64 << 20;
 
-/// What `datasets.load_from_disk(path)` opens, or a file of Arrow (the file format, or a stream). Sample i is a `dict` of row i:
-/// numbers, texts, lists of numbers as arrays of their dtype, pictures decoded. Files are mapped to memory; batches that are packed
-/// are unpacked when one of their rows is asked for, and kept as long as there is room.
+/// A dataset for `datasets.load_from_disk(path)`, or an Arrow file (the file format or a stream). Sample i is a `dict` of row i: numbers,
+/// texts, lists of numbers as arrays of their dtype, decoded pictures. The files are mapped to memory. Compressed batches are decompressed
+/// on demand and cached.
 #[derive(Debug)]
 pub struct Saved {
     columns: Columns,
@@ -33,10 +33,10 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Opens a folder that `save_to_disk` wrote, one with `.arrow` files, or a single file.
+    /// Opens a folder that `save_to_disk` wrote, a folder of `.arrow` files, or a single file.
     ///
     /// # Errors
-    /// If it cannot be opened or is damaged, holds several splits, or has types that no sample can hold.
+    /// If the data cannot be opened, are damaged, have several splits, or have types that no sample supports.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let (files, features) = if path.is_dir() {
             let features = description(&path.join("dataset_info.json"))?
@@ -89,7 +89,7 @@ impl Saved {
     }
 }
 
-/// A JSON file, if it is there.
+/// Reads a JSON file, if it exists.
 fn description(path: &Path) -> Result<Option<Value>, FormatError> {
     if !path.exists() {
         return Ok(None);
@@ -109,7 +109,7 @@ fn description(path: &Path) -> Result<Option<Value>, FormatError> {
     parsed.map(Some)
 }
 
-/// The files of a folder in order.
+/// Returns the files of a folder in order.
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let place = || Place::file(folder);
     if let Some(splits) = description(&folder.join("dataset_dict.json"))? {
@@ -147,7 +147,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
             say!("Save the dataset again"),
         ));
     };
-    // A name that leads out of the folder is not what `datasets` writes.
+    // `datasets` never writes a name that leads out of the folder.
     let inside = |name: &String| Path::new(name).file_name().is_some_and(|n| *n == **name);
     match names.iter().find(|name| !inside(name)) {
         Some(name) => Err(FormatError::new(

@@ -1,4 +1,4 @@
-//! A folder of sounds: WAV, FLAC, OGG; a waveform `[channels, frames]` and its rate.
+//! Folders of WAV, FLAC and OGG files. A sample is a waveform `[channels, frames]` and its rate.
 
 mod decode;
 mod folder;
@@ -16,12 +16,12 @@ use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::Stages;
 
-/// No sound file has more bytes than that.
+/// Maximum size of a sound file, bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Sounds, as `soundfile.read(path, dtype="float32", always_2d=True)` has them, transposed. Sample i is a `dict` of `waveform`, a
-/// float32 array `[channels, frames]`, and `rate`, frames a second; where each class has a folder of its own also `label`, its number in
-/// the order of their names.
+/// Sounds like the transposed result of `soundfile.read(path, dtype="float32", always_2d=True)`. Sample i is a `dict` of `waveform`, a
+/// float32 array `[channels, frames]`, and `rate`, frames per second. With a folder per class, it also has `label`, the position of the
+/// class in name order.
 #[derive(Debug)]
 pub struct Sounds {
     files: Vec<(PathBuf, Option<u32>)>,
@@ -31,10 +31,10 @@ pub struct Sounds {
 }
 
 impl Sounds {
-    /// Lists a folder with sounds, one with a folder for each class, or a single file.
+    /// Lists a folder of sounds, a folder with one folder per class, or a single file.
     ///
     /// # Errors
-    /// If it cannot be read, or there are no sounds.
+    /// If the path cannot be read or has no sounds.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let found = folder::list(path)?;
         Ok(Self {
@@ -45,13 +45,13 @@ impl Sounds {
         })
     }
 
-    /// The files in order, with their classes.
+    /// Returns the files in order, with their classes.
     pub fn files(&self) -> &[(PathBuf, Option<u32>)] {
         &self.files
     }
 }
 
-/// The waveform of a sound file and its rate.
+/// Returns the waveform of a sound file and its rate.
 pub(crate) fn waveform(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Cell, FormatError> {
     let sound = decode::decode(bytes, path, place)?;
     let frames = sound.planes.first().map_or(0, Vec::len);

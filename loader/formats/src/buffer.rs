@@ -1,4 +1,4 @@
-//! Bytes that are owned, or a part of a file that is mapped to memory.
+//! Owned or memory-mapped bytes.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use loadscope_files::{ReadError, open_regular};
 use memmap2::Mmap;
 
-/// Bytes that can be shared and cut without a copy.
+/// Shared bytes. A slice needs no copy.
 #[derive(Clone)]
 pub struct Buffer {
     store: Store,
@@ -31,16 +31,16 @@ impl Store {
 }
 
 impl Buffer {
-    /// Maps a regular file to memory. It must not be made shorter meanwhile: the operating system ends programs that read where a
-    /// file no longer is.
+    /// Maps a regular file to memory. The file must not become shorter while it is mapped: the system ends a process that reads past the
+    /// end of the file.
     ///
     /// # Errors
     /// If there is no regular file, or it cannot be mapped.
     #[expect(unsafe_code, reason = "a file that is mapped to memory")]
     pub fn map(path: &Path) -> Result<Self, ReadError> {
         let file = open_regular(path)?;
-        // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its length is
-        // asked of the user.
+        // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. The documentation asks the user not to
+        // shorten the file.
         let map = unsafe { Mmap::map(&file) }.map_err(|cause| ReadError::Io {
             path: path.to_owned(),
             cause,
@@ -52,7 +52,7 @@ impl Buffer {
         })
     }
 
-    /// The bytes of `range`, counted from the begin of this buffer; `None`: it has fewer.
+    /// Returns a part of the buffer, or `None` if `range` exceeds it.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         if range.start > range.end || range.end > self.range.len() {
@@ -65,7 +65,7 @@ impl Buffer {
         })
     }
 
-    /// Whether it lies in a file.
+    /// Returns true if the bytes are in a mapped file.
     pub fn is_mapped(&self) -> bool {
         matches!(self.store, Store::Mapped(_))
     }
@@ -75,7 +75,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // The range is inside the store since `slice` checked it.
+        // `slice` checked that the range is inside the store.
         self.store.bytes().get(self.range.clone()).unwrap_or(&[])
     }
 }

@@ -1,30 +1,30 @@
-//! What rows are made of.
+//! Values of samples.
 
 use std::sync::Arc;
 
 use crate::array::{Array, Dtype, Element};
 use crate::buffer::Buffer;
 
-/// A sample, or a part of one, as the counterpart in Python has it.
+/// A sample or a part of it, with the type of the Python counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// `None`, a null of a table.
+    /// `None`, a null in a table.
     Null,
     /// `bool`
     Bool(bool),
     /// `int`
     Int(i64),
-    /// `int` beyond 64 bits, as far as it fits 128.
+    /// `int` that needs more than 64 bits, but at most 128.
     BigInt(i128),
-    /// `float`, of double precision.
+    /// `float`, in double precision.
     Float(f64),
     /// `str`
     Text(Arc<str>),
     /// `bytes`
     Bytes(Buffer),
-    /// An encoded picture, which the engine decodes to a tensor uint8 `[3, height, width]`.
+    /// Encoded picture, which the engine decodes to a uint8 tensor `[3, height, width]`.
     Picture(Picture),
-    /// A number of a dtype, such as `numpy.float32(1.5)`: what a single element of a tensor is.
+    /// Number with a dtype, such as `numpy.float32(1.5)` or an element of a tensor.
     Scalar(Scalar),
     /// `torch.Tensor`
     Array(Array),
@@ -32,41 +32,42 @@ pub enum Cell {
     List(Vec<Cell>),
     /// `tuple`
     Tuple(Vec<Cell>),
-    /// `dict`, with text keys that differ from each other.
+    /// `dict` with distinct text keys.
     Map(Vec<(Arc<str>, Cell)>),
 }
 
-/// The bytes of a picture file, in whatever format they are.
+/// Bytes of a picture file in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// The encoded bytes.
+    /// Encoded bytes.
     pub bytes: Buffer,
-    /// Where they are from, for messages: a path, `shard-000.tar: 0012.jpg`, `column image of row 7`.
+    /// Source of the picture for messages: a path, `shard-000.tar: 0012.jpg`, `column image of row 7`.
     pub origin: Arc<str>,
-    /// Whether its pixels are colours or numbers of classes.
+    /// Meaning of the pixels.
     pub mode: PictureMode,
 }
 
-/// How the pixels of a picture are meant.
+/// Meaning of a picture's pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PictureMode {
     /// Colours: uint8 `[3, height, width]`.
     #[default]
     Colour,
-    /// Numbers of classes, as in a mask: uint8 `[height, width]`, the indices of a palette or the grey values.
+    /// Class numbers, as in a mask: uint8 `[height, width]`, palette indices or grey values.
     Classes,
 }
 
-/// A number of a dtype.
+/// Number with a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
     dtype: Dtype,
-    /// Its bytes as this host has them; those beyond the dtype's width are 0.
+    /// Bytes in the byte order of this host. Those beyond the dtype's width are 0.
     bytes: [u8; 16],
 }
 
 impl Scalar {
-    /// A number whose bytes, as this host has them, are at the begin of `bytes`; `None`: these are fewer than the dtype takes.
+    /// Creates a number from the first bytes of `bytes`, in the byte order of this host. Returns `None` if `bytes` is shorter than the
+    /// dtype's width.
     pub fn new(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
         let given = bytes.get(..dtype.width())?;
         let mut bytes = [0; 16];
@@ -74,7 +75,7 @@ impl Scalar {
         Some(Self { dtype, bytes })
     }
 
-    /// A number of a Rust type.
+    /// Creates a number from a Rust value.
     pub fn of<T: Element>(value: T) -> Self {
         let mut given = Vec::with_capacity(16);
         value.put(&mut given);
@@ -89,18 +90,18 @@ impl Scalar {
         }
     }
 
-    /// Its dtype.
+    /// Returns the dtype.
     pub fn dtype(&self) -> Dtype {
         self.dtype
     }
 
-    /// Its bytes, as many as the dtype takes.
+    /// Returns the bytes, up to the dtype's width.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.dtype.width()).unwrap_or(&[])
     }
 }
 
-/// A `dict` of fields.
+/// Creates a `dict` of fields.
 pub fn fields<K: Into<Arc<str>>>(fields: impl IntoIterator<Item = (K, Cell)>) -> Cell {
     let fields = fields.into_iter().map(|(key, cell)| (key.into(), cell));
     Cell::Map(fields.collect())

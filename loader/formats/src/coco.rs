@@ -1,4 +1,4 @@
-//! COCO: instances, captions and keypoints in JSON, beside a folder of pictures.
+//! COCO datasets: instances, captions and keypoints in a JSON file, pictures in a folder.
 
 mod doubts;
 mod faults;
@@ -25,12 +25,12 @@ use crate::slices::out_of_range;
 use crate::stages::Stages;
 use crate::unpacked;
 
-/// Classes are named up to this label; a file may number them as it likes.
+/// Exclusive upper limit of named labels. A file may use any numbers.
 const MOST_CLASSES: usize = 100_000;
-/// What torchvision calls labels that stand for nothing.
+/// torchvision's name of unused labels.
 const NOTHING: &str = "N/A";
 
-/// What the annotations are.
+/// Type of annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Boxes, labels and masks.
@@ -41,12 +41,12 @@ pub enum Task {
     Keypoints,
 }
 
-/// What is loaded.
+/// Options of a COCO dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `None`: what the first annotation is.
+    /// The task, or `None` for that of the first annotation.
     pub task: Option<Task>,
-    /// Whether masks are drawn, where the task has some.
+    /// True to draw masks, if the task has any.
     pub has_masks: bool,
 }
 
@@ -59,10 +59,12 @@ impl Default for Options {
     }
 }
 
-/// Annotated pictures, by their ids. A row is `(picture, target)`; the target of instances is
-/// `{image_id, boxes, labels, area, iscrowd, masks}` with boxes `x0, y0, x1, y1`, float32 `[n, 4]`, and masks uint8
-/// `[n, height, width]`; that of keypoints has `keypoints`, float32 `[n, k, 3]`, instead of masks; that of captions is
-/// `{image_id, captions}`.
+/// Annotated pictures in the order of their ids. A row is `(picture, target)`. The target depends on the task:
+///
+/// - instances: `{image_id, boxes, labels, area, iscrowd, masks}`, with boxes `x0, y0, x1, y1` as float32 `[n, 4]` and masks as uint8
+///   `[n, height, width]`
+/// - keypoints: the same with `keypoints`, float32 `[n, k, 3]`, instead of masks
+/// - captions: `{image_id, captions}`
 #[derive(Debug)]
 pub struct Coco {
     folder: PathBuf,
@@ -77,10 +79,10 @@ pub struct Coco {
 }
 
 impl Coco {
-    /// The pictures in `folder` that `annotations` lists.
+    /// Opens the pictures in `folder` that `annotations` lists.
     ///
     /// # Errors
-    /// If one of them is missing, the file is damaged, or it lists no pictures.
+    /// If the folder or the file is missing, the file is damaged, or it lists no pictures.
     pub fn open(folder: &Path, annotations: &Path, options: &Options) -> Result<Self, FormatError> {
         if !folder.is_dir() {
             return Err(FormatError::no_folder(folder));
@@ -122,7 +124,7 @@ impl Coco {
         })
     }
 
-    /// What its annotations are.
+    /// Returns the type of the annotations.
     pub fn task(&self) -> Task {
         self.task
     }
@@ -131,7 +133,7 @@ impl Coco {
         self.file.get(part.clone()).unwrap_or_default()
     }
 
-    /// The annotations of the picture at a position of the list.
+    /// Returns the annotations of the picture at a position of the list.
     fn notes_of(&self, position: usize) -> impl DoubleEndedIterator<Item = &Note> {
         let of = self.by_image.of.get(&position);
         let of = of.map(Vec::as_slice).unwrap_or_default();
@@ -182,7 +184,7 @@ impl Coco {
         }
     }
 
-    /// The corners of a box.
+    /// Converts a box to its corners.
     fn corners(&self, note: &Note) -> Result<[f32; 4], FormatError> {
         let four = say!("four numbers: x, y, width, height");
         let four = self.required(note, note.bbox, "bbox", four)?;
@@ -216,7 +218,7 @@ impl Coco {
         ))
     }
 
-    /// The masks of a picture, each of its size.
+    /// Draws the masks of a picture. Each mask has the size of the picture.
     fn masks(
         &self,
         notes: &[&Note],
@@ -242,7 +244,7 @@ impl Coco {
         Ok(shaped(vec![notes.len(), height, width], &all))
     }
 
-    /// Width and height of a picture: of the list, or else of the file.
+    /// Returns the width and height of a picture, from the annotations or else from the picture file.
     fn size(&self, image: &Image, picture: &Picture) -> Result<(usize, usize), FormatError> {
         match (image.width, image.height) {
             (Value::Found(width), Value::Found(height)) => Ok((width as usize, height as usize)),
@@ -270,7 +272,7 @@ fn shaped<T: crate::array::Element>(shape: Vec<usize>, values: &[T]) -> Cell {
         .into()
 }
 
-/// Names by label.
+/// Returns the class names by label.
 fn classes(categories: &[Category]) -> Vec<String> {
     let label = |one: &Category| match one.id {
         Id::Int(id) => usize::try_from(id).ok().filter(|id| *id < MOST_CLASSES),

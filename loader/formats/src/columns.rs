@@ -1,4 +1,4 @@
-//! Columns of Arrow as cells, for `arrow` and `parquet`.
+//! Arrow columns as cells, for `arrow` and `parquet`.
 
 mod blocks;
 mod bytes;
@@ -23,14 +23,13 @@ pub(crate) use labels::{labels, lengths};
 use loadscope_words::{say, without_numbers};
 use meaning::Meaning;
 
-/// The columns of a table.
 #[derive(Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
     pub(crate) classes: Vec<String>,
-    /// Which column has the class of each row.
+    /// Index of the class column.
     pub(crate) label: Option<usize>,
-    /// Which column has lists that are as long as the row.
+    /// Index of the column with lists of the sample's length.
     pub(crate) lists: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
@@ -42,10 +41,10 @@ struct Column {
 }
 
 impl Columns {
-    /// The columns of a schema. `features`: what `datasets` wrote down about them, if it did; else it may be in the schema.
+    /// Creates the columns of a schema. `features` are the features that `datasets` saved. Without them, the schema may contain some.
     ///
     /// # Errors
-    /// If a column has a type that no sample can hold.
+    /// If a column has a type that no sample supports.
     pub(crate) fn new(
         schema: &Schema,
         features: Option<&serde_json::Value>,
@@ -83,7 +82,7 @@ impl Columns {
                 meaning,
             });
         }
-        // Of several columns with classes the one that is named so.
+        // If several columns have classes, the name decides.
         let named = classes.iter().position(|(name, _)| LABELS.contains(name));
         let chosen = if classes.len() == 1 { Some(0) } else { named };
         let classes = chosen.and_then(|at| classes.into_iter().nth(at));
@@ -97,7 +96,7 @@ impl Columns {
         })
     }
 
-    /// Where a column is, and what it means.
+    /// Returns the index and the meaning of a column.
     fn find(&self, name: &str) -> Option<(usize, &Meaning)> {
         let at = self
             .columns
@@ -106,7 +105,7 @@ impl Columns {
         Some((at, &self.columns.get(at)?.meaning))
     }
 
-    /// The values of a column, read part by part, and nothing but it; `None`: there is no such column.
+    /// Returns the values of one column, which is read part by part. Returns `None` if the column does not exist.
     pub(crate) fn values<B: Block>(
         &self,
         blocks: &Blocks<B>,
@@ -117,10 +116,10 @@ impl Columns {
         Some(labels::values(blocks, found, name, place))
     }
 
-    /// Row `row` of a batch. `place` is where the batch is from; `index` is the row of the whole table.
+    /// Returns row `row` of a batch. `place` is the source of the batch, and `index` is the row in the table.
     ///
     /// # Errors
-    /// If a picture beside the table cannot be read, or a value cannot be held.
+    /// If a picture file cannot be read, or a value has no cell type.
     pub(crate) fn row(
         &self,
         batch: &RecordBatch,
@@ -138,7 +137,7 @@ impl Columns {
     }
 }
 
-/// Refuses types that no sample can hold.
+/// Refuses types that no sample supports.
 fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
     fn all(field: &DataType) -> bool {
         match field {
@@ -164,7 +163,7 @@ fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
     ))
 }
 
-/// What is held as something else.
+/// Describes the values of types that samples contain in another type.
 fn note(field: &DataType) -> Option<&'static str> {
     match field {
         DataType::Timestamp(_, Some(_)) => Some("points in time, which are texts here, in UTC"),
@@ -180,7 +179,7 @@ fn note(field: &DataType) -> Option<&'static str> {
     }
 }
 
-/// Runs a decoder of others, which says by a panic what it did not expect. Nothing that it worked on is used again.
+/// Runs a third-party decoder and converts its panics to errors. No value that it changed is used again.
 pub(crate) fn guarded<R, E: std::fmt::Display>(
     place: &Place,
     work: impl FnOnce() -> Result<R, E>,
@@ -208,10 +207,10 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
     }
 }
 
-/// Value `row` of an array, as its type says.
+/// Returns value `row` of an array, by its type only.
 ///
 /// # Errors
-/// If it cannot be held.
+/// If no cell type fits.
 #[cfg(feature = "parquet")]
 pub(crate) fn plain(array: &dyn arrow_array::Array, row: usize) -> Result<Cell, FormatError> {
     cells::cell(array, row, &Meaning::Plain, &Place::default)

@@ -1,4 +1,4 @@
-//! Tables as text, a row a line.
+//! CSV tables with one record per row.
 
 mod column;
 mod kind;
@@ -21,9 +21,9 @@ use kind::{ColumnType, Kinds};
 use loadscope_words::say;
 use split::{Found, Record, RecordReader, Splitter, past_line_ends};
 
-/// A table as text, as `pandas.read_csv(path, low_memory=False)` has it: the first row has the names, types are found out over the
-/// whole column. Sample i is a `dict` of row i: `int`, `float` (NaN where it is missing), `bool` and `str` (`None` where they are
-/// missing). The file is mapped to memory, and looked through once when it is opened. Compressed files and UTF-16 are converted first.
+/// A CSV table with the values of `pandas.read_csv(path, low_memory=False)`. The first row has the names, and the types follow from whole
+/// columns. Sample i is a `dict` of row i: `int`, `float`, `bool` and `str`. A missing `float` is NaN, other missing values are `None`.
+/// The file is mapped to memory and scanned once on opening. Compressed files and UTF-16 are converted first.
 #[derive(Debug)]
 pub struct Csv {
     file: Buffer,
@@ -34,7 +34,7 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// Opens a table. Without a `separator` it is a comma, in `.tsv` files a tab.
+    /// Opens a table. The default separator is a comma, or a tab for `.tsv` files.
     ///
     /// # Errors
     /// If it cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
@@ -74,7 +74,7 @@ impl Csv {
         })
     }
 
-    /// Reads row `index`; returns where it begins.
+    /// Reads row `index` and returns its offset.
     fn find(&self, index: usize, reader: &mut RecordReader) -> Option<usize> {
         let (mut at, mut skip) = self.index.near(index)?;
         loop {
@@ -90,7 +90,7 @@ impl Csv {
         }
     }
 
-    /// A fault of the row that begins at `at`.
+    /// Returns an error for the row at offset `at`.
     fn wrong(
         &self,
         at: usize,
@@ -105,7 +105,7 @@ impl Csv {
         FormatError::new(Fault::Damaged, place, reason, remedy)
     }
 
-    /// The sample of a record.
+    /// Converts a record to a sample.
     fn sample(&self, record: &Record, at: usize, index: usize) -> Result<Cell, FormatError> {
         if record.len() > self.columns.len() {
             return Err(self.wrong(
@@ -131,7 +131,7 @@ impl Csv {
         Ok(Cell::Map(entries))
     }
 
-    /// One field of a record.
+    /// Converts one field of a record.
     fn field(
         &self,
         record: &Record,
@@ -169,7 +169,7 @@ impl Csv {
     }
 }
 
-/// The names of the columns, and where the first row begins.
+/// Reads the column names and the offset of the first row.
 fn header(
     file: &[u8],
     splitter: &Splitter,
@@ -237,7 +237,7 @@ fn first_row(
     ))
 }
 
-/// True if a file name ends in `.tsv`, before the ending of a compressed file.
+/// Returns true if a file name ends in `.tsv`, ignoring the extension of a compressed file.
 fn has_tabs(path: &Path) -> bool {
     let name = path
         .file_name()
@@ -250,7 +250,7 @@ fn has_tabs(path: &Path) -> bool {
     packed.unwrap_or(&name).ends_with(".tsv")
 }
 
-/// The option for another character that separates the columns, if the header is one name that contains it.
+/// Returns the option for another column separator, if the header is a single name that contains it.
 fn other_separator(header: &[Arc<str>]) -> Option<&'static str> {
     let [only] = header else {
         return None;

@@ -1,4 +1,4 @@
-//! What is wrong with data: where, what, and what to do.
+//! Errors in data, with their place, reason and remedy.
 
 use std::path::Path;
 use std::{fmt, io};
@@ -6,33 +6,33 @@ use std::{fmt, io};
 use loadscope_files::ReadError;
 use loadscope_words::{cause, say};
 
-/// What kind of fault it is, as Python's types of exceptions tell them apart.
+/// Kind of error, by the type of Python's exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A file or folder is missing: `FileNotFoundError`.
+    /// Missing file or folder: `FileNotFoundError`.
     Missing,
-    /// It cannot be read, or is truncated: `OSError`.
+    /// Unreadable or truncated data: `OSError`.
     Unreadable,
-    /// It is not what it should be, or damaged: `ValueError`.
+    /// Damaged or unexpected data: `ValueError`.
     Damaged,
-    /// It has another type than was asked for: `TypeError`.
+    /// Another type than requested: `TypeError`.
     WrongType,
-    /// A key, a column or a field that is not there: `KeyError`.
+    /// Missing key, column or field: `KeyError`.
     NoSuchKey,
-    /// An index beyond the end: `IndexError`.
+    /// Index past the end: `IndexError`.
     OutOfRange,
-    /// It takes more memory than is allowed: `MemoryError`.
+    /// Data above the memory limit: `MemoryError`.
     TooLarge,
-    /// A server is away or has gone away: `ConnectionError`.
+    /// Unreachable or lost server: `ConnectionError`.
     Away,
-    /// It is locked, or an answer took too long: `TimeoutError`.
+    /// Locked database or slow answer: `TimeoutError`.
     Locked,
-    /// A query or an option is wrong: `ValueError`.
+    /// Invalid query or option: `ValueError`.
     Asked,
 }
 
 impl Fault {
-    /// The name of Python's exception.
+    /// Returns the name of Python's exception.
     pub fn exception(self) -> &'static str {
         match self {
             Self::Missing => "FileNotFoundError",
@@ -48,30 +48,30 @@ impl Fault {
     }
 }
 
-/// Where in the data something is.
+/// Place in the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The file, the member of an archive, the database or server. Never with a password.
+    /// File, archive member, database or server. It never contains a password.
     pub source: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: Option<u64>,
-    /// The column of a line in characters, from 1.
+    /// Column in the line in characters, from 1.
     pub column: Option<u64>,
-    /// The row or the sample, from 0.
+    /// Row or sample, from 0.
     pub row: Option<u64>,
-    /// The byte, from 0.
+    /// Byte offset, from 0.
     pub byte: Option<u64>,
-    /// The key, the field or the column of a table.
+    /// Key, field or column of a table.
     pub key: Option<String>,
 }
 
 impl Place {
-    /// A file or folder.
+    /// Creates the place of a file or folder.
     pub fn file(path: &Path) -> Self {
         Self::named(path.display().to_string())
     }
 
-    /// Anything that has a name. A URL has to come without its password.
+    /// Creates a place with a name. A URL must have no password.
     pub fn named(source: impl Into<String>) -> Self {
         Self {
             source: source.into(),
@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// A line of it, from 1.
+    /// Adds a line, from 1.
     #[must_use]
     pub fn line(self, line: u64) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Place {
         }
     }
 
-    /// A column of the line, from 1.
+    /// Adds a column of the line, from 1.
     #[must_use]
     pub fn column(self, column: u64) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Place {
         }
     }
 
-    /// A row of it, from 0.
+    /// Adds a row, from 0.
     #[must_use]
     pub fn row(self, row: u64) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Place {
         }
     }
 
-    /// A byte of it, from 0.
+    /// Adds a byte offset, from 0.
     #[must_use]
     pub fn byte(self, byte: u64) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Place {
         }
     }
 
-    /// A key, field or column of a table.
+    /// Adds a key, field or column of a table.
     #[must_use]
     pub fn key(self, key: impl Into<String>) -> Self {
         Self {
@@ -142,24 +142,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// A fault of the data. Reads as `PLACE: REASON. REMEDY.`; a password is in none of them.
+/// Error in data. Its text is `PLACE: REASON. REMEDY.` and contains no password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", say!("{}: {}. {}.", line(&.place.to_string()), line(.reason), line(.remedy).trim_end_matches(['.', '。'])))]
 pub struct FormatError {
-    /// The kind of fault.
+    /// Kind of error.
     pub fault: Fault,
-    /// Where.
+    /// Place of the error.
     pub place: Box<Place>,
-    /// What is wrong, as a clause without a full stop: `it ends in the middle of an object`.
+    /// Reason as a clause without a full stop, such as `it ends in the middle of an object`.
     pub reason: String,
-    /// What to do, as a sentence without a full stop: `Copy it again`.
+    /// Remedy as a sentence without a full stop, such as `Copy it again`.
     pub remedy: String,
 }
 
-/// No text has more characters in a message: what is quoted may be of any length.
+/// Maximum length of a text in a message, characters. Quoted data may have any length.
 const LONGEST: usize = 500;
 
-/// A text as a part of one line: names and keys may hold anything.
+/// Escapes control characters, so that the text fits one line. Names and keys may contain any characters.
 fn line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(LONGEST));
     for (at, character) in text.chars().enumerate() {
@@ -176,7 +176,7 @@ fn line(text: &str) -> String {
 }
 
 impl FormatError {
-    /// A fault at a place.
+    /// Creates an error.
     pub fn new(
         fault: Fault,
         place: Place,
@@ -191,12 +191,12 @@ impl FormatError {
         }
     }
 
-    /// A file or folder that does not exist.
+    /// Creates the error for a missing file or folder.
     pub fn missing(path: &Path) -> Self {
         Self::io(path, &io::ErrorKind::NotFound.into())
     }
 
-    /// A path where a folder is needed and not found.
+    /// Creates the error for a path that is no folder.
     pub(crate) fn no_folder(path: &Path) -> Self {
         match path.exists() {
             false => Self::missing(path),
@@ -209,7 +209,7 @@ impl FormatError {
         }
     }
 
-    /// A file or folder that the system does not open or read.
+    /// Creates an error from an I/O error.
     pub fn io(path: &Path, error: &io::Error) -> Self {
         let (fault, remedy) = match error.kind() {
             io::ErrorKind::NotFound => (Fault::Missing, say!("Check the path")),
@@ -222,7 +222,7 @@ impl FormatError {
         Self::new(fault, Place::file(path), cause(error), remedy)
     }
 
-    /// A file that could not be opened or read.
+    /// Creates the error for a file that cannot be read.
     pub fn reading(path: &Path, error: &ReadError) -> Self {
         let place = Place::file(path);
         match error {

@@ -1,16 +1,16 @@
-//! The orientation that a camera wrote into a picture.
+//! EXIF orientation of pictures.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::open_regular;
 
-/// Most examined images of a dataset.
+/// Maximum number of examined pictures of a dataset.
 const LOOK: usize = 32;
-/// The header of a picture, with a preview.
+/// Maximum size of a picture's header with a preview, bytes.
 const HEADER: u64 = 256 << 10;
 
-/// A sentence about annotated pictures that a viewer turns, if some of the dataset have such an orientation.
+/// Returns a warning if annotated pictures have an EXIF orientation that a viewer applies.
 pub(crate) fn note(paths: impl ExactSizeIterator<Item = PathBuf>) -> Option<String> {
     let step = paths.len().div_ceil(LOOK).max(1);
     let looked: Vec<bool> = (paths.step_by(step))
@@ -34,7 +34,7 @@ fn header(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The orientation of a JPEG, from 1 to 8.
+/// Returns the orientation of a JPEG, from 1 to 8.
 fn orientation(jpeg: &[u8]) -> Option<u16> {
     let mut rest = jpeg.strip_prefix(b"\xff\xd8")?;
     loop {
@@ -56,7 +56,7 @@ fn orientation(jpeg: &[u8]) -> Option<u16> {
     }
 }
 
-/// The orientation in the first directory of a TIFF header.
+/// Returns the orientation in the first directory of a TIFF header.
 fn tag(tiff: &[u8]) -> Option<u16> {
     const ORIENTATION: u16 = 0x0112;
     let is_little = match tiff.get(..2)? {

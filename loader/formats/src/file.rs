@@ -1,4 +1,4 @@
-//! Whole files: pictures, lists, annotations.
+//! Readers of whole files: pictures, lists, annotations.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::cell::{Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
 
-/// Most bytes of a file with a picture.
+/// Maximum size of a picture file, bytes.
 const MAX_PICTURE: u64 = 1 << 30;
 
-/// The bytes of a file, at most `limit` of them.
+/// Reads a file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
     let failed = |cause| {
         let path = path.to_owned();
@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
     if size > limit {
         return Err(too_large());
     }
-    // One byte more tells that it grows.
+    // The file may grow meanwhile. One byte above the limit shows it.
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
     file.take(limit + 1)
         .read_to_end(&mut bytes)
@@ -51,7 +51,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// A picture in a file of its own. `needed_by` says what names it: `the annotations of /data/a.xml`.
+/// Reads a picture file. `needed_by` describes the reference to it, such as `the annotations of /data/a.xml`.
 pub(crate) fn picture(
     path: &Path,
     mode: PictureMode,
@@ -75,7 +75,7 @@ pub(crate) fn picture(
     })
 }
 
-/// Where byte `at` of a text is: the line and the column, both from 1.
+/// Returns the line and the column of byte `at` of a text, both from 1.
 pub(crate) fn line_and_column(text: &[u8], at: usize) -> (u64, u64) {
     let before = text.get(..at.min(text.len())).unwrap_or_default();
     let line = before.iter().filter(|byte| **byte == b'\n').count();

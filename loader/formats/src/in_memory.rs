@@ -1,9 +1,9 @@
-//! Rows that lie in memory as a loader uses them.
+//! Rows in memory that need no decoding.
 
 use crate::array::Dtype;
 
-/// Arrays of one dtype and one shape that lie in memory, one behind the other or overlapping: what can be copied side by side into a batch
-/// without becoming samples in between.
+/// Arrays of one dtype and shape at a fixed stride in memory, which may overlap. A loader copies them into a batch without creating
+/// samples.
 #[derive(Clone, Debug)]
 pub struct InMemory<'a> {
     dtype: Dtype,
@@ -15,8 +15,8 @@ pub struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    /// `len` arrays of `shape`, elements row-major as this host has them, of which each begins `stride` bytes behind the one before it.
-    /// `None`: they are not all within `bytes`, or have no elements.
+    /// Creates `len` row-major arrays of `shape` in the byte order of this host. `stride` is the distance of their starts, bytes. Returns
+    /// `None` if they exceed `bytes`, have no elements, or `len` is 0.
     pub fn new(
         dtype: Dtype,
         shape: Vec<usize>,
@@ -38,32 +38,32 @@ impl<'a> InMemory<'a> {
         })
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     pub fn dtype(&self) -> Dtype {
         self.dtype
     }
 
-    /// Sizes of each row.
+    /// Returns the shape of each row.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Bytes of each row, at least one.
+    /// Returns the size of each row, bytes. It is at least 1.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Never: what has no rows is not in memory.
+    /// Returns false, because there is at least one row.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes of row `index`; `None`: beyond the end.
+    /// Returns the bytes of row `index`, or `None` past the end.
     pub fn row(&self, index: usize) -> Option<&'a [u8]> {
         if index >= self.len {
             return None;

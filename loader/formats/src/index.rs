@@ -1,4 +1,4 @@
-//! Where the rows of a text begin, so that they can be asked for in any order.
+//! Index of the rows of a text, for random access.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,25 +7,25 @@ use std::thread;
 
 use crate::error::FormatError;
 
-/// One row of so many is remembered; the others are found from there. Ten million rows take 5 MB.
+/// Rows per index entry. Ten million rows take 5 MB.
 pub(crate) const STRIDE: usize = 8;
 
-/// So much of a text is looked at by one thread at a time, bytes.
+/// Size of the part that a thread scans at a time, bytes.
 const PART: usize = 4 << 20;
 
-/// What knows where a row ends.
+/// Splitter of a text into rows.
 pub(crate) trait Split: Sync {
-    /// What it finds out about rows on the way.
+    /// Information about rows that a scan collects.
     type Seen: Send;
 
-    /// The begin of the first row at or behind `at`, a guess: what is between quotes may look like rows.
+    /// Guesses the offset of the first row from `at` on. Quoted text that looks like rows can make the guess wrong.
     fn guess(&self, text: &[u8], at: usize) -> usize;
 
-    /// Walks over the rows that begin in `begin..end`. A guess that is wrong may lead to a row without end: a walk that is more than
-    /// `patience` bytes behind `end` gives up with `None`.
+    /// Scans the rows that begin in `begin..end`. After a wrong guess, a row may have no end. A scan that is more than `patience` bytes
+    /// past `end` returns `None`.
     ///
     /// # Errors
-    /// If a row cannot be split at all.
+    /// If a row cannot be split.
     fn walk(
         &self,
         text: &[u8],
@@ -35,19 +35,19 @@ pub(crate) trait Split: Sync {
     ) -> Result<Option<Walked<Self::Seen>>, FormatError>;
 }
 
-/// What a walk found.
+/// Results of a scan.
 pub(crate) struct Walked<S> {
-    /// Where the next row begins.
+    /// Offset of the next row.
     pub(crate) next: usize,
     pub(crate) rows: usize,
-    /// Where every [`STRIDE`]th row begins, from the first on, counted from the begin of the walk.
+    /// Offsets of every [`STRIDE`]th row, relative to the start of the scan.
     pub(crate) begins: Vec<u32>,
-    /// How many lines end in between.
+    /// Number of line ends.
     pub(crate) lines: usize,
     pub(crate) seen: S,
 }
 
-/// Where rows begin.
+/// Offsets of rows.
 #[derive(Debug, Default)]
 pub(crate) struct RowIndex {
     parts: Vec<IndexPart>,
@@ -58,14 +58,14 @@ pub(crate) struct RowIndex {
 #[derive(Debug)]
 struct IndexPart {
     first_row: usize,
-    /// How many lines end in front of it.
+    /// Number of line ends before the part.
     lines: usize,
     begin: usize,
     begins: Vec<u32>,
 }
 
 impl RowIndex {
-    /// Walks over `text` from `begin` on, in parts that threads share. They are gone when this returns.
+    /// Scans `text` from `begin` on. Threads share the parts, and end before this returns.
     ///
     /// # Errors
     /// If a row cannot be split.
@@ -99,7 +99,7 @@ impl RowIndex {
             if expected >= end {
                 continue;
             }
-            // What was guessed wrong is walked over again, from where it really begins.
+            // A part with a wrong guess is scanned again from its real start.
             let walked = match walked {
                 Ok(Some(walked)) if from == expected => Some(walked),
                 Err(error) if from == expected => return Err(error),
@@ -120,12 +120,12 @@ impl RowIndex {
         Ok((index, all_seen))
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// A place at or in front of row `row` where a row begins, and how many rows are to be passed from there.
+    /// Returns the offset of an indexed row at or before row `row`, and the number of rows to skip from there.
     pub(crate) fn near(&self, row: usize) -> Option<(usize, usize)> {
         if row >= self.len {
             return None;
@@ -137,7 +137,7 @@ impl RowIndex {
         Some((part.begin + *begin as usize, inside % STRIDE))
     }
 
-    /// The number of the line, from 1, in which byte `at` lies.
+    /// Returns the line number of byte `at`, from 1.
     pub(crate) fn line(&self, text: &[u8], at: usize) -> u64 {
         let behind = self.parts.partition_point(|part| part.begin <= at);
         let part = behind.checked_sub(1).and_then(|part| self.parts.get(part));
@@ -146,7 +146,7 @@ impl RowIndex {
     }
 }
 
-/// The results of `work` for `0..count`, in this order, made by as many threads as there are cores.
+/// Returns the results of `work` for `0..count` in order. It uses one thread per core.
 fn in_parallel<R: Send>(count: usize, work: &(impl Fn(usize) -> R + Sync)) -> Vec<R> {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
@@ -169,7 +169,7 @@ fn in_parallel<R: Send>(count: usize, work: &(impl Fn(usize) -> R + Sync)) -> Ve
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Where no thread can be had this one does the work alone.
+            // If no thread can start, this thread does all the work.
             let builder = thread::Builder::new().name("index".to_owned());
             let _ = builder.spawn_scoped(scope, helper);
         }
@@ -180,20 +180,20 @@ fn in_parallel<R: Send>(count: usize, work: &(impl Fn(usize) -> R + Sync)) -> Ve
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// How many lines end in a text.
+/// Returns the number of line ends in a text.
 pub(crate) fn line_ends(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count()
 }
 
-/// Rows that are lines, ended by `\n` or `\r\n`.
+/// Rows that are lines with `\n` or `\r\n` at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    /// Whether lines of nothing but white space are no rows.
+    /// True if blank lines are no rows.
     pub(crate) skip_blank: bool,
 }
 
 impl Lines {
-    /// The line that begins at `at`, without its end, and where the next one begins.
+    /// Returns the line at offset `at` without its end, and the offset of the next one.
     fn line(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
         let (line, next) = match memchr::memchr(b'\n', rest) {
@@ -207,7 +207,7 @@ impl Lines {
         !self.skip_blank || !line.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// Row `row` and where it begins.
+    /// Returns row `row` and its offset.
     pub(crate) fn row<'a>(
         self,
         text: &'a [u8],
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn lines_are_found_in_any_order() {
         let mut text = String::new();
-        // More than two parts, with lines of all lengths.
+        // The text has more than two parts, with lines of many lengths.
         let mut lines = Vec::new();
         for n in 0..400_000usize {
             let line = format!("{n}{}", "x".repeat(n % 37));
@@ -294,7 +294,7 @@ mod tests {
             let (line, at) = rows.row(text.as_bytes(), &index, row).unwrap();
             assert_eq!(line, lines[row].as_bytes());
             let number = index.line(text.as_bytes(), at);
-            // One blank line follows every thousandth.
+            // A blank line follows every thousandth row.
             assert_eq!(number, (row + 1 + row.div_ceil(1000)) as u64);
         }
         assert!(rows.row(text.as_bytes(), &index, lines.len()).is_none());

@@ -1,4 +1,4 @@
-//! JSON as Python's `json` reads it: with `NaN`, `Infinity` and large integers.
+//! JSON with the extensions of Python's `json`: `NaN`, `Infinity` and large integers.
 
 mod cells;
 mod scalar;
@@ -11,10 +11,10 @@ pub(crate) use cells::parse;
 pub(crate) use scalar::Number;
 pub(crate) use wrong::{JsonError, Wrong};
 
-/// Nesting of lists and objects; deeper values would not fit the stack of a thread.
+/// Maximum nesting of lists and objects. Deeper values could overflow the stack of a thread.
 const MOST_DEPTH: usize = 128;
 
-/// A text of JSON that is read from its begin to its end.
+/// Streaming reader of a JSON text.
 #[derive(Clone, Debug)]
 pub(crate) struct Json<'a> {
     text: &'a str,
@@ -23,6 +23,8 @@ pub(crate) struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
+    /// Creates a reader.
+    ///
     /// # Errors
     /// If the bytes are not UTF-8.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, JsonError> {
@@ -39,7 +41,7 @@ impl<'a> Json<'a> {
     }
 
     fn fault<T>(&self, wrong: Wrong) -> Result<T, JsonError> {
-        // At the end of the text, nothing else matters.
+        // At the end of the text, the cause is always truncation, except for an open string.
         let wrong = if self.at >= self.text.len() && wrong != Wrong::Open {
             Wrong::Truncated
         } else {
@@ -48,7 +50,7 @@ impl<'a> Json<'a> {
         Err(wrong.at(self.at))
     }
 
-    /// The next byte after white space, which is not consumed; `None`: the end.
+    /// Returns the next byte after white space without consuming it, or `None` at the end.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
@@ -63,16 +65,16 @@ impl<'a> Json<'a> {
         found
     }
 
-    /// Position after white space, in bytes.
+    /// Returns the byte offset after white space.
     pub(crate) fn position(&mut self) -> usize {
         self.peek();
         self.at
     }
 
-    /// Checks that nothing but white space follows.
+    /// Checks that only white space follows.
     ///
     /// # Errors
-    /// If something does.
+    /// If other text follows.
     pub(crate) fn end(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
@@ -88,10 +90,10 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Reads an object: calls `each` for each key, which reads its value.
+    /// Reads an object. Calls `each` for each key, and `each` must read the value.
     ///
     /// # Errors
-    /// If it is none, is damaged, or `each` fails.
+    /// If it is no object, is damaged, or `each` fails.
     pub(crate) fn object<E: From<JsonError>>(
         &mut self,
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), E>,
@@ -122,10 +124,10 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Reads a list: calls `each` for each item, which reads it.
+    /// Reads a list. Calls `each` for each item, and `each` must read it.
     ///
     /// # Errors
-    /// If it is none, is damaged, or `each` fails.
+    /// If it is no list, is damaged, or `each` fails.
     pub(crate) fn list<E: From<JsonError>>(
         &mut self,
         mut each: impl FnMut(&mut Self) -> Result<(), E>,
@@ -149,7 +151,7 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Passes over a value, which is checked; returns its place.
+    /// Skips and checks a value. Returns its byte range.
     ///
     /// # Errors
     /// If it is damaged.

@@ -1,4 +1,4 @@
-//! A JSON value a line, or the items of one JSON array.
+//! JSON Lines, or the items of one JSON array.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::slices::out_of_range;
 use crate::stages::{Stages, Untimed};
 use crate::unpacked;
 
-/// Lines of nothing but white space are left out, as `pandas` and `datasets` do it.
+/// `pandas` and `datasets` also skip blank lines.
 const LINES: Lines = Lines { skip_blank: true };
 
-/// No line may have more bytes than that.
+/// Maximum length of a line, bytes.
 const LONGEST: usize = 256 << 20;
 
-/// A JSON value a line. Sample i is `json.loads` of the i-th line that is not blank: `dict`, `list`, `str`, `int`, `float`, `bool`
-/// and `None`, nested as they are. The file is mapped to memory, and looked through once for the ends of its lines.
+/// A JSON Lines file. Sample i is `json.loads` of the i-th line that is not blank, with nested `dict`, `list`, `str`, `int`, `float`,
+/// `bool` and `None`. The file is mapped to memory and scanned once for line ends.
 ///
-/// A file of one JSON array that has several lines, or only objects, has the items of the array as samples.
+/// If the file is one JSON array of several lines or of objects only, the samples are the items of the array.
 #[derive(Debug)]
 pub struct JsonLines {
     file: Buffer,
@@ -34,7 +34,7 @@ pub struct JsonLines {
     notes: Vec<String>,
 }
 
-/// Places of the values.
+/// Positions of the values.
 #[derive(Debug)]
 enum Layout {
     Lines(RowIndex),
@@ -42,7 +42,7 @@ enum Layout {
 }
 
 impl JsonLines {
-    /// Opens a file. Whether its lines are JSON is seen when they are asked for.
+    /// Opens a file. Lines are parsed only on access.
     ///
     /// # Errors
     /// If it cannot be opened or decompressed, or is a damaged array of several lines.
@@ -67,7 +67,7 @@ impl JsonLines {
         })
     }
 
-    /// The text of a value and its begin.
+    /// Returns the text of a value and its offset.
     fn find(&self, index: usize) -> Option<(&[u8], usize)> {
         match &self.layout {
             Layout::Lines(lines) => LINES.row(&self.file, lines, index),
@@ -79,7 +79,7 @@ impl JsonLines {
         }
     }
 
-    /// The place of byte `at`.
+    /// Returns the place of byte `at`.
     fn at(&self, at: usize, index: usize) -> Place {
         let (mut line, column) = line_and_column(&self.file, at);
         if let Layout::Lines(lines) = &self.layout {
@@ -88,7 +88,7 @@ impl JsonLines {
         (self.place.clone().line(line).column(column)).row(index as u64)
     }
 
-    /// The fault of the value that begins at `at`.
+    /// Returns the error for the value at offset `at`.
     fn wrong(&self, text: &[u8], at: usize, index: usize, error: JsonError) -> FormatError {
         let place = self.at(at + error.at, index);
         let rest = self.file.get(at + text.len()..).unwrap_or_default();
@@ -105,7 +105,7 @@ impl JsonLines {
     }
 }
 
-/// The items of the array that a file is; `None`: it has a value per line.
+/// Returns the items of the array in the file, or `None` if the file has one value per line.
 fn items(text: &[u8], place: &Place) -> Result<Option<Vec<Range<usize>>>, FormatError> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     let (Some(b'['), Ok(mut json)) = (first, Json::new(text)) else {
@@ -165,7 +165,7 @@ impl Rows for JsonLines {
         json::parse(text).map_err(|error| self.wrong(text, at, index, error))
     }
 
-    /// What each line has under this key; a line without it has `None`.
+    /// Returns the value of each line under this key. A line without the key has a null.
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let has_it = |row: &Cell| matches!(row, Cell::Map(fields) if fields.iter().any(|(key, _)| **key == *name));
         let first = self.row(0, &mut Untimed).ok()?;

@@ -1,19 +1,19 @@
-//! Data in the layouts that people have them in, read into plain values: no tensor, no window, no thread that outlives a call.
+//! Readers of data sets in common formats. They return plain values: no tensors, no windows, no threads that outlive a call.
 //!
-//! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples one after the other); both yield [`Cell`]s. The engine
-//! makes a dataset of either, tensors of arrays, and decodes the [`Picture`]s.
+//! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples in sequence). Both return [`Cell`]s. The engine makes datasets
+//! of them and tensors of arrays, and decodes the [`Picture`]s.
 //!
-//! | module | layout | counterpart in Python |
+//! | module | data | counterpart in Python |
 //! |---|---|---|
-//! | [`voc`] | PASCAL VOC: XML beside pictures | torchvision's `VOCDetection`, `VOCSegmentation` |
-//! | [`coco`] | COCO: JSON for a folder of pictures | torchvision's `CocoDetection`, pycocotools |
+//! | [`voc`] | PASCAL VOC: an XML file per picture | torchvision's `VOCDetection`, `VOCSegmentation` |
+//! | [`coco`] | COCO: a JSON file for a folder of pictures | torchvision's `CocoDetection`, pycocotools |
 //! | [`sql`] | SQLite files, PostgreSQL servers | `sqlite3`, `psycopg` |
-//! | [`csv`] | tables as text | `pandas.read_csv` |
-//! | [`parquet`] | tables by column | `pyarrow.parquet` |
+//! | [`csv`] | CSV tables | `pandas.read_csv` |
+//! | [`parquet`] | Parquet tables | `pyarrow.parquet` |
 //! | [`arrow`] | saved Hugging Face datasets | `datasets.load_from_disk` |
-//! | [`jsonl`] | a JSON value a line | `datasets`, `json` |
-//! | [`npy`], [`npz`] | NumPy's arrays | `numpy.load` |
-//! | [`safetensors`] | tensors by name | `safetensors` |
+//! | [`jsonl`] | JSON Lines | `datasets`, `json` |
+//! | [`npy`], [`npz`] | NumPy arrays | `numpy.load` |
+//! | [`safetensors`] | named tensors | `safetensors` |
 //! | [`tar`], [`webdataset`] | samples grouped by key in archives | `webdataset` |
 //! | [`lmdb`] | bytes by key | `lmdb` |
 //! | [`audio`] | WAV, FLAC, OGG | `soundfile` |

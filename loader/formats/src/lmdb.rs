@@ -1,8 +1,8 @@
-//! An LMDB environment: bytes by key.
+//! LMDB environments: bytes by key.
 //!
-//! The pages are read here, not by the C library: it follows the numbers in a file without looking whether they lie inside, so that a damaged
-//! file ends the program. What is read is mapped to memory and not copied. No lock is taken and none is needed as long as no one writes; an
-//! environment that is written to meanwhile may show pages of two states, as with `lmdb.open(…, lock=False)`.
+//! This module parses the pages itself. The C library follows offsets in a file without bounds checks, so a damaged file crashes the
+//! process. The file is mapped to memory and not copied. The reader takes no lock and needs none without a concurrent writer. During a
+//! write, it may read pages of two states, as with `lmdb.open(…, lock=False)`.
 
 mod description;
 mod page;
@@ -23,33 +23,33 @@ use loadscope_words::say;
 use page::{Node, Pages, Value};
 use tree::Leaves;
 
-/// What the bytes of a value are.
+/// Interpretation of a value's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decode {
-    /// What they begin as: pictures and arrays of NumPy; all else stays bytes.
+    /// Detection by magic bytes: pictures and NumPy arrays. Other values stay bytes.
     #[default]
     Auto,
-    /// A picture file.
+    /// Picture file.
     Picture,
-    /// A file of NumPy.
+    /// NumPy file.
     Npy,
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
     /// Bytes.
     Bytes,
 }
 
-/// How an environment is read.
+/// Options of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What the values are.
+    /// Interpretation of the values.
     pub decode: Decode,
-    /// The named database, `env.open_db(name)`; `None`: the main one.
+    /// Name of the database for `env.open_db(name)`, or `None` for the main one.
     pub database: Option<String>,
 }
 
-/// The entries of a database, in the order of their keys, as `txn.cursor()` yields them. A sample is a `dict` of `key` and `value`. Keys are
-/// texts, or bytes if the first or the last one is no text.
+/// Entries of a database in key order, as from `txn.cursor()`. A sample is a `dict` of `key` and `value`. Keys are texts, or bytes if the
+/// first or the last key is no text.
 pub struct Lmdb {
     pages: Pages,
     leaves: Leaves,
@@ -59,10 +59,10 @@ pub struct Lmdb {
 }
 
 impl Lmdb {
-    /// Opens a folder with a `data.mdb`, or such a file, and looks up where its entries are.
+    /// Opens a `data.mdb` file or its folder, and indexes the entries.
     ///
     /// # Errors
-    /// If there is no such file, if it is none of LMDB or damaged, or if there is no such database in it.
+    /// If the file is missing, is not LMDB or is damaged, or if the database does not exist.
     pub fn open(path: &Path, options: Options) -> Result<Self, FormatError> {
         let path = file(path)?;
         let place = Place::file(&path);
@@ -117,7 +117,7 @@ impl Lmdb {
         self.pages.leaf(page)?.node(entry)
     }
 
-    /// A database in the main one is no entry.
+    /// Refuses a named database as an entry of the main one.
     fn refuse_database(&self, node: &Node) -> Result<(), FormatError> {
         match node.value {
             Value::Database(_) => {
@@ -171,7 +171,7 @@ impl Lmdb {
     }
 }
 
-/// The file of an environment.
+/// Returns the file of an environment.
 fn file(path: &Path) -> Result<PathBuf, FormatError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
@@ -188,7 +188,7 @@ fn file(path: &Path) -> Result<PathBuf, FormatError> {
     ))
 }
 
-/// A database by its name.
+/// Finds a database by its name.
 fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, FormatError> {
     let leaves = Leaves::of(main, pages)?;
     let mut others = Vec::new();
@@ -220,7 +220,7 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(char::is_control))
 }
 
-/// Whether bytes begin as a picture file does.
+/// Returns true if bytes begin like a picture file.
 fn is_picture(bytes: &[u8]) -> bool {
     let begins: [&[u8]; 5] = [
         b"\xff\xd8\xff",

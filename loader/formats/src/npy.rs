@@ -1,4 +1,4 @@
-//! One array of NumPy, mapped to memory; slices of the first axis.
+//! A NumPy array, mapped to memory. Samples are slices of its first axis.
 
 pub(crate) mod header;
 
@@ -14,17 +14,17 @@ use crate::rows::Rows;
 use crate::slices::{Slices, out_of_range};
 use crate::stages::Stages;
 
-/// Which part of the first axis a sample is.
+/// Windows along the first axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// How many entries.
+    /// Entries per window.
     pub length: usize,
-    /// How far the next sample is from the one before.
+    /// Distance between the starts of consecutive windows, entries.
     pub stride: usize,
 }
 
-/// One array of NumPy, as `numpy.load(path, mmap_mode="r")` has it. Sample i is `array[i]`, or with windows
-/// `array[i * stride : i * stride + length]`. Nothing is copied where the elements lie in the file as they are used.
+/// A NumPy array with the values of `numpy.load(path, mmap_mode="r")`. Sample i is `array[i]`, or with windows
+/// `array[i * stride : i * stride + length]`. Samples need no copy if the file has the element order and byte order of memory.
 #[derive(Debug)]
 pub struct Npy {
     slices: Slices,
@@ -37,7 +37,7 @@ impl Npy {
     /// Opens an array of numbers.
     ///
     /// # Errors
-    /// If it cannot be opened, is damaged, holds anything but numbers, or has no axis or not even one window.
+    /// If it cannot be opened, is damaged, has other elements than numbers, or has no axis or no complete window.
     pub fn open(path: &Path, window: Option<Window>) -> Result<Self, FormatError> {
         let place = Place::file(path);
         let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
@@ -55,10 +55,10 @@ impl Npy {
     }
 }
 
-/// The array that the bytes of a file hold.
+/// Reads the array in the bytes of a file.
 pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError> {
     let (layout, begin) = header::read(file, place)?;
-    // NumPy reads as many bytes as it needs and leaves the rest alone.
+    // NumPy also ignores bytes after the array.
     let end = layout.size().and_then(|size| begin.checked_add(size));
     let Some(bytes) = end.and_then(|end| file.slice(begin..end)) else {
         return Err(FormatError::new(
@@ -76,7 +76,7 @@ pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError>
     Slices::new(layout, bytes, place)
 }
 
-/// How many windows there are.
+/// Returns the number of windows.
 fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, FormatError> {
     let refused = |reason: String, remedy: &str| {
         FormatError::new(Fault::Asked, place.clone(), reason, remedy)

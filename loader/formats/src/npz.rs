@@ -1,4 +1,4 @@
-//! Several arrays of NumPy in a zip archive; slices of the first axis of each.
+//! NumPy arrays in a zip archive. Samples have a slice of the first axis of each.
 
 use std::io::{Cursor, Read as _};
 use std::path::Path;
@@ -15,15 +15,14 @@ use crate::rows::Rows;
 use crate::slices::{Field, Fields, chosen};
 use crate::stages::Stages;
 
-/// Deflate makes no more than 1,032 bytes of one.
+/// Maximum compression ratio of Deflate.
 const MOST_PACKED: u64 = 1032;
 
-/// As much of a packed array is unpacked to see its header.
+/// Length of the decompressed start of an array, which contains its header, bytes.
 const HEADER: u64 = 64 << 10;
 
-/// The arrays of an archive as `numpy.load` has them. Sample i is a `dict` with `array[i]` of each. Those that `numpy.savez` wrote
-/// are mapped to memory; packed ones (`numpy.savez_compressed`) are unpacked when the first sample is asked for, once for all
-/// workers.
+/// Arrays of an archive with the values of `numpy.load`. Sample i is a `dict` with `array[i]` of each array. Arrays of `numpy.savez` are
+/// mapped to memory. Those of `numpy.savez_compressed` are decompressed on first access, once for all workers.
 #[derive(Debug)]
 pub struct Npz {
     fields: Fields,
@@ -32,10 +31,10 @@ pub struct Npz {
 }
 
 impl Npz {
-    /// Opens the arrays of these names; all if none are given.
+    /// Opens the arrays with these names, or all if `names` is empty.
     ///
     /// # Errors
-    /// If the archive cannot be opened or is damaged, a name is not there, an array holds anything but numbers, or the first axes
+    /// If the archive cannot be opened or is damaged, a name is missing, an array has other elements than numbers, or the first axes
     /// differ.
     pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
         let place = Place::file(path);
@@ -101,7 +100,7 @@ fn damaged(error: &ZipError, place: &Place) -> FormatError {
     )
 }
 
-/// The array in the member `index`.
+/// Opens the array in member `index`.
 fn field(
     file: &Buffer,
     archive: &mut ZipArchive<Cursor<&[u8]>>,
@@ -177,7 +176,7 @@ fn field(
     }
 }
 
-/// All bytes of a packed member; their sum is checked.
+/// Decompresses a whole member and checks its size and CRC.
 fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buffer, FormatError> {
     let mut archive = archive(file, place)?;
     let member = archive.by_index(index).map_err(|e| damaged(&e, place))?;

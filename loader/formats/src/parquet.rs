@@ -1,4 +1,4 @@
-//! Tables by column, in one file or several.
+//! Parquet tables, in one file or several.
 
 mod cast;
 mod folder;
@@ -24,10 +24,9 @@ use folder::Listing;
 use merged::Merged;
 use part::{FileColumns, ParquetFile, Part};
 
-/// Tables by column, as `pyarrow.parquet.read_table(paths).to_pylist()` has them, but that lists of numbers are arrays of their
-/// dtype, points in time are texts and decimals are floats. Sample i is a `dict` of row i, over all files in the order given, with the
-/// columns of the first file and the partitions that folders name (`year=2024`). Row groups are decoded when one of their rows is asked
-/// for, once for all workers, and kept as long as there is room.
+/// Parquet tables with the values of `pyarrow.parquet.read_table(paths).to_pylist()`. In contrast to it, lists of numbers are arrays of
+/// their dtype, timestamps are texts and decimals are floats. Sample i is a `dict` of row i over all files in order. It has the columns of
+/// the first file and the partitions in folder names (`year=2024`). Row groups are decoded on demand and cached for all workers.
 #[derive(Debug)]
 pub struct Parquet {
     columns: Columns,
@@ -37,10 +36,10 @@ pub struct Parquet {
 }
 
 impl Parquet {
-    /// Opens the files that `pattern` names: a file, a folder, or a pattern with `*`.
+    /// Opens the files of `pattern`: a file, a folder, or a pattern with `*`.
     ///
     /// # Errors
-    /// As [`open`](Self::open), or if it names no file.
+    /// As [`open`](Self::open), or if no file matches.
     pub fn named(pattern: &str) -> Result<Self, FormatError> {
         match Path::new(pattern).is_dir() {
             true => Self::open(&[pattern.into()]),
@@ -48,7 +47,7 @@ impl Parquet {
         }
     }
 
-    /// Opens files. A folder means all files below it whose names do not begin with `.` or `_`.
+    /// Opens files. A folder includes all files in it and its subfolders, except names that begin with `.` or `_`.
     ///
     /// # Errors
     /// If one cannot be opened or is damaged, or has a column of another type than the first.
@@ -142,7 +141,7 @@ impl Rows for Parquet {
         }
     }
 
-    /// Each part once, also where there is no room to keep it.
+    /// Decodes each part only once per call, even if the cache is full.
     fn rows(
         &self,
         indices: &[usize],

@@ -1,4 +1,4 @@
-//! Several files: those of a folder, or those that a pattern names.
+//! Files of a folder or a pattern.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use loadscope_words::say;
 
 use crate::error::{Fault, FormatError, Place};
 
-/// So many files are opened at most.
+/// Maximum number of files.
 const MOST: usize = 1_000_000;
 
-/// The files that `pattern` names, sorted: a file, a folder whose files end in `.ending`, or a pattern with `*`, `?` and `[…]`.
+/// Returns the sorted files of `pattern`: a file, a folder of files with the extension `ending`, or a pattern with `*`, `?` and `[…]`.
 ///
 /// # Errors
-/// If there are none, or a folder cannot be read.
+/// If no file matches, or a folder cannot be read.
 pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     let path = Path::new(pattern);
     if path.is_dir() {
@@ -50,7 +50,7 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     Ok(files)
 }
 
-/// The files of a folder that end so, sorted.
+/// Returns the sorted files of a folder with the extension `ending`.
 pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     let unreadable = |e: std::io::Error| FormatError::io(folder, &e);
     let mut files = Vec::new();
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(names("").unwrap(), ["a.parquet", "b.parquet"]);
         assert_eq!(names("?.parquet").unwrap(), ["a.parquet", "b.parquet"]);
         assert_eq!(names("b*").unwrap(), ["b.parquet"]);
-        // What is missing is reported where it is opened.
+        // The open call reports a missing file.
         assert_eq!(names("x.parquet").unwrap(), ["x.parquet"]);
         for (pattern, says) in [
             ("x*", "x*: no file matches this pattern. Check the path."),

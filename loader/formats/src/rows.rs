@@ -5,25 +5,25 @@ use crate::error::FormatError;
 use crate::in_memory::InMemory;
 use crate::stages::Stages;
 
-/// What can be asked for by index: PyTorch's map-style `Dataset`. Shared by all workers; a connection or a handle that must not be
-/// shared is opened by the thread that first needs it, and kept for that thread.
+/// Samples by index, like PyTorch's map-style `Dataset`. All workers share the object. A connection or handle that cannot be shared is
+/// opened by each thread on first use and kept for it.
 pub trait Rows: Send + Sync {
-    /// Number of rows.
+    /// Returns the number of rows.
     fn len(&self) -> usize;
 
-    /// True if there are no rows.
+    /// Returns true if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Row `index`, below [`len`](Self::len).
+    /// Returns row `index`, below [`len`](Self::len).
     ///
     /// # Errors
-    /// What is wrong with the row, with its place.
+    /// If the row is invalid or unreadable. The error contains its place.
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError>;
 
-    /// Several rows at once, in the order asked for, where that is faster than one by one (a query, a column); `None` = it is not.
-    /// An answer has as many rows as indices.
+    /// Returns several rows in the given order, or `None` if a batch read (a query, a column) is no faster. The result has one row per
+    /// index.
     fn rows(
         &self,
         _indices: &[usize],
@@ -32,39 +32,39 @@ pub trait Rows: Send + Sync {
         None
     }
 
-    /// Whether [`rows`](Self::rows) answers.
+    /// Returns true if [`rows`](Self::rows) returns rows.
     fn has_rows(&self) -> bool {
         false
     }
 
-    /// All rows, where they are arrays that lie in memory.
+    /// Returns all rows, if they are arrays in memory.
     fn in_memory(&self) -> Option<InMemory<'_>> {
         None
     }
 
-    /// Names of the classes, if labels have names.
+    /// Returns the names of the classes, or an empty slice if they have none.
     fn classes(&self) -> &[String] {
         &[]
     }
 
-    /// The class of each row, where it is known without reading them all.
+    /// Returns the class of each row, or `None` if this requires reading all rows.
     fn labels(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// The values of a column in all rows, where they are known without reading everything else: what samplers group by. `None`: there
-    /// is no such column, or no such way.
+    /// Returns the values of a column in all rows, for samplers that group by it. Returns `None` if the column does not exist, or this
+    /// requires reading all other data.
     fn column(&self, _name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         None
     }
 
-    /// The length of each row (frames, words, elements of a list), where it is known without reading everything else. `None`: rows have
-    /// no lengths, or only reading them all would tell.
+    /// Returns the length of each row (frames, words, elements of a list). Returns `None` if rows have no length, or this requires reading
+    /// all other data.
     fn lengths(&self) -> Option<Vec<u64>> {
         None
     }
 
-    /// What the person who chose the data should know: what was left out, what was guessed. Sentences.
+    /// Returns sentences about omissions and guesses, for the user who chose the data.
     fn notes(&self) -> &[String] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Tensors by name, mapped to memory; slices of the first axis of each.
+//! Named tensors, mapped to memory. Samples have a slice of the first axis of each.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::rows::Rows;
 use crate::slices::{Endian, Field, Fields, Layout, Order, Slices, chosen};
 use crate::stages::Stages;
 
-/// The tensors of a file as `safetensors.torch.load_file` has them. Sample i is a `dict` with `tensor[i]` of each, in the order in
-/// which they lie in the file.
+/// Tensors of a file with the values of `safetensors.torch.load_file`. Sample i is a `dict` with `tensor[i]` of each tensor, in file
+/// order.
 #[derive(Debug)]
 pub struct Tensors {
     fields: Fields,
@@ -22,10 +22,10 @@ pub struct Tensors {
 }
 
 impl Tensors {
-    /// Opens the tensors of these names; all if none are given.
+    /// Opens the tensors with these names, or all if `names` is empty.
     ///
     /// # Errors
-    /// If the file cannot be opened or is damaged, a name is not there, or the first axes differ.
+    /// If the file cannot be opened or is damaged, a name is missing, or the first axes differ.
     pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
         let place = Place::file(path);
         let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
@@ -44,7 +44,7 @@ impl Tensors {
                 order: Order::C,
                 endian: Endian::LITTLE,
             };
-            // The offsets count from the end of the header, in front of which is its length.
+            // The offsets are relative to the end of the header. The length of the header precedes it.
             let (begin, end) = info.data_offsets;
             let begin_of_data = length + size_of::<u64>();
             let bytes = file.slice(begin_of_data + begin..begin_of_data + end);

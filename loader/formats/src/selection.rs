@@ -1,4 +1,4 @@
-//! Some columns of a table, and the pictures that a column names or holds.
+//! Selection of the columns of a table, and pictures from a column.
 
 mod label;
 
@@ -14,35 +14,35 @@ use crate::stages::{Stages, Untimed};
 use label::{Labels, labels};
 use loadscope_words::say;
 
-/// Which columns, and which of them is one of pictures.
+/// Selected columns, and the columns of pictures and classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The columns that are kept, in this order; none: all.
+    /// Selected columns in this order, or all if empty.
     pub columns: Vec<String>,
-    /// A column of pictures: the encoded bytes, the path of a file, or Hugging Face's `{bytes, path}`.
+    /// Column of pictures: encoded bytes, file paths, or Hugging Face's `{bytes, path}`.
     pub image: Option<String>,
-    /// A column of classes: whole numbers, or texts, which are numbered in their order.
+    /// Column of classes: integers, or texts, which are numbered in sorted order.
     pub label: Option<String>,
-    /// Where the paths begin.
+    /// Base folder of relative paths.
     pub folder: PathBuf,
-    /// The name of the table, for messages.
+    /// Name of the table for messages.
     pub table: String,
 }
 
-/// Rows of which some columns are kept.
+/// Rows with selected columns.
 #[derive(Debug)]
 pub struct Selected<R> {
     rows: R,
     of: Selection,
-    /// The classes of the column that was named for them, once they were asked for.
+    /// Classes from the class column, after the first access.
     labels: OnceLock<Option<Labels>>,
 }
 
 impl<R: Rows> Selected<R> {
-    /// The columns of `rows`, which are `dict`s.
+    /// Selects columns of `rows`, which are `dict`s.
     ///
     /// # Errors
-    /// If the first row does not have one of them, or cannot be read although columns are named.
+    /// If the first row lacks one of the columns, or cannot be read although columns are selected.
     pub fn new(rows: R, of: Selection) -> Result<Self, FormatError> {
         let all = Self {
             rows,
@@ -136,7 +136,7 @@ impl<R: Rows> Selected<R> {
                 file::picture(&path, PictureMode::Colour, needed_by, stages)?.into()
             }
             Cell::Map(fields) => {
-                // Hugging Face's: the bytes if it has them, else the path.
+                // Hugging Face's struct has bytes or else a path.
                 let pick = |name: &str| {
                     let found = fields.iter().find(|(key, _)| &**key == name);
                     found
@@ -195,7 +195,7 @@ impl<R: Rows> Rows for Selected<R> {
         self.rows.has_rows()
     }
 
-    /// Those of a column that was named for them are known once its labels were asked for.
+    /// Names from the class column are available only after a call of `labels`.
     fn classes(&self) -> &[String] {
         match (&self.of.label, self.labels.get()) {
             (Some(_), Some(Some(labels))) if !labels.names.is_empty() => &labels.names,
@@ -215,7 +215,7 @@ impl<R: Rows> Rows for Selected<R> {
         labels.map(|labels| labels.of_rows.clone())
     }
 
-    /// Also of a column that is not kept.
+    /// Returns the values of a column, even of an unselected one.
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         self.rows.column(name)
     }

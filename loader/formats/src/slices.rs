@@ -1,4 +1,4 @@
-//! Slices of the first axis of an array that lies in memory or in a file.
+//! Slices of the first axis of an array in memory or in a file.
 
 mod fields;
 
@@ -12,7 +12,7 @@ use crate::in_memory::InMemory;
 
 pub(crate) use fields::{Field, Fields, LABELS};
 
-/// How the elements of an array follow each other.
+/// Order of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Row-major: the last axis varies fastest.
@@ -21,23 +21,23 @@ pub(crate) enum Order {
     Fortran,
 }
 
-/// How the bytes of an element follow each other.
+/// Byte order of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endian {
-    /// As this host has them.
+    /// Byte order of this host.
     Native,
-    /// The other way round.
+    /// Opposite byte order of this host.
     Swapped,
 }
 
 impl Endian {
-    /// Least significant byte first.
+    /// Little-endian.
     pub(crate) const LITTLE: Self = if cfg!(target_endian = "little") {
         Self::Native
     } else {
         Self::Swapped
     };
-    /// Most significant byte first.
+    /// Big-endian.
     pub(crate) const BIG: Self = if cfg!(target_endian = "big") {
         Self::Native
     } else {
@@ -45,7 +45,7 @@ impl Endian {
     };
 }
 
-/// What stands in front of the bytes of an array.
+/// Layout of an array's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) dtype: Dtype,
@@ -55,14 +55,14 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Bytes of the whole array; `None`: more than can be addressed.
+    /// Returns the size of the array, bytes, or `None` if it overflows.
     pub(crate) fn size(&self) -> Option<usize> {
         let width = self.dtype.width();
         (self.shape.iter()).try_fold(width, |product, &size| product.checked_mul(size))
     }
 }
 
-/// An array of at least one axis, cut along the first.
+/// Array of at least one axis, sliced along the first.
 #[derive(Clone, Debug)]
 pub(crate) struct Slices {
     layout: Layout,
@@ -70,10 +70,10 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Cuts an array whose bytes are all of `bytes`.
+    /// Creates slices of an array that fills `bytes`.
     ///
     /// # Errors
-    /// If it has no axis, or not as many bytes as its sizes say.
+    /// If it has no axis, or its size differs from `bytes`.
     pub(crate) fn new(
         mut layout: Layout,
         bytes: Buffer,
@@ -104,12 +104,12 @@ impl Slices {
         Ok(Self { layout, bytes })
     }
 
-    /// Size of the first axis.
+    /// Returns the size of the first axis.
     pub(crate) fn len(&self) -> usize {
         self.layout.shape.first().copied().unwrap_or(0)
     }
 
-    /// `array[index]`; `None`: beyond the end.
+    /// Returns `array[index]`, or `None` past the end.
     pub(crate) fn get(&self, index: usize) -> Option<Cell> {
         let bytes = self.region(index, 1)?;
         let shape = self.layout.shape.get(1..)?;
@@ -120,7 +120,7 @@ impl Slices {
         array.ok().map(Cell::Array)
     }
 
-    /// `array[start : start + count]`; `None`: beyond the end.
+    /// Returns `array[start : start + count]`, or `None` past the end.
     pub(crate) fn window(&self, start: usize, count: usize) -> Option<Cell> {
         let bytes = self.region(start, count)?;
         let mut shape = self.layout.shape.clone();
@@ -129,7 +129,7 @@ impl Slices {
         array.ok().map(Cell::Array)
     }
 
-    /// All of the array.
+    /// Returns the whole array.
     pub(crate) fn whole(&self) -> Option<Cell> {
         if self.len() > 0 {
             return self.window(0, self.len());
@@ -139,7 +139,8 @@ impl Slices {
         array.ok().map(Cell::Array)
     }
 
-    /// `len` rows of `shape`, `stride` entries of the first axis apart, where the file has them as they are used; `None`: it has not.
+    /// Returns `len` rows of `shape`, `stride` entries of the first axis apart. Returns `None` if the file has another element or byte
+    /// order than memory.
     pub(crate) fn in_memory(
         &self,
         shape: Vec<usize>,
@@ -149,7 +150,7 @@ impl Slices {
         let is_as_used = self.layout.order == Order::C
             && self.layout.endian == Endian::Native
             && self.layout.dtype != Dtype::Bool;
-        // A row without an axis is a number of NumPy, which is no array.
+        // A row without an axis is a NumPy scalar, not an array.
         if !is_as_used || shape.is_empty() {
             return None;
         }
@@ -158,12 +159,12 @@ impl Slices {
         InMemory::new(self.layout.dtype, shape, &self.bytes, stride, len)
     }
 
-    /// Sizes of each entry.
+    /// Returns the shape of an entry.
     pub(crate) fn entry_shape(&self) -> &[usize] {
         self.layout.shape.get(1..).unwrap_or_default()
     }
 
-    /// The elements of `count` entries of the first axis, row-major, as this host has them.
+    /// Returns `count` entries of the first axis, row-major, in the byte order of this host.
     fn region(&self, start: usize, count: usize) -> Option<Buffer> {
         let entry = self.bytes.len().checked_div(self.len())?;
         let end = start.checked_add(count).filter(|&end| end <= self.len())?;
@@ -182,12 +183,12 @@ impl Slices {
         })
     }
 
-    /// As [`region`](Self::region), out of an array whose first axis varies fastest.
+    /// Works like [`region`](Self::region), but for a column-major array and without a change of the byte order.
     fn gather(&self, start: usize, count: usize, entry: usize) -> Option<Vec<u8>> {
         let width = self.layout.dtype.width();
         let mut sizes = self.layout.shape.clone();
         *sizes.first_mut()? = count;
-        // How many bytes lie between neighbours along each axis.
+        // Distance of neighbours along each axis, bytes.
         let mut steps = Vec::with_capacity(sizes.len());
         let mut step = width;
         for &size in &self.layout.shape {
@@ -199,7 +200,7 @@ impl Slices {
         let mut position = start * width;
         for _ in 0..entry * count / width {
             out.extend_from_slice(self.bytes.get(position..position + width)?);
-            // The last axis advances first; one that is through goes back to its begin.
+            // The last axis advances first. An axis at its end restarts.
             for ((at, &size), &step) in at.iter_mut().zip(&sizes).zip(&steps).rev() {
                 *at += 1;
                 if *at < size {
@@ -213,7 +214,7 @@ impl Slices {
         Some(out)
     }
 
-    /// The numbers of an array of one axis as classes; `None`: it is something else, or one of them is negative.
+    /// Returns the integers of an array of one axis as classes. Returns `None` for other arrays or if a number is negative.
     fn classes(&self) -> Option<Vec<u32>> {
         if self.layout.shape.len() != 1 {
             return None;
@@ -240,7 +241,7 @@ impl Slices {
     }
 }
 
-/// An array that cannot be cut.
+/// Returns the error for an array without an axis.
 pub(crate) fn no_axis(place: &Place) -> FormatError {
     FormatError::new(
         Fault::WrongType,
@@ -250,9 +251,9 @@ pub(crate) fn no_axis(place: &Place) -> FormatError {
     )
 }
 
-/// The same elements with their bytes the other way round.
+/// Returns the elements with reversed bytes.
 fn swapped(bytes: &[u8], dtype: Dtype) -> Vec<u8> {
-    // A complex number is two numbers, each for itself.
+    // A complex number is two separate numbers.
     let width = match dtype {
         Dtype::Complex64 | Dtype::Complex128 => dtype.width() / 2,
         _ => dtype.width(),
@@ -262,7 +263,7 @@ fn swapped(bytes: &[u8], dtype: Dtype) -> Vec<u8> {
     out
 }
 
-/// Sizes as Python writes them: `(3, 4)`, `(3,)`.
+/// Formats a shape like Python: `(3, 4)`, `(3,)`.
 pub(crate) fn shown(shape: &[usize]) -> String {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     match sizes.as_slice() {
@@ -271,10 +272,10 @@ pub(crate) fn shown(shape: &[usize]) -> String {
     }
 }
 
-/// Only the names that were asked for, all if none were, in the order of the file.
+/// Returns the names in `asked`, or all if it is empty, in the order of the file.
 ///
 /// # Errors
-/// If one is not there.
+/// If a name is missing.
 pub(crate) fn chosen<'a>(
     there: impl IntoIterator<Item = &'a str>,
     asked: &[String],
@@ -293,7 +294,7 @@ pub(crate) fn chosen<'a>(
     Ok(there.into_iter().filter(wanted).collect())
 }
 
-/// The first names of a list, in quotes.
+/// Formats the first names of a list in quotes.
 pub(crate) fn listed(names: &[&str]) -> String {
     const MOST: usize = 8;
     let mut said: Vec<String> = names.iter().take(MOST).map(|n| format!("'{n}'")).collect();
@@ -306,7 +307,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// No row of that index.
+/// Returns the error for a missing row.
 pub(crate) fn out_of_range(place: &Place, index: usize, len: usize) -> FormatError {
     FormatError::new(
         Fault::OutOfRange,

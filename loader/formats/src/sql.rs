@@ -1,10 +1,10 @@
 //! Rows of a query to an SQLite file or a PostgreSQL server, by key or through a cursor.
 //!
-//! A sample is a `dict` of the query's columns, as `sqlite3.Row` and psycopg's `dict_row` have it: whole numbers, numbers, texts, bytes
-//! and `None`. With a column of keys ([`Query::index`]) the rows are asked for by key, each worker over its own connection; without,
-//! each worker runs the query and yields every `workers`-th row, as an `IterableDataset` does that shards by worker.
+//! A sample is a `dict` of the query's columns, as in `sqlite3.Row` and psycopg's `dict_row`: integers, floats, texts, bytes and `None`.
+//! With a key column ([`Query::index`]), each worker fetches rows by key over its own connection. Without one, each worker runs the query
+//! and returns every `workers`-th row, like an `IterableDataset` with a shard per worker.
 //!
-//! Every connection is made in the thread that uses it, reads only, and gives up after [`Query::timeout`].
+//! Every connection is opened in the thread that uses it, is read-only, and has the timeout [`Query::timeout`].
 
 mod address;
 mod columns;
@@ -25,20 +25,20 @@ use crate::stream::StreamSource;
 pub use address::{Address, Password, keep_password};
 pub use query::Query;
 
-/// Where a database is.
+/// Address of a database.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// An SQLite file.
+    /// SQLite file.
     Sqlite(PathBuf),
-    /// A PostgreSQL server.
+    /// PostgreSQL server.
     Postgresql(Address),
 }
 
 impl Source {
-    /// Reads `sqlite:FILE` or `postgresql://user:password@host:port/db`.
+    /// Parses `sqlite:FILE` or `postgresql://user:password@host:port/db`.
     ///
     /// # Errors
-    /// If it is neither; without the password.
+    /// If the text is neither. The error does not contain the password.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         match text.split_once(':') {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
@@ -57,18 +57,18 @@ impl Source {
     }
 }
 
-/// A query that is open.
+/// An open query.
 pub enum Opened {
-    /// By key.
+    /// Rows by key.
     Rows(Box<dyn Rows>),
-    /// Through a cursor.
+    /// Rows through a cursor.
     Stream(Box<dyn StreamSource>),
 }
 
-/// Opens a query: looks at the database once, so that what is wrong is known at once.
+/// Opens a query. It accesses the database immediately to detect errors.
 ///
 /// # Errors
-/// If the database is missing, locked or away, if the query is wrong, or if one of the named columns is not in it.
+/// If the database is missing, locked or unreachable, if the query is invalid, or if it lacks a column in the options.
 pub fn open(source: &Source, query: &Query) -> Result<Opened, FormatError> {
     Ok(match (source, query.index.is_some()) {
         (Source::Sqlite(path), true) => {

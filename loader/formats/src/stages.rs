@@ -1,18 +1,18 @@
-//! Which part of the work on a sample is under way.
+//! Stages of the work on a sample.
 
-/// Takes down where the time of a sample goes: into opening, reading, decoding, transforming.
+/// Recorder of the time per stage of a sample.
 pub trait Stages {
-    /// The work that follows, up to the next call or the end of the sample, is the stage `name`: `open`, `read`, `decode`,
-    /// `transform`. A stage that is entered several times adds up.
+    /// Starts the stage `name` (`open`, `read`, `decode`, `transform`). It lasts until the next call or the end of the sample. The times
+    /// of a repeated stage add up.
     fn enter(&mut self, name: &'static str);
 
-    /// True once the sample is not wanted any more: what waits long (for a server, for a lock) gives up.
+    /// Returns true after cancellation of the sample. Long waits (for a server, for a lock) then stop.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Measures nothing.
+/// Recorder that measures nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Untimed;
 

@@ -1,21 +1,21 @@
-//! Samples one after the other.
+//! Samples in sequence.
 
 use crate::cell::Cell;
 use crate::error::FormatError;
 use crate::stages::Stages;
 
-/// Whose part of a stream it is.
+/// Share of one worker in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which worker, from 0.
+    /// Number of the worker, from 0.
     pub worker: usize,
-    /// How many workers there are, at least 1; 1 also where the main thread loads.
+    /// Number of workers, at least 1. The main thread counts as one worker.
     pub workers: usize,
-    /// Which process of a distributed training, from 0.
+    /// Rank in distributed training, from 0.
     pub rank: usize,
-    /// How many there are, at least 1.
+    /// World size of distributed training, at least 1.
     pub world_size: usize,
-    /// A number that is the same for all workers of an epoch, and another one in the next.
+    /// Random seed that is equal for all workers of an epoch and changes every epoch.
     pub seed: u64,
 }
 
@@ -31,30 +31,30 @@ impl Default for Share {
     }
 }
 
-/// What can be opened as a stream: PyTorch's `IterableDataset`.
+/// Source of streams, like PyTorch's `IterableDataset`.
 pub trait StreamSource: Send + Sync {
-    /// Opens the part of one worker, in its thread, anew for each epoch: files and connections are never shared.
+    /// Opens the share of one worker in its thread, once per epoch. Workers never share files and connections.
     ///
     /// # Errors
-    /// If the source cannot be opened, with its place.
+    /// If the source cannot be opened. The error contains its place.
     fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError>;
 
-    /// Number of samples of all workers together, where it is known.
+    /// Returns the number of samples of all workers, if it is known.
     fn len(&self) -> Option<usize> {
         None
     }
 
-    /// True if it is known that there are none.
+    /// Returns true if the source is known to be empty.
     fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Names of the classes, if labels have names.
+    /// Returns the names of the classes, or an empty slice if they have none.
     fn classes(&self) -> &[String] {
         &[]
     }
 
-    /// What the person who chose the data should know. Sentences.
+    /// Returns sentences about omissions and guesses, for the user who chose the data.
     fn notes(&self) -> &[String] {
         &[]
     }
@@ -78,9 +78,9 @@ impl<S: StreamSource + ?Sized> StreamSource for Box<S> {
     }
 }
 
-/// A stream that is open.
+/// An open stream.
 pub trait Stream: Send {
-    /// The next sample; `None`: the end. After an error the next call goes on behind the damage where that is possible, and
-    /// answers `None` where it is not.
+    /// Returns the next sample, or `None` at the end. After an error, the next call continues past the damage if possible. Otherwise, it
+    /// returns `None`.
     fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>>;
 }

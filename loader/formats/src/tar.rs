@@ -1,8 +1,7 @@
-//! One POSIX tar archive, its files grouped into samples by key.
+//! A POSIX tar archive whose files are grouped into samples by key.
 //!
-//! It is a [`WebDataset`](crate::webdataset::WebDataset) of one shard. This module reads the archives: plain or compressed by gzip,
-//! with the long names of pax and GNU, one file after the other. What is cut off is an error, also where Python's `tarfile` takes it
-//! for the end: behind a header that is damaged.
+//! It is a [`WebDataset`](crate::webdataset::WebDataset) of one shard. This module reads plain or gzip archives in sequence, with long
+//! names of pax and GNU. A truncated archive is an error. In contrast, Python's `tarfile` treats a damaged header as the end.
 
 mod field;
 mod group;
@@ -24,11 +23,11 @@ use header::{Extensions, Header, Kind};
 use input::Input;
 use loadscope_words::say;
 
-/// Bytes of a block.
+/// Size of a block, bytes.
 const BLOCK: usize = 512;
-/// Most bytes of a file in an archive, and of all files of a sample.
+/// Maximum size of a file in an archive, and of all files of a sample, bytes.
 const MOST_BYTES: u64 = 1 << 30;
-/// Most bytes of a header that holds a long name or pax records.
+/// Maximum size of a long name or of pax records, bytes.
 const MOST_HEADER: u64 = 1 << 20;
 
 /// A file of an archive.
@@ -36,19 +35,21 @@ const MOST_HEADER: u64 = 1 << 20;
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
-    /// Where its header begins in the archive, uncompressed.
+    /// Offset of the header in the uncompressed archive.
     pub(crate) begin: u64,
 }
 
-/// An archive that is read from its begin to its end.
+/// Sequential reader of an archive.
 pub(crate) struct Archive {
     path: PathBuf,
     input: Input,
-    /// pax records that hold for all files that follow.
+    /// pax records for all following files.
     global: Extensions,
 }
 
 impl Archive {
+    /// Opens an archive.
+    ///
     /// # Errors
     /// If the file cannot be opened.
     pub(crate) fn open(path: &Path) -> Result<Self, FormatError> {
@@ -72,10 +73,10 @@ impl Archive {
         )
     }
 
-    /// The next regular file that `wanted` wants by its name; `None`: the end. At most `room` bytes are taken.
+    /// Returns the next regular file whose name `wanted` accepts, or `None` at the end. The file has at most `room` bytes.
     ///
     /// # Errors
-    /// If the archive is damaged, ends in the middle, or holds more than there is room for. It cannot be read on then.
+    /// If the archive is damaged or truncated, or the file is larger than `room`. The archive is unusable afterwards.
     pub(crate) fn next(
         &mut self,
         room: u64,
@@ -106,12 +107,12 @@ impl Archive {
         }
     }
 
-    /// The next header; `None`: the end.
+    /// Reads the next header, or `None` at the end.
     fn header(&mut self, begin: u64) -> Result<Option<Header>, FormatError> {
         let mut block = [0; BLOCK];
         let read = self.read(&mut block, begin)?;
         match read {
-            // An archive without its last two blocks is taken as it is, as by Python.
+            // Python also accepts an archive without its two final blocks.
             0 if begin > 0 => return Ok(None),
             0 => return Err(self.damaged(begin, say!("it is empty"))),
             BLOCK => {}
@@ -157,7 +158,7 @@ impl Archive {
         })
     }
 
-    /// The content of a header of its own.
+    /// Reads the content of an extension header.
     fn extension(&mut self, header: &Header, begin: u64) -> Result<Content, FormatError> {
         if header.size > MOST_HEADER {
             return Err(self.damaged(
@@ -172,7 +173,7 @@ impl Archive {
             .map(Content)
     }
 
-    /// The bytes of a file, and the blanks behind them.
+    /// Reads the bytes of a file and skips the padding.
     fn content(&mut self, size: u64, begin: u64, what: &str) -> Result<Vec<u8>, FormatError> {
         let bytes = self.input.take(size).map_err(|e| {
             let (fault, what) = input::broken(&e);
@@ -255,7 +256,7 @@ impl Archive {
     }
 }
 
-/// The content of a header of its own.
+/// Content of an extension header.
 struct Content(Vec<u8>);
 
 impl Content {
@@ -265,7 +266,7 @@ impl Content {
     }
 }
 
-/// What is missing to a whole block.
+/// Returns the padding to a whole block, bytes.
 fn padding(size: u64) -> u64 {
     (BLOCK as u64 - size % BLOCK as u64) % BLOCK as u64
 }

@@ -17,16 +17,16 @@ use crate::stages::Stages;
 /// A blank line is a sample, too.
 const LINES: Lines = Lines { skip_blank: false };
 
-/// No vocabulary has more bytes.
+/// Maximum size of a vocabulary, bytes.
 const LARGEST_VOCABULARY: u64 = 256 << 20;
 
-/// No line has more bytes.
+/// Maximum length of a line, bytes.
 const LONGEST: usize = 256 << 20;
 
-/// Words that vocabularies have for all that they do not have.
+/// Common entries for unknown words in a vocabulary.
 const UNKNOWN: [&str; 5] = ["<unk>", "[UNK]", "<UNK>", "[unk]", "unk"];
 
-/// Lines of a file. Sample i is line i: a `str`, or with a vocabulary an int64 array of the numbers of its words,
+/// Lines of a text file. Sample i is line i as a `str`. With a vocabulary, it is an int64 array,
 /// `[vocabulary[word] for word in line.split()]`. Lines end with `\n` or `\r\n`.
 #[derive(Debug)]
 pub struct Text {
@@ -44,10 +44,10 @@ struct Vocabulary {
 }
 
 impl Text {
-    /// Opens a text. A vocabulary has a word a line, numbered from 0; or it is a `.json` object with a number for each word.
+    /// Opens a text. A vocabulary has one word per line, numbered from 0, or is a `.json` object from words to numbers.
     ///
     /// # Errors
-    /// If a file cannot be opened, or the vocabulary is none.
+    /// If a file cannot be opened, or the vocabulary is invalid.
     pub fn open(path: &Path, vocabulary: Option<&Path>) -> Result<Self, FormatError> {
         let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
         let vocabulary = vocabulary.map(Vocabulary::open).transpose()?;
@@ -60,7 +60,7 @@ impl Text {
         })
     }
 
-    /// A place in the line that begins at `at`.
+    /// Returns the place of the line at offset `at`.
     fn at(&self, at: usize, row: usize) -> Place {
         let line = self.index.line(&self.file, at);
         self.place.clone().line(line).row(row as u64)
@@ -88,7 +88,7 @@ impl Vocabulary {
                 )
             })?
         } else {
-            // A word that comes twice has its first number.
+            // A repeated word has its first number.
             let mut ids = HashMap::new();
             for (id, word) in (0..).zip(text.lines()) {
                 ids.entry(word.trim_end().into()).or_insert(id);
@@ -111,7 +111,7 @@ impl Vocabulary {
         })
     }
 
-    /// The numbers of the words of a line, or the first word that has none, and where it begins.
+    /// Returns the ids of the words of a line. The error is the first unknown word and its offset.
     fn ids<'a>(&self, line: &'a str) -> Result<Vec<i64>, (&'a str, usize)> {
         let words = line.split(is_space).filter(|word| !word.is_empty());
         let id = |word: &'a str| {
@@ -122,7 +122,7 @@ impl Vocabulary {
     }
 }
 
-/// What Python's `split` splits at.
+/// Returns true for the separators of Python's `split`.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
@@ -178,7 +178,7 @@ impl Rows for Text {
         }
     }
 
-    /// The number of words of each line; a line that is no text has none.
+    /// Returns the number of words of each line. A line that is not UTF-8 has length 0.
     fn lengths(&self) -> Option<Vec<u64>> {
         let words = |row| {
             let (line, _) = LINES.row(&self.file, &self.index, row)?;

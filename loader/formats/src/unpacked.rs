@@ -1,4 +1,4 @@
-//! Texts that are compressed or in UTF-16, as UTF-8.
+//! Conversion of compressed or UTF-16 texts to UTF-8.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,14 +11,14 @@ use lzma_rust2::XzReader;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
-/// Most bytes of a text after decompression.
+/// Maximum size of a decompressed text, bytes.
 const MOST_BYTES: u64 = 8 << 30;
-/// Most memory of a decoder of xz, KiB.
+/// Memory limit of the xz decoder, KiB.
 const MOST_XZ: u32 = 1 << 20;
-/// Mark in front of UTF-8 that some programs write.
+/// Byte order mark of UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file: decompressed, in UTF-8, without a byte order mark. Texts in UTF-8 stay mapped.
+/// Opens a text as UTF-8, decompressed and without a byte order mark. A plain UTF-8 file stays mapped.
 ///
 /// # Errors
 /// If the file cannot be read or decompressed, or is not text.
@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path) -> Result<Buffer, FormatError> {
     utf8(decompressed(file, &place)?, &place)
 }
 
-/// A kind of file, by its first bytes.
+/// Type of a file by its magic bytes.
 #[derive(Clone, Copy)]
 enum Packing {
     Gzip,
@@ -58,7 +58,7 @@ fn decompressed(file: Buffer, place: &Place) -> Result<Buffer, FormatError> {
     if let Packing::Refused(kind) = packing {
         return Err(refused(kind, place));
     }
-    // A defect of a decoder must cost a file, not the program.
+    // A panic of a decoder must fail only the file, not the process.
     let read = catch_unwind(AssertUnwindSafe(|| match packing {
         Packing::Gzip => limited(MultiGzDecoder::new(&*file), &mut text),
         Packing::Xz => limited(XzReader::new_mem_limit(&*file, true, MOST_XZ), &mut text),
@@ -88,7 +88,7 @@ fn limited(from: impl Read, to: &mut Vec<u8>) -> std::io::Result<()> {
     from.take(MOST_BYTES + 1).read_to_end(to).map(drop)
 }
 
-/// An error for a file that is not text.
+/// Returns the error for a file that is not text.
 fn refused(kind: &str, place: &Place) -> FormatError {
     let (reason, remedy) = match kind {
         "ZIP" => (
@@ -107,7 +107,7 @@ fn refused(kind: &str, place: &Place) -> FormatError {
     FormatError::new(Fault::WrongType, place.clone(), reason, remedy)
 }
 
-/// A text as UTF-8 without a byte order mark, if it is UTF-16 with a mark or begins with a character of ASCII.
+/// Converts UTF-16 to UTF-8 and removes a byte order mark. UTF-16 is detected by its mark or by an ASCII character at the start.
 ///
 /// # Errors
 /// If it is damaged UTF-16, or UTF-32.

@@ -1,4 +1,4 @@
-//! PASCAL VOC: XML beside pictures, lists of names, and masks.
+//! PASCAL VOC datasets: an XML file per picture, image sets and masks.
 
 mod annotation;
 mod codepages;
@@ -23,10 +23,10 @@ use crate::file;
 use crate::rows::Rows;
 use crate::stages::Stages;
 
-/// Most bytes of an annotation.
+/// Maximum size of an annotation file, bytes.
 const MAX_XML: u64 = 64 << 20;
 
-/// The classes of VOC, in the order of their labels, which begin at 1: 0 is the background.
+/// VOC classes in label order. Labels begin at 1, and 0 is the background.
 const CLASSES: [&str; 20] = [
     "aeroplane",
     "bicycle",
@@ -49,28 +49,28 @@ const CLASSES: [&str; 20] = [
     "train",
     "tvmonitor",
 ];
-/// The name of label 0.
+/// Name of label 0.
 const BACKGROUND: &str = "__background__";
 
-/// Annotated pictures. A row is `(picture, {image_id, boxes, labels, difficult})`, and `mask` where masks are loaded; boxes are
-/// `xmin, ymin, xmax, ymax` as the XML has them, float32 `[n, 4]`.
+/// Annotated pictures. A row is `(picture, {image_id, boxes, labels, difficult})`, with a `mask` if masks are loaded. Boxes are the
+/// `xmin, ymin, xmax, ymax` of the XML as float32 `[n, 4]`.
 #[derive(Debug)]
 pub struct Voc {
     root: PathBuf,
     names: Vec<String>,
     has_masks: bool,
     has_annotations: bool,
-    /// With the background.
+    /// Class names including the background.
     classes: Vec<String>,
     labels: HashMap<String, i64>,
     notes: Vec<String>,
 }
 
 impl Voc {
-    /// The pictures of a set in `dir`.
+    /// Opens the pictures of a set in `dir`.
     ///
     /// # Errors
-    /// If the folder or the list is missing or empty; where the classes have to be looked for, also if an annotation is broken.
+    /// If the folder or the list is missing or empty. If the classes must be searched, also if an annotation is damaged.
     pub fn open(dir: &Path, options: &Options) -> Result<Self, FormatError> {
         let root = folder::root(dir, options.year.as_deref())?;
         let (names, notes) = folder::names(&root, options)?;
@@ -100,10 +100,10 @@ impl Voc {
         Ok(voc)
     }
 
-    /// The classes of VOC if the first annotations know no other; else those of the lists of classes (`cat_train.txt`); else those
-    /// of all annotations, by name.
+    /// Returns the VOC classes if the first annotations have no others. Otherwise, returns those of the class lists (`cat_train.txt`), or
+    /// else those of all annotations by name.
     fn find_classes(&mut self, options: &Options) -> Result<Vec<String>, FormatError> {
-        /// So many annotations decide.
+        /// Number of examined annotations.
         const LOOK: usize = 32;
         let usual = || CLASSES.map(str::to_owned).to_vec();
         if !self.has_annotations {
@@ -112,7 +112,7 @@ impl Voc {
         let first: Vec<_> = self.names.iter().take(LOOK).collect();
         let (mut usual_objects, mut unusual) = (0, None);
         for name in first {
-            // What is broken is reported when it is loaded.
+            // A load reports the damage.
             let Ok(annotation) = self.annotation(name).map(|(read, _)| read) else {
                 continue;
             };
@@ -173,7 +173,7 @@ impl Voc {
         Ok((parse(&text, &path)?, text))
     }
 
-    /// The label of an object's class.
+    /// Returns the label of an object's class.
     fn label(&self, object: &Object, name: &str, text: &[u8]) -> Result<i64, FormatError> {
         let label = self.labels.get(&object.name).copied();
         label.filter(|label| *label > 0).ok_or_else(|| {

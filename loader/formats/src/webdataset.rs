@@ -1,7 +1,7 @@
-//! Shards of POSIX tar archives, split over workers and ranks, shuffled.
+//! Shards of POSIX tar archives, split over workers and ranks, and shuffled.
 //!
-//! A sample is a `dict` of `__key__`, `__url__` (the archive) and the files of the sample. The package also has `__local_path__`, which is the
-//! same as `__url__` for files.
+//! A sample is a `dict` of `__key__`, `__url__` (the archive) and the files of the sample. The webdataset package also has
+//! `__local_path__`, which equals `__url__` for local files.
 
 mod braces;
 mod shards;
@@ -26,30 +26,30 @@ use shards::Shards;
 use shuffle::Shuffle;
 pub use shuffle::Shuffling;
 
-/// What is loaded, and in which order. The names are those of `webdataset.WebDataset`.
+/// Options of a dataset, with the names of `webdataset.WebDataset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The archives: a pattern with braces (`shard-{000..127}.tar`), several of them with `::` between.
+    /// Archives as a pattern with braces (`shard-{000..127}.tar`). `::` separates several patterns.
     pub urls: String,
-    /// Shuffles the shards of each worker.
+    /// Shuffle of the shards of each worker.
     pub shardshuffle: Option<Shuffling>,
-    /// Shuffles the samples.
+    /// Shuffle of the samples.
     pub shuffle: Option<Shuffling>,
-    /// Where the random numbers of both begin: `random.Random(seed)`, with [`detshuffle`](Self::detshuffle) `seed + epoch`. `None`: the
-    /// seed of the epoch, which all workers have, and another one in the next.
+    /// Seed of both shuffles: `random.Random(seed)`, or `seed + epoch` with [`detshuffle`](Self::detshuffle). `None` is the seed of the
+    /// epoch, which all workers share.
     pub seed: Option<u64>,
-    /// Whether each epoch has an order of its own, also with a seed.
+    /// True for another order in each epoch, even with a seed.
     pub detshuffle: bool,
-    /// Whether a worker without any sample is an error.
+    /// True if a worker without samples is an error.
     pub empty_check: bool,
-    /// What becomes of the files.
+    /// Decoding of the files.
     pub decoding: Decoding,
-    /// The files that make a sample, a tuple in this order, as `to_tuple` has it; none: a `dict` of all.
+    /// Files of a sample in the order of the tuple, as in `to_tuple`. If empty, a sample is a `dict` of all files.
     pub fields: Vec<String>,
 }
 
 impl Options {
-    /// All shards in their order, decoded.
+    /// Creates options for all shards in order, with decoding.
     pub fn new(urls: impl Into<String>) -> Self {
         Self {
             urls: urls.into(),
@@ -64,24 +64,24 @@ impl Options {
     }
 }
 
-/// A dataset of shards, as `webdataset.WebDataset(urls, …, nodesplitter=split_by_node).shuffle(…).decode("torchrgb8")`.
+/// A dataset of shards, like `webdataset.WebDataset(urls, …, nodesplitter=split_by_node).shuffle(…).decode("torchrgb8")`.
 ///
-/// Each rank takes every `world_size`-th shard, and each worker of it every `workers`-th of those. Fewer shards than workers
-/// leave workers without samples.
+/// Each rank has every `world_size`-th shard, and each of its workers has every `workers`-th of those. With fewer shards than workers,
+/// some workers have no samples.
 #[derive(Debug)]
 pub struct WebDataset {
     options: Options,
     shards: Vec<String>,
     notes: Vec<String>,
-    /// The next epoch of each worker and rank.
+    /// Next epoch of each worker and rank.
     epochs: Mutex<HashMap<(usize, usize), u64>>,
 }
 
 impl WebDataset {
-    /// Looks up the shards, and the order of the files in the first.
+    /// Lists the shards, and checks the file order of the first.
     ///
     /// # Errors
-    /// If the pattern is wrong, names far too many shards, or one that is not there.
+    /// If the pattern is invalid, matches too many shards, or contains a missing one.
     pub fn open(options: Options) -> Result<Self, FormatError> {
         let shards = shards::list(&options.urls)?;
         let mut notes = Vec::new();
@@ -106,12 +106,12 @@ impl WebDataset {
         })
     }
 
-    /// The archives, in their order.
+    /// Returns the archives in order.
     pub fn shards(&self) -> &[String] {
         &self.shards
     }
 
-    /// The random numbers of both shuffles.
+    /// Returns the random number generator of both shuffles.
     fn random(&self, share: &Share) -> PythonRandom {
         let epoch = {
             let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,10 +163,10 @@ impl StreamSource for WebDataset {
     }
 }
 
-/// One worker's samples.
+/// Samples of one worker.
 struct Part {
     share: Share,
-    /// Shards of all workers.
+    /// Number of shards of all workers.
     count: usize,
     options: Options,
     shards: Shards,

@@ -1,4 +1,4 @@
-//! Damaged files end in a sentence: no panic, no waiting without end, no memory without bound.
+//! Damaged files cause an error: no panic, no endless wait, no unbounded memory.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
@@ -8,10 +8,10 @@ mod common;
 use common::damage::{Damaged, endure, usual};
 use common::{Options, open};
 
-/// What the tests of this file may take together, MB.
+/// Memory limit of all tests in this file, MB.
 const MOST_MB: u64 = 500;
 
-/// The most memory that this process ever had in use, where the system says so.
+/// Returns the peak memory of this process, MB, or 0 if the system does not report it.
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -19,7 +19,7 @@ fn peak_mb() -> u64 {
     number.unwrap_or(0) / 1024
 }
 
-/// Reads all variants; at least `least` of them must be refused.
+/// Reads all variants and checks that at least `least` are refused.
 fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], least: usize) {
     all.extend(usual(right));
     let count = all.len();

@@ -1,4 +1,4 @@
-//! LMDB environments against python-lmdb, and damaged ones.
+//! Comparison of LMDB environments with python-lmdb, and damaged environments.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 mod peers;
 
-/// Environments of every kind, and the Python that made them.
+/// Creates environments of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir)> {
     let python = peers::python(&["lmdb", "numpy"])?;
     let dir = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn values_are_what_the_options_say_and_faults_are_sentences() {
     );
 }
 
-/// Sets bytes of a page.
+/// Replaces bytes of a page.
 fn set(bytes: &[u8], changes: &[(usize, &[u8])]) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     for (at, with) in changes {
@@ -190,7 +190,7 @@ fn damaged_environments_are_sentences() {
         let sound = std::fs::read(dir.path().join("plain/data.mdb")).unwrap();
         let path = dir.path().join("damaged.mdb");
         let page = |number: usize| number * 4096;
-        // The newest of the two states, and the top of its tree.
+        // Newest of the two meta pages, and the root page of its tree.
         let transaction =
             |at: usize| u64::from_le_bytes(sound[page(at) + 144..][..8].try_into().unwrap());
         let meta = page(usize::from(transaction(1) > transaction(0)));
@@ -273,7 +273,7 @@ fn damaged_environments_are_sentences() {
     });
 }
 
-/// Random damage: sentences or other bytes, and nothing else.
+/// Checks that random damage causes only errors or other values.
 fn flipped(sound: &[u8], path: &Path) {
     let mut random = 7u64;
     let mut next = |below: usize| {
@@ -286,7 +286,7 @@ fn flipped(sound: &[u8], path: &Path) {
     for round in 0..200 {
         let mut bytes = sound.to_vec();
         for _ in 0..1 + round % 50 {
-            // The headers and lists of pages, where numbers are.
+            // Half of the rounds hit page headers and entry lists, which contain offsets.
             let at = next(sound.len() / 4096) * 4096 + next(if round % 2 == 0 { 64 } else { 4096 });
             bytes[at] = next(256) as u8;
         }

@@ -1,4 +1,4 @@
-//! A real PostgreSQL server against psycopg: values, workers, passwords.
+//! Comparison of a real PostgreSQL server with psycopg: values, workers, passwords.
 #![cfg(all(feature = "sql", target_os = "linux"))]
 #![allow(
     clippy::disallowed_methods,

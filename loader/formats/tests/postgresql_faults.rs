@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a query to a PostgreSQL server, and with the server.
+//! Errors of queries to a PostgreSQL server and of the server itself.
 #![cfg(all(feature = "sql", target_os = "linux"))]
 #![allow(
     clippy::disallowed_methods,
@@ -137,10 +137,10 @@ fn a_server_that_is_away_refuses_or_is_locked_is_a_sentence() {
             Fault::Away,
             &["no.such.host"],
         );
-        // An address that no packet comes back from.
+        // An address without any response.
         let begin = Instant::now();
         assert!(away(&format!("postgresql://ann:{QUOTED}@192.0.2.1/db")).fault != Fault::Asked);
-        // Something that listens and never answers, and something that is no such server.
+        // A listener that never answers, and servers with another protocol.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
         fault(

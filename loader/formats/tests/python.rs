@@ -1,7 +1,7 @@
-//! Samples are those that Python's packages read, bit for bit.
+//! Comparison with the samples of Python's packages, bit for bit.
 //!
-//! `python/make_data.py` makes the data and writes down what was read, also of public data inside packages. Where there is no Python
-//! with the packages these tests say what did not run.
+//! `python/make_data.py` makes the data, including public data inside packages, and records the Python values. Without a Python that has
+//! the packages, these tests print the skipped parts.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
 
@@ -22,7 +22,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect(&said)
 }
 
-/// What differs between a case and what is read here.
+/// Compares a case. Returns the number of rows or the first difference.
 fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
     let rows = read(&folder.join(case["rows"].as_str().ok_or("no rows")?));
     let expected: Vec<Value> = rows
@@ -30,7 +30,7 @@ fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
     let data = opened(case).map_err(|e| e.to_string())?;
-    // Of large files only some rows were written down.
+    // For large files, only some rows are recorded.
     let only = &case["options"]["only"];
     let indices: Vec<usize> = match only.as_array() {
         Some(only) => only
@@ -80,7 +80,7 @@ fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
     Ok(expected.len())
 }
 
-/// Files of another tool.
+/// Results for one kind of file from another tool.
 #[derive(Default)]
 struct Kind {
     equal: usize,
@@ -88,7 +88,7 @@ struct Kind {
     wrong: usize,
 }
 
-/// Words of Rust and of parsers.
+/// Internal words of Rust and of parsers, which an error must not contain.
 const WORDS: [&str; 12] = [
     "expected ",
     "invalid type",
@@ -104,7 +104,7 @@ const WORDS: [&str; 12] = [
     "Os {",
 ];
 
-/// True if a file is refused in a sentence that contains `says`, with a place and a remedy.
+/// Checks that the error for a file contains `says`, a place and a remedy.
 fn refused(case: &Value, says: &str) -> Result<(), String> {
     let data = opened(case).and_then(|data| {
         for index in 0..data.len() {
@@ -124,7 +124,7 @@ fn refused(case: &Value, says: &str) -> Result<(), String> {
     }
 }
 
-/// The cases that Python made in `folder`, with their samples as Python reads them.
+/// Makes the cases and their Python samples in `folder`.
 fn made(python: &Path, folder: &Path) -> Value {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_data.py");
     let made = Command::new(python)
@@ -150,7 +150,7 @@ fn made(python: &Path, folder: &Path) -> Value {
 
 #[test]
 fn samples_are_those_of_python() {
-    // The one that has all; else one that has some.
+    // Prefers a Python with all packages to one with some.
     let all = [
         "numpy",
         "pandas",

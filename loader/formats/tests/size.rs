@@ -1,4 +1,4 @@
-//! The first batch comes soon, and an epoch takes no more memory than a part of it: `cargo xtask size` does the same at full size.
+//! Limits for the time of the first batch and the memory of an epoch. `cargo xtask size` measures the same at full size.
 #![cfg(all(
     feature = "arrow",
     feature = "parquet",
@@ -18,9 +18,9 @@ mod made;
 #[path = "../examples/size/measure.rs"]
 mod measure;
 
-/// On a host that does other things as well, in a build for development.
+/// Time limit of the first batch on a busy host in a debug build, seconds.
 const FIRST: f64 = 20.0;
-/// What an epoch may add behind its first quarter, MB: parts of tables that are kept once they are decoded are among it.
+/// Maximum memory growth after the first quarter of an epoch, MB. It includes cached parts of tables.
 const GROWTH: f64 = 40.0;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Small files made by hand: what is read of them is known without any other program.
+//! Small handmade files with known values, for tests without another program.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "a measurement")]
 

@@ -1,4 +1,4 @@
-//! SQLite files against Python's `sqlite3`: values, workers, columns.
+//! Comparison of SQLite files with Python's `sqlite3`: values, workers, columns.
 #![cfg(feature = "sql")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -42,7 +42,7 @@ fn rows_are_those_of_python() {
         let cells = all(&*stream, Share::default()).unwrap();
         let got: Vec<_> = cells.iter().map(peers::shown).collect();
         assert!(got == expected, "streamed: {query}");
-        // A comment at the end would swallow the bracket in Python's query by key.
+        // Python's query by key has a bracket after the query, which a final comment would hide.
         let query = query.split(" --").next().unwrap();
         let expected = peers::run(&python, "sqlite_rows.py", &["rows", file, query, index]);
         let rows = by_key(&sqlite(&path), query, index).unwrap();

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with an SQLite file, and with a query to it.
+//! Errors of SQLite files and of queries to them.
 #![cfg(feature = "sql")]
 #![allow(
     clippy::disallowed_methods,
@@ -175,7 +175,7 @@ fn damaged_files_are_sentences() {
     peers::within(Duration::from_secs(120), read_damaged_files);
 }
 
-/// Damages that a disk, a copy or a stranger makes.
+/// Reads files with damage from disks, copies or attackers.
 fn read_damaged_files() {
     let (dir, path) = made(2000);
     let sound = std::fs::read(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Shards against the `webdataset` package: content, order, shuffles, workers and ranks.
+//! Comparison of shards with the `webdataset` package: content, order, shuffles, workers and ranks.
 #![cfg(feature = "tar")]
 #![allow(
     clippy::expect_used,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 mod peers;
 
-/// Shards of every kind, and the Python that made them.
+/// Creates shards of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir, String)> {
     let python = peers::python(&["webdataset"])?;
     let dir = tempfile::tempdir().expect("a folder");
@@ -27,7 +27,7 @@ fn made() -> Option<(PathBuf, TempDir, String)> {
     Some((python, dir, urls))
 }
 
-/// The samples of `epochs` epochs.
+/// Returns the samples of `epochs` epochs.
 fn ours(options: &Options, share: Share, epochs: usize) -> Vec<Value> {
     let dataset = WebDataset::open(options.clone()).expect("sound shards");
     let mut samples = Vec::new();

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with shards: a sentence with the place, and the next shard comes.
+//! Errors of shards contain the place, and the next shard follows.
 #![cfg(feature = "tar")]
 #![allow(
     clippy::disallowed_methods,
@@ -97,7 +97,7 @@ fn damage_is_reported_with_its_place_and_the_next_shard_comes() {
     assert_eq!(answers.len() - position - 1, 40, "all of the second");
 }
 
-/// Where a checksum is damaged that only the end of the file has, all samples come before the error.
+/// If only the checksum at the end of the file is damaged, all samples precede the error.
 #[test]
 fn bytes_that_are_flipped_or_missing_never_panic() {
     peers::within(LIMIT, || {
@@ -139,14 +139,14 @@ fn bytes_that_are_flipped_or_missing_never_panic() {
     });
 }
 
-/// A few kilobytes that unpack to a gigabyte.
+/// A few kilobytes that decompress to a gigabyte.
 #[test]
 fn bombs_take_no_memory() {
     peers::within(LIMIT, || {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bomb.tar.gz");
         let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
-        // Larger than a sample may be, and passed over: it belongs to no sample.
+        // The file is larger than a sample may be, but belongs to no sample, so it is skipped.
         gz.write_all(&header("__bomb__", b'0', b"16000000000\0"))
             .unwrap();
         let zeros = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! Archives that a stranger made: a sentence each, and no more memory than is there.
+//! Malicious archives cause an error each, and memory stays within the actual bytes.
 #![cfg(feature = "tar")]
 #![allow(
     clippy::disallowed_methods,
@@ -22,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 type Variant = (&'static str, Vec<u8>, Fault, &'static str);
 
-/// Archives that a stranger made.
+/// Returns malicious archives with their expected errors.
 fn hostile() -> Vec<Variant> {
     let huge = b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff";
     let block = |name, kind, size: &[u8; 12]| header(name, kind, size).to_vec();

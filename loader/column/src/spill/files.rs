@@ -10,37 +10,37 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{FallocateFlags, fallocate, fstatvfs, statfs};
 
-/// Bytes of the chunks in memory, at most, where there is a folder for the others.
+/// Maximum size of the chunks in memory if a spill folder exists, bytes.
 const BUDGET: usize = 128 << 20;
 
-/// Bytes of a mapped file.
+/// Size of a mapped file, bytes.
 const SEGMENT: usize = 64 << 20;
 
-/// Free bytes that are left on the disk.
+/// Disk space that stays free, bytes.
 const SPARE: u64 = 1 << 30;
 
-/// The folder of the files.
+/// Folder of the files.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Bytes of the chunks in memory.
+/// Size of the chunks in memory, bytes.
 static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
 
-/// The latest file, and its used bytes.
+/// The newest file and its number of used bytes.
 static LATEST: Mutex<Option<(Arc<Segment>, usize)>> = Mutex::new(None);
 
-/// A mapped file. Its disk blocks are freed with its last chunk, those of the latest file with the process.
+/// A mapped file. Its disk blocks are freed with its last chunk. Those of the newest file are freed at the end of the process.
 pub(crate) struct Segment(MmapRaw);
 
-/// Moves new chunks above the memory budget to the first of these folders that is on a local disk. Without one, all chunks stay in
+/// Spills new chunks above the memory budget to the first of these folders on a local disk. Without such a folder, all chunks stay in
 /// memory.
 pub fn spill_to(folders: impl IntoIterator<Item = PathBuf>) {
     if let Some(folder) = folders.into_iter().find(|folder| is_disk(folder)) {
-        // The first call counts.
+        // Only the first call has an effect.
         let _ = FOLDER.set(folder);
     }
 }
 
-/// True if the folder takes unnamed files, and is neither in memory nor on another host.
+/// Returns true if the folder supports unnamed files and is neither in memory nor remote.
 fn is_disk(folder: &Path) -> bool {
     const MEMORY_OR_REMOTE: [i64; 6] = [
         0x0102_1994, // tmpfs
@@ -59,17 +59,17 @@ fn is_disk(folder: &Path) -> bool {
         && tempfile::tempfile_in(folder).is_ok()
 }
 
-/// Counts bytes in memory.
+/// Adds to the bytes in memory.
 pub(crate) fn count(bytes: usize) {
     IN_MEMORY.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// Takes back a count.
+/// Subtracts from the bytes in memory.
 pub(crate) fn uncount(bytes: usize) {
     IN_MEMORY.fetch_sub(bytes, Ordering::Relaxed);
 }
 
-/// Room for `count` items in a file, if memory has none.
+/// Returns room for `count` items in a file if the memory budget is used up.
 pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
     let bytes = count * size_of::<T>();
     let folder = FOLDER.get()?;
@@ -78,7 +78,7 @@ pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
     }
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     let room = latest.take().and_then(|(mut segment, used)| {
-        // Without a chunk, the file is used from its start again.
+        // A file without chunks is used from its start again.
         let is_free = Arc::get_mut(&mut segment).is_some();
         let used = if is_free { 0 } else { used };
         let start = used.next_multiple_of(align_of::<T>());
@@ -94,7 +94,7 @@ pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
     Some((NonNull::new(at)?.cast(), segment))
 }
 
-/// Maps a new file. Its blocks are reserved: a write to a page without a block would end the process.
+/// Maps a new file. Its blocks are reserved first, because a write to a page without a block would end the process.
 fn new_segment(folder: &Path) -> Option<Arc<Segment>> {
     let file = tempfile::tempfile_in(folder).ok()?;
     reserve(file.as_fd(), SEGMENT as u64)?;
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(reserve(file.as_fd(), 1 << 60), None);
     }
 
-    /// All in one test, because the budget is that of the process.
+    /// One test covers all cases, because the budget is per process.
     #[test]
     fn chunks_above_the_budget_are_in_a_file() {
         // A test host may have no disk. Then all chunks stay in memory.
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!((column.len(), column[last]), (last + 1, 9));
         drop(column);
         assert!(IN_MEMORY.load(Ordering::Relaxed) < BUDGET);
-        // The file that is left is used again.
+        // The newest file is used again.
         let again: Column<u64> = (0..many as u64).rev().collect();
         assert!(again.iter().copied().eq((0..many as u64).rev()));
     }

@@ -1,4 +1,4 @@
-//! Data of any size in each format that can be written here.
+//! Test data of any size in each format that this example can write.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -21,18 +21,18 @@ use loadscope_formats::{
 
 type Made = Result<(), Box<dyn Error>>;
 
-/// What was opened.
+/// Opened data.
 pub enum Opened {
     Rows(Box<dyn Rows>),
     Stream(Box<dyn StreamSource>),
 }
 
-/// A format.
+/// A format and its test data.
 pub struct Format {
     pub name: &'static str,
-    /// Whether it consists of many files, rather than of rows in few.
+    /// True for formats with many files instead of many rows per file.
     pub has_files: bool,
-    /// Makes data in an empty folder.
+    /// Writes data to an empty folder.
     pub make: fn(&Path, usize) -> Made,
     pub open: fn(&Path) -> Result<Opened, FormatError>,
 }
@@ -43,7 +43,7 @@ macro_rules! rows {
     };
 }
 
-/// All of them.
+/// All formats.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "npy",
@@ -170,7 +170,7 @@ fn text(folder: &Path, count: usize) -> Made {
     Ok(out.flush()?)
 }
 
-/// Rows `begin..end`.
+/// Returns the rows `begin..end`.
 fn batch(begin: usize, end: usize) -> Result<RecordBatch, Box<dyn Error>> {
     let ids = Int64Array::from_iter_values(begin as i64..end as i64);
     let numbers = Float64Array::from_iter_values((begin..end).map(|row| row as f64 / 3.0));
@@ -230,7 +230,7 @@ fn by_key(folder: &Path) -> Result<Opened, FormatError> {
     })
 }
 
-/// A picture file is read, not decoded, here: its bytes do not matter.
+/// Writes fake picture files. They are only read here, not decoded.
 fn pictures(folder: &Path, count: usize) -> Made {
     fs::create_dir_all(folder)?;
     for at in 0..count {
@@ -298,7 +298,7 @@ fn sounds(folder: &Path, count: usize) -> Made {
     Ok(())
 }
 
-/// A hundred shards, or fewer.
+/// Writes at most 100 shards.
 fn shards(folder: &Path, count: usize) -> Made {
     let each = count.div_ceil(100).max(1);
     for (shard, begin) in (0..count).step_by(each).enumerate() {

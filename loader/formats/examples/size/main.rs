@@ -1,6 +1,6 @@
-//! How long the first batch of large data takes, and how much memory an epoch. `cargo xtask size` writes the table `SIZE.md`.
+//! Time until the first batch of large data and memory of an epoch. `cargo xtask size` writes the table `SIZE.md`.
 //!
-//! `size FORMAT FOLDER COUNT` makes the data of one format in an empty folder, reads all rows once and prints a line of JSON.
+//! `size FORMAT FOLDER COUNT` writes data of one format to an empty folder, reads all rows once and prints a line of JSON.
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 mod made;

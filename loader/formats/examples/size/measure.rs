@@ -9,18 +9,18 @@ use loadscope_formats::{Rows, Share, StreamSource, Untimed};
 
 use super::made::{Format, Opened};
 
-/// Rows of a batch.
+/// Rows per batch.
 const BATCH: usize = 64;
 
-/// What was measured. Memory is that of the process which no file backs, in MB.
+/// Measurements. Memory is the anonymous resident memory of the process, MB.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     pub rows: usize,
-    /// Seconds until the first batch, with opening.
+    /// Seconds until the first batch, including the opening.
     pub first: f64,
     /// Seconds of the whole epoch.
     pub epoch: f64,
-    /// After the first batch, after a quarter of the rows, at the end.
+    /// Memory after the first batch, after a quarter of the rows and at the end.
     pub memory: [f64; 3],
 }
 
@@ -34,7 +34,7 @@ impl Measured {
     }
 }
 
-/// Opens the data in `folder` and reads them once, by index in an order that jumps, or as a stream.
+/// Opens the data in `folder` and reads them once, by index in distant jumps or as a stream.
 pub fn measure(format: &Format, folder: &Path) -> Result<Measured, Box<dyn Error>> {
     let start = Instant::now();
     let mut measured = Measured::default();
@@ -52,7 +52,7 @@ fn by_index(
     measured: &mut Measured,
 ) -> Result<(), Box<dyn Error>> {
     measured.rows = rows.len();
-    // Batches from all over the data, each once: a step without a common divisor.
+    // The step has no common divisor with the number of batches. Each batch is read once, in distant jumps.
     let batches = rows.len().div_ceil(BATCH);
     let step = coprime(batches * 61 / 100, batches);
     for at in 0..batches {
@@ -84,7 +84,7 @@ fn streamed(
         if measured.rows.is_multiple_of(BATCH) {
             let batches = known.map_or(usize::MAX, |len| len / BATCH);
             note(measured.rows / BATCH - 1, batches, start, measured);
-            // How many there are is not known: a quarter is what was read of 100,000 files.
+            // Without a known length, the quarter is that of 100,000 files.
             if known.is_none() && measured.rows / BATCH == 390 {
                 measured.memory[1] = memory();
             }
@@ -94,7 +94,7 @@ fn streamed(
     Ok(())
 }
 
-/// After which batches the time and the memory are taken.
+/// Records the time and the memory after the first batch, a quarter and the last batch.
 fn note(at: usize, batches: usize, start: Instant, measured: &mut Measured) {
     if at == 0 {
         measured.first = start.elapsed().as_secs_f64();
@@ -119,7 +119,7 @@ fn coprime(mut step: usize, of: usize) -> usize {
     step
 }
 
-/// What no file backs of this process' memory, MB; 0 where the system does not say.
+/// Returns the anonymous resident memory of this process, MB, or 0 if the system does not report it.
 fn memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

@@ -1,4 +1,4 @@
-//! The messages of Arrow files: which there are, where they lie, and whether they can be what they say.
+//! Messages of Arrow files: their positions and the checks of their sizes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,28 +17,28 @@ use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
 use crate::error::{Fault, FormatError, Place};
 
-/// What the file format begins and ends with.
+/// Magic word at the start and the end of the file format.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Behind it come two zeros.
+/// Length of the magic word and the two zeros after it, bytes.
 const BEGIN: usize = 8;
 
-/// The length of the footer and the magic word at the end.
+/// Length of the footer size and the magic word at the end, bytes.
 const TAIL: usize = 10;
 
-/// What a batch whose numbers lie in the file takes of the memory, about.
+/// Approximate memory of a batch whose buffers are mapped, bytes.
 const MAPPED: usize = 4096;
 
-/// A buffer that says that it has fewer bytes when it is unpacked is believed.
+/// Decompressed size up to which a buffer is accepted at any compression ratio, bytes.
 const BELIEVED: u64 = 256 << 20;
 
-/// More than that many bytes of one is not believed of larger ones.
+/// Largest accepted compression ratio above [`BELIEVED`].
 const MOST_PACKED: u64 = 1024;
 
-/// Rows that take no bytes at all (nulls) are believed up to here.
+/// Number of rows that a batch of any size may have, because nulls take no bytes.
 const MOST_EMPTY: u64 = 1 << 20;
 
-/// A file whose messages are known.
+/// A file and its schema.
 #[derive(Debug)]
 pub(super) struct IpcFile {
     bytes: ArrowBuffer,
@@ -57,14 +57,14 @@ pub(super) struct Batch {
     packed: bool,
 }
 
-/// Where a message lies.
+/// Position of a message in its file.
 #[derive(Clone, Debug)]
 struct MessageAt {
     header: Range<usize>,
     body: Range<usize>,
 }
 
-/// What lends the bytes of a mapped file.
+/// Owner of the bytes of a mapped file.
 struct Mapped(Buffer);
 
 impl AsRef<[u8]> for Mapped {
@@ -80,7 +80,7 @@ fn damaged(place: &Place, at: usize, reason: impl Into<String>) -> FormatError {
 }
 
 impl IpcFile {
-    /// Opens a file and adds its batches; also says whether the mark of its end is there.
+    /// Opens a file and adds its batches. The flag is true if the end mark is present.
     pub(super) fn open(
         path: &Path,
         batches: &mut Vec<Batch>,
@@ -132,16 +132,16 @@ impl IpcFile {
     }
 
     fn body(&self, at: &MessageAt) -> ArrowBuffer {
-        // Both lie in the file since the walk saw them.
+        // `Walk` checked that both ends are within the file.
         self.bytes.slice_with_length(at.body.start, at.body.len())
     }
 
-    /// How many rows a batch has.
+    /// Returns the number of rows of a batch.
     fn rows(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<usize, FormatError> {
         let runs = |field: &Arc<arrow_schema::Field>| {
             matches!(field.data_type(), DataType::RunEndEncoded(..))
         };
-        // Each row takes at least a bit, if it is not null or repeated.
+        // Each row takes at least a bit, unless it is null or repeated.
         let most = match self.schema.fields().iter().any(runs) {
             true => u64::MAX >> 20,
             false => (at.body.len() as u64)
@@ -162,8 +162,7 @@ impl IpcFile {
         })
     }
 
-    /// Whether the parts of a batch lie in it and can be as long as they say; the decoder believes them. Also says whether they are
-    /// packed.
+    /// Checks the positions and sizes of the buffers of a batch, because the decoder does not. Returns true if they are compressed.
     fn check(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<bool, FormatError> {
         let wrong = |reason: &str| damaged(&self.place, at.header.start, reason);
         let body = self.bytes.get(at.body.clone()).unwrap_or_default();
@@ -184,7 +183,7 @@ impl IpcFile {
                 let most = (rest.len() as u64)
                     .saturating_mul(MOST_PACKED)
                     .max(BELIEVED);
-                // -1: it is not packed after all.
+                // A length of -1 marks an uncompressed buffer.
                 if length < -1 || u64::try_from(length).is_ok_and(|length| length > most) {
                     return Err(wrong(say!(
                         "a compressed buffer of a batch declares an impossible size"
@@ -231,12 +230,12 @@ fn schema(
     Ok((Arc::new(schema), message.version()))
 }
 
-/// Goes from message to message.
+/// Iterator over the messages of a file.
 struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
-    /// Whether the mark of the end was seen, or a footer is there.
+    /// True after the end mark, or if the file has a footer.
     ended: bool,
     place: &'a Place,
 }
@@ -284,7 +283,7 @@ impl<'a> Walk<'a> {
         }
         let cut = |at| damaged(self.place, at, say!("it is truncated inside a message"));
         let (mut at, mut length) = (self.at, self.number(self.at));
-        // Before version 1.0 messages began with their length.
+        // Before version 1.0, messages began with their length.
         if length == Some(CONTINUATION) {
             at += 4;
             length = self.number(at);
@@ -315,7 +314,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Batch {
-    /// Some columns of the batch, or all.
+    /// Reads some columns of the batch, or all with `None`.
     fn read(&self, columns: Option<&[usize]>) -> Result<Table, FormatError> {
         let file = &self.file;
         let wrong = |reason| damaged(&file.place, self.message.header.start, reason);

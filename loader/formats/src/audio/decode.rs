@@ -1,4 +1,4 @@
-//! The waveform of a sound file.
+//! Decoder of sound files.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,18 +19,18 @@ use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
-/// No sound has more samples of all channels together: 2 GB.
+/// Maximum number of samples of all channels of a sound. They take 2 GB.
 const MOST_SAMPLES: u64 = 1 << 29;
 
-/// Of more channels, which are not coupled, the decoder mixes up the short blocks: it keeps the classes of one channel where those of
-/// the next begin.
+/// Maximum number of channels of Ogg Vorbis. With more, uncoupled channels, the decoder mixes up the short blocks: it keeps the classes of
+/// one channel where those of the next channel begin.
 const MOST_OF_VORBIS: usize = 2;
 
-/// A sound that is decoded.
+/// A decoded sound.
 pub(super) struct Sound {
-    /// A waveform for each channel.
+    /// One waveform per channel.
     pub(super) planes: Vec<Vec<f32>>,
-    /// Frames a second.
+    /// Frames per second.
     pub(super) rate: u32,
 }
 
@@ -56,7 +56,7 @@ fn refused(place: &Place, error: &Error, kind: Option<&str>) -> FormatError {
     }
 }
 
-/// A WAV file whose header declares no samples, although some follow.
+/// Returns the error for a WAV file whose header declares no samples, although some follow.
 fn open_size(place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
@@ -68,12 +68,12 @@ fn open_size(place: &Place) -> FormatError {
     )
 }
 
-/// Decodes all of a file.
+/// Decodes a whole file.
 ///
 /// # Errors
-/// If it is no sound that is read, is damaged, cut off, or longer than is allowed.
+/// If it is not a supported sound, is damaged or truncated, or is too long.
 pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
-    // What the decoder did not expect it may say by a panic. Nothing that it worked on is used again.
+    // The decoder may panic on unexpected data. No value that it changed is used again.
     let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
     decoded.unwrap_or_else(|_| {
         Err(damaged(
@@ -83,7 +83,7 @@ pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound
     })
 }
 
-/// What splits a file into packets.
+/// Returns a reader that splits a file into packets.
 fn reader(source: impl MediaSource + 'static, path: &Path) -> Result<Box<dyn FormatReader>, Error> {
     let mut hint = Hint::new();
     if let Some(ending) = path.extension().and_then(|ending| ending.to_str()) {
@@ -98,7 +98,7 @@ fn reader(source: impl MediaSource + 'static, path: &Path) -> Result<Box<dyn For
     )
 }
 
-/// How many frames the header of a file says that it has; `None`: it does not say, or is damaged.
+/// Returns the number of frames that the header declares, or `None` if it declares none or is damaged.
 pub(super) fn frames(path: &Path) -> Option<u64> {
     let bytes = Buffer::map(path).ok()?;
     if let Some(frames) = Wav::read(&bytes).and_then(|wav| wav.frames(&bytes)) {
@@ -167,7 +167,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
 }
 
 impl Sound {
-    /// Adds what was decoded.
+    /// Appends a decoded part.
     fn add(&mut self, part: &[Vec<f32>], place: &Place) -> Result<(), FormatError> {
         if self.planes.is_empty() {
             self.planes = vec![Vec::new(); part.len()];

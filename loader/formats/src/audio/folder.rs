@@ -1,4 +1,4 @@
-//! Which sounds are in a folder.
+//! List of the sounds in a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use loadscope_words::say;
 
 use crate::error::{Fault, FormatError, Place};
 
-/// Endings of files that are read.
+/// Extensions of supported files.
 const ENDINGS: [&str; 5] = ["wav", "wave", "flac", "ogg", "oga"];
 
-/// Folders nest no deeper; links can lead around in circles.
+/// Maximum depth of nested folders, because links can form cycles.
 const DEEPEST: usize = 32;
 
-/// What was found.
+/// Result of a listing.
 pub(super) struct Found {
     pub(super) files: Vec<(PathBuf, Option<u32>)>,
     pub(super) classes: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// The sounds of a folder by name, those of its folders as classes if there are none in itself.
+/// Lists the sounds of a folder by name. Without any, its subfolders are the classes.
 pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
     let mut found = Found {
         files: Vec::new(),
@@ -81,7 +81,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
     Ok(found)
 }
 
-/// Adds the sounds in a folder and below it.
+/// Adds the sounds in a folder and its subfolders.
 fn below(
     folder: &Path,
     depth: usize,
@@ -106,14 +106,14 @@ fn below(
     Ok(())
 }
 
-/// The folders and sounds of a folder by name, and how many other files there are.
+/// Returns the subfolders and sounds of a folder by name, and the number of other files.
 fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatError> {
     let unreadable = |error: std::io::Error| FormatError::io(folder, &error);
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        // The entry says what it is; only a link has to be followed.
+        // The entry contains the file type. Only a link needs another system call.
         let is_folder = match entry.file_type() {
             Ok(kind) if !kind.is_symlink() => kind.is_dir(),
             _ => path.is_dir(),

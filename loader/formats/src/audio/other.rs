@@ -1,10 +1,10 @@
-//! Names of sounds that are not decoded.
+//! Names of unsupported sound formats.
 
 use loadscope_words::say;
 
 use super::wav::Wav;
 
-/// First bytes of other files.
+/// Magic bytes of other formats: offset, bytes, name.
 const KINDS: [(usize, &[u8], &str); 14] = [
     (0, b"ID3", "MP3"),
     (4, b"ftyp", "MP4 or M4A"),
@@ -22,7 +22,7 @@ const KINDS: [(usize, &[u8], &str); 14] = [
     (0, b"riff\x2e\x91\xcf\x11", "Wave64"),
 ];
 
-/// Codings of WAV by tag.
+/// WAV codings by format tag.
 const CODINGS: [(u16, &str); 6] = [
     (0x0002, "Microsoft ADPCM"),
     (0x0011, "IMA ADPCM"),
@@ -32,7 +32,7 @@ const CODINGS: [(u16, &str); 6] = [
     (0x00ff, "AAC"),
 ];
 
-/// The kind of a file that is not WAV, FLAC or Ogg Vorbis, or the coding of a WAV file; `None`: unknown.
+/// Returns the format of a file that is not WAV, FLAC or Ogg Vorbis, or the coding of a WAV file. Returns `None` if it is unknown.
 pub(super) fn name(file: &[u8]) -> Option<String> {
     if let Some(tag) = Wav::read(file).and_then(|wav| wav.tag(file)) {
         let coding = CODINGS.iter().find(|(known, _)| *known == tag);

@@ -1,35 +1,34 @@
-//! Headers of WAV files that a pipe, a long recording or a big-endian program wrote.
+//! Unusual headers of WAV files, from pipes, long recordings or big-endian programs.
 
 use std::ops::Range;
 
-/// Sizes from here on stand for an unknown size: programs that write to a pipe round 2 or 4 GiB down to whole frames.
+/// Smallest size that means an unknown size. Programs that write to a pipe round 2 or 4 GiB down to whole frames.
 const UNKNOWN: u64 = 0x7fff_0000;
-/// Chunks that follow empty data.
+/// Chunks that may follow empty data.
 const CHUNKS: [&[u8; 4]; 10] = [
     b"LIST", b"fact", b"cue ", b"bext", b"smpl", b"PEAK", b"JUNK", b"id3 ", b"ID3 ", b"iXML",
 ];
-/// Tag of a format whose tag is in its extension.
+/// Format tag of formats whose real tag is in the extension.
 const EXTENSIBLE: u16 = 0xfffe;
 
-/// The header of a WAV file.
 #[derive(Clone, Debug)]
 pub(super) struct Wav {
     magic: [u8; 4],
     format: Range<usize>,
-    /// Start of the samples.
+    /// Offset of the samples.
     data: usize,
-    /// The bytes of the samples that the header declares, or that are there if it declares none.
+    /// Size of the samples, bytes: the declared size, or the actual size if none is declared.
     pub(super) size: u64,
-    /// True if a decoder reads the header as it is.
+    /// True if the decoder supports the header unchanged.
     is_usual: bool,
-    /// A chunk of RF64 with sizes of 64 bits.
+    /// Offset of the RF64 chunk with 64-bit sizes.
     sizes: Option<usize>,
-    /// Bytes after a header that declares no samples: a pipe or a crash left the size at 0.
+    /// Bytes after a header that declares no samples. A pipe or a crash left the declared size at 0.
     pub(super) left_open: usize,
 }
 
 impl Wav {
-    /// Reads the header; `None`: it is not a WAV file, or has no data chunk.
+    /// Reads the header. Returns `None` if the file is not WAV or has no data chunk.
     pub(super) fn read(file: &[u8]) -> Option<Self> {
         let magic = *file.first_chunk()?;
         let known = matches!(&magic, b"RIFF" | b"RIFX" | b"RF64" | b"BW64");
@@ -72,7 +71,7 @@ impl Wav {
         let next = file.get(data..).unwrap_or_default();
         let is_empty = CHUNKS.iter().any(|chunk| next.starts_with(*chunk));
         let is_unknown = match self.size {
-            // As libsndfile, for which this header is one of a file that was not closed.
+            // libsndfile also treats such a header as that of an unclosed file.
             0 => !is_empty && self.long(file, 4) == Some(8),
             size => size >= UNKNOWN && size > there,
         };
@@ -104,7 +103,7 @@ impl Wav {
         Some(size.into())
     }
 
-    /// The tag of the coding.
+    /// Returns the format tag of the coding.
     pub(super) fn tag(&self, file: &[u8]) -> Option<u16> {
         match self.short(file, self.format.start)? {
             EXTENSIBLE => self.short(file, self.format.start + 24),
@@ -112,7 +111,7 @@ impl Wav {
         }
     }
 
-    /// Frames that the header declares; `None`: the coding has frames of several samples, or the header is damaged.
+    /// Returns the number of declared frames. Returns `None` if the coding has frames of several samples or the header is damaged.
     pub(super) fn frames(&self, file: &[u8]) -> Option<u64> {
         const SAMPLES: [u16; 4] = [1, 3, 6, 7];
         let block = self.short(file, self.format.start + 12)?;
@@ -120,7 +119,7 @@ impl Wav {
         (is_plain && block > 0).then(|| self.size / u64::from(block))
     }
 
-    /// The same sound as a usual little-endian file.
+    /// Returns the same sound as a standard little-endian file.
     pub(super) fn usual(&self, mut file: Vec<u8>) -> Vec<u8> {
         if self.is_usual && !self.is_companded(&file) {
             return file;
@@ -141,13 +140,13 @@ impl Wav {
         file
     }
 
-    /// True for A-law and µ-law after an extensible format, which the decoder does not know.
+    /// Returns true for A-law and µ-law in an extensible format, which the decoder does not support.
     fn is_companded(&self, file: &[u8]) -> bool {
         self.short(file, self.format.start) == Some(EXTENSIBLE)
             && matches!(self.tag(file), Some(6 | 7))
     }
 
-    /// A file of format and samples in little-endian order.
+    /// Builds a little-endian file of format and samples.
     fn rebuilt(&self, file: &[u8]) -> Option<Vec<u8>> {
         let is_swapped = self.magic == *b"RIFX";
         let mut format = file.get(self.format.clone())?.to_vec();
@@ -179,7 +178,7 @@ impl Wav {
         out.extend(u32::try_from(format.len()).ok()?.to_le_bytes());
         out.extend(format);
         out.extend(b"data");
-        // A file that is cut off still declares what is missing.
+        // A truncated file still declares its full size.
         out.extend(u32::try_from(self.size).ok()?.to_le_bytes());
         out.extend(data);
         let riff = u32::try_from(out.len() - 8).ok()?;

@@ -1,4 +1,4 @@
-//! Contradictions of annotations that pycocotools does not report, as sentences.
+//! Warnings about contradictions in annotations that pycocotools does not report.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,10 +7,10 @@ use super::index::{ByImage, Id, Index, Note, Value};
 use super::outline;
 use crate::buffer::Buffer;
 
-/// Largest distance of a box beyond its image without a note, pixels, because tools round.
+/// Largest distance of a box beyond its image without a warning, pixels. Annotation tools round.
 const SLACK: f64 = 1.0;
 
-/// The sentences about a file.
+/// Returns the warnings about a file.
 pub(super) fn doubts(index: &Index, by_image: &ByImage, file: &Buffer, path: &Path) -> Vec<String> {
     let path = path.display();
     let mut doubts = Vec::new();

@@ -1,4 +1,4 @@
-//! Errors that name the annotation, the key and the place.
+//! Errors with the annotation, the key and the position.
 
 use loadscope_words::say;
 
@@ -10,13 +10,13 @@ use crate::file::{self, line_and_column};
 use crate::json::{Json, JsonError, Number};
 use crate::stages::Stages;
 
-/// Bytes of an annotation that are searched for its id.
+/// Length of the search for the id of an annotation, bytes.
 const NEAR: usize = 4096;
-/// Most characters of a value in an error.
+/// Maximum length of a value in an error, characters.
 const SHOWN: usize = 40;
 
 impl Coco {
-    /// The value of a key.
+    /// Returns the value, or an error if it is missing or has the wrong type.
     pub(super) fn required<T: Copy>(
         &self,
         note: &Note,
@@ -31,7 +31,7 @@ impl Coco {
         }
     }
 
-    /// The value of a key, 0 without it.
+    /// Returns the value, or 0 if it is missing.
     pub(super) fn optional<T: Copy + Default>(
         &self,
         note: &Note,
@@ -49,7 +49,7 @@ impl Coco {
         self.broken(note, note.at, key, say!("it is missing"))
     }
 
-    /// A value of another type.
+    /// Returns the error for a value of the wrong type.
     pub(super) fn wrong(&self, note: &Note, at: usize, key: &str, expected: &str) -> FormatError {
         let shown: String = self.near(at).chars().take(SHOWN).collect();
         let end = Json::new(shown.as_bytes()).and_then(|mut json| json.skip());
@@ -93,7 +93,7 @@ impl Coco {
         Place::file(&self.path).line(line).column(column)
     }
 
-    /// The text that begins at a byte.
+    /// Returns the text at an offset, at most [`NEAR`] bytes.
     fn near(&self, at: usize) -> &str {
         let rest = self.file.get(at..).unwrap_or_default();
         let near = rest.get(..NEAR).unwrap_or(rest);
@@ -104,7 +104,7 @@ impl Coco {
         std::str::from_utf8(near.get(..valid).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// The id of an annotation, if it is near the begin.
+    /// Returns the id of an annotation, if it is near the start.
     fn id_of(&self, note: &Note) -> Option<Id> {
         let mut json = Json::new(self.near(note.at).as_bytes()).ok()?;
         let mut id = None;
@@ -122,7 +122,7 @@ impl Coco {
         id
     }
 
-    /// The file of a picture.
+    /// Reads the file of a picture.
     pub(super) fn picture(
         &self,
         image: &Image,

@@ -1,4 +1,4 @@
-//! Annotations and their places in a file, without all of their values.
+//! Index of the annotations in a file. Large values stay in the file.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
 use crate::json::{Json, JsonError, Number};
 
-/// An id, a key of a `dict` in pycocotools: 1.0 is 1 there.
+/// An id. It is a `dict` key in pycocotools, so 1.0 equals 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Id {
     Int(i128),
@@ -38,12 +38,12 @@ impl From<&Id> for Cell {
     }
 }
 
-/// A value of a key.
+/// Value of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Value<T> {
     #[default]
     Missing,
-    /// Another type than the key has; its place.
+    /// Value of the wrong type, and its offset.
     Wrong(usize),
     Found(T),
 }
@@ -57,31 +57,28 @@ impl<T: Copy> Value<T> {
     }
 }
 
-/// A picture of the list.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     pub id: Id,
     pub file_name: Option<String>,
     pub width: Value<u32>,
     pub height: Value<u32>,
-    /// Start of its object.
+    /// Offset of the object.
     pub at: usize,
 }
 
-/// A class.
 #[derive(Clone, Debug)]
 pub(super) struct Category {
     pub id: Id,
     pub name: String,
 }
 
-/// Where a part of the file is.
+/// Byte range of a value in the file.
 pub(super) type Part = Option<Range<usize>>;
 
-/// One annotation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Note {
-    /// The position of its picture in the list.
+    /// Position of the picture in the list.
     pub image: Option<u32>,
     pub category: Value<i64>,
     /// x, y, width, height.
@@ -91,23 +88,23 @@ pub(super) struct Note {
     pub segmentation: Part,
     pub keypoints: Part,
     pub caption: Part,
-    /// Start of its object.
+    /// Offset of the object.
     pub at: usize,
 }
 
-/// The whole file.
+/// Contents of an annotation file.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub images: Vec<Image>,
     pub categories: Vec<Category>,
     pub notes: Vec<Note>,
-    /// The number of areas that are lists of one number.
+    /// Number of areas that are lists of one number.
     pub listed_areas: usize,
-    /// The ids of each annotation and of its picture, until they are resolved.
+    /// Own id and picture id of each annotation, until `by_image` resolves them.
     pub(super) ids: Vec<(Option<Id>, Option<Id>)>,
 }
 
-/// A fault of the file.
+/// Error in the file.
 struct Broken {
     at: usize,
     key: Option<&'static str>,
@@ -175,7 +172,7 @@ fn whole(file: &[u8]) -> Result<Index, Broken> {
     Ok(index)
 }
 
-/// A list, or null.
+/// Reads a list or null.
 fn list(
     json: &mut Json<'_>,
     each: impl FnMut(&mut Json<'_>) -> Result<(), Broken>,
@@ -186,7 +183,7 @@ fn list(
     }
 }
 
-/// The id that comes next; `None`: something else.
+/// Reads an id. Returns `None` for another type.
 fn id(json: &mut Json<'_>) -> Result<Option<Id>, JsonError> {
     Ok(match json.peek() {
         Some(b'"') => Some(Id::Text(json.string()?.into())),
@@ -194,7 +191,7 @@ fn id(json: &mut Json<'_>) -> Result<Option<Id>, JsonError> {
     })
 }
 
-/// The integer that comes next.
+/// Reads an integer.
 fn whole_number<T: TryFrom<i128>>(json: &mut Json<'_>) -> Result<Value<T>, JsonError> {
     let at = json.position();
     if json.peek() == Some(b'n') {
@@ -284,7 +281,7 @@ fn annotation(json: &mut Json<'_>, index: &mut Index) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The place of a value that is not null.
+/// Skips a value and returns its byte range, or `None` for null.
 fn part(json: &mut Json<'_>) -> Result<Part, JsonError> {
     let is_null = json.peek() == Some(b'n');
     let part = json.skip()?;
@@ -298,7 +295,7 @@ fn bbox(json: &mut Json<'_>) -> Result<Value<[f64; 4]>, JsonError> {
     Ok(four.map_or(Value::Wrong(at), Value::Found))
 }
 
-/// An area, and whether it is a list of one number.
+/// Reads an area. The second value is true if the area is a list of one number.
 fn area(json: &mut Json<'_>) -> Result<(Value<f32>, bool), JsonError> {
     let at = json.position();
     let is_list = json.peek() == Some(b'[');
@@ -316,7 +313,7 @@ fn area(json: &mut Json<'_>) -> Result<(Value<f32>, bool), JsonError> {
     })
 }
 
-/// The list of numbers that comes next; `None`: something else.
+/// Reads a list of numbers. Returns `None` for another type.
 pub(super) fn numbers(json: &mut Json<'_>) -> Result<Option<Vec<f64>>, JsonError> {
     if json.peek() != Some(b'[') {
         return json.skip().map(|_| None);
@@ -332,22 +329,22 @@ pub(super) fn numbers(json: &mut Json<'_>) -> Result<Option<Vec<f64>>, JsonError
     Ok(all)
 }
 
-/// The annotations of each picture by position, and what was found out on the way.
+/// Annotations of each picture, and problems with ids.
 #[derive(Debug, Default)]
 pub(super) struct ByImage {
-    /// The positions of the pictures, by their ids.
+    /// Positions of the pictures in the order of their ids.
     pub order: Vec<usize>,
-    /// The annotations of the picture at a position.
+    /// Annotations by position of the picture.
     pub of: HashMap<usize, Vec<u32>>,
-    /// The number of annotations whose picture is not listed.
+    /// Number of annotations whose picture is not listed.
     pub lost: usize,
-    /// An id that several pictures have, and the number of such pictures.
+    /// Example of a repeated picture id, and the number of pictures with the id of an earlier one.
     pub same_images: Option<(Id, usize)>,
-    /// An id that several annotations have, and the number of such annotations.
+    /// Example of a repeated annotation id, and the number of annotations with the id of an earlier one.
     pub same_notes: Option<(Id, usize)>,
 }
 
-/// Finds the annotations of each picture, as pycocotools: by id, and of equal ids the last.
+/// Finds the annotations of each picture by id, like pycocotools. The last of equal ids wins.
 pub(super) fn by_image(index: &mut Index) -> ByImage {
     let mut found = ByImage::default();
     let mut by_id: HashMap<Id, usize> = HashMap::with_capacity(index.images.len());

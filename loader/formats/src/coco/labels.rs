@@ -1,11 +1,11 @@
-//! The class of a picture that has several annotations.
+//! Class of a picture with several annotations.
 
 use super::index::Note;
 use super::{Coco, Task};
 
 impl Coco {
-    /// The class of the annotation with the largest box of each picture; 0, which COCO gives to none, of one without any. `None`:
-    /// captions have no classes, or a class has a number that is none.
+    /// Returns the class of the annotation with the largest box for each picture. A picture without annotations has 0, which COCO does not
+    /// use. Returns `None` for captions, or if a class has an invalid number.
     pub(super) fn classes_of_pictures(&self) -> Option<Vec<u32>> {
         if self.task == Task::Captions {
             return None;
@@ -18,10 +18,10 @@ impl Coco {
     }
 }
 
-/// The first of the largest boxes.
+/// Returns the first annotation among those with the largest box.
 fn largest<'a>(notes: impl DoubleEndedIterator<Item = &'a Note>) -> Option<&'a Note> {
     let size =
         |note: &Note| (note.bbox.found()).map_or(0.0, |[_, _, width, height]| width * height);
-    // Of equal ones `max_by` would take the last.
+    // The iteration is reversed because `max_by` returns the last of equal items.
     notes.rev().max_by(|a, b| size(a).total_cmp(&size(b)))
 }

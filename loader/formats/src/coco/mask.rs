@@ -1,20 +1,20 @@
-//! Masks as COCO's tools draw them: polygons and runs.
+//! Masks from polygons and run lengths, identical to those of COCO's tools.
 
 use loadscope_words::say;
 
-/// Points of the outlines of all objects of a picture, five a pixel: more are no objects of a picture.
+/// Maximum number of outline points of all objects of a picture, about five per pixel of a large picture.
 const MAX_POINTS: f64 = 5e7;
-/// Pixels of a mask: as many as a picture may have.
+/// Maximum number of pixels of a mask, the same as that of a picture.
 const MAX_PIXELS: u64 = 2 * 89_478_485;
-/// Pixels of all masks of a picture.
+/// Maximum number of pixels of all masks of a picture.
 const MAX_ALL_PIXELS: u64 = 1 << 30;
-/// Polygons are drawn at five times the resolution.
+/// Resolution of the polygon outlines, points per pixel.
 const SCALE: f64 = 5.0;
 
-/// What is wrong with a mask.
+/// Reason why a mask is invalid.
 pub(super) type Reason = String;
 
-/// A mask: a byte a pixel, row by row.
+/// A mask with one byte per pixel, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mask {
     pub width: usize,
@@ -22,7 +22,7 @@ pub(super) struct Mask {
     pub pixels: Vec<u8>,
 }
 
-/// How many points may still be drawn in a picture.
+/// Remaining budget of outline points of a picture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PointsLeft(f64);
 
@@ -32,7 +32,7 @@ impl Default for PointsLeft {
     }
 }
 
-/// Checks the size of `count` masks before there is memory for them.
+/// Checks the size of `count` masks before their memory is allocated.
 pub(super) fn check_size(width: usize, height: usize, count: usize) -> Result<(), Reason> {
     let pixels = (width as u64).saturating_mul(height as u64);
     if pixels > MAX_PIXELS {
@@ -47,7 +47,7 @@ pub(super) fn check_size(width: usize, height: usize, count: usize) -> Result<()
 }
 
 impl Mask {
-    /// Without a pixel set.
+    /// Creates a mask without a set pixel.
     pub fn empty(width: usize, height: usize) -> Result<Self, Reason> {
         check_size(width, height, 1)?;
         Ok(Self {
@@ -57,7 +57,7 @@ impl Mask {
         })
     }
 
-    /// Draws a polygon of corners x, y, x, y …
+    /// Draws a polygon with the corners x, y, x, y …
     pub fn draw(&mut self, corners: &[f64], left: &mut PointsLeft) -> Result<(), Reason> {
         let crossings = crossings(corners, self.width, self.height, left)?;
         let mut runs = crossings.chunks(2);
@@ -75,7 +75,7 @@ impl Mask {
         })
     }
 
-    /// Draws runs of pixels column by column, of which the first is not set, the second is, and so on.
+    /// Draws run lengths in column-major order. Unset and set pixels alternate, starting with unset ones.
     pub fn draw_runs(&mut self, runs: impl IntoIterator<Item = u64>) -> Result<(), Reason> {
         let all = (self.width * self.height) as u64;
         let (mut at, mut is_set) = (0u64, false);
@@ -103,7 +103,7 @@ impl Mask {
         Ok(())
     }
 
-    /// Sets the pixels `begin..end`, counted column by column.
+    /// Sets the pixels `begin..end` in column-major order.
     fn fill(&mut self, begin: usize, end: usize) {
         let (width, height) = (self.width, self.height);
         if height == 0 || begin >= end {
@@ -125,7 +125,7 @@ impl Mask {
     }
 }
 
-/// Where a walk down the columns, one after the other, enters and leaves a polygon: pixels in ascending order.
+/// Returns the pixels, in ascending column-major order, at which the columns enter and leave a polygon.
 fn crossings(
     corners: &[f64],
     width: usize,
@@ -157,7 +157,7 @@ fn crossings(
         if let Some((x0, y0)) = before.replace((x, y))
             && x != x0
         {
-            // A boundary between columns counts where it is one of whole pixels.
+            // A boundary between fine columns counts only if it is one between pixels.
             let column = coarse(if x < x0 { x } else { x - 1 });
             if column.floor() == column && column >= 0.0 && column <= width as f64 - 1.0 {
                 let row = coarse(y.min(y0)).clamp(0.0, height as f64).ceil();
@@ -170,19 +170,19 @@ fn crossings(
     Ok(found)
 }
 
-/// A coordinate at the resolution of the outline, rounded as a C program rounds: towards zero after adding a half.
+/// Scales a coordinate to the outline resolution. It rounds like C: adds a half, then truncates.
 fn fine(coordinate: f64) -> i64 {
     i64::from((SCALE * coordinate + 0.5) as i32)
 }
 
-/// Back to pixels.
+/// Scales a coordinate back to pixels.
 fn coarse(coordinate: i64) -> f64 {
     (coordinate as f64 + 0.5) / SCALE - 0.5
 }
 
-/// A side of a polygon.
+/// Side of a polygon.
 struct Edge {
-    /// The end at which the line begins that both directions share.
+    /// First point of the line, the same for both directions of the side.
     start: (i64, i64),
     delta: (i64, i64),
     is_flipped: bool,
@@ -191,7 +191,7 @@ struct Edge {
 impl Edge {
     fn new(from: (i64, i64), to: (i64, i64)) -> Self {
         let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
-        // The same pixels in both directions: it is drawn from the left, or from the top where it is steep.
+        // Both directions have the same pixels: the line starts at the left, or at the top if it is steep.
         let is_flipped = (width >= height && from.0 > to.0) || (width < height && from.1 > to.1);
         let (start, end) = if is_flipped { (to, from) } else { (from, to) };
         Self {
@@ -209,12 +209,12 @@ impl Edge {
         self.delta.0.abs().max(self.delta.1.abs())
     }
 
-    /// Each of its points, both ends included.
+    /// Calls `each` with the points of the side, including both ends.
     fn walk(&self, each: &mut impl FnMut((i64, i64))) {
         let (x, y) = self.start;
         let steps = self.steps();
         if steps == 0 {
-            // A corner that is there twice lies on the side before it.
+            // A repeated corner adds only its own point.
             return each(self.start);
         }
         let (slope, other) = match self.is_flat() {
@@ -232,7 +232,8 @@ impl Edge {
     }
 }
 
-/// The runs in the text of a compressed mask: numbers in units of five bits, each the difference from the one two before it.
+/// Decodes the run lengths of a compressed mask. Each number has digits of five bits and is the difference from the number two positions
+/// before.
 pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
     let mut runs: Vec<i64> = Vec::new();
     let mut bytes = text.iter();
@@ -255,7 +256,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             }
             byte = *bytes.next().ok_or(say!("its counts end inside a number"))?;
         }
-        // The first two stand for themselves, and so does the third.
+        // The first three numbers are no differences.
         if let Some(before) = runs
             .len()
             .checked_sub(2)
@@ -292,7 +293,7 @@ mod tests {
         mask.draw(&[1.0, 1.0, 4.0, 1.0, 4.0, 3.0, 1.0, 3.0], left)
             .unwrap();
         assert_eq!(rows(&mask), ["......", ".###..", ".###..", "......"]);
-        // What lies outside is cut off.
+        // The part outside the mask is cut off.
         mask.draw(&[-9.0, 3.0, 99.0, 3.0, 99.0, 99.0, -9.0, 99.0], left)
             .unwrap();
         assert_eq!(rows(&mask)[3], "######");
@@ -305,7 +306,7 @@ mod tests {
     fn many_long_outlines_are_refused_before_they_are_drawn() {
         let mut mask = Mask::empty(4, 4).unwrap();
         let left = &mut PointsLeft::default();
-        // Each is within the bound, all of them are not.
+        // Each outline is within the limit, but their sum is not.
         let long = [0.0, 0.0, 1e6, 0.0, 1e6, 1.0];
         let drawn = (0..100).take_while(|_| mask.draw(&long, left).is_ok());
         assert_eq!(drawn.count(), 4);

@@ -1,4 +1,4 @@
-//! The segmentation of an annotation, as pycocotools' `annToMask` draws it.
+//! Segmentation of an annotation, drawn like pycocotools' `annToMask`.
 
 use loadscope_words::say;
 
@@ -6,18 +6,18 @@ use super::index::numbers;
 use super::mask::{self, Mask, PointsLeft, Reason};
 use crate::json::{Json, JsonError};
 
-/// How an object is cut out.
+/// Outline of an object.
 enum Outline {
-    /// Polygons of corners x, y, x, y …
+    /// Polygons with the corners x, y, x, y …
     Polygons(Vec<Vec<f64>>),
-    /// Lengths of runs of pixels.
+    /// Run lengths in pixels.
     Runs { counts: Vec<u64>, size: [u64; 2] },
 }
 
 /// Draws the segmentation in `text`.
 ///
 /// # Errors
-/// If it is none, or does not fit the picture.
+/// If it is invalid or does not fit the picture.
 pub(super) fn draw(text: &[u8], mask: &mut Mask, left: &mut PointsLeft) -> Result<(), Reason> {
     match read(text)? {
         Outline::Polygons(polygons) => {
@@ -25,7 +25,7 @@ pub(super) fn draw(text: &[u8], mask: &mut Mask, left: &mut PointsLeft) -> Resul
             if !finite {
                 return Err(say!("a polygon has a coordinate that is NaN or infinite").to_owned());
             }
-            // pycocotools decides by the first.
+            // pycocotools checks only the first polygon.
             if (1..=4).contains(&polygons.first().map_or(0, Vec::len)) {
                 return Err(say!("its first polygon has fewer than three points").to_owned());
             }
@@ -45,7 +45,7 @@ pub(super) fn draw(text: &[u8], mask: &mut Mask, left: &mut PointsLeft) -> Resul
     }
 }
 
-/// True if a segmentation has no point: `[]` or `[[]]`.
+/// Returns true for a segmentation without points: `[]` or `[[]]`.
 pub(super) fn is_empty(text: &[u8]) -> bool {
     let bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace());
     let short: Vec<u8> = bytes.take(5).copied().collect();
@@ -102,7 +102,7 @@ fn runs(json: &mut Json<'_>) -> Found {
         .map(|(counts, size)| counts.map(|counts| Outline::Runs { counts, size })))
 }
 
-/// Integers from 0; `None`: one is negative or has a fraction.
+/// Converts numbers to non-negative integers. Returns `None` if one is negative or has a fraction.
 fn whole(numbers: &[f64]) -> Option<Vec<u64>> {
     let whole = |number: &f64| {
         let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(number);

@@ -51,7 +51,7 @@ fn pictures_come_by_id_with_what_is_in_them() {
         "{:?}",
         coco.notes()
     );
-    // The largest box counts, and a picture without one has class 0.
+    // The largest box decides, and a picture without a box has class 0.
     assert_eq!(coco.labels(), Some(vec![0, 3]));
     let none = target(&coco, 0).unwrap();
     assert_eq!(none[0], ("image_id".to_owned(), Cell::Int(3)));
@@ -87,7 +87,7 @@ fn categories_that_are_not_listed_and_inverted_boxes_are_doubted() {
     ] {
         assert!(said.contains(part), "{said}");
     }
-    // It is loaded as pycocotools loads it.
+    // pycocotools loads the same values.
     assert_eq!(
         target(&coco, 1).unwrap()[2].1,
         Array::of(&[42i64, 1]).into()

@@ -1,4 +1,4 @@
-//! Parts of tables that are decoded when they are needed, once for all workers, and kept as long as there is room.
+//! Cache of decoded parts of a table. All workers share it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,28 +8,28 @@ use arrow_array::RecordBatch;
 
 use crate::error::FormatError;
 
-/// So many bytes of decoded parts are kept.
+/// Size limit of the cache, bytes.
 pub(crate) const ROOM: usize = 512 << 20;
 
-/// A part that is decoded, and what it takes of the room.
+/// A decoded part and its size in the cache.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) batch: RecordBatch,
     pub(crate) bytes: usize,
 }
 
-/// What knows how to decode a part.
+/// Decoder of a part.
 pub(crate) trait Block {
-    /// How many rows it has.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// Decodes it.
+    /// Decodes the part.
     ///
     /// # Errors
     /// If it is damaged.
     fn decode(&self) -> Result<Decoded, FormatError>;
 
-    /// Decodes one column of it, without keeping it.
+    /// Decodes one column without caching it.
     ///
     /// # Errors
     /// If it is damaged.
@@ -53,7 +53,7 @@ struct Slot<B> {
     used: AtomicBool,
 }
 
-/// Which parts are kept, the oldest first.
+/// Positions of the cached parts, the oldest first.
 #[derive(Debug, Default)]
 struct Kept {
     order: VecDeque<usize>,
@@ -90,12 +90,12 @@ impl<B: Block> Blocks<B> {
         }
     }
 
-    /// Number of rows of all parts.
+    /// Returns the number of rows of all parts.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// In which part row `row` is, and which of its rows.
+    /// Returns the part of row `row` and the row's position in the part.
     pub(crate) fn find(&self, row: usize) -> Option<(usize, usize)> {
         if row >= self.len {
             return None;
@@ -105,17 +105,17 @@ impl<B: Block> Blocks<B> {
         Some((at, row - self.slots.get(at)?.first_row))
     }
 
-    /// What decodes the parts, in order.
+    /// Iterates over the decoders of the parts, in order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &B> {
         self.slots.iter().map(|slot| &slot.block)
     }
 
-    /// What decodes part `at`.
+    /// Returns the decoder of part `at`.
     pub(crate) fn block(&self, at: usize) -> Option<&B> {
         self.slots.get(at).map(|slot| &slot.block)
     }
 
-    /// Part `at` if it is decoded already.
+    /// Returns part `at` if it is in the cache.
     pub(crate) fn ready(&self, at: usize) -> Option<Arc<Decoded>> {
         let slot = self.slots.get(at)?;
         let decoded = lock(&slot.decoded).clone()?;
@@ -123,7 +123,7 @@ impl<B: Block> Blocks<B> {
         Some(decoded)
     }
 
-    /// Part `at`, decoded. Others that need the same one wait for it.
+    /// Returns part `at` and decodes it if necessary. Concurrent callers wait for the same decoding.
     ///
     /// # Errors
     /// If it is damaged.
@@ -145,12 +145,12 @@ impl<B: Block> Blocks<B> {
         Ok(Some(decoded))
     }
 
-    /// Takes down that part `at` is kept, and drops parts that were not used for longest.
+    /// Records that part `at` is cached, and evicts parts that were not used recently.
     fn make_room(&self, at: usize, bytes: usize) {
         let mut kept = lock(&self.kept);
         kept.order.push_back(at);
         kept.bytes += bytes;
-        // Each part in use has one more round.
+        // A part that was used since the last round stays for one more round.
         let mut left = kept.order.len() * 2;
         while kept.bytes > self.room && kept.order.len() > 1 && left > 0 {
             left -= 1;

@@ -1,4 +1,4 @@
-//! Bytes and texts of a row, whichever way a column keeps them.
+//! Bytes and texts of a row, for each Arrow representation.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray as _;

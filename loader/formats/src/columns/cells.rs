@@ -1,4 +1,4 @@
-//! A value of a column as a cell.
+//! Conversion of column values to cells.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::array::{Array as Numbers, Dtype};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 
-/// Value `row` of an array, as `to_pylist` of pyarrow has it, but that lists of numbers are arrays of their dtype.
+/// Returns value `row` of an array, like pyarrow's `to_pylist`. In contrast to it, lists of numbers are arrays of their dtype.
 #[allow(clippy::too_many_lines, reason = "one line a type")]
 pub(super) fn cell(
     array: &dyn Array,
@@ -138,7 +138,7 @@ fn primitive<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Option<T::
     array.as_primitive_opt::<T>()?.values().get(row).copied()
 }
 
-/// Which value of a dictionary it is.
+/// Returns the position of a value in a dictionary, and the dictionary's values.
 fn entry<'a>(array: &'a dyn Array, keys: &DataType, row: usize) -> Option<(usize, &'a ArrayRef)> {
     macro_rules! key {
         ($of:ident) => {{
@@ -165,7 +165,7 @@ fn decimal<T: DecimalType>(array: &dyn Array, row: usize) -> Option<Cell> {
     text.parse().ok().map(Cell::Float)
 }
 
-/// A list: numbers of one dtype without nulls as an array.
+/// Converts a list. Numbers of one dtype without nulls become an array.
 fn list(
     items: &ArrayRef,
     meaning: &Meaning,
@@ -182,7 +182,7 @@ fn list(
     cells.collect::<Result<_, _>>().map(Cell::List)
 }
 
-/// The numbers of an array without nulls; `None`: it has nulls, or something else than numbers.
+/// Returns the numbers of an array. Returns `None` if it has nulls or other values.
 fn numbers(items: &dyn Array, shape: Option<Vec<usize>>) -> Option<Numbers> {
     if items.null_count() > 0 {
         return None;
@@ -216,7 +216,7 @@ fn numbers(items: &dyn Array, shape: Option<Vec<usize>>) -> Option<Numbers> {
     Numbers::new(dtype, shape, bytes.to_vec().into()).ok()
 }
 
-/// Lists in lists as one array.
+/// Converts nested lists to one array.
 fn several_axes(
     items: &ArrayRef,
     sizes: &[Option<usize>],
@@ -228,7 +228,7 @@ fn several_axes(
     };
     let mut shape = vec![items.len()];
     let mut items = Arc::clone(items);
-    // Lists of equal length lie one behind the other.
+    // Lists of equal length are contiguous.
     while let Some(inner) = flattened(&items) {
         let lists = items.len().max(1);
         if !inner.1 || !inner.0.len().is_multiple_of(lists) {
@@ -252,7 +252,7 @@ fn several_axes(
     })
 }
 
-/// The elements of lists without nulls, and whether the lists are of one length.
+/// Returns the elements of lists. The second value is true if the lists have equal lengths and no nulls.
 fn flattened(items: &dyn Array) -> Option<(ArrayRef, bool)> {
     fn equal(mut lengths: impl Iterator<Item = usize>) -> bool {
         let first = lengths.next();
@@ -294,7 +294,7 @@ fn run<T: types::RunEndIndexType>(
     }
 }
 
-/// A `dict` of the fields of a struct; a picture, if it is meant so.
+/// Converts a struct to a `dict`, or to a picture or sound by its meaning.
 fn fields(
     array: &dyn Array,
     row: usize,
@@ -315,7 +315,7 @@ fn fields(
     Ok(Cell::Map(entries))
 }
 
-/// A list of pairs.
+/// Converts a map to a list of pairs.
 fn pairs(array: &dyn Array, row: usize, place: &dyn Fn() -> Place) -> Result<Cell, FormatError> {
     let Some(map) = array.as_map_opt() else {
         return Ok(Cell::Null);

@@ -1,9 +1,9 @@
-//! Points in time as Python's `isoformat` writes them.
+//! Dates and times in the format of Python's `isoformat`.
 
 use arrow_array::temporal_conversions as convert;
 use arrow_schema::TimeUnit;
 
-/// `2020-01-31T12:30:00.500000`; `None`: no year that can be written.
+/// Formats `2020-01-31T12:30:00.500000`. Returns `None` if the year is out of range.
 pub(super) fn timestamp(count: i64, unit: TimeUnit, utc: bool) -> Option<String> {
     let time = match unit {
         TimeUnit::Second => convert::timestamp_s_to_datetime(count),
@@ -15,17 +15,17 @@ pub(super) fn timestamp(count: i64, unit: TimeUnit, utc: bool) -> Option<String>
     Some(format!("{}{zone}", micros(format!("{time:?}"))))
 }
 
-/// `2020-01-31`
+/// Formats `2020-01-31`.
 pub(super) fn date(days: i32) -> Option<String> {
     convert::date32_to_datetime(days).map(|time| time.date().to_string())
 }
 
-/// `2020-01-31` of milliseconds.
+/// Formats `2020-01-31` from milliseconds.
 pub(super) fn date_ms(millis: i64) -> Option<String> {
     convert::date64_to_datetime(millis).map(|time| time.date().to_string())
 }
 
-/// `12:30:00.500000`
+/// Formats `12:30:00.500000`.
 pub(super) fn time(count: i64, unit: TimeUnit) -> Option<String> {
     let time = match unit {
         TimeUnit::Second => convert::time32s_to_time(i32::try_from(count).ok()?),
@@ -36,7 +36,7 @@ pub(super) fn time(count: i64, unit: TimeUnit) -> Option<String> {
     Some(micros(format!("{time:?}")))
 }
 
-/// Python writes no thousandths: six digits, or nine.
+/// Pads a fraction of three digits to six. Python writes six digits, and nanoseconds have nine.
 fn micros(text: String) -> String {
     match text.split_once('.') {
         Some((_, fraction)) if fraction.len() == 3 => text + "000",

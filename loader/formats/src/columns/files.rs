@@ -9,10 +9,10 @@ use super::bytes::{binary, text};
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{FormatError, Place};
 
-/// No such file has more bytes than that.
+/// Maximum size of such a file, bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// A picture or a sound: its bytes, or the file that is named.
+/// Reads a picture or a sound from its bytes or from the file in `path`.
 pub(super) fn file(
     of: &StructArray,
     row: usize,
@@ -44,7 +44,7 @@ pub(super) fn picture(bytes: Vec<u8>, place: &dyn Fn() -> Place) -> Cell {
     })
 }
 
-/// The bytes of a file that lies beside the table.
+/// Reads a file that the table names.
 fn beside(path: &Path, place: &dyn Fn() -> Place) -> Result<Vec<u8>, FormatError> {
     loadscope_files::read_bytes(path, say!("table files"), LARGEST).map_err(|error| {
         let mut found = FormatError::reading(path, &error);
@@ -58,7 +58,7 @@ fn sound(bytes: Vec<u8>, path: &Path, place: &dyn Fn() -> Place) -> Result<Cell,
     crate::audio::waveform(bytes, path, &place())
 }
 
-/// Without what decodes sounds their bytes are handed on.
+/// Returns the encoded bytes, because the audio feature is disabled.
 #[cfg(not(feature = "audio"))]
 fn sound(bytes: Vec<u8>, _: &Path, _: &dyn Fn() -> Place) -> Result<Cell, FormatError> {
     Ok(Cell::Bytes(bytes.into()))

@@ -1,4 +1,4 @@
-//! The class of each row, out of the one column that has them; the values of a column, and the lengths of its lists.
+//! Classes of rows, values of a column, and lengths of its lists.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, RecordBatch};
@@ -11,7 +11,7 @@ use crate::cell::Cell;
 use crate::error::{FormatError, Place};
 use crate::slices::LABELS;
 
-/// The column that has the classes: the one that was named, else the only one of whole numbers that is named so.
+/// Returns the class column: the one in `said`, or else the only integer column with a label name.
 pub(super) fn column(schema: &Schema, said: Option<&str>) -> Option<usize> {
     if let Some(said) = said {
         return schema.index_of(said).ok();
@@ -23,7 +23,7 @@ pub(super) fn column(schema: &Schema, said: Option<&str>) -> Option<usize> {
     named.next().is_none().then_some(at)
 }
 
-/// The classes of all rows, read part by part, and nothing but their column; `None`: one is missing, negative, or cannot be read.
+/// Returns the classes of all rows. Only their column is read, part by part. Returns `None` if one is missing, negative or unreadable.
 pub(crate) fn labels<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<u32>> {
     let mut labels = Vec::with_capacity(blocks.len());
     for block in blocks.all() {
@@ -43,10 +43,10 @@ fn add(batch: &RecordBatch, labels: &mut Vec<u32>) -> Option<()> {
     Some(())
 }
 
-/// Columns that have the tokens of texts.
+/// Names of columns with the tokens of texts.
 const TOKENS: [&str; 2] = ["input_ids", "tokens"];
 
-/// The column whose lists have the lengths of the rows: the one of tokens, else the only one of lists.
+/// Returns the column whose lists have the lengths of the rows: the token column, or else the only column of lists.
 pub(super) fn lists(schema: &Schema) -> Option<usize> {
     let is_list = |of: &DataType| matches!(of, DataType::List(_) | DataType::LargeList(_));
     let named = TOKENS.iter().find_map(|name| schema.index_of(name).ok());
@@ -59,7 +59,7 @@ pub(super) fn lists(schema: &Schema) -> Option<usize> {
     lists.next().is_none().then_some(at)
 }
 
-/// The lengths of the lists of a column, read part by part; those of nulls are 0. `None`: they cannot be read.
+/// Returns the lengths of the lists of a column, which is read part by part. A null has length 0. Returns `None` if they cannot be read.
 pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<u64>> {
     let mut lengths = Vec::with_capacity(blocks.len());
     for block in blocks.all() {
@@ -76,7 +76,7 @@ pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec
     (lengths.len() == blocks.len()).then_some(lengths)
 }
 
-/// The values of a column, read part by part, and nothing but it.
+/// Returns the values of one column, which is read part by part.
 pub(super) fn values<B: Block>(
     blocks: &Blocks<B>,
     (at, meaning): (usize, &Meaning),

@@ -1,29 +1,29 @@
-//! What `datasets` says of a column beyond its type: pictures, sounds, names of classes, arrays of several axes.
+//! Features of `datasets` beyond the type of a column: pictures, sounds, class names, arrays of several axes.
 
 use serde_json::Value;
 
-/// How the values of a column are meant.
+/// Meaning of the values of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Meaning {
-    /// As their type says.
+    /// Plain values of the column's type.
     #[default]
     Plain,
-    /// Numbers of classes, by name.
+    /// Class numbers, with the names of the classes.
     Class(Vec<String>),
-    /// Files of pictures: `{bytes, path}`.
+    /// Picture files: `{bytes, path}`.
     Picture,
-    /// Files of sounds: `{bytes, path}`.
+    /// Sound files: `{bytes, path}`.
     Sound,
-    /// An array of these sizes, written as lists in lists; the first size may be open.
+    /// Array of this shape in nested lists. `None` is a variable size.
     Array(Vec<Option<usize>>),
-    /// A list of such values.
+    /// List of values with the same meaning.
     List(Box<Meaning>),
-    /// Fields of such values.
+    /// Fields with their meanings.
     Struct(Vec<(String, Meaning)>),
 }
 
 impl Meaning {
-    /// What a feature says.
+    /// Reads the meaning from a feature.
     pub(super) fn read(feature: &Value) -> Self {
         let kind = feature.get("_type").and_then(Value::as_str);
         match (kind, feature) {
@@ -63,7 +63,7 @@ impl Meaning {
         }
     }
 
-    /// How the elements of a list are meant.
+    /// Returns the meaning of the elements of a list.
     pub(super) fn element(&self) -> &Self {
         match self {
             Self::List(of) => of,
@@ -71,7 +71,7 @@ impl Meaning {
         }
     }
 
-    /// How a field is meant.
+    /// Returns the meaning of a field.
     pub(super) fn field(&self, name: &str) -> &Self {
         let Self::Struct(fields) = self else {
             return &Self::Plain;
@@ -81,7 +81,7 @@ impl Meaning {
     }
 }
 
-/// The features that `datasets` writes into a schema.
+/// Returns the features that `datasets` wrote to a schema.
 pub(super) fn features(said: &str) -> Option<Value> {
     let mut said: Value = serde_json::from_str(said).ok()?;
     said.pointer_mut("/info/features").map(Value::take)

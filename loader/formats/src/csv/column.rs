@@ -1,4 +1,4 @@
-//! One column of all rows, in one walk over the file.
+//! One column of all rows, from one scan of the file.
 
 use super::Csv;
 use super::kind::ColumnType;
@@ -8,7 +8,7 @@ use crate::error::FormatError;
 use crate::slices::LABELS;
 
 impl Csv {
-    /// The values of a column; `None`: there is no such column.
+    /// Returns the values of a column, or `None` if it does not exist.
     pub(super) fn values(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let column = self
             .columns
@@ -38,7 +38,7 @@ impl Csv {
         })
     }
 
-    /// The classes, if there is one column of whole numbers that is named so.
+    /// Returns the classes, if exactly one integer column has a label name.
     pub(super) fn classes_of_rows(&self) -> Option<Vec<u32>> {
         let is_label = |(name, kind): &&(_, ColumnType)| {
             let name: &std::sync::Arc<str> = name;

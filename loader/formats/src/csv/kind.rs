@@ -1,28 +1,28 @@
-//! Which type a column has, as pandas finds it out.
+//! Type inference of columns, as in pandas.
 
 use std::sync::Arc;
 
 use crate::cell::Cell;
 
-/// What pandas takes for a missing value.
+/// Missing values in pandas.
 const MISSING: [&str; 19] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
 
-/// Kinds of fields that a column has, as bits.
+/// Bit set of the kinds of fields in a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kinds(u16);
 
 impl Kinds {
     const MISSING: Self = Self(1);
     const BOOL: Self = Self(2);
-    /// A whole number of 64 bits with sign.
+    /// Integer that fits a signed 64-bit type.
     const INT: Self = Self(4);
     const NEGATIVE: Self = Self(8);
-    /// A whole number of 64 bits without sign, too large for one with.
+    /// Integer that fits only an unsigned 64-bit type.
     const UNSIGNED: Self = Self(16);
-    /// A whole number of more than 64 bits.
+    /// Integer of more than 64 bits.
     const HUGE: Self = Self(32);
     const FLOAT: Self = Self(64);
     const TEXT: Self = Self(128);
@@ -31,21 +31,21 @@ impl Kinds {
         self.0 & other.0 != 0
     }
 
-    /// Takes down what a field is.
+    /// Adds the kind of a field.
     #[inline]
     pub(super) fn see(&mut self, field: &[u8]) {
-        // One text makes a column of texts, whatever else there is.
+        // One text makes the whole column text.
         if !self.has(Self::TEXT) {
             self.0 |= Self::of(field).0;
         }
     }
 
-    /// Takes down what another part of the column has.
+    /// Adds the kinds in another part of the column.
     pub(super) fn join(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// A field that is not there.
+    /// Adds an absent field.
     pub(super) fn see_missing(&mut self) {
         self.0 |= Self::MISSING.0;
     }
@@ -63,7 +63,7 @@ impl Kinds {
         }
     }
 
-    /// What begins like a number.
+    /// Returns the kind of a field that begins like a number.
     fn number(field: &[u8]) -> Self {
         let text = trimmed(field);
         let (sign, digits) = match text {
@@ -91,18 +91,18 @@ impl Kinds {
         }
     }
 
-    /// A whole number of many digits.
+    /// Returns the kind of an integer with many digits.
     fn long(text: &[u8]) -> Self {
         match integer(text) {
             Some(number) if i64::try_from(number).is_ok() => Self::INT,
             Some(number) if u64::try_from(number).is_ok() => Self::UNSIGNED,
             Some(_) => Self::HUGE,
-            // Nothing here holds more than 128 bits.
+            // Integers above 128 bits are not supported.
             None => Self::TEXT,
         }
     }
 
-    /// The type of the column.
+    /// Returns the type of the column.
     pub(super) fn column(self) -> ColumnType {
         let whole = self.has(Self(Self::INT.0 | Self::UNSIGNED.0 | Self::HUGE.0));
         if self.has(Self::TEXT) || (self.has(Self::BOOL) && (whole || self.has(Self::FLOAT))) {
@@ -114,7 +114,7 @@ impl Kinds {
         } else if self.has(Self::HUGE) {
             ColumnType::Int
         } else if self.has(Self::UNSIGNED) {
-            // With missing ones pandas has texts here, and `NA` is one of them. That is of no use.
+            // With missing values, pandas makes these numbers texts, including `NA`. Texts are useless here, so the column has integers.
             if self.has(Self::NEGATIVE) {
                 ColumnType::Text
             } else {
@@ -128,22 +128,22 @@ impl Kinds {
     }
 }
 
-/// The type of a column.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnType {
-    /// Whole numbers; what is missing (only where there are numbers of more than 63 bits) is a null.
+    /// Integers. A missing value is a null, and occurs only next to numbers of more than 63 bits.
     Int,
-    /// Numbers of double precision; what is missing is NaN.
+    /// Numbers of double precision. A missing value is NaN.
     Float,
-    /// Truth values; what is missing is a null.
+    /// Booleans. A missing value is a null.
     Bool,
-    /// Texts; what is missing is a null.
+    /// Texts. A missing value is a null.
     Text,
 }
 
 impl ColumnType {
-    /// The value of a field of such a column; `Err`: it is a text that is not UTF-8, or no value of this type (only if the file has
-    /// been changed meanwhile).
+    /// Converts a field. It fails for text that is not UTF-8. It also fails for a value of another type, which a file has only after a
+    /// change.
     #[inline]
     pub(super) fn value(self, field: &[u8]) -> Result<Cell, ()> {
         match self {
@@ -164,7 +164,7 @@ impl ColumnType {
     }
 }
 
-/// What Python takes for white space at either end of a number.
+/// Returns true for white space that Python strips from a number.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
@@ -184,7 +184,7 @@ fn trimmed(mut field: &[u8]) -> &[u8] {
 }
 
 fn is_missing(field: &[u8]) -> bool {
-    // The longest has 8 bytes.
+    // The longest word has 8 bytes.
     field.len() <= 8 && MISSING.iter().any(|word| word.as_bytes() == field)
 }
 
@@ -218,7 +218,7 @@ fn whole(text: &[u8]) -> Option<Cell> {
     }
 }
 
-/// Whether digits, a point and an exponent are a number, its sign aside.
+/// Returns true if digits, a point and an exponent form an unsigned number.
 fn is_float(text: &[u8]) -> bool {
     fn digits(text: &[u8]) -> (usize, &[u8]) {
         let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,10 +1,10 @@
-//! Names of columns, each once.
+//! Unique names of columns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for a second `a`; names that were given come before those that
-/// were made up.
+/// Makes names unique like pandas: an empty name becomes `Unnamed: 3`, a second `a` becomes `a.1`. Given names have priority over
+/// generated ones.
 pub(super) fn unique(given: &[&str]) -> Vec<Arc<str>> {
     let mut names: Vec<String> = (given.iter().enumerate())
         .map(|(column, name)| match *name {

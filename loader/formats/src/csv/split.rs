@@ -1,4 +1,4 @@
-//! Rows of a table as text: where they end, and their fields.
+//! Ends and fields of CSV rows.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -10,24 +10,24 @@ use super::kind::Kinds;
 use crate::error::{Fault, FormatError, Place};
 use crate::index::{STRIDE, Split, Walked, line_ends};
 
-/// No row has more bytes than that: a quote that is not closed makes a row of the rest of the file.
+/// Maximum size of a row, bytes. After an unclosed quote, the rest of the file would be one row.
 const LONGEST: usize = 256 << 20;
 
-/// A reader whose row has more bytes is not kept.
+/// Maximum row buffer of a reader that is kept for reuse, bytes.
 const KEPT: usize = 1 << 20;
 
-/// Splits rows.
+/// Splitter of rows with a pool of readers.
 #[derive(Debug)]
 pub(super) struct Splitter {
     separator: u8,
-    /// Readers that are not in use: to make one takes ten times as long as to read a row. (Their `Clone` forgets the separator.)
+    /// Idle readers. A new reader costs ten times as much as reading a row. A clone of one would lose the separator.
     idle: Mutex<Vec<RecordReader>>,
-    /// How many columns there are.
+    /// Number of columns.
     pub(super) columns: usize,
     pub(super) place: Place,
 }
 
-/// The fields of a row, one behind the other.
+/// Fields of a row in one buffer.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     bytes: Vec<u8>,
@@ -36,7 +36,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Field `index`.
+    /// Returns field `index`.
     pub(super) fn get(&self, index: usize) -> Option<&[u8]> {
         let end = *self.ends.get(..self.fields)?.get(index)?;
         let begin = match index.checked_sub(1) {
@@ -46,12 +46,12 @@ impl Record {
         self.bytes.get(begin..end)
     }
 
-    /// How many fields it has.
+    /// Returns the number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields
     }
 
-    /// All fields.
+    /// Iterates over all fields.
     pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut begin = 0;
         self.ends.iter().take(self.fields).map(move |&end| {
@@ -62,20 +62,20 @@ impl Record {
     }
 }
 
-/// What is at a place of the text.
+/// Result of reading at an offset.
 pub(super) enum Found {
-    /// A row; the next one begins there.
+    /// A row, and the offset of the next one.
     Row(usize),
-    /// A line of nothing but white space, which is no row.
+    /// A blank line, which is no row, and the offset of the next line.
     Blank(usize),
     End,
-    /// A quote is opened and not closed.
+    /// An unclosed quote.
     Open,
     /// A row of more than [`LONGEST`] bytes.
     TooLong,
 }
 
-/// Reads rows one by one; the last one is kept.
+/// Reader of single rows. It contains the last row.
 #[derive(Debug)]
 pub(super) struct RecordReader {
     core: Reader,
@@ -83,14 +83,15 @@ pub(super) struct RecordReader {
 }
 
 impl RecordReader {
-    /// Reads the row at `at`.
+    /// Reads the row at offset `at`.
     pub(super) fn read(&mut self, text: &[u8], at: usize) -> Found {
         let (mut position, mut out, mut ends) = (at, 0, 0);
         self.core.reset();
         self.record.fields = 0;
         loop {
             let rest = text.get(position..).unwrap_or_default();
-            // A file may end without the end of a line; within quotes that is something else.
+            // The parser receives a line end at the end of the file, because the last line may have none. Within quotes it then asks for
+            // more input.
             let (input, at_end) = match rest {
                 [] if position == at => return Found::End,
                 [] => (b"\n".as_slice(), true),
@@ -119,7 +120,7 @@ impl RecordReader {
                     };
                 }
                 ReadRecordResult::InputEmpty if at_end => {
-                    // Nothing but ends of lines was left, or a quote is open.
+                    // Only line ends remain, or a quote is open.
                     let nothing = out == 0 && ends == 0;
                     let blank = text
                         .get(at..)
@@ -148,7 +149,7 @@ impl RecordReader {
     }
 }
 
-/// Whether a line is nothing but white space, quotes aside.
+/// Returns true if a line has only white space and no quotes.
 fn is_blank(text: &[u8], at: usize, end: usize, record: &Record) -> bool {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     record.fields == 1
@@ -166,7 +167,7 @@ impl Splitter {
         }
     }
 
-    /// Does `work` with a reader.
+    /// Calls `work` with a reader from the pool.
     pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut RecordReader) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
@@ -175,13 +176,13 @@ impl Splitter {
             record: Record::default(),
         });
         let result = work(&mut reader);
-        // What a long row took is given back.
+        // A reader with a large buffer is dropped.
         if reader.record.bytes.len() <= KEPT {
             idle().push(reader);
         }
         result
     }
-    /// What is wrong with the row at `at`.
+    /// Returns the error for the row at offset `at`.
     pub(super) fn refused(&self, text: &[u8], at: usize, found: &Found) -> FormatError {
         let lines = line_ends(text.get(..at).unwrap_or_default());
         let place = self.place.clone().line(lines as u64 + 1);
@@ -209,17 +210,17 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// The first byte at or behind `at` that ends no line.
+/// Returns the offset of the first byte from `at` on that is no line end.
 pub(super) fn past_line_ends(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| is_line_end(byte)).count()
 }
 
-/// What is known of rows once they were walked over.
+/// Results of a scan over rows.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) kinds: Vec<Kinds>,
-    /// How many rows have more fields than there are columns.
+    /// Number of rows with more fields than columns.
     pub(super) too_wide: usize,
 }
 
@@ -259,7 +260,7 @@ impl Splitter {
         };
         let (mut at, mut rows, mut begins) = (begin, 0, Vec::new());
         let reach = end.saturating_add(patience).min(text.len());
-        // A row that is cut off here is not one that ends here.
+        // A row that ends at `reach` may be truncated.
         let within = text.get(..reach).unwrap_or(text);
         while at < end {
             match reader.read(within, at) {

@@ -57,7 +57,7 @@ fn line_ends_of_all_kinds() {
     }
 }
 
-/// Quoted texts with lines that look like rows, over many parts: what is guessed wrong is walked over again.
+/// Quoted texts contain lines that look like rows, over many parts. Parts with a wrong guess are scanned again.
 #[test]
 fn guesses_do_not_matter() {
     let mut text = "id,text,number\n".to_owned();

@@ -1,4 +1,4 @@
-//! JSON as cells.
+//! Conversion of JSON to cells.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use super::scalar::Scalar;
 use super::{Json, JsonError};
 use crate::cell::Cell;
 
-/// Objects with more keys look them up in a table.
+/// Number of keys from which an object uses a hash table.
 const MANY: usize = 16;
 
-/// The value of `json.loads(text)`.
+/// Returns the value of `json.loads(text)`.
 ///
 /// # Errors
-/// If the text is not JSON, or has a value that no cell can hold.
+/// If the text is not JSON, or has a value that no cell supports.
 pub(crate) fn parse(text: &[u8]) -> Result<Cell, JsonError> {
     let mut json = Json::new(text)?;
     let value = json.value()?;
@@ -25,7 +25,7 @@ impl Json<'_> {
     /// Reads a value.
     ///
     /// # Errors
-    /// If it is damaged, or no cell can hold it.
+    /// If it is damaged, or no cell supports it.
     pub(crate) fn value(&mut self) -> Result<Cell, JsonError> {
         Ok(match self.peek() {
             Some(b'{') => self.map()?,
@@ -46,7 +46,7 @@ impl Json<'_> {
         })
     }
 
-    /// Reads an object. A repeated key has its last value, in its first place, as in Python.
+    /// Reads an object. A repeated key has its last value at its first position, as in Python.
     fn map(&mut self) -> Result<Cell, JsonError> {
         let mut entries: Vec<(Arc<str>, Cell)> = Vec::new();
         let mut places: HashMap<Arc<str>, usize> = HashMap::new();

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::{Json, JsonError, Wrong};
 use crate::cell::Cell;
 
-/// A number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Int(i128),
@@ -20,11 +19,11 @@ impl Number {
         }
     }
 
-    /// The integer; `None`: the number has a fraction. `1.0` is 1.
+    /// Returns the integer, or `None` if the number has a fraction. `1.0` is 1.
     pub(crate) fn as_int(self) -> Option<i128> {
         match self {
             Self::Int(number) => Some(number),
-            // Beyond 2^53 a float is not exact.
+            // A float beyond 2^53 is not exact.
             Self::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
                 Some(number as i128)
             }
@@ -45,7 +44,7 @@ impl From<Number> for Cell {
     }
 }
 
-/// A value without parts.
+/// Value other than a string, a list or an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar {
     Null,
@@ -96,7 +95,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Reads a number, if the next value is one; else passes over the value.
+    /// Reads a number. Skips another value and returns `None`.
     ///
     /// # Errors
     /// If the value is damaged.
@@ -106,13 +105,13 @@ impl<'a> Json<'a> {
         }
         Ok(match self.scalar()? {
             Scalar::Number(number) => Some(number),
-            // As in Python, where a truth is an integer.
+            // A bool is an integer in Python.
             Scalar::Bool(truth) => Some(Number::Int(truth.into())),
             Scalar::Null => None,
         })
     }
 
-    /// The string that begins here, still escaped, without its quotes.
+    /// Reads a string without its quotes and without resolving its escapes.
     pub(super) fn raw_string(&mut self) -> Result<&'a str, JsonError> {
         let start = self.at + 1;
         let mut at = start;
@@ -144,7 +143,7 @@ impl<'a> Json<'a> {
     /// Reads a string.
     ///
     /// # Errors
-    /// If the next value is none, or it is damaged.
+    /// If the next value is no string or is damaged.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         if self.peek() != Some(b'"') {
             return self.fault(Wrong::Value);
@@ -160,7 +159,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The length of the number at the begin of a text, and its value: an error if it has more than 128 bits.
+/// Parses the number at the start of a text. Returns its length and its value, which is an error if it has more than 128 bits.
 fn number(text: &[u8]) -> Option<(usize, Result<Number, ()>)> {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
@@ -191,7 +190,7 @@ fn number(text: &[u8]) -> Option<(usize, Result<Number, ()>)> {
     Some((end, value))
 }
 
-/// A string with its escapes resolved; the place of a lone surrogate is an error.
+/// Resolves the escapes of a string. The error is the offset of a lone surrogate.
 fn unescaped(raw: &str) -> Result<String, usize> {
     let mut text = String::with_capacity(raw.len());
     let mut at = 0;
@@ -218,7 +217,7 @@ fn unescaped(raw: &str) -> Result<String, usize> {
     Ok(text)
 }
 
-/// The character of `\u00e4` or `\ud83d\ude00`, and the length of the escape.
+/// Parses an escape such as `\u00e4` or `\ud83d\ude00`. Returns the character and the length of the escape.
 fn unicode(text: &str) -> Option<(char, usize)> {
     let unit = |text: &str| {
         let digits = text.strip_prefix("\\u")?.get(..4)?;

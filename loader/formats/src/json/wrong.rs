@@ -1,8 +1,8 @@
-//! Faults of a JSON text.
+//! Errors in a JSON text.
 
 use loadscope_words::say;
 
-/// A kind of fault.
+/// Kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
     Truncated,
@@ -24,11 +24,11 @@ pub(crate) enum Wrong {
     Large,
 }
 
-/// A fault and its place.
+/// Error and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JsonError {
     pub(crate) wrong: Wrong,
-    /// The byte, from 0.
+    /// Byte offset, from 0.
     pub(crate) at: usize,
 }
 
@@ -39,7 +39,7 @@ impl Wrong {
 }
 
 impl JsonError {
-    /// A clause: `a comma is missing`.
+    /// Returns the reason as a clause.
     pub(crate) fn reason(&self) -> String {
         match self.wrong {
             Wrong::Truncated => say!("the JSON ends in the middle of a value"),
@@ -65,7 +65,7 @@ impl JsonError {
         .to_owned()
     }
 
-    /// A sentence without a full stop.
+    /// Returns the remedy as a sentence without a full stop.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.wrong {
             Wrong::Truncated | Wrong::Open => say!("Copy or write the file again"),

@@ -1,18 +1,18 @@
-//! The description of a database.
+//! Descriptor of a database.
 
-/// Where the entries of a database are.
+/// Descriptor of a database, with the root of its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Description {
     flags: u64,
-    /// Levels of its tree.
+    /// Number of levels of the tree.
     pub(super) depth: u64,
     pub(super) entries: u64,
-    /// The page at the top of its tree; `None`: it has no entries.
+    /// Root page of the tree, or `None` without entries.
     pub(super) root: Option<u64>,
 }
 
 impl Description {
-    /// Reads its 48 bytes.
+    /// Reads the descriptor from its 48 bytes.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         const NO_PAGE: u64 = u64::MAX;
         let number = |at: usize, len: usize| {
@@ -32,7 +32,7 @@ impl Description {
         })
     }
 
-    /// Whether a key may have several values.
+    /// Returns true if a key may have several values.
     pub(super) fn has_duplicates(self) -> bool {
         const DUPSORT: u64 = 4;
         self.flags & DUPSORT != 0

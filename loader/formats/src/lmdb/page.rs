@@ -1,4 +1,4 @@
-//! Pages of an environment: every number in them is looked at before it is followed.
+//! Pages of an environment. Every offset is checked before its use.
 
 use loadscope_words::say;
 
@@ -6,16 +6,16 @@ use super::description::Description;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
-/// What stands at the begin of a file of LMDB.
+/// Magic number of an LMDB file.
 const MAGIC: u32 = 0xBEEF_C0DE;
-/// The version of files that is read.
+/// Supported version of the file format.
 const VERSION: u32 = 1;
-/// Bytes in front of what a page holds.
+/// Length of the page header, bytes.
 const HEAD: usize = 16;
-/// Where the description of the main database stands in the first two pages.
+/// Offset of the main database's descriptor in the first two pages.
 const MAIN: usize = 88;
 
-/// What a page is, by a bit of its header.
+/// Type of a page, from the flags in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Branch,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 
 impl Kind {
     fn of(flags: u16) -> Option<Self> {
-        // A leaf may be marked as of fixed sizes (0x20), which only databases with several values for a key have.
+        // Leaves of fixed-size values (0x20) occur only in databases with several values per key.
         match flags & 0x2f {
             0x01 => Some(Self::Branch),
             0x02 => Some(Self::Leaf),
@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// The file.
+/// Pages of a file.
 #[derive(Debug)]
 pub(super) struct Pages {
     map: Buffer,
@@ -45,20 +45,20 @@ pub(super) struct Pages {
     place: Place,
 }
 
-/// A value of an entry.
+/// Value of an entry.
 #[derive(Debug)]
 pub(super) enum Value {
-    /// In the page itself.
+    /// Bytes in the page itself.
     Inline(Buffer),
-    /// In pages of its own.
+    /// Bytes in separate overflow pages.
     Overflow { page: u64, len: usize },
-    /// The description of a database.
+    /// Descriptor of a database.
     Database(Description),
     /// Several values.
     Duplicates,
 }
 
-/// An entry.
+/// Entry of a page.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) key: Buffer,
@@ -66,14 +66,14 @@ pub(super) struct Node {
     page: u64,
 }
 
-/// A page with entries.
+/// Page with entries.
 pub(super) struct Page<'a> {
     pages: &'a Pages,
     bytes: Buffer,
     number: u64,
 }
 
-/// A number of `bytes` at `at`, least significant byte first.
+/// Reads a little-endian number of `N` bytes at offset `at`.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let found = bytes.get(at..at.checked_add(N)?)?;
     Some(
@@ -85,8 +85,10 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl Pages {
+    /// Opens the pages of a file.
+    ///
     /// # Errors
-    /// If it is no file of LMDB.
+    /// If it is no LMDB file.
     pub(super) fn new(map: Buffer, place: Place) -> Result<Self, FormatError> {
         let mut pages = Self {
             map,
@@ -114,12 +116,12 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Pages in the file.
+    /// Returns the number of pages in the file.
     pub(super) fn count(&self) -> u64 {
         (self.map.len() / self.size) as u64
     }
 
-    /// The begin of a page, for messages.
+    /// Returns the place of a page for messages.
     pub(super) fn place(&self, page: u64) -> Place {
         self.place
             .clone()
@@ -135,7 +137,7 @@ impl Pages {
         )
     }
 
-    /// The main database as the last whole transaction left it.
+    /// Returns the main database after the last complete transaction.
     pub(super) fn main(&self) -> Result<Description, FormatError> {
         let states = [0, 1].map(|page| {
             let bytes = self.page(page, Kind::Meta).ok()?;
@@ -155,7 +157,7 @@ impl Pages {
         })
     }
 
-    /// A page of a kind.
+    /// Returns a page of the given type.
     fn page(&self, page: u64, kind: Kind) -> Result<Buffer, FormatError> {
         let begin = usize::try_from(page)
             .ok()
@@ -177,7 +179,7 @@ impl Pages {
         }
     }
 
-    /// The pages below a branch.
+    /// Returns the child pages of a branch.
     pub(super) fn children(&self, page: u64) -> Result<Vec<u64>, FormatError> {
         let branch = Page {
             pages: self,
@@ -196,7 +198,7 @@ impl Pages {
         children.collect()
     }
 
-    /// A page of entries.
+    /// Returns a page of entries.
     pub(super) fn leaf(&self, page: u64) -> Result<Page<'_>, FormatError> {
         let bytes = self.page(page, Kind::Leaf)?;
         Ok(Page {
@@ -206,7 +208,7 @@ impl Pages {
         })
     }
 
-    /// The bytes of a value.
+    /// Returns the bytes of a value.
     pub(super) fn value(&self, node: &Node) -> Result<Buffer, FormatError> {
         match &node.value {
             Value::Inline(bytes) => Ok(bytes.clone()),
@@ -218,7 +220,7 @@ impl Pages {
         }
     }
 
-    /// A value in pages of its own.
+    /// Returns a value in overflow pages.
     fn overflow(&self, page: u64, len: usize) -> Result<Buffer, FormatError> {
         let head = self.page(page, Kind::Overflow)?;
         let pages = number::<4>(&head, 12).unwrap_or_default() as usize;
@@ -245,7 +247,7 @@ impl Page<'_> {
         )
     }
 
-    /// Entries of the page.
+    /// Returns the number of entries of the page.
     pub(super) fn count(&self) -> Result<usize, FormatError> {
         let lower = number::<2>(&self.bytes, 12).unwrap_or_default() as usize;
         match lower.checked_sub(HEAD) {
@@ -257,7 +259,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where an entry begins.
+    /// Returns the offset of an entry.
     fn entry(&self, entry: usize) -> Result<usize, FormatError> {
         let count = self.count()?;
         let at = number::<2>(&self.bytes, HEAD + 2 * entry).filter(|_| entry < count);
@@ -267,7 +269,7 @@ impl Page<'_> {
         at.ok_or_else(|| self.beyond())
     }
 
-    /// An entry.
+    /// Reads an entry.
     pub(super) fn node(&self, entry: usize) -> Result<Node, FormatError> {
         let at = self.entry(entry)?;
         self.read(at).ok_or_else(|| self.beyond())

@@ -1,4 +1,4 @@
-//! The tree of a database, and the list of its leaves.
+//! B-tree of a database and the list of its leaves.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,18 @@ use super::description::Description;
 use super::page::Pages;
 use crate::error::FormatError;
 
-/// The deepest tree that LMDB makes.
+/// Maximum depth of LMDB's trees.
 const DEEPEST: u64 = 32;
 
-/// The leaves of a tree, in the order of their keys.
+/// Leaves of a tree in key order.
 #[derive(Debug, Default)]
 pub(super) struct Leaves {
-    /// The number of each page, and how many entries there are up to its end.
+    /// Page number of each leaf, and number of entries up to its end.
     pages: Vec<(u64, usize)>,
 }
 
 impl Leaves {
-    /// All leaves of a database. A tree with circles, or with a page in two places, is damaged.
+    /// Lists all leaves of a database. A tree with a cycle or a repeated page is damaged.
     pub(super) fn of(description: Description, pages: &Pages) -> Result<Self, FormatError> {
         let mut leaves = Self::default();
         let Some(root) = description.root else {
@@ -62,7 +62,7 @@ impl Leaves {
         self.pages.last().map_or(0, |(_, end)| *end)
     }
 
-    /// The page of an entry, and which one of the page it is.
+    /// Returns the page of an entry and the entry's position in it.
     pub(super) fn find(&self, index: usize) -> Option<(u64, usize)> {
         let at = self.pages.partition_point(|(_, end)| *end <= index);
         let (page, _) = self.pages.get(at)?;

@@ -1,4 +1,4 @@
-//! The header of an array of NumPy: a Python literal in front of its bytes.
+//! Header of a NumPy array: a Python literal before its bytes.
 
 use loadscope_words::say;
 
@@ -6,19 +6,19 @@ use crate::array::Dtype;
 use crate::error::{Fault, FormatError, Place};
 use crate::slices::{Endian, Layout, Order};
 
-/// What files of NumPy begin with; the version follows, in two bytes.
+/// Magic bytes of NumPy files. Two bytes of the version follow.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy itself reads no more than 10,000 bytes of a header.
+/// Maximum length of a header, bytes. NumPy itself reads at most 10,000.
 const MOST: usize = 1 << 20;
 
-/// How deep a literal may be nested.
+/// Maximum nesting of a literal.
 const DEEPEST: usize = 8;
 
-/// The layout of the array at the begin of `bytes`, and where its elements begin.
+/// Returns the layout of the array at the start of `bytes`, and the offset of its elements.
 ///
 /// # Errors
-/// If there is no header, it is damaged, or its dtype is none of numbers.
+/// If the header is missing or damaged, or its dtype is not numeric.
 pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), FormatError> {
     let damaged = |reason: String| {
         let remedy = say!("Save it again with numpy.save, or copy it again");
@@ -101,7 +101,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
     Ok((layout, begin + length))
 }
 
-/// The dtype and byte order of a `descr`.
+/// Parses the dtype and byte order in `descr`.
 fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError> {
     let refused = |what: &str, remedy: &str| {
         Err(FormatError::new(
@@ -176,24 +176,24 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
     Ok((dtype, endian))
 }
 
-/// As much of Python's literals as headers have.
+/// Subset of Python's literals for headers.
 #[derive(Debug, PartialEq, Eq)]
 enum Literal {
     Text(String),
     Bool(bool),
     Int(usize),
-    /// A tuple or a list.
+    /// Tuple or list.
     Sequence(Vec<Literal>),
     Dict(Vec<(String, Literal)>),
 }
 
-/// Reads a literal from the begin of a text.
+/// Parser of a literal.
 struct Reader<'a> {
     text: &'a str,
 }
 
 impl Reader<'_> {
-    /// The only literal of the text.
+    /// Parses the whole text as one literal.
     fn whole(mut self) -> Option<Literal> {
         let value = self.value(0)?;
         self.space();
@@ -204,7 +204,7 @@ impl Reader<'_> {
         self.text = self.text.trim_start();
     }
 
-    /// Takes `token` if it is next.
+    /// Consumes `token` if it is next.
     fn take(&mut self, token: &str) -> bool {
         self.space();
         match self.text.strip_prefix(token) {
@@ -250,7 +250,7 @@ impl Reader<'_> {
         let digits = self.text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = self.text.split_at_checked(digits)?;
         self.text = rest;
-        // Python 2 wrote its long integers with an L.
+        // Python 2 wrote long integers with an L.
         self.take("L");
         number.parse().ok().map(Literal::Int)
     }
@@ -267,7 +267,7 @@ impl Reader<'_> {
         Some(Literal::Sequence(items))
     }
 
-    /// A text in quotes. Those of headers have nothing that would be escaped, but for names of fields, which are not used.
+    /// Parses a quoted text without resolving escapes. Only field names have escapes, and their text is unused.
     fn quoted(&mut self) -> Option<String> {
         self.space();
         let quote = self

@@ -1,4 +1,4 @@
-//! Casts between the types of files, as Arrow's safe casts.
+//! Casts between the column types of files, like Arrow's safe casts.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::cell::Cell;
 use crate::columns::plain;
 use crate::error::{Fault, FormatError, Place};
 
-/// Group of types whose values are cast alike.
+/// Group of types with the same cast.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Null,
@@ -34,7 +34,7 @@ fn kind(of: &DataType) -> Option<Kind> {
     })
 }
 
-/// True if values of one type are read as another.
+/// Returns true if a cast between the types exists.
 pub(super) fn fits(from: &DataType, to: &DataType) -> bool {
     let numbers = [Kind::Bool, Kind::Int, Kind::Float];
     from == to
@@ -45,7 +45,7 @@ pub(super) fn fits(from: &DataType, to: &DataType) -> bool {
         }
 }
 
-/// The values of an array in another type. Integers and floats have 64 bits, because samples do not keep the width.
+/// Casts an array to another type. Integers and floats have 64 bits, because samples do not keep the width.
 pub(super) fn cast(
     array: &ArrayRef,
     to: &DataType,
@@ -97,7 +97,7 @@ pub(super) fn cast(
     })
 }
 
-/// A value as Arrow casts it without a loss; `None`: it does not fit.
+/// Casts a value like Arrow. Returns `None` if it would lose precision.
 fn converted(cell: &Cell, to: &DataType) -> Option<Cell> {
     let int = match cell {
         Cell::Bool(truth) => i128::from(*truth),
@@ -121,7 +121,7 @@ fn from_float(number: f64, to: &DataType) -> Option<Cell> {
         DataType::Boolean => Some(Cell::Bool(number != 0.0)),
         DataType::Float32 => Some(Cell::Float(f64::from(number as f32))),
         DataType::Float64 => Some(Cell::Float(number)),
-        // Rounding to 16 bits is not done here.
+        // Rounding to 16 bits is not supported.
         DataType::Float16 => None,
         of if number.fract() == 0.0 && number.abs() < 1e19 => whole(number as i128, of),
         _ => None,

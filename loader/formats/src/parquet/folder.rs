@@ -1,4 +1,4 @@
-//! Files of a folder and their hive partitions, as `pyarrow.parquet.read_table(FOLDER)` finds them.
+//! Files of a folder and their Hive partitions, with the rules of `pyarrow.parquet.read_table(FOLDER)`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -8,21 +8,21 @@ use loadscope_words::say;
 
 use crate::error::{Fault, FormatError, Place};
 
-/// Most files of a folder.
+/// Maximum number of files in a folder.
 const MOST: usize = 1_000_000;
-/// Most folders inside each other. A link can lead around in a circle.
+/// Maximum depth of nested folders, because links can form cycles.
 const DEEPEST: usize = 32;
-/// Value of a partition that means null.
+/// Partition value for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// A file and its `key=value` folders.
+/// A file and the partitions in its `key=value` folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) partitions: Vec<(String, Option<String>)>,
 }
 
-/// The files of a table.
+/// Files of a table.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) files: Vec<Found>,
@@ -31,17 +31,17 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// The files that `paths` name: files, and folders with all that is below them.
+    /// Lists the files in `paths`: files, and folders with their subfolders.
     ///
     /// # Errors
-    /// If a folder cannot be read, or has no Parquet file.
+    /// If a folder cannot be read or has no Parquet file.
     pub(super) fn of(paths: &[PathBuf]) -> Result<Self, FormatError> {
         let mut all = Self::default();
         for path in paths {
             if path.is_dir() {
                 all.add_folder(path)?;
             } else {
-                // A single file is a table without partitions, as for pyarrow.
+                // A single file is a table without partitions, as in pyarrow.
                 let folders = path.parent().filter(|_| paths.len() > 1);
                 all.files.push(Found {
                     path: path.clone(),
@@ -55,7 +55,7 @@ impl Listing {
     fn add_folder(&mut self, folder: &Path) -> Result<(), FormatError> {
         let mut paths = Vec::new();
         walk(folder, 0, &mut paths)?;
-        // By the bytes of the whole path, not folder by folder: "a-b" is before "a/b".
+        // The order is that of the bytes of whole paths, not folder by folder: "a-b" is before "a/b".
         paths.sort_by(|a, b| {
             (a.as_os_str().as_encoded_bytes()).cmp(b.as_os_str().as_encoded_bytes())
         });
@@ -80,7 +80,7 @@ impl Listing {
         Ok(())
     }
 
-    /// A sentence about the files that are left out.
+    /// Returns a warning about the ignored files.
     pub(super) fn note(&self) -> Option<String> {
         let first = self.others.first()?;
         Some(format!(
@@ -92,7 +92,7 @@ impl Listing {
     }
 }
 
-/// Adds all files of a folder whose names, and those of their folders, do not begin with `.` or `_`.
+/// Adds all files of a folder and its subfolders, except names that begin with `.` or `_`.
 fn walk(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<(), FormatError> {
     let wrong = |fault, reason: String, remedy: &str| {
         FormatError::new(fault, Place::file(folder), reason, remedy)
@@ -127,7 +127,7 @@ fn walk(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<(), For
     Ok(())
 }
 
-/// True if a file is Parquet by its name or its first bytes.
+/// Returns true if a file is Parquet by its extension or its magic bytes.
 fn is_parquet(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     if ["parquet", "parq", "pq"]
@@ -142,7 +142,7 @@ fn is_parquet(path: &Path) -> bool {
     matches!(read, Ok(Ok(()))) && &begin == b"PAR1"
 }
 
-/// The partitions that the folders of a path name.
+/// Returns the partitions in the folders of a path.
 fn partitions(folders: &Path) -> Vec<(String, Option<String>)> {
     let mut all: Vec<(String, Option<String>)> = Vec::new();
     for folder in folders {
@@ -159,7 +159,7 @@ fn partitions(folders: &Path) -> Vec<(String, Option<String>)> {
     all
 }
 
-/// A text with its `%20` resolved.
+/// Resolves percent escapes such as `%20`.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);

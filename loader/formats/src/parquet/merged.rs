@@ -1,4 +1,4 @@
-//! One table of files whose columns differ, as pyarrow's datasets have it: with the columns of the first file.
+//! One table from files with different columns. It has the columns of the first file, as in pyarrow's datasets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::cast::{cast, fits};
 use super::folder::Found;
 use crate::error::{Fault, FormatError, Place};
 
-/// The columns of the table.
+/// Columns of the table.
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) schema: Schema,
-    /// The number of columns that are not partitions.
+    /// Number of columns that are not partitions.
     stored: usize,
 }
 
-/// A column of the table in one of its files.
+/// Source of a table column in one file.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
-    /// A column of the file, and the type of the table if it is another one.
+    /// Index of a column in the file, and the type for a cast if the table's type differs.
     Stored(usize, Option<DataType>),
     /// Nulls of this type.
     Missing(DataType),
@@ -36,7 +36,7 @@ pub(super) enum Source {
 }
 
 impl Merged {
-    /// The columns of `first`, then the partitions of all files.
+    /// Creates the columns: those of `first`, then the partitions of all files.
     ///
     /// # Errors
     /// If a partition has the name of a column, or no value.
@@ -84,10 +84,10 @@ impl Merged {
         })
     }
 
-    /// The columns of a file, and the names of those that the table does not have.
+    /// Returns the sources of the columns in a file, and the names of file columns that the table lacks.
     ///
     /// # Errors
-    /// If a column has a type that is not read as that of the table.
+    /// If a column has a type that cannot be cast to that of the table.
     pub(super) fn sources(
         &self,
         schema: &Schema,
@@ -127,7 +127,7 @@ impl Merged {
         Ok((sources, unknown.cloned().collect()))
     }
 
-    /// The rows of a batch of a file with the columns of the table, or with one of them.
+    /// Converts a batch of a file to the columns of the table, or to one of them.
     ///
     /// # Errors
     /// If a value does not fit the type of the table.
@@ -146,7 +146,7 @@ impl Merged {
             }
             let array = match source {
                 Source::Stored(own, to) => {
-                    // A single column was read alone.
+                    // A single column was read alone, at index 0.
                     let own = if column.is_some() { 0 } else { *own };
                     let array = stored.columns().get(own).cloned();
                     let array = array.unwrap_or_else(|| new_null_array(field.data_type(), rows));
@@ -177,7 +177,7 @@ fn damaged(place: &Place) -> FormatError {
     )
 }
 
-/// A text for each row, which is stored once.
+/// Creates a dictionary array with the same text in each row.
 fn repeated(value: Option<&str>, rows: usize) -> ArrayRef {
     let keys = Int32Array::from(vec![value.map(|_| 0); rows]);
     let values = Arc::new(StringArray::from(vec![value.unwrap_or_default()]));
@@ -187,7 +187,7 @@ fn repeated(value: Option<&str>, rows: usize) -> ArrayRef {
     }
 }
 
-/// The number of a partition, as Arrow infers it.
+/// Parses the number of a partition with Arrow's rules.
 fn number(text: &str) -> Option<i32> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Whether the pages of a row group can be as long as they say: the decoder believes them, and makes room for them.
+//! Checks of the page sizes of a row group. The decoder allocates declared sizes without a check.
 
 use loadscope_words::say;
 use parquet::basic::Compression;
@@ -6,19 +6,19 @@ use parquet::file::metadata::ParquetMetaData;
 
 use crate::error::{Fault, FormatError, Place};
 
-/// A page that says that it has fewer bytes is believed.
+/// Decompressed size up to which a page is accepted at any compression ratio, bytes.
 const BELIEVED: u64 = 64 << 20;
 
-/// What pages packed without a known limit may have at most.
+/// Maximum decompressed size for codecs without a known ratio, bytes.
 const MOST: u64 = 1 << 30;
 
-/// Headers nest no deeper.
+/// Maximum nesting of headers.
 const DEEPEST: usize = 16;
 
-/// Walks over the headers of all pages.
+/// Checks the headers of all pages.
 ///
 /// # Errors
-/// If a page says that it has more bytes than its packed ones can be.
+/// If a page declares more bytes than its compressed bytes can produce.
 pub(super) fn check(
     file: &[u8],
     metadata: &ParquetMetaData,
@@ -67,7 +67,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// How many bytes `packed` ones can be.
+/// Returns the maximum decompressed size of `packed` compressed bytes.
 fn most(compression: Compression, packed: u64) -> u64 {
     let ratio = match compression {
         Compression::UNCOMPRESSED => 1,
@@ -79,13 +79,13 @@ fn most(compression: Compression, packed: u64) -> u64 {
     packed.saturating_mul(ratio).max(BELIEVED)
 }
 
-/// Thrift's compact protocol, as far as it takes to get past a header.
+/// Parser of Thrift's compact protocol, sufficient to skip a header.
 struct Compact<'a> {
     bytes: &'a [u8],
 }
 
 impl Compact<'_> {
-    /// The sizes of a page, unpacked and packed; then the bytes are those of the page.
+    /// Reads the decompressed and the compressed size from a page header. The remaining bytes then start with the page.
     fn page(&mut self) -> Option<(u64, u64)> {
         let (mut unpacked, mut packed) = (None, None);
         let mut id = 0;
@@ -124,7 +124,7 @@ impl Compact<'_> {
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// The type and number of the next field; type 0: there is none.
+    /// Reads the type and number of the next field. Type 0 is the end.
     fn field(&mut self, before: i64) -> Option<(u8, i64)> {
         let head = self.byte()?;
         let kind = head & 0x0f;
@@ -146,7 +146,7 @@ impl Compact<'_> {
             return None;
         }
         match kind {
-            // The value of a truth is its type.
+            // The value of a bool is its type.
             1 | 2 => Some(()),
             3 => self.pass(1),
             4..=6 => self.varint().map(|_| ()),

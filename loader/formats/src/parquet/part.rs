@@ -1,4 +1,4 @@
-//! The rows of a file, decoded in parts.
+//! Decoding of a file in parts of rows.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -20,13 +20,13 @@ use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
 use crate::error::{Fault, FormatError, Place};
 
-/// Bytes of a row group that are decoded at once.
+/// Decompressed size of a part, bytes.
 const PART: u64 = 32 << 20;
 
-/// No part has more rows.
+/// Maximum number of rows per part.
 const MOST_ROWS: u64 = 1 << 20;
 
-/// No file has more parts: it would have 32 TB.
+/// Maximum number of parts per row group. More would be 32 TB.
 const MOST_PARTS: u64 = 1 << 20;
 
 #[derive(Debug)]
@@ -34,11 +34,11 @@ pub(super) struct ParquetFile {
     bytes: Bytes,
     pub(super) metadata: ArrowReaderMetadata,
     pub(super) place: Place,
-    /// True if the pages of each row group have their declared length.
+    /// Result of the page check of each row group.
     checked: Vec<OnceLock<Result<(), FormatError>>>,
 }
 
-/// The owner of the bytes of a mapped file.
+/// Owner of the bytes of a mapped file.
 struct Mapped(Buffer);
 
 impl AsRef<[u8]> for Mapped {
@@ -64,7 +64,7 @@ impl ParquetFile {
         })
     }
 
-    /// Adds its parts; returns how many bytes they take, about.
+    /// Adds the parts of the file. Returns their approximate decompressed size, bytes.
     pub(super) fn parts(
         self: &Arc<Self>,
         columns: &Arc<FileColumns>,
@@ -112,7 +112,7 @@ impl ParquetFile {
     }
 }
 
-/// The columns of the table in a file.
+/// Table columns and their sources in a file.
 #[derive(Debug)]
 pub(super) struct FileColumns {
     pub(super) table: Arc<Merged>,
@@ -130,7 +130,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// All columns of its rows, or one.
+    /// Decodes all columns of the part, or one.
     fn read(&self, column: Option<usize>) -> Result<RecordBatch, FormatError> {
         let file = &self.file;
         let place = &file.place;

@@ -1,18 +1,18 @@
-//! The classes of the rows, out of a column that is named for them.
+//! Classes of the rows from the class column.
 
 use std::collections::BTreeSet;
 
 use crate::cell::Cell;
 
-/// The class of each row, and the names of the classes where the column does not number them.
+/// Class of each row, and names of the classes unless the column contains numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Labels {
     pub(super) of_rows: Vec<u32>,
     pub(super) names: Vec<String>,
 }
 
-/// Whole numbers from 0 on are the classes. Anything else is named: texts and truth values get the numbers that they have in their
-/// sorted order. `None`: a value is missing, or is no class (a float, a list).
+/// Converts values to classes. Non-negative integers are the classes themselves. Texts and bools are numbered in sorted order. Returns
+/// `None` if a value is missing or of another type, such as a float or a list.
 pub(super) fn labels(values: &[Cell]) -> Option<Labels> {
     let number = |value: &Cell| match value {
         Cell::Int(number) => u32::try_from(*number).ok(),

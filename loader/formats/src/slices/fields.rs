@@ -10,14 +10,13 @@ use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
 
-/// Several arrays of one length; a sample is a `dict` with an entry of each.
+/// Arrays of one length. A sample is a `dict` with an entry of each.
 #[derive(Debug)]
 pub(crate) struct Fields {
     fields: Vec<Field>,
     len: usize,
 }
 
-/// An array with a name.
 pub(crate) struct Field {
     name: Arc<str>,
     len: usize,
@@ -33,7 +32,7 @@ enum Source {
 }
 
 impl Field {
-    /// An array that can be read.
+    /// Creates a field of an array that needs no decompression.
     pub(crate) fn ready(name: &str, slices: Slices) -> Self {
         Self {
             name: name.into(),
@@ -42,7 +41,7 @@ impl Field {
         }
     }
 
-    /// An array of `len` entries that is unpacked when the first of them is asked for, once.
+    /// Creates a field of an array with `len` entries that is decompressed once, on first access.
     pub(crate) fn packed(
         name: &str,
         len: usize,
@@ -82,11 +81,11 @@ impl fmt::Debug for Field {
     }
 }
 
-/// Names under which data usually has its classes.
+/// Common names of class columns.
 pub(crate) const LABELS: [&str; 6] = ["label", "labels", "target", "targets", "class", "y"];
 
 impl Fields {
-    /// Arrays by name.
+    /// Combines named arrays.
     ///
     /// # Errors
     /// If there are none, or their first axes differ.
@@ -116,15 +115,15 @@ impl Fields {
         Ok(Self { fields, len })
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The entry of each array; `None`: beyond the end.
+    /// Returns the entry of each array, or `None` past the end.
     ///
     /// # Errors
-    /// If an array cannot be unpacked.
+    /// If an array cannot be decompressed.
     fn get(&self, index: usize) -> Result<Option<Cell>, FormatError> {
         let mut entries = Vec::with_capacity(self.fields.len());
         for field in &self.fields {
@@ -136,10 +135,10 @@ impl Fields {
         Ok(Some(Cell::Map(entries)))
     }
 
-    /// The sample of that index.
+    /// Returns sample `index`.
     ///
     /// # Errors
-    /// If there is none, or an array cannot be unpacked.
+    /// If it does not exist, or an array cannot be decompressed.
     pub(crate) fn row(
         &self,
         index: usize,
@@ -152,7 +151,7 @@ impl Fields {
         row.ok_or_else(|| out_of_range(place, index, self.len))
     }
 
-    /// The classes, if there is one array of whole numbers that is named so.
+    /// Returns the classes, if exactly one integer array has a label name.
     pub(crate) fn labels(&self) -> Option<Vec<u32>> {
         let mut named = self.fields.iter().filter(|field| is_label(&field.name));
         let field = named.next()?;
@@ -164,7 +163,7 @@ impl Fields {
 }
 
 impl Fields {
-    /// The entries of an array of one axis.
+    /// Returns the entries of an array.
     pub(crate) fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let field = self.fields.iter().find(|field| *field.name == *name)?;
         let slices = match field.slices() {
@@ -178,7 +177,7 @@ impl Fields {
     }
 }
 
-/// Whether a column of that name has classes: `label`, `train_labels`, `y_train`.
+/// Returns true for a label name, such as `label`, `train_labels` or `y_train`.
 fn is_label(name: &str) -> bool {
     name.split('_').any(|word| LABELS.contains(&word))
 }

@@ -6,14 +6,14 @@ fn place() -> Place {
 }
 
 proptest! {
-    /// Both orders hold the same numbers, whichever way their bytes stand.
+    /// Row-major and column-major arrays have the same numbers in both byte orders.
     #[test]
     fn orders_and_byte_orders_agree(
         shape in prop::collection::vec(1usize..5, 1..5), start in 0usize..5, count in 0usize..5, big: bool,
     ) {
         let size: usize = shape.iter().product();
         let numbers: Vec<i32> = (0..size as i32).map(|n| n * 70_001).collect();
-        // The same array with its first axis fastest: numbers by their position there.
+        // The same array in column-major order.
         let mut fortran = vec![0; size];
         for (at, &number) in numbers.iter().enumerate() {
             let (mut rest, mut to, mut step) = (at, 0, 1);

@@ -1,4 +1,4 @@
-//! Where a server is, and who asks. The password is never shown.
+//! Address and credentials of a server. The password is never shown.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,10 +11,10 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::error::{Fault, FormatError, Place};
 
-/// The passwords that were given to this process in URLs, by the URLs without them.
+/// Passwords from URLs in this process, by the URLs without them.
 static GIVEN: LazyLock<Mutex<HashMap<String, Password>>> = LazyLock::new(Mutex::default);
 
-/// A password. Neither `Debug` nor anything else shows it, and it can be neither written nor sent but to the server.
+/// A password. `Debug` hides it, and only the server receives it.
 #[derive(Clone)]
 pub struct Password(Vec<u8>);
 
@@ -24,11 +24,11 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Takes the password out of a URL and keeps it in this process, so that the URL can be shown and recorded. [`Address::parse`]
-/// finds it again. What is no URL of a server, or has no password, comes back as it is.
+/// Removes the password from a URL and stores it in this process, so that the URL can be shown and recorded. [`Address::parse`] finds the
+/// password again. Other text, or a URL without a password, is returned unchanged.
 ///
 /// # Errors
-/// If it begins as a URL of a server but cannot be read, with a text that holds nothing of the password.
+/// If the text begins like a server URL but is invalid. The error contains no part of the password.
 pub fn keep_password(url: &str) -> Result<String, FormatError> {
     let Some((bare, password)) = split_password(url)? else {
         return Ok(url.to_owned());
@@ -38,17 +38,17 @@ pub fn keep_password(url: &str) -> Result<String, FormatError> {
     Ok(bare)
 }
 
-/// The URL without its password, and the password; `None`: it has none.
+/// Returns the URL without its password and the password, or `None` if it has none.
 fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> {
     let Some((scheme, rest)) = url.split_once("://") else {
         return Ok(None);
     };
-    // As the library reads it: what is in front of the last @ before the path is the user.
+    // As in the library, the user is the part before the last @ in front of the path.
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
     let at = match authority.rfind('@') {
         Some(at) => Some(at),
-        // A password with a slash that is not written as %2F.
+        // The password contains a slash that is not escaped as %2F.
         None if tail.contains('@') => return Err(unreadable()),
         None => None,
     };
@@ -76,7 +76,7 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
     )))
 }
 
-/// The library's own messages may quote the URL.
+/// Returns a separate error, because the library's messages may quote the URL.
 fn unreadable() -> FormatError {
     FormatError::new(
         Fault::Asked,
@@ -96,14 +96,14 @@ pub struct Address {
 }
 
 impl Address {
-    /// How long a connection is waited for.
+    /// Timeout of a connection.
     const CONNECT: Duration = Duration::from_secs(10);
 
-    /// Reads `postgresql://user:password@host:port/db`. Without a password there the one that [`keep_password`] took out of this
-    /// URL is used, or the one in the environment variable `PGPASSWORD`.
+    /// Parses `postgresql://user:password@host:port/db`. Without a password, it uses the one that [`keep_password`] stored for this URL,
+    /// or the environment variable `PGPASSWORD`.
     ///
     /// # Errors
-    /// If it cannot be read, names no host, or asks for TLS, which is not built in.
+    /// If the URL is invalid, has no host, or requires TLS, which is not supported.
     pub fn parse(url: &str) -> Result<Self, FormatError> {
         let (bare, password) = match split_password(url)? {
             Some((bare, password)) => (bare, Some(password)),
@@ -161,7 +161,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// User, host, port and database.
+/// Formats user, host, port and database.
 fn shown(config: &Config) -> String {
     let user = config.get_user().map(|user| format!("{user}@"));
     let host = match config.get_hosts().first() {

@@ -1,4 +1,4 @@
-//! From columns to cells.
+//! Conversion of database columns to cells.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
 
-/// What becomes of a column.
+/// Use of a column in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Plain,
@@ -19,28 +19,30 @@ enum Role {
     Label,
 }
 
-/// A value as a database has it.
+/// Value from a database.
 pub(super) enum Raw<'a> {
     Int(i64),
     Float(f64),
     Text(&'a str),
     Bytes(&'a [u8]),
-    /// What is a cell already: nulls, truth values, lists, documents.
+    /// Value that is already a cell: null, bool, list or document.
     Made(Cell),
 }
 
-/// The columns of a query.
+/// Columns of a query.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     columns: Arc<[(Arc<str>, Role)]>,
-    /// Where the database is, for messages.
+    /// Name of the database for messages.
     source: Arc<str>,
     classes: HashMap<Arc<str>, i64>,
 }
 
 impl Columns {
+    /// Creates the columns.
+    ///
     /// # Errors
-    /// If two have the same name, or a column that is named in the options is not there.
+    /// If two have the same name, or a column in the options is missing.
     pub(super) fn new(
         names: &[String],
         query: &Query,
@@ -87,7 +89,7 @@ impl Columns {
         })
     }
 
-    /// The same, with labels that are names.
+    /// Sets the class names, so that labels may be names.
     pub(super) fn with_classes(self, classes: &[String]) -> Self {
         let numbered = (0..).zip(classes);
         Self {
@@ -102,12 +104,12 @@ impl Columns {
         self.columns.iter().position(|(n, _)| &**n == name)
     }
 
-    /// Whether there is such a column.
+    /// Returns true if the column exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.columns.iter().any(|(n, _)| &**n == name)
     }
 
-    /// A value of a column that is read by itself.
+    /// Converts a value of a single column.
     pub(super) fn value(
         &self,
         name: &str,
@@ -129,7 +131,7 @@ impl Columns {
         )
     }
 
-    /// A row, of which `value` gives each column.
+    /// Converts a row. `value` returns each column.
     pub(super) fn row<'a>(
         &self,
         row: u64,
@@ -182,7 +184,7 @@ impl Columns {
     }
 }
 
-/// Names for a message, as many as can be read.
+/// Formats the first names for a message.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let mut shown = names

@@ -1,4 +1,4 @@
-//! What a thread keeps for itself: connections, which are never shared.
+//! Thread-local objects, such as connections, which threads never share.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,13 +13,13 @@ struct Kept {
     thing: Box<dyn Any>,
 }
 
-/// Tells whose things are whose. Once the last clone is gone, so are they: in each thread when it makes the next one, or ends.
+/// Owner of thread-local objects. After the last clone is dropped, each thread drops its objects at its next access or its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owner(Arc<()>);
 
 impl Owner {
-    /// Hands this thread's own thing to `work`, made by `make` at the first call; both get the `context`. After an error it is
-    /// dropped, and made anew by the next call.
+    /// Calls `work` with this thread's object. The first call creates it with `make`. Both functions receive `context`. An error drops the
+    /// object, and the next call creates a new one.
     pub(super) fn with<C: ?Sized, T: 'static, R, E>(
         &self,
         context: &mut C,
@@ -40,12 +40,12 @@ impl Owner {
         Ok(answer)
     }
 
-    /// Drops what this thread keeps for this owner.
+    /// Drops this thread's object of the owner.
     pub(super) fn forget<T: 'static>(&self) {
         drop(self.take::<T>());
     }
 
-    /// What this thread keeps for this owner. What belongs to owners that are gone is dropped.
+    /// Takes this thread's object of the owner. Drops objects of dropped owners.
     fn take<T: 'static>(&self) -> Option<Box<T>> {
         let (gone, mine) = KEPT.with_borrow_mut(|kept| {
             let mine = kept

@@ -1,4 +1,4 @@
-//! The keys of the rows, and their classes.
+//! Keys and classes of the rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,19 +9,18 @@ use super::columns::Raw;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 
-/// Most keys that are held: 2 GiB of whole numbers.
+/// Maximum number of keys, 2 GiB of integers.
 const MOST: usize = 1 << 28;
-/// Most bytes of keys that are texts.
+/// Maximum size of text keys, bytes.
 const MOST_BYTES: usize = 1 << 31;
 
-/// The keys of all rows, in the order of the query.
+/// Keys of all rows, in the order of the query.
 #[derive(Clone, Debug)]
 pub(super) enum Keys {
     Ints(Vec<i64>),
     Texts(Vec<Box<str>>),
 }
 
-/// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key<'a> {
     Int(i64),
@@ -60,7 +59,7 @@ impl Keys {
     }
 }
 
-/// Keys and labels as they are read.
+/// Keys and labels during reading.
 pub(super) struct Reading {
     place: Place,
     keys: Keys,
@@ -71,17 +70,17 @@ pub(super) struct Reading {
     classes: BTreeMap<Arc<str>, u32>,
 }
 
-/// Keys, and what is known of the labels.
+/// Keys and labels after reading.
 pub(super) struct Read {
     pub(super) keys: Keys,
-    /// The class of each row.
+    /// Class of each row.
     pub(super) labels: Option<Vec<u32>>,
     /// Names of the classes, if labels are names.
     pub(super) classes: Vec<String>,
 }
 
 impl Reading {
-    /// `source` is where the database is, `index` the column of keys and `label` the one of classes.
+    /// Creates an empty list. `source` is the database, `index` the key column and `label` the class column.
     pub(super) fn new(source: &str, index: &str, label: Option<&str>) -> Self {
         Self {
             place: Place::named(source).key(index),
@@ -103,10 +102,10 @@ impl Reading {
         Box::new(self.place.clone().row(self.keys.len() as u64))
     }
 
-    /// Takes the next key in.
+    /// Adds the next key.
     ///
     /// # Errors
-    /// If it is neither a whole number nor a text, or of another kind than those before, or if there are too many.
+    /// If it is neither an integer nor a text, has another type than earlier keys, or exceeds the limits.
     pub(super) fn key(&mut self, raw: &Raw<'_>) -> Result<(), FormatError> {
         if self.keys.len() >= MOST || self.bytes >= MOST_BYTES {
             return Err(self.fail(
@@ -149,7 +148,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Takes the label of the same row in.
+    /// Adds the label of the same row.
     pub(super) fn label(&mut self, raw: &Raw<'_>) {
         match raw {
             Raw::Int(number) => self.numbers.push(*number),
@@ -168,7 +167,7 @@ impl Reading {
         }
     }
 
-    /// The keys and labels that were read.
+    /// Returns the keys and labels.
     ///
     /// # Errors
     /// If there are none, or two rows have the same key.
@@ -200,7 +199,7 @@ impl Reading {
                 (numbers.collect(), Vec::new())
             }
             Some(_) if self.names.len() == rows => {
-                // In the order of their names, as a folder of classes has them.
+                // Classes are numbered in the order of their names, as in a folder of classes.
                 let mut order = vec![0; self.classes.len()];
                 for (to, from) in (0..).zip(self.classes.values()) {
                     if let Some(slot) = order.get_mut(*from as usize) {
@@ -222,7 +221,7 @@ impl Reading {
         })
     }
 
-    /// A key that comes twice.
+    /// Returns a repeated key.
     fn twice(&self) -> Option<String> {
         fn find<T: Ord>(keys: &[T]) -> Option<&T> {
             if keys.is_sorted_by(|a, b| a < b) {

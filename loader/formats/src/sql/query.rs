@@ -1,29 +1,29 @@
-//! What is asked of a database.
+//! Query to a database.
 
 use std::time::Duration;
 
-/// A query, and what its columns are.
+/// A query and the use of its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// A `SELECT`.
+    /// `SELECT` statement.
     pub text: String,
-    /// The column whose values tell the rows apart; `None`: the rows are streamed.
+    /// Column with unique keys, or `None` to stream the rows.
     pub index: Option<String>,
-    /// A column of encoded pictures.
+    /// Column of encoded pictures.
     pub image: Option<String>,
-    /// A column that is text, whatever its type.
+    /// Column to convert to text.
     pub text_column: Option<String>,
-    /// A column of classes: whole numbers, or names.
+    /// Column of classes: integers or names.
     pub label: Option<String>,
-    /// How long an answer, and a database that is locked, are waited for.
+    /// Timeout for an answer or a locked database.
     pub timeout: Duration,
 }
 
 impl Query {
-    /// The longest wait, unless given.
+    /// Default timeout.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// A query that is streamed, and whose columns are what they are.
+    /// Creates a query with streamed rows and plain columns.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -35,18 +35,18 @@ impl Query {
         }
     }
 
-    /// The query without the semicolon that may end it.
+    /// Returns the query without a final semicolon.
     pub(super) fn bare(&self) -> &str {
         self.text.trim().trim_end_matches(';').trim_end()
     }
 
-    /// The query as a table of another one. It stands in lines of its own, since it may end in a comment.
+    /// Returns the query as a subquery. It has separate lines, because it may end in a comment.
     pub(super) fn as_table(&self) -> String {
         format!("(\n{}\n) AS loadscope_rows", self.bare())
     }
 }
 
-/// A name as both databases quote it.
+/// Quotes a name for both databases.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! From the bytes of a file to a cell, by the extension of its name.
+//! Conversion of a file's bytes to a cell by its extension.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -19,11 +19,11 @@ use crate::json;
 use crate::npy;
 use crate::unpacked;
 
-/// What becomes of the files of a sample.
+/// Decoding of a sample's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decoding {
-    /// What their names say, as `WebDataset(…).decode("torchrgb8")` has it: pictures, numbers, texts, JSON, arrays. What only Python can
-    /// read (`pkl`, `pth`) stays bytes.
+    /// By extension, like `WebDataset(…).decode("torchrgb8")`: pictures, numbers, texts, JSON, arrays. Files that only Python can read
+    /// (`pkl`, `pth`) stay bytes.
     #[default]
     ByName,
     /// Bytes, as without `decode`.
@@ -36,7 +36,7 @@ const PICTURES: [&str; 17] = [
     "tga", "tif", "tiff", "webp",
 ];
 
-/// A sample as a `dict` of its key, its archive, and its files; or, where there are `wanted` ones, as a `tuple` of these files.
+/// Converts a sample to a `dict` of its key, its archive and its files. With `wanted` files, the result is a `tuple` of them.
 pub(crate) fn decode(
     sample: Sample,
     decoding: Decoding,
@@ -50,7 +50,7 @@ pub(crate) fn decode(
         ..
     } = sample;
     let one = |name: &str, bytes: Vec<u8>| match decoding {
-        // The package takes names in underscores for its own.
+        // webdataset reserves names that begin with two underscores.
         Decoding::ByName if name.starts_with("__") => Ok(own(bytes)),
         Decoding::ByName => field(name, bytes, &key, &url).map_err(|(fault, reason)| {
             let place = Place::named(&*url).key(format!("{key}.{name}"));
@@ -177,11 +177,11 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
     })
 }
 
-/// A number as Python's `int` reads it.
+/// Parses an integer like Python's `int`.
 fn number(bytes: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(bytes).ok()?.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    // Single underscores may stand between digits.
+    // Python accepts single underscores between digits.
     if digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
         return None;
     }

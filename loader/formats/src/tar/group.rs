@@ -1,4 +1,4 @@
-//! Files of an archive that belong together.
+//! Grouping of an archive's files into samples.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use super::{Archive, MOST_BYTES, Member};
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
 
-/// Most files of a sample.
+/// Maximum number of files of a sample.
 const MOST_FIELDS: usize = 1 << 16;
 
-/// Files whose names are the same up to the first dot.
+/// Consecutive files with the same name up to the first dot.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) key: String,
-    /// The archive.
+    /// Name of the archive.
     pub(crate) url: Arc<str>,
-    /// Name, in small letters, and content of each.
+    /// Lowercase name and content of each file.
     pub(crate) fields: Vec<(String, Vec<u8>)>,
     pub(super) order: Arc<Order>,
     bytes: u64,
 }
 
-/// The samples of an archive.
+/// Iterator over the samples of an archive.
 pub(crate) struct Samples {
     archive: Archive,
     url: Arc<str>,
     order: Arc<Order>,
-    /// The first file of the next sample.
+    /// First file of the next sample.
     ahead: Option<Sample>,
     is_over: bool,
 }
@@ -47,7 +47,7 @@ impl Samples {
         })
     }
 
-    /// The next sample. After an error there are no more: what stands behind damage belongs to nothing.
+    /// Returns the next sample. After an error there are no more, because files after damage cannot be assigned to a sample.
     pub(crate) fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
         if self.is_over {
             return None;
@@ -65,7 +65,7 @@ impl Samples {
         let mut sample = self.ahead.take();
         loop {
             let taken = sample.as_ref().map_or(0, |sample| sample.bytes);
-            // The next file may be of another sample, and is held beside this one.
+            // The next file may belong to another sample. Then both samples are in memory.
             let member = self.archive.next(MOST_BYTES, |name| !is_meta(name))?;
             let Some(member) = member else {
                 self.is_over = true;

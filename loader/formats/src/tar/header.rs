@@ -1,24 +1,24 @@
-//! What stands in front of a file in an archive.
+//! Header of a file in an archive.
 
 use loadscope_words::say;
 use tar::{EntryType, PaxExtensions};
 
-/// Where the type of a file stands.
+/// Offset of the file type.
 const TYPE: usize = 156;
 
-/// What a header announces.
+/// Content after a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
-    /// The name of the next file.
+    /// Name of the next file.
     LongName,
     /// pax records of the next file.
     Local,
-    /// pax records of all that follow.
+    /// pax records of all following files.
     Global,
-    /// A file with holes.
+    /// File with holes.
     Sparse,
-    /// A folder, a link, a device: nothing that samples are made of.
+    /// Folder, link or device, which samples ignore.
     Other,
 }
 
@@ -26,12 +26,12 @@ pub(super) enum Kind {
 pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) name: String,
-    /// Bytes of its content.
+    /// Size of the content, bytes.
     pub(super) size: u64,
 }
 
 impl Header {
-    /// Reads a block; or says what is wrong with it.
+    /// Parses a block. The error is a reason.
     pub(super) fn read(block: &[u8; 512]) -> Result<Self, String> {
         let header = tar::Header::from_byte_slice(block);
         let stored = header
@@ -51,7 +51,7 @@ impl Header {
             EntryType::GNUSparse => Kind::Sparse,
             _ => Kind::Other,
         };
-        // Links and the like have no content, whatever the size says.
+        // Links, devices and folders have no content, even if the header declares a size.
         let is_empty = matches!(
             header.entry_type(),
             EntryType::Link
@@ -69,7 +69,7 @@ impl Header {
         };
         let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
         Ok(Self {
-            // Archives of old have folders as files of no type whose names end with a slash.
+            // In old archives, folders are files without a type whose names end with a slash.
             kind: match kind {
                 Kind::File if block.get(TYPE) == Some(&0) && name.ends_with('/') => Kind::Other,
                 kind => kind,
@@ -79,7 +79,7 @@ impl Header {
         })
     }
 
-    /// The same with what pax records say of it.
+    /// Applies pax records to the header.
     pub(super) fn with(self, records: Extensions) -> Self {
         Self {
             kind: if records.is_sparse {
@@ -93,7 +93,7 @@ impl Header {
     }
 }
 
-/// The sum of the bytes, those of the sum itself as blanks; unsigned, and signed as some old programs have it.
+/// Returns the checksum with blanks in its own field. Some old programs use signed bytes, so both sums are returned.
 fn checksums(block: &[u8; 512]) -> (u32, i64) {
     const SUM: std::ops::Range<usize> = 148..156;
     let bytes = block.iter().enumerate();
@@ -103,7 +103,7 @@ fn checksums(block: &[u8; 512]) -> (u32, i64) {
     })
 }
 
-/// What headers of their own say of a file.
+/// Extensions of a header from pax records and long names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extensions {
     pub(super) path: Option<String>,
@@ -112,7 +112,7 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Takes pax records in; what cannot be read is passed over, as by Python.
+    /// Adds pax records. It ignores invalid records, as Python does.
     pub(super) fn records(&mut self, records: &[u8]) {
         for record in PaxExtensions::new(records).flatten() {
             let text = String::from_utf8_lossy(record.value_bytes());
@@ -124,7 +124,7 @@ impl Extensions {
         }
     }
 
-    /// These, and where they say nothing those of `below`.
+    /// Combines the extensions with those of `below`, which have lower priority.
     pub(super) fn over(self, below: &Self) -> Self {
         Self {
             path: self.path.or_else(|| below.path.clone()),

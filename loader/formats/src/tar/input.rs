@@ -1,4 +1,4 @@
-//! The bytes of an archive: of a file, or of a file that is unpacked as it is read.
+//! Bytes of an archive, plain or decompressed on the fly.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -10,9 +10,9 @@ use loadscope_words::{cause, say};
 
 use crate::error::{Fault, FormatError};
 
-/// Bytes that are read at a time.
+/// Size of a read, bytes.
 const BUFFER: usize = 1 << 18;
-/// What a file is believed to hold before it is read.
+/// Maximum initial buffer for a file of a compressed archive, bytes.
 const BELIEVED: u64 = 1 << 20;
 
 enum Source {
@@ -20,11 +20,11 @@ enum Source {
     Gzip(Box<BufReader<MultiGzDecoder<BufReader<File>>>>),
 }
 
-/// The bytes of an archive, one after the other.
+/// Sequential reader of an archive's bytes.
 pub(super) struct Input {
     source: Source,
     position: u64,
-    /// Bytes of the file, where it is not compressed.
+    /// Size of the archive if it is not compressed, bytes.
     len: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Input {
         let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
         let len = file.metadata().map(|about| about.len()).ok();
         let mut plain = BufReader::with_capacity(BUFFER, file);
-        // An error comes again with the first block.
+        // The read of the first block returns the error again.
         let is_gzip = plain
             .fill_buf()
             .is_ok_and(|begin| begin.starts_with(&[0x1f, 0x8b]));
@@ -51,17 +51,17 @@ impl Input {
         })
     }
 
-    /// True if the file is not compressed.
+    /// Returns true if the archive is not compressed.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.source, Source::Plain(_))
     }
 
-    /// Bytes that were read.
+    /// Returns the number of bytes read.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Fills `block` as far as there are bytes.
+    /// Fills `block` as far as possible. Returns the number of bytes.
     pub(super) fn fill(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while let Some(rest) = block.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -80,7 +80,7 @@ impl Input {
         Ok(filled)
     }
 
-    /// The next `size` bytes, or as many as there are. Memory is taken for bytes that are there, whatever the size says.
+    /// Reads the next `size` bytes, or fewer at the end. Memory grows with the actual bytes, not with `size`.
     pub(super) fn take(&mut self, size: u64) -> io::Result<Vec<u8>> {
         let left = self
             .len
@@ -94,7 +94,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Passes over `size` bytes, or as many as there are; returns how many.
+    /// Skips `size` bytes, or fewer at the end. Returns the number of skipped bytes.
     pub(super) fn skip(&mut self, size: u64) -> io::Result<u64> {
         let skipped = match &mut self.source {
             Source::Plain(plain) => {
@@ -115,7 +115,7 @@ impl Input {
     }
 }
 
-/// What it means that bytes cannot be read.
+/// Converts a read error to a kind and a reason.
 pub(super) fn broken(error: &io::Error) -> (Fault, String) {
     match error.kind() {
         ErrorKind::UnexpectedEof => (
@@ -130,7 +130,7 @@ pub(super) fn broken(error: &io::Error) -> (Fault, String) {
     }
 }
 
-/// How a file is compressed that is not read, by its first bytes.
+/// Detects an unsupported compression by its magic bytes.
 pub(super) fn compression(begin: &[u8]) -> Option<&'static str> {
     let kinds: [(&[u8], &str); 4] = [
         (b"BZh", "bzip2"),

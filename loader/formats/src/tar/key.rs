@@ -1,12 +1,12 @@
-//! From the name of a file to the key of its sample and the name of its field.
+//! Split of a file name into the key of its sample and the name of its field.
 
-/// The key and the field of a file by its name, as `webdataset.tariterators.base_plus_ext` cuts it: at the first dot behind the last
-/// slash. `None`: there is no such dot, or nothing in front of it.
+/// Splits a file name into key and field like `webdataset.tariterators.base_plus_ext`: at the first dot after the last slash. Returns
+/// `None` if there is no such dot, or nothing before it.
 pub fn base_plus_ext(name: &str) -> Option<(&str, &str)> {
     let last = name.rfind('/').map_or(0, |slash| slash + 1);
     let dot = last + name.get(last..)?.find('.')?;
     let (base, extension) = (name.get(..dot)?, name.get(dot + 1..)?);
-    // The part of the base behind one of its slashes, or all of it, has to be without a dot and not empty.
+    // The part of the base after one of its slashes, or the whole base, must be non-empty and without a dot.
     let end = base
         .len()
         .checked_sub(base.chars().next_back()?.len_utf8())?;
@@ -18,7 +18,7 @@ pub fn base_plus_ext(name: &str) -> Option<(&str, &str)> {
     Some((base, extension))
 }
 
-/// Whether the package passes over a file of this name: metadata, in underscores.
+/// Returns true for a name that webdataset skips: metadata between double underscores.
 pub(super) fn is_meta(name: &str) -> bool {
     let (first, is_whole) = match name.split_once('/') {
         Some((first, _)) => (first, false),
@@ -31,7 +31,7 @@ pub(super) fn is_meta(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What Python's `re` makes of `^((?:.*/|)[^.]+)[.]([^/]*)$`.
+    /// The expected values are those of Python's `re` with `^((?:.*/|)[^.]+)[.]([^/]*)$`.
     #[test]
     fn names_are_cut_as_by_the_package() {
         for (name, expected) in [

@@ -1,4 +1,4 @@
-//! Detection of archives whose samples are split.
+//! Detection of archives with split samples.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use super::Archive;
 use super::key::{base_plus_ext, is_meta};
 
-/// Most examined files before the first sample.
+/// Number of files that [`early_split`] examines.
 const LOOK: usize = 2000;
 
-/// The order of an archive, which is looked at when a sample lacks a file.
+/// Order of an archive's files. It is examined only when a sample lacks a file.
 #[derive(Debug)]
 pub(crate) struct Order {
     path: PathBuf,
@@ -27,20 +27,20 @@ impl Order {
         }
     }
 
-    /// The key of a sample whose files are apart from each other.
+    /// Returns the key of a sample whose files are not consecutive.
     pub(super) fn split_sample(&self) -> Option<&str> {
         let split = || split_sample(&self.path, usize::MAX);
         self.split.get_or_init(split).as_deref()
     }
 }
 
-/// The key of the first sample whose files are apart from each other, among the first `most` files of an archive. `None`: there is none,
-/// or the archive is damaged before.
+/// Returns the key of the first sample whose files are not consecutive, among the first `most` files of an archive. Returns `None` if
+/// there is none, or the archive is damaged before it.
 fn split_sample(path: &Path, most: usize) -> Option<String> {
     let mut archive = Archive::open(path).ok()?;
     let hash = RandomState::new();
     let seen = RefCell::new(Seen::default());
-    // A file that is wanted ends the walk, because no byte of it has room.
+    // An accepted file ends the scan with an error, because it exceeds the room of 0 bytes.
     let walked = archive.next(0, |name| {
         let mut seen = seen.borrow_mut();
         seen.files += 1;
@@ -59,7 +59,7 @@ fn split_sample(path: &Path, most: usize) -> Option<String> {
     seen.into_inner().split
 }
 
-/// The same among the first files. `None` also for compressed archives, where passing over a file takes long.
+/// Returns a split sample among the first files. Returns `None` for a compressed archive, because skipping is slow there.
 pub(crate) fn early_split(path: &Path) -> Option<String> {
     let is_plain = Archive::open(path).ok()?.input.is_plain();
     is_plain.then(|| split_sample(path, LOOK)).flatten()

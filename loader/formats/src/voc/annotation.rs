@@ -1,4 +1,4 @@
-//! The XML of one picture.
+//! XML annotation of a picture.
 
 use std::path::Path;
 
@@ -10,29 +10,29 @@ use quick_xml::events::{BytesRef, Event};
 use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
 
-/// Nesting beyond this is no annotation.
+/// Maximum nesting of elements.
 const MAX_DEPTH: usize = 64;
 
-/// What is in a picture.
+/// Object in a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Object {
     pub name: String,
-    /// `xmin`, `ymin`, `xmax`, `ymax`, as they are written.
+    /// `xmin`, `ymin`, `xmax`, `ymax` of the XML.
     pub corners: [f32; 4],
     pub is_difficult: bool,
-    /// Where its name is, in bytes from the begin.
+    /// Offset of the name in the file, bytes.
     pub at: usize,
 }
 
-/// What an annotation says.
+/// Contents of an annotation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Annotation {
-    /// The name of the picture's file.
+    /// Name of the picture file.
     pub filename: Option<String>,
     pub objects: Vec<Object>,
 }
 
-/// The object whose elements are being read.
+/// Object during parsing.
 #[derive(Default)]
 struct Partial {
     name: Option<(String, usize)>,
@@ -42,7 +42,7 @@ struct Partial {
 
 const CORNERS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// Reads the annotation in `text`, the content of the file at `path`.
+/// Parses the annotation in `text`, the content of the file `path`.
 pub(super) fn parse(text: &[u8], path: &Path) -> Result<Annotation, FormatError> {
     Parser {
         text,
@@ -59,9 +59,9 @@ pub(super) fn parse(text: &[u8], path: &Path) -> Result<Annotation, FormatError>
 struct Parser<'a> {
     text: &'a [u8],
     path: &'a Path,
-    /// The names of the elements that are open.
+    /// Names of the open elements.
     stack: Vec<Vec<u8>>,
-    /// The text of the innermost one, so far.
+    /// Text of the innermost element so far.
     words: String,
     annotation: Annotation,
     partial: Option<Partial>,
@@ -132,7 +132,7 @@ impl Parser<'_> {
 
     fn close(&mut self, at: usize) -> Result<(), FormatError> {
         let words = self.words.trim().to_owned();
-        // The elements around it; parts of objects have names and boxes of their own, which lie deeper.
+        // Path of the element below the root. Names and boxes of object parts are deeper, so they do not match.
         let path: Vec<&[u8]> = self.stack.iter().skip(1).map(Vec::as_slice).collect();
         match path.as_slice() {
             [b"filename"] => self.annotation.filename = Some(words).filter(|name| !name.is_empty()),
@@ -194,7 +194,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `&amp;` and `&#65;`.
+    /// Resolves an entity such as `&amp;` or `&#65;`.
     fn refer(&mut self, reference: &BytesRef<'_>, at: usize) -> Result<(), FormatError> {
         let character = match &**reference {
             b"amp" => Some('&'),
@@ -221,11 +221,11 @@ impl Parser<'_> {
     }
 }
 
-/// The fault of an XML text.
+/// Returns the reason of an XML error.
 fn fault(error: &quick_xml::Error) -> String {
     let fault = match error {
         quick_xml::Error::IllFormed(fault) => fault,
-        // The other errors of syntax are about a tag or a comment without an end.
+        // The other syntax errors are an unclosed tag or comment.
         quick_xml::Error::Syntax(fault) if *fault != SyntaxError::InvalidBangMarkup => {
             return say!("it is truncated").to_owned();
         }
@@ -241,7 +241,7 @@ fn fault(error: &quick_xml::Error) -> String {
     }
 }
 
-/// That something is wrong at a byte of the annotation at `path`.
+/// Returns an error at a byte of the annotation `path`.
 pub(super) fn broken(text: &[u8], path: &Path, at: usize, reason: &str) -> FormatError {
     let (line, column) = line_and_column(text, at);
     FormatError::new(

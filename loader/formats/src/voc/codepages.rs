@@ -1,6 +1,6 @@
 //! Characters 128 to 255 of encodings with one byte per character. U+FFFD marks bytes without a character.
 
-/// Names in small letters without punctuation, and the characters.
+/// Names in lowercase without punctuation, and the characters.
 pub(super) const PAGES: [(&[&str], &str); 29] = [
     (
         &["iso88592", "latin2"],

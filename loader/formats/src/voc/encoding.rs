@@ -1,4 +1,4 @@
-//! The XML of an annotation in UTF-8, from the encoding that it declares.
+//! Conversion of an annotation from its declared encoding to UTF-8.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use super::codepages::PAGES;
 use crate::error::{Fault, FormatError, Place};
 use crate::unpacked;
 
-/// Bytes at the beginning that contain the declaration.
+/// Length of the start that contains the declaration, bytes.
 const NEAR: usize = 200;
 
-/// The text of the file at `path` in UTF-8.
+/// Converts the text of the file `path` to UTF-8.
 ///
 /// # Errors
-/// If a byte is not of the encoding, or the encoding is not supported.
+/// If a byte is invalid in the encoding, or the encoding is not supported.
 pub(super) fn utf8(text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
     let is_wide = text.starts_with(&[0xff, 0xfe])
         || text.starts_with(&[0xfe, 0xff])
@@ -51,7 +51,7 @@ pub(super) fn utf8(text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
     }
 }
 
-/// The encoding that the declaration names.
+/// Returns the encoding in the XML declaration.
 fn declared(text: &[u8]) -> Option<String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let near = text.get(..NEAR).unwrap_or(text);
@@ -79,7 +79,7 @@ fn checked(mut text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
     Ok(text)
 }
 
-/// A text of one byte per character. `upper` maps the bytes beyond ASCII.
+/// Converts a text of one byte per character. `upper` maps the bytes beyond ASCII.
 fn mapped(
     text: &[u8],
     path: &Path,

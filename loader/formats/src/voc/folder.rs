@@ -1,4 +1,4 @@
-//! Where the parts of PASCAL VOC are.
+//! Folders and lists of PASCAL VOC.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use super::options::Options;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{line_and_column, read};
 
-/// Most bytes of a list of names.
+/// Maximum size of a list, bytes.
 const MAX_LIST: u64 = 1 << 30;
-/// Endings of pictures, the usual one first.
+/// Extensions of pictures, the most common first.
 const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "JPG"];
 
-/// The folder that holds `Annotations` and `JPEGImages`: `dir` itself, or the year's below `dir` or `dir/VOCdevkit`.
+/// Returns the folder that contains `Annotations` and `JPEGImages`: `dir` itself, or the year's folder in `dir` or `dir/VOCdevkit`.
 pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatError> {
     if !dir.is_dir() {
         return Err(FormatError::no_folder(dir));
@@ -76,7 +76,7 @@ fn lost(dir: &Path, reason: &str) -> FormatError {
     )
 }
 
-/// The names of the pictures of a set, and what is to be said about them.
+/// Returns the names of the pictures of a set, and notes about them.
 pub(super) fn names(
     root: &Path,
     options: &Options,
@@ -136,8 +136,8 @@ pub(super) fn names(
     Ok((names, Vec::new()))
 }
 
-/// The names in a list. Lists of a class (`cat_train.txt`) say behind each name whether the class is in the picture: 1, 0 (only
-/// hard ones) or -1.
+/// Returns the names in a list. A list of a class (`cat_train.txt`) has a flag after each name: 1 (present), 0 (only difficult objects) or
+/// -1 (absent).
 fn listed(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text
         .lines()
@@ -158,7 +158,7 @@ fn listed(text: &str) -> Vec<String> {
     }
 }
 
-/// The names without their ending of all files that have it, sorted.
+/// Returns the sorted names, without extension, of all files with the extension `ending`.
 pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatError> {
     let unreadable = |e: std::io::Error| FormatError::io(folder, &e);
     let mut names = Vec::new();
@@ -183,7 +183,7 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
     Ok(names)
 }
 
-/// The file of a picture: the annotation may know it by another ending.
+/// Returns the file of a picture. The annotation may contain another extension.
 pub(super) fn picture(root: &Path, name: &str, filename: Option<&str>) -> PathBuf {
     let folder = root.join("JPEGImages");
     let usual = folder.join(format!("{name}.jpg"));

@@ -1,11 +1,11 @@
-//! The class of a picture that has several objects.
+//! Class of a picture with several objects.
 
 use super::Voc;
 use super::annotation::Object;
 
 impl Voc {
-    /// The class of the largest object of each picture; 0, the background, of one without any, and of one whose annotation is broken:
-    /// what is broken is reported when it is loaded. `None`: there are no annotations.
+    /// Returns the class of the largest object for each picture. It is 0, the background, without objects or if the annotation is damaged,
+    /// which a load reports. Returns `None` without annotations.
     pub(super) fn classes_of_pictures(&self) -> Option<Vec<u32>> {
         self.has_annotations.then(|| {
             let class = |name: &String| match self.annotation(name) {
@@ -20,13 +20,13 @@ impl Voc {
     }
 }
 
-/// The first of the largest boxes.
+/// Returns the first object among those with the largest box.
 fn largest(objects: &[Object]) -> Option<&Object> {
     let size = |object: &Object| {
         let [x0, y0, x1, y1] = object.corners;
         (x1 - x0) * (y1 - y0)
     };
-    // Of equal ones `max_by` would take the last.
+    // The iteration is reversed because `max_by` returns the last of equal items.
     objects
         .iter()
         .rev()

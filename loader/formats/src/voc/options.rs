@@ -1,15 +1,15 @@
-//! What of a folder of PASCAL VOC is loaded.
+//! Options of a PASCAL VOC dataset.
 
-/// What is loaded.
+/// Options of a PASCAL VOC dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The list in `ImageSets`, without its ending; `all`: every annotation.
+    /// List in `ImageSets`, without its extension, or `all` for every annotation.
     pub set: String,
-    /// The year, where there are several.
+    /// Year, if the folder has several.
     pub year: Option<String>,
-    /// Whether the masks in `SegmentationClass` are loaded; the lists are those of `ImageSets/Segmentation` then.
+    /// True to load the masks in `SegmentationClass`. The lists are then those of `ImageSets/Segmentation`.
     pub has_masks: bool,
-    /// The classes from label 1 on; none: those of VOC, or those that are found.
+    /// Classes from label 1 on. If empty, the classes are those of VOC or of the annotations.
     pub classes: Vec<String>,
 }
 

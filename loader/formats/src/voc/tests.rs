@@ -12,7 +12,7 @@ fn object(name: &str) -> String {
     )
 }
 
-/// A folder with annotations of the given classes, named by letters, and a list `train` of all.
+/// Creates a folder with one annotation per item, named by letters, and a list `train` of all.
 fn folder(classes: &[&[&str]]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
@@ -58,7 +58,7 @@ fn classes_are_those_of_voc_or_those_that_are_found() {
     assert_eq!((voc.len(), voc.classes().len()), (2, 21));
     assert_eq!(labels(&voc, 0), [8, 12]);
     assert_eq!(labels(&voc, 1), [] as [u8; 0]);
-    // Of boxes of one size the first counts, and a picture without objects is background.
+    // The first of equal boxes decides, and a picture without objects is background.
     assert_eq!(voc.labels(), Some(vec![8, 0]));
     let own = folder(&[&["zebra"], &["ant", "zebra"]]);
     let voc = open(own.path(), |_| ()).unwrap();

@@ -1,46 +1,46 @@
-//! Names in braces, as the package `braceexpand` writes them out.
+//! Brace expansion like that of the package `braceexpand`.
 
 use loadscope_words::say;
 
-/// Most names of a pattern: more would take longer to look up than anyone waits.
+/// Maximum number of names of a pattern. Checks of more files would take too long.
 pub(super) const MOST: usize = 1 << 20;
-/// Most bytes of all names of a pattern.
+/// Maximum size of all names of a pattern, bytes.
 const MOST_BYTES: usize = 1 << 28;
-/// How deep braces may be nested.
+/// Maximum nesting of braces.
 const DEEPEST: usize = 64;
 
-/// What is wrong with a pattern.
+/// Error in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BraceError {
-    /// A brace that is not closed, or was not opened.
+    /// A brace without a counterpart.
     #[error("{}", say!("a brace is not closed"))]
     Unbalanced,
-    /// Too many names, or too long ones.
+    /// Too many or too long names.
     #[error("{}", say!("it names more than {MOST} shards"))]
     TooMany,
-    /// Braces in braces in braces.
+    /// Too deeply nested braces.
     #[error("{}", say!("its braces are nested more than {DEEPEST} deep"))]
     TooDeep,
 }
 
-/// The names that a pattern stands for, at most `most`: `a{0..2}` for `a0`, `a1`, `a2`; `{08..10}` for `08`, `09`, `10`; `{a..e..2}` for
-/// `a`, `c`, `e`; `{x,y}` for `x` and `y`. A backslash takes the meaning of what follows.
+/// Expands a pattern to at most `most` names: `a{0..2}` to `a0`, `a1`, `a2`, `{08..10}` to `08`, `09`, `10`, `{a..e..2}` to `a`, `c`, `e`,
+/// `{x,y}` to `x`, `y`. A backslash escapes the next character.
 ///
 /// # Errors
-/// If braces have no counterpart, or there are too many names.
+/// If a brace has no counterpart, or there are too many names.
 pub fn expand(pattern: &str, most: usize) -> Result<Vec<String>, BraceError> {
     let names = pattern_names(pattern, most, 0)?;
     Ok(names.iter().map(|name| unescape(name)).collect())
 }
 
-/// `\x` stands for `x`.
+/// Resolves `\x` to `x`.
 fn unescape(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut characters = name.chars();
     while let Some(character) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                // The package's expression does not match the end of a line.
+                // The regular expression of `braceexpand` does not match a line end.
                 Some('\n') => text.push_str("\\\n"),
                 Some(next) => text.push(next),
                 None => text.push('\\'),
@@ -51,7 +51,7 @@ fn unescape(name: &str) -> String {
     text
 }
 
-/// Where a text is outside of braces, inside, and between the two.
+/// Calls `each` with the offset, the character and the depth of each brace and comma.
 fn scan(text: &str, mut each: impl FnMut(usize, char, usize)) -> Result<(), BraceError> {
     let mut depth = 0usize;
     let mut characters = text.char_indices();
@@ -77,7 +77,7 @@ fn scan(text: &str, mut each: impl FnMut(usize, char, usize)) -> Result<(), Brac
     }
 }
 
-/// All names of a pattern, with their backslashes.
+/// Returns all names of a pattern, with their backslashes.
 fn pattern_names(pattern: &str, most: usize, depth: usize) -> Result<Vec<String>, BraceError> {
     if depth > DEEPEST {
         return Err(BraceError::TooDeep);
@@ -96,7 +96,7 @@ fn pattern_names(pattern: &str, most: usize, depth: usize) -> Result<Vec<String>
         let inside = slice(pattern, open + 1, close);
         let parts = match expression(inside, most, depth)? {
             Some(parts) => parts,
-            // Neither a range nor a list: the braces are part of the name.
+            // Braces without a range or a list are part of the name.
             None => {
                 let inner = pattern_names(inside, most, depth + 1)?;
                 inner
@@ -120,7 +120,7 @@ fn slice(text: &str, begin: usize, end: usize) -> &str {
     text.get(begin..end).unwrap_or_default()
 }
 
-/// Each name with each part behind it.
+/// Appends each part to each name.
 fn append(names: &mut Vec<String>, parts: &[String], most: usize) -> Result<(), BraceError> {
     if let [part] = parts {
         if !part.is_empty() {
@@ -143,7 +143,7 @@ fn append(names: &mut Vec<String>, parts: &[String], most: usize) -> Result<(), 
     Ok(())
 }
 
-/// What stands in braces; `None`: neither a range nor a list.
+/// Expands the content of braces. Returns `None` if it is neither a range nor a list.
 fn expression(text: &str, most: usize, depth: usize) -> Result<Option<Vec<String>>, BraceError> {
     if let Some(range) = numbers(text, most)? {
         return Ok(Some(range));
@@ -172,7 +172,7 @@ fn expression(text: &str, most: usize, depth: usize) -> Result<Option<Vec<String
     Ok(Some(names))
 }
 
-/// The parts of `a..b` or `a..b..step`, of which the sign of the step does not count; a step of 0 is one of 1.
+/// Splits `a..b` or `a..b..step`. The sign of the step has no effect, and a step of 0 is 1.
 fn range(text: &str) -> Option<(&str, &str, u64)> {
     let (begin, rest) = text.split_once("..")?;
     let (end, step) = match rest.split_once("..") {
@@ -180,7 +180,7 @@ fn range(text: &str) -> Option<(&str, &str, u64)> {
         None => (rest, "1"),
     };
     let is_number = !step.is_empty() && step.bytes().all(|b| b.is_ascii_digit());
-    // A step beyond 64 bits passes over everything.
+    // A step beyond 64 bits skips all other items.
     let step = if is_number {
         step.parse().unwrap_or(u64::MAX)
     } else {
@@ -222,13 +222,13 @@ fn numbers(text: &str, most: usize) -> Result<Option<Vec<String>>, BraceError> {
         } else {
             i128::from(begin) - offset
         };
-        // Python counts the sign as part of the width, and so does Rust.
+        // Python and Rust count the sign as part of the width.
         format!("{number:0width$}")
     };
     Ok(Some((0..=count).map(number).collect()))
 }
 
-/// A range of letters: of A to Z and then a to z.
+/// Expands a range of letters. `Z` precedes `a`.
 fn letters(text: &str) -> Option<Vec<String>> {
     let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').collect();
     let (begin, end, step) = range(text)?;

@@ -1,4 +1,4 @@
-//! Archives one after the other.
+//! Samples of several archives in sequence.
 
 use std::path::Path;
 use std::vec::IntoIter;
@@ -11,14 +11,14 @@ use crate::paths;
 use crate::stages::Stages;
 use crate::tar::{Sample, Samples};
 
-/// The archives that a pattern names, all of which are there.
+/// Returns the archives of a pattern. All of them exist.
 pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     let asked = |reason: String, remedy: &str| {
         FormatError::new(Fault::Asked, Place::named(urls), reason, remedy)
     };
     let mut shards = Vec::new();
     for pattern in urls.split("::") {
-        // A folder, or names with stars: what the shell would have written out.
+        // A folder or a wildcard pattern, which a shell would expand.
         if Path::new(pattern).is_dir() || pattern.contains(['*', '?']) {
             let named = paths::files(pattern, "tar")?;
             shards.extend(named.iter().map(|path| path.display().to_string()));
@@ -43,7 +43,7 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
             ));
         }
     }
-    // A shard that is missing is known before an hour of training has passed.
+    // A missing shard is reported at the start, not after an hour of training.
     let is_missing = |shard: &&String| !Path::new(shard).exists();
     let missing = shards.iter().filter(is_missing).count();
     if let Some(first) = shards.iter().find(is_missing) {
@@ -65,7 +65,7 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     Ok(shards)
 }
 
-/// The samples of archives.
+/// Iterator over the samples of archives.
 pub(super) struct Shards {
     left: IntoIter<String>,
     current: Option<Samples>,
@@ -79,7 +79,7 @@ impl Shards {
         }
     }
 
-    /// The next sample. After an error the next archive comes.
+    /// Returns the next sample. After an error, it continues with the next archive.
     pub(super) fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
         loop {
             if let Some(samples) = &mut self.current {

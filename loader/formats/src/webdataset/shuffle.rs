@@ -1,24 +1,24 @@
-//! The shuffle buffer of the package, with its random decisions.
+//! Shuffle buffer of webdataset, with the same random decisions.
 
 use loadscope_plan::rng::PythonRandom;
 
-/// The buffer of a shuffle, as `webdataset.shuffle` has it.
+/// Parameters of `webdataset.shuffle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffling {
-    /// `bufsize`: how many are held.
+    /// `bufsize`: size of the buffer, samples.
     pub size: usize,
-    /// `initial`: how many there have to be before the first is yielded.
+    /// `initial`: number of samples in the buffer before the first is returned.
     pub initial: usize,
 }
 
 impl Shuffling {
-    /// A buffer of `size`, and of 100 before the first is yielded, as by the package.
+    /// Creates a buffer of `size` with webdataset's default `initial` of 100.
     pub fn of(size: usize) -> Self {
         Self { size, initial: 100 }
     }
 }
 
-/// As `webdataset.filters._shuffle`: fills its buffer by two for each one that it yields, and yields any of them.
+/// Shuffle like `webdataset.filters._shuffle`. For each returned item, it adds up to two items to its buffer, and returns a random one.
 pub(super) struct Shuffle<T> {
     held: Vec<T>,
     size: usize,
@@ -38,7 +38,7 @@ impl<T> Shuffle<T> {
         }
     }
 
-    /// The next one, of those that `pull` yields. Errors come at once, and the buffer stays as it is.
+    /// Returns the next item of those from `pull`. It returns errors immediately and keeps the buffer.
     pub(super) fn next<E>(
         &mut self,
         mut pull: impl FnMut() -> Option<Result<T, E>>,
@@ -74,7 +74,7 @@ impl<T> Shuffle<T> {
     }
 }
 
-/// All of `items`, shuffled.
+/// Shuffles all items.
 pub(super) fn whole<T>(
     items: impl IntoIterator<Item = T>,
     shuffling: Shuffling,

@@ -1,4 +1,4 @@
-//! Damaged files: variants of a file that is right, each read to its end in a thread of its own.
+//! Damaged variants of a valid file. A separate thread reads each.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -8,10 +8,10 @@ use loadscope_formats::{FormatError, Rows};
 
 use super::{row, write};
 
-/// So long reading a damaged file of a few kilobytes may take, on a host that does other things as well.
+/// Time limit for a damaged file of a few kilobytes on a busy host.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A damaged file and whether it must be refused: a flipped bit in a number is another number.
+/// A damaged file. `refused` is false if the damage may only change a value, such as a flipped bit in a number.
 pub struct Damaged {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Damaged {
 }
 
 impl Damaged {
-    /// A file that must be refused.
+    /// Creates a file that must be refused.
     pub fn refused(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self {
             name: name.into(),
@@ -28,7 +28,7 @@ impl Damaged {
         }
     }
 
-    /// A file that may be read as something else, but must not end the program.
+    /// Creates a file that may have other values, but must not end the process.
     pub fn survived(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self {
             refused: false,
@@ -37,7 +37,7 @@ impl Damaged {
     }
 }
 
-/// What is damaged in the same ways whatever the format: cut off, with flipped bytes, filled with zeros, doubled, something else.
+/// Returns damages for any format: truncated, with flipped bytes, with zeros, doubled, or other content.
 pub fn usual(right: &[u8]) -> Vec<Damaged> {
     let mut all = Vec::new();
     for share in [0, 1, 2, 5, 10, 25, 50, 75, 90, 99] {
@@ -51,7 +51,7 @@ pub fn usual(right: &[u8]) -> Vec<Damaged> {
         "without its last byte",
         right[..right.len() - 1].to_vec(),
     ));
-    // A generator of its own, so that the same bytes are flipped each time.
+    // A fixed random generator flips the same bytes in each run.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -61,7 +61,7 @@ pub fn usual(right: &[u8]) -> Vec<Damaged> {
     };
     for round in 0..60 {
         let mut bytes = right.to_vec();
-        // Headers are at the begin and at the end: they are hit as often as all the rest.
+        // Two thirds of the rounds hit the headers at the start and the end.
         let zone = match round % 3 {
             0 => 0..bytes.len().min(160),
             1 => bytes.len().saturating_sub(160)..bytes.len(),
@@ -93,7 +93,7 @@ pub fn usual(right: &[u8]) -> Vec<Damaged> {
     all
 }
 
-/// Opens and reads each; `open` gets the path of a file with the damaged bytes. Returns how many were refused.
+/// Reads each damaged file with `open`. Returns the number of refused files.
 pub fn endure(
     name: &str,
     all: Vec<Damaged>,
@@ -112,7 +112,7 @@ pub fn endure(
         let thread = reader.spawn(move || {
             let read = open(&path).and_then(|data| {
                 let rows = data.len();
-                // Of what says that it has a billion rows the first and the last are looked at.
+                // Only the first and last rows are read, because a damaged file may declare a billion.
                 let few = (0..rows.min(200)).chain(rows.saturating_sub(200)..rows);
                 few.map(|index| row(&*data, index).map(|_| ()))
                     .collect::<Result<Vec<_>, _>>()
@@ -138,7 +138,7 @@ pub fn endure(
     refused
 }
 
-/// An error is a sentence with the file, and says what to do.
+/// Checks that an error is one line with the file and a remedy.
 fn check(name: &str, error: &FormatError) {
     let text = error.to_string();
     let good = !error.place.source.is_empty()

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of several tests.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -22,7 +22,7 @@ use loadscope_formats::webdataset::{self, WebDataset};
 use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource, Untimed};
 use serde_json::Value;
 
-/// Opens what a case of `make_data.py` names.
+/// Opens the data of a case of `make_data.py`.
 pub fn opened(case: &Value) -> Result<Box<dyn Rows>, FormatError> {
     let texts = |value: &Value| -> Vec<String> {
         let texts = value.as_array().into_iter().flatten();
@@ -114,7 +114,7 @@ pub fn row(data: &dyn Rows, index: usize) -> Result<Cell, FormatError> {
     data.row(index, &mut Untimed)
 }
 
-/// Rows asked for together, or one by one where that is not offered.
+/// Reads rows in a batch, or one by one if the format has no batch read.
 pub fn all(data: &dyn Rows, indices: &[usize]) -> Result<Vec<Cell>, FormatError> {
     assert_eq!(data.has_rows(), data.rows(&[], &mut Untimed).is_some());
     match data.rows(indices, &mut Untimed) {

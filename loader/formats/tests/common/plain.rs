@@ -1,4 +1,4 @@
-//! Cells as the JSON that `make_data.py` writes.
+//! Conversion of cells to the JSON that `make_data.py` writes.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ pub fn plain(cell: &Cell) -> Value {
     }
 }
 
-/// What is not the same; with `close`, elements of float32 arrays may differ by that much.
+/// Returns the first difference. `close` is the largest accepted difference of elements of float32 arrays.
 pub fn differs(ours: &Value, expected: &Value, close: Option<f64>) -> Option<String> {
     if ours == expected {
         return None;
@@ -68,7 +68,7 @@ pub fn differs(ours: &Value, expected: &Value, close: Option<f64>) -> Option<Str
     Some(format!("{} is not {}", short(ours), short(expected)))
 }
 
-/// The largest difference between float32 numbers in hexadecimal.
+/// Returns the largest difference between float32 numbers in hexadecimal.
 fn furthest(a: &str, b: &str) -> f64 {
     let numbers = |text: &str| -> Vec<f64> {
         let digits = text.as_bytes().chunks_exact(8);

@@ -2,7 +2,7 @@
 
 use super::{Damaged, all};
 
-/// An array file with that header in front of `data`.
+/// Creates an array file with a header before `data`.
 fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
@@ -15,7 +15,7 @@ fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
 }
 
-/// Eight rows of four floats.
+/// Creates eight rows of four floats.
 pub fn right() -> Vec<u8> {
     npy(&header("'<f4'", "(8, 4)"), &[7; 128])
 }
@@ -86,12 +86,12 @@ fn archive(members: &[(&str, Vec<u8>)], packed: bool) -> Vec<u8> {
     writer.finish().expect("memory").into_inner()
 }
 
-/// Two arrays.
+/// Creates two arrays.
 pub fn any_npz() -> Vec<u8> {
     archive(&[("a.npy", right()), ("b.npy", right())], true)
 }
 
-/// A tensor.
+/// Creates one tensor.
 pub fn any_tensors() -> Vec<u8> {
     let header = r#"{"a":{"dtype":"F32","shape":[8,4],"data_offsets":[0,128]}}"#;
     tensors(header, &[7; 128])
@@ -116,7 +116,7 @@ fn npz_files() {
         ));
         damaged.push(Damaged::refused("no members", archive(&[], packed)));
         damaged.push(Damaged::refused("no zip", right()));
-        // Sizes in the directory at the end: packed at 20, unpacked at 24, behind its signature.
+        // Offsets in the central directory after its signature: compressed size at 20, uncompressed size at 24.
         let at = pair
             .windows(4)
             .position(|w| w == b"PK\x01\x02")

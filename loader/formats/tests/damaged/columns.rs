@@ -1,4 +1,4 @@
-//! Tables by column: parquet and files of Arrow.
+//! Parquet and Arrow files.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::{Damaged, all};
 
-/// Numbers, texts with nulls, lists, words of a dictionary.
+/// Creates numbers, texts with nulls, lists and dictionary words.
 fn table(rows: usize) -> RecordBatch {
     let mut lists = ListBuilder::new(Int32Builder::new());
     let mut words = StringDictionaryBuilder::<Int32Type>::new();
@@ -54,12 +54,12 @@ fn parquet(compression: Compression) -> Vec<u8> {
     file
 }
 
-/// A table in a usual packing.
+/// Creates a table with the most common compression.
 pub fn any_parquet() -> Vec<u8> {
     parquet(Compression::SNAPPY)
 }
 
-/// A stream of two batches.
+/// Creates a stream of two batches.
 pub fn any_arrow() -> Vec<u8> {
     arrow(true, None)
 }
@@ -97,7 +97,7 @@ fn parquet_files() {
             "text",
             b"hello, this is no table\n".repeat(10),
         ));
-        // Every byte of the footer once as 0x7f, every byte of the first pages once as 0xff.
+        // Each third byte of the footer becomes 0x7f. Each byte of the first pages becomes 0xff.
         let footer =
             u32::from_le_bytes(right[end - 8..end - 4].try_into().expect("4 bytes")) as usize;
         for at in (end - 8 - footer..end - 8).step_by(3) {

@@ -1,4 +1,4 @@
-//! Every format, damaged in the usual ways: cut off, flipped, filled with zeros, doubled, backwards.
+//! Every format with the usual damages: truncated, flipped, with zeros, doubled, reversed.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ use crate::common::{Options, open, write};
 
 type Open = fn(&Path) -> Result<Box<dyn Rows>, FormatError>;
 
-/// As many files there must be at least.
+/// Minimum number of files.
 const LEAST: usize = 300;
-/// No stream of a damaged file of a few kilobytes has more samples.
+/// Maximum number of samples from a damaged file of a few kilobytes.
 const MOST_SAMPLES: usize = 100_000;
 
-/// A stream that was read to its end.
+/// All results of a stream.
 struct Streamed(Vec<Result<Cell, FormatError>>);
 
 impl Rows for Streamed {
@@ -105,7 +105,7 @@ const INSTANCES: &str = r#"{"images":[{"id":1,"file_name":"a.jpg","width":30,"he
     {"id":2,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"area":1,"iscrowd":1,"segmentation":{"counts":[100,50,450],"size":[20,30]}},
     {"id":3,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"segmentation":{"counts":"T3b1^><","size":[20,30]}}]}"#;
 
-/// An LMDB environment that python-lmdb made: twelve small values and one of several pages.
+/// LMDB environment from python-lmdb with twelve small values and one of several pages.
 const SMALL: &[u8] = include_bytes!("../data/small.mdb");
 
 fn archive() -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::{Damaged, all};
 use crate::common::damage::{endure, usual};
 use crate::common::{Options, open};
 
-/// A WAV file of 16 bits, with fields of its header as given.
+/// Creates a WAV file with the given header fields.
 fn wav(tag: u16, channels: u16, rate: u32, bits: u16, size: u32, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"RIFF".to_vec();
     bytes.extend((36 + data.len() as u32).to_le_bytes());
@@ -23,7 +23,7 @@ fn wav(tag: u16, channels: u16, rate: u32, bits: u16, size: u32, data: &[u8]) ->
     bytes
 }
 
-/// A hundred frames of two channels.
+/// Creates a hundred frames of two channels.
 pub fn right() -> Vec<u8> {
     wav(1, 2, 8000, 16, 400, &[1u8; 400])
 }
@@ -54,10 +54,10 @@ fn wav_files() {
     all("audio", "a.wav", damaged, &right, 35);
 }
 
-/// 0.02 s of noise, made by soundfile.
+/// Noise of 0.02 s, from soundfile.
 pub const FLAC: &[u8] = include_bytes!("../data/noise.flac");
 pub const OGG: &[u8] = include_bytes!("../data/noise.ogg");
-/// Of three channels.
+/// Ogg Vorbis with three channels.
 const THREE: &[u8] = include_bytes!("../data/three.ogg");
 
 #[test]

@@ -1,8 +1,8 @@
-//! Tables as text: csv and jsonl.
+//! CSV and JSON Lines files.
 
 use super::{Damaged, all};
 
-/// Numbers, texts with quotes and ends of lines, truth values.
+/// Creates rows of numbers, texts with quotes and line ends, and bools.
 pub fn right() -> String {
     let mut right = "id,name,price,ok\n".to_owned();
     for n in 0..60 {

@@ -1,16 +1,16 @@
-//! A Python that has the packages which formats are held against.
+//! Python interpreter with the packages for comparison.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The Python that `LOADSCOPE_FORMATS_PYTHON` names, or that of `cargo xtask setup --formats`, or another one that is here: the first
-/// that can import all `packages`. Without one a line says which test did not run, past the capture of its output.
+/// Returns the first Python that can import all `packages`: that of `LOADSCOPE_FORMATS_PYTHON`, that of `cargo xtask setup --formats`, or
+/// another one. Without one, prints a line about the skipped test that bypasses the output capture.
 pub fn python(packages: &[&str]) -> Option<PathBuf> {
     let import = format!("import {}", packages.join(", "));
     let works = |python: &PathBuf| {
         let mut asked = Command::new(python);
         asked.args(["-c", &import]).stderr(Stdio::null());
-        // Our own libtorch must not become that of PyTorch.
+        // PyTorch must not load Loadscope's libtorch.
         asked.env_remove("LD_LIBRARY_PATH");
         asked.status().is_ok_and(|status| status.success())
     };
@@ -41,7 +41,7 @@ fn places() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Says what a test did not do.
+/// Reports a skipped test.
 pub fn say(text: &str) {
     use std::io::Write as _;
     let line = format!("NOT RUN: {text}\n");

@@ -1,4 +1,4 @@
-//! Archives that are made for tests, and how they are read.
+//! Test archives and their readers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub fn put(archive: &mut tar::Builder<Vec<u8>>, name: &str, bytes: &[u8]) {
     archive.append_data(&mut header, name, bytes).unwrap();
 }
 
-/// An archive of these files.
+/// Creates an archive of files.
 pub fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     files
@@ -44,7 +44,7 @@ pub fn sound() -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
-/// A header whose checksum is right, whatever the rest.
+/// Creates a header with a valid checksum.
 pub fn header(name: &str, kind: u8, size: &[u8; 12]) -> [u8; 512] {
     let mut block = [0; 512];
     block[..name.len()].copy_from_slice(name.as_bytes());
@@ -79,7 +79,7 @@ pub fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
     }
 }
 
-/// The most memory that this process ever had in use, where the system says so.
+/// Returns the peak memory of this process, MB, or 0 if the system does not report it.
 pub fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

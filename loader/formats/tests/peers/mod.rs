@@ -1,4 +1,4 @@
-//! Values in Python, for comparison: a script beside this file prints what the counterpart yields, one JSON value a sample.
+//! Comparison with Python. A script in this folder prints the counterpart's samples, one JSON value per sample.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 #[allow(unused_imports, reason = "each test uses a part of it")]
 pub use interpreter::{python, say};
 
-/// What `work` returns, if it does so in time.
+/// Returns the result of `work`, or panics after `limit`.
 pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = mpsc::channel();
     let thread = std::thread::spawn(move || send.send(work()).is_ok());
@@ -45,7 +45,7 @@ pub fn run(python: &Path, script: &str, arguments: &[&str]) -> Vec<Value> {
     run_with(python, script, arguments, &[])
 }
 
-/// Runs a script of this folder with variables in its environment.
+/// Runs a script of this folder with environment variables.
 pub fn run_with(
     python: &Path,
     script: &str,
@@ -67,7 +67,7 @@ pub fn run_with(
         .collect()
 }
 
-/// A cell as `shown.py` prints the value it stands for.
+/// Converts a cell to the output of `shown.py`.
 pub fn shown(cell: &Cell) -> Value {
     let bytes = |kind: &str, bytes: &[u8]| {
         let mut crc = flate2::Crc::new();
@@ -83,7 +83,7 @@ pub fn shown(cell: &Cell) -> Value {
         Cell::Float(value) => json!(["float", format!("{:016x}", value.to_bits())]),
         Cell::Text(text) => json!(["str", &**text]),
         Cell::Bytes(of) => bytes("bytes", of),
-        // Pictures are compared as they are in the file; what becomes of them is tested where they are decoded.
+        // Only the encoded bytes of pictures are compared. Tests of the decoder cover the pixels.
         Cell::Picture(picture) => bytes("bytes", &picture.bytes),
         Cell::Scalar(scalar) => bytes(scalar.dtype().name(), scalar.bytes()),
         Cell::Array(array) => json!([

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of Debian in a folder of its own, which ends with the test.
+//! Temporary PostgreSQL server from Debian's packages. It ends with the test.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The password of the server's user. It must not be seen anywhere.
+/// Password of the server's user. It must not appear in any output.
 pub const PASSWORD: &str = "s3cret-p@ss:word/x";
-/// The same in a URL.
+/// The password, percent-encoded for a URL.
 pub const QUOTED: &str = "s3cret-p%40ss%3Aword%2Fx";
 
 pub struct Server {
@@ -20,7 +20,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that runs; `None`, and a line that says so, where PostgreSQL is not installed.
+    /// Starts a server. Without PostgreSQL, prints a line and returns `None`.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             super::say("PostgreSQL is not installed (Debian: apt-get install postgresql)");
@@ -32,7 +32,7 @@ impl Server {
         let secret = folder.path().join("password");
         std::fs::write(&secret, PASSWORD).unwrap();
         if is_root() {
-            // The server does not run as root.
+            // The server refuses to run as root.
             let owned = Command::new("chown")
                 .args(["-R", "postgres"])
                 .arg(folder.path())
@@ -93,12 +93,12 @@ impl Server {
         }
     }
 
-    /// Its URL with the password.
+    /// Returns the URL with the password.
     pub fn url(&self) -> String {
         format!("postgresql://ann:{QUOTED}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// What `psycopg` and `psql` read.
+    /// Returns environment variables for `psycopg` and `psql`.
     pub fn environment(&self) -> [(&'static str, String); 5] {
         [
             ("PGHOST", "127.0.0.1".to_owned()),
@@ -109,7 +109,7 @@ impl Server {
         ]
     }
 
-    /// Runs SQL, each text by itself.
+    /// Runs each SQL text separately.
     pub fn run(&self, sql: &[&str]) {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.args(["-q", "-v", "ON_ERROR_STOP=1"])
@@ -125,7 +125,7 @@ impl Server {
         );
     }
 
-    /// SQL that runs on its own until it is killed: something that holds a lock.
+    /// Starts SQL in the background until the process is killed, for example to hold a lock.
     pub fn begin(&self, sql: &str) -> Child {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.args(["-q", "-c", sql])
@@ -178,7 +178,7 @@ fn launch(programs: &Path, data: &Path, port: u16) -> Child {
         .unwrap()
 }
 
-/// A program of PostgreSQL as a user that is not root.
+/// Returns a command that runs a PostgreSQL program as a user other than root.
 fn as_user(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
@@ -195,7 +195,7 @@ fn is_root() -> bool {
     id.is_ok_and(|id| id.stdout.starts_with(b"0"))
 }
 
-/// Where Debian has the programs of the newest version.
+/// Returns Debian's folder with the programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut folders: Vec<PathBuf> = versions.flatten().map(|v| v.path().join("bin")).collect();

@@ -1,4 +1,4 @@
-//! Queries, as the tests of both databases ask them.
+//! Queries for the tests of both databases.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub fn row(rows: &dyn Rows, index: usize) -> Result<Cell, FormatError> {
     rows.row(index, &mut Untimed)
 }
 
-/// A query that is soon given up.
+/// Creates a query with a short timeout.
 pub fn short(text: &str) -> Query {
     let timeout = Duration::from_millis(1500);
     Query {
@@ -57,7 +57,7 @@ pub fn short(text: &str) -> Query {
     }
 }
 
-/// A table of `rows` rows: id, name, class, picture.
+/// Creates a table of `rows` rows: id, name, class, picture.
 pub fn made(rows: i64) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("shop.db");
@@ -71,7 +71,7 @@ pub fn made(rows: i64) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// An error of this kind, whose sentence has these parts and no password.
+/// Checks the kind of an error, parts of its text, and that it contains no password.
 pub fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
     let text = error.to_string();
     assert_eq!(error.fault, fault, "{text}");

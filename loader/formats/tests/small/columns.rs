@@ -1,4 +1,4 @@
-//! Tables by column, sounds and texts.
+//! Tables in Parquet and Arrow, sounds and texts.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use loadscope_formats::{Array, Cell, Rows as _, fields};
 
 use crate::common::{all, row, write};
 
-/// Two rows: `{label: 3, x: 0.5, words: [1, 2], text: "ä"}` and one of nulls but for its label.
+/// Creates two rows: `{label: 3, x: 0.5, words: [1, 2], text: "ä"}`, and one with only a label.
 fn table() -> RecordBatch {
     let lists = [Some(vec![Some(1), Some(2)]), None];
     RecordBatch::try_from_iter([
@@ -103,7 +103,7 @@ fn rows_of_arrow() {
         (data.labels(), data.notes().len()),
         (Some(vec![3, 4, 4]), 0)
     );
-    // Without the mark of the end it may be cut off, and that is reported.
+    // Without an end mark, the file may be truncated, and a note reports it.
     write(&path, &whole[..whole.len() - 8]);
     let data = Saved::open(&path).expect("a stream");
     assert!(
@@ -163,6 +163,8 @@ fn lines_of_words() {
     );
 }
 
+/// Measures a CSV file of ten million rows:
+///
 /// `cargo test --release -p loadscope-formats --test small -- --ignored --nocapture ten_million`
 #[test]
 #[ignore = "a measurement, which writes 300 MB"]

@@ -1,4 +1,4 @@
-//! One column of all rows of a server, in the order of their keys.
+//! One column of all rows of a server, in key order.
 
 use std::collections::HashMap;
 
@@ -14,26 +14,26 @@ use crate::sql::keys::{Key, Keys};
 use crate::sql::query::{Query, quoted};
 use crate::stages::Untimed;
 
-/// Rows that are fetched at a time, where only a column of them is.
+/// Rows per fetch of a single column.
 pub(super) const FETCHED: usize = 100_000;
 
-/// What is asked for.
+/// Request for a column.
 pub(super) struct Asked<'a> {
     pub(super) link: &'a Link,
     pub(super) query: &'a Query,
     pub(super) selection: &'a Selection,
     pub(super) keys: &'a Keys,
-    /// The key as it is asked for.
+    /// SQL expression of the key.
     pub(super) key: &'a str,
     pub(super) kind: Kind,
     pub(super) name: &'a str,
 }
 
 impl Asked<'_> {
-    /// The values of the column.
+    /// Reads the values of the column.
     ///
     /// # Errors
-    /// If the server is away, a value cannot be held, or the rows are others than before.
+    /// If the server is unreachable, a value has no cell type, or the rows have changed.
     pub(super) fn values(&self) -> Result<Vec<Cell>, FormatError> {
         let positions: HashMap<Key<'_>, usize> = (0..self.keys.len())
             .filter_map(|at| Some((self.keys.get(at)?, at)))

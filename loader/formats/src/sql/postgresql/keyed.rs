@@ -20,14 +20,14 @@ use crate::sql::keys::{Key, Keys, Read, Reading};
 use crate::sql::query::{Query, quoted};
 use crate::stages::{Stages, Untimed};
 
-/// The rows of a query, whose keys are read once. Each thread asks over a connection of its own, for all rows of a batch at once.
+/// Rows of a query, whose keys are read once. Each thread has a connection and fetches all rows of a batch in one query.
 pub(in crate::sql) struct KeyedRows {
     address: Address,
     query: Query,
-    /// Asks for the rows of several keys.
+    /// Query for the rows of several keys.
     by_keys: String,
     selection: Selection,
-    /// The key as it is asked for.
+    /// SQL expression of the key.
     key: String,
     keys: Keys,
     labels: Option<Vec<u32>>,
@@ -35,7 +35,7 @@ pub(in crate::sql) struct KeyedRows {
     owner: Owner,
 }
 
-/// A thread's connection.
+/// Connection of a thread.
 struct Asking {
     link: Link,
     statement: Statement,
@@ -50,7 +50,7 @@ impl KeyedRows {
         let (key, keys) = match selection.kind(index) {
             Some(Kind::Int2 | Kind::Int4 | Kind::Int8) => (format!("{column}::int8"), "$1::int8[]"),
             Some(Kind::Text) => (format!("{column}::text"), "$1::text[]"),
-            // A type that is asked for as text: compared as itself where the server can, so that an index is used.
+            // Other types are compared as text. Integers and texts are compared as the column itself, so that the server can use an index.
             _ => (format!("{column}::text"), "$1::text[]"),
         };
         let compared = match selection.kind(index) {
@@ -193,7 +193,7 @@ impl Rows for KeyedRows {
         self.labels.clone()
     }
 
-    /// By one query, over a connection of its own.
+    /// Reads a column with one query over a separate connection.
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let kind = self.selection.kind(name)?;
         let read = || {
@@ -213,7 +213,7 @@ impl Rows for KeyedRows {
     }
 }
 
-/// The keys of all rows, and their labels if there is a column of them.
+/// Reads the keys of all rows, and the labels if a label column exists.
 fn read_keys(
     link: &Link,
     selection: &Selection,

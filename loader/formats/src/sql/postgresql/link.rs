@@ -1,4 +1,4 @@
-//! A connection to a server, whose every answer is waited for with a limit.
+//! Connection to a server with a timeout for each answer.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::sql::address::Address;
 use crate::sql::query::Query;
 use crate::stages::Stages;
 
-/// How often a thread that waits looks whether the answer is still wanted.
+/// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A connection that only reads.
+/// A read-only connection.
 pub(super) struct Link {
-    // The tasks of the client end with the runtime, so that it comes last.
+    // The client's tasks end with the runtime, so the client is dropped first.
     client: Client,
     runtime: Runtime,
     shown: String,
@@ -44,7 +44,7 @@ impl Link {
         })?;
         let connect = async {
             let (client, connection) = address.config().connect(NoTls).await?;
-            // What goes wrong with the connection is the answer to the next question.
+            // The next request returns an error of the connection.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };
@@ -62,12 +62,12 @@ impl Link {
         Ok(link)
     }
 
-    /// The server, for messages.
+    /// Returns the name of the server for messages.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The answer to what `ask` asks.
+    /// Runs `ask` and waits for its answer.
     pub(super) fn answer<T>(
         &self,
         stages: &mut dyn Stages,
@@ -83,7 +83,7 @@ impl Link {
     }
 }
 
-/// Waits for an answer, but not without end.
+/// Waits for an answer until a timeout or cancellation.
 fn wait<T>(
     runtime: &Runtime,
     shown: &str,
@@ -119,7 +119,7 @@ fn wait<T>(
     })
 }
 
-/// What `answer` yields; `None` if `end` comes first.
+/// Returns the output of `answer`, or `None` if `end` is ready first.
 async fn first<T>(
     mut answer: impl Future<Output = T> + Unpin,
     mut end: impl Future<Output = ()> + Unpin,
@@ -135,7 +135,7 @@ async fn first<T>(
     .await
 }
 
-/// The server's or the library's error as a sentence.
+/// Converts an error of the server or the library.
 fn sentence(place: Place, error: &Error) -> FormatError {
     let Some(refusal) = error.as_db_error() else {
         let cause = error
@@ -174,8 +174,8 @@ fn sentence(place: Place, error: &Error) -> FormatError {
             say!("the query writes: {said}"),
             say!("Write a SELECT for query="),
         ),
-        // 28: invalid authorization; 3D: invalid catalog name; 42: syntax error or access rule violation; 57: operator intervention; 08:
-        // connection exception. So the first two characters are defined.
+        // The first two characters of an SQLSTATE are its class. 28: invalid authorization. 3D: invalid catalog name. 42: syntax error or
+        // access rule violation. 57: operator intervention. 08: connection exception.
         code if code.code().starts_with("28") || code.code().starts_with("3D") => (
             Fault::Away,
             say!("the server refused the connection: {said}"),

@@ -1,4 +1,4 @@
-//! A query whose columns are known, and how its rows become cells.
+//! Columns of a query and conversion of its rows to cells.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::sql::columns::Columns;
 use crate::sql::query::{Query, quoted};
 use crate::stages::Stages;
 
-/// The columns of a query, each in a type that is read.
+/// Columns of a query, with their types.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     pub(super) columns: Columns,
     pub(super) kinds: Arc<[Kind]>,
-    /// The columns as they are asked for.
+    /// SQL expressions of the columns.
     pub(super) asked: String,
 }
 
 impl Selection {
-    /// Asks the server for the columns of the query.
+    /// Requests the columns of the query from the server.
     pub(super) fn of(
         link: &Link,
         query: &Query,
         stages: &mut dyn Stages,
     ) -> Result<Self, FormatError> {
-        // As a table of another query: what is none is refused here.
+        // Preparation as a subquery refuses a statement that returns no table.
         let text = format!("SELECT * FROM {}", query.as_table());
         let bare = query.bare();
         link.answer(stages, async |client| client.prepare(bare).await)?;
@@ -52,7 +52,7 @@ impl Selection {
         self.kinds.get(self.columns.position(column)?).copied()
     }
 
-    /// A row, of which the first `skip` columns are not the query's.
+    /// Converts a row. Its first `skip` columns are not part of the query.
     pub(super) fn cell(&self, row: &Row, number: u64, skip: usize) -> Result<Cell, FormatError> {
         self.columns
             .row(number, |column| match self.kinds.get(column) {

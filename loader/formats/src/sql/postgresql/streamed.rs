@@ -1,4 +1,4 @@
-//! Rows of a server one after the other, through a cursor of the server.
+//! Rows of a server in sequence, through a server-side cursor.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ use crate::sql::query::Query;
 use crate::stages::{Stages, Untimed};
 use crate::stream::{Share, Stream, StreamSource};
 
-/// Rows of the first fetch; the next ones fetch more or fewer, so that they take about [`CHUNK`].
+/// Rows of the first fetch. Later fetches adapt to about [`CHUNK`] bytes.
 const FIRST: usize = 64;
-/// Most rows of a fetch.
+/// Maximum number of rows per fetch.
 const MOST: usize = 10_000;
-/// Bytes that a fetch is meant to take.
+/// Target size of a fetch, bytes.
 const CHUNK: usize = 1 << 20;
 
-/// A query whose rows are streamed.
+/// A query with streamed rows.
 pub(in crate::sql) struct QueryStream {
     address: Address,
     query: Query,
@@ -55,19 +55,19 @@ impl StreamSource for QueryStream {
     }
 }
 
-/// One worker's rows.
+/// Rows of one worker.
 struct Part {
     address: Address,
     query: Query,
     selection: Selection,
     share: Share,
-    /// `None` before the first row.
+    /// Connection, or `None` before the first row.
     link: Option<Link>,
-    /// Rows that were fetched and not asked for yet.
+    /// Fetched rows that were not yet returned.
     rows: VecDeque<Row>,
-    /// Rows of the next fetch.
+    /// Number of rows of the next fetch.
     fetch: usize,
-    /// The next row of the query.
+    /// Position of the next row in the query.
     next: u64,
     is_over: bool,
 }
@@ -86,7 +86,7 @@ impl Part {
         Ok(link)
     }
 
-    /// Fetches the next rows; none at the end.
+    /// Fetches the next rows. Adds none at the end.
     fn fetch(&mut self, stages: &mut dyn Stages) -> Result<(), FormatError> {
         let link = match self.link.take() {
             Some(link) => link,
@@ -128,7 +128,7 @@ impl Part {
 impl Stream for Part {
     fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>> {
         let answer = self.advance(stages);
-        // A row that is wrong is behind the cursor now; after anything else there is no cursor any more.
+        // After an invalid row, the cursor is already past it. After any other error, there is no cursor.
         let goes_on = match &answer {
             Ok(row) => row.is_some(),
             Err(error) => error.fault == Fault::WrongType,

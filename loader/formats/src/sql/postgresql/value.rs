@@ -1,4 +1,4 @@
-//! Values of PostgreSQL's types, as psycopg has them where Python has such a type.
+//! Values of PostgreSQL's types, with psycopg's Python types where they exist.
 
 use loadscope_words::say;
 use tokio_postgres::Row;
@@ -8,7 +8,7 @@ use crate::cell::Cell;
 use crate::json::parse;
 use crate::sql::columns::Raw;
 
-/// How a column comes from the server.
+/// Type of a column in the server's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Bool,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Int8,
     Float4,
     Float8,
-    /// Of any precision; asked for as `float8`, since a tensor holds no more.
+    /// Arbitrary precision. It is requested as `float8`, because tensors have no higher precision.
     Numeric,
     Text,
     Bytes,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Floats4,
     Floats8,
     Texts,
-    /// Of another type; asked for as text.
+    /// Other type, requested as text.
     Other,
 }
 
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The column as it is asked for.
+    /// Returns the SQL expression of the column.
     pub(super) fn asked(self, column: &str) -> String {
         match self {
             Self::Numeric => format!("{column}::float8 AS {column}"),
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// The value of a row.
+    /// Returns the value in a row.
     pub(super) fn raw(self, row: &Row, column: usize) -> Result<Raw<'_>, String> {
         fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<Option<T>, String> {
             row.try_get(column).map_err(|e| e.to_string())
@@ -114,7 +114,7 @@ impl Kind {
     }
 }
 
-/// A number of single precision as psycopg has it: read from its shortest text.
+/// Converts a single-precision number through its shortest text, like psycopg.
 fn shortest(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| number.into())
 }

@@ -1,4 +1,4 @@
-//! A connection to a file, and what can be wrong with it.
+//! Connection to an SQLite file, and its errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::error::{Fault, FormatError, Place};
 use crate::sql::columns::Raw;
 use crate::sql::query::Query;
 
-/// Instructions of SQLite between two looks at the clock.
+/// SQLite instructions between two timeout checks.
 const STEPS: i32 = 1 << 14;
-/// Most bytes of a value.
+/// Maximum size of a value, bytes.
 const MOST_BYTES: i32 = 1 << 30;
-/// Kilobytes of pages that a connection keeps, as a negative number: so SQLite wants it.
+/// Size of a connection's page cache. SQLite expects KiB as a negative number.
 const CACHE: i32 = -65_536;
 
-/// A connection that only reads, and gives up after a time.
+/// A read-only connection with a timeout.
 pub(super) struct Database {
     connection: Connection,
     answers: Answers,
@@ -33,7 +33,7 @@ pub(super) struct Database {
 
 impl Database {
     pub(super) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
-        // SQLite's own message does not tell what is there instead.
+        // SQLite's own error does not name the actual file type.
         open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
         let answers = Answers::new(path, query.timeout);
         let late = {
@@ -47,7 +47,7 @@ impl Database {
             connection.progress_handler(STEPS, Some(late))?;
             connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
             connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-            // What the file itself defines is not run, and what does not fit together is noticed.
+            // Functions in the schema are not trusted, and damaged cells are detected.
             connection.execute_batch(&format!(
                 "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = {CACHE};"
             ))?;
@@ -63,7 +63,7 @@ impl Database {
         &self.answers
     }
 
-    /// A statement that only reads and has columns; the same text again is not parsed again.
+    /// Prepares a read-only statement with columns, and caches it.
     pub(super) fn prepare(&self, text: &str) -> Result<CachedStatement<'_>, FormatError> {
         self.answers.begin();
         let statement = self.connection.prepare_cached(text);
@@ -72,7 +72,7 @@ impl Database {
         Ok(statement)
     }
 
-    /// As [`prepare`](Self::prepare), for a text that comes once.
+    /// Works like [`prepare`](Self::prepare), but without the cache.
     pub(super) fn prepare_once(&self, text: &str) -> Result<Statement<'_>, FormatError> {
         self.answers.begin();
         let statement = self.connection.prepare(text);
@@ -81,7 +81,7 @@ impl Database {
         Ok(statement)
     }
 
-    /// From here on until it is dropped the rows stay as they are, and the file is not locked again for each.
+    /// Starts a transaction. The rows stay unchanged until it is dropped, and the file is locked only once.
     pub(super) fn transaction(&self) -> Result<Transaction<'_>, FormatError> {
         self.answers.begin();
         let transaction = self.connection.unchecked_transaction();
@@ -100,7 +100,7 @@ impl Database {
         ))
     }
 
-    /// The names of the columns of the query.
+    /// Returns the column names of the query.
     pub(super) fn columns(&self, query: &Query) -> Result<Vec<String>, FormatError> {
         let statement = self.prepare_once(query.bare())?;
         let names = statement.column_names();
@@ -108,7 +108,7 @@ impl Database {
     }
 }
 
-/// A value of a row. What is not text although it says so is an error, as in Python.
+/// Returns a value of a row. Text that is not UTF-8 is an error, as in Python.
 pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String> {
     Ok(match row.get_ref(column).map_err(|e| e.to_string())? {
         ValueRef::Null => Raw::Made(Cell::Null),
@@ -122,13 +122,13 @@ pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String
     })
 }
 
-/// How long the answers of a connection are waited for, and the message when they do not come.
+/// Timeout of a connection's answers, and the name for its errors.
 #[derive(Clone)]
 pub(super) struct Answers {
     shown: Arc<str>,
     timeout: Duration,
     opened: Instant,
-    /// Milliseconds after `opened` at which the present one is not waited for any more.
+    /// Deadline of the current answer, milliseconds after `opened`.
     until: Arc<AtomicU64>,
 }
 
@@ -142,7 +142,7 @@ impl Answers {
         }
     }
 
-    /// From now on the next answer is waited for.
+    /// Starts the timeout of the next answer.
     pub(super) fn begin(&self) {
         let until = self.opened.elapsed().saturating_add(self.timeout);
         self.until
@@ -153,7 +153,7 @@ impl Answers {
         self.opened.elapsed().as_millis() as u64 > self.until.load(Ordering::Relaxed)
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     pub(super) fn shown(&self) -> Arc<str> {
         Arc::clone(&self.shown)
     }
@@ -162,7 +162,7 @@ impl Answers {
         Place::named(&*self.shown)
     }
 
-    /// A sentence of SQLite's error.
+    /// Converts an SQLite error.
     pub(super) fn error(&self, error: &Error) -> FormatError {
         let place = self.place();
         let seconds = self.timeout.as_secs_f64();

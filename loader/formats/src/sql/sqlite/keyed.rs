@@ -16,11 +16,11 @@ use crate::sql::keys::{Key, Keys, Read, Reading};
 use crate::sql::query::{Query, quoted};
 use crate::stages::{Stages, Untimed};
 
-/// The rows of a query, whose keys are read once. Each thread asks over a connection of its own.
+/// Rows of a query, whose keys are read once. Each thread has its own connection.
 pub(in crate::sql) struct KeyedRows {
     path: PathBuf,
     query: Query,
-    /// Asks for one row.
+    /// Query for one row.
     by_key: String,
     columns: Columns,
     keys: Keys,
@@ -100,7 +100,7 @@ impl KeyedRows {
 }
 
 impl KeyedRows {
-    /// What `ask` answers over the connection of this thread.
+    /// Calls `ask` with the connection of this thread.
     fn with_database<T>(
         &self,
         stages: &mut dyn Stages,
@@ -126,7 +126,7 @@ impl Rows for KeyedRows {
         self.with_database(stages, |database, stages| self.ask(database, index, stages))
     }
 
-    /// In one transaction, so that the file is locked once for all of them.
+    /// Reads several rows in one transaction, which locks the file only once.
     fn rows(
         &self,
         indices: &[usize],
@@ -152,7 +152,7 @@ impl Rows for KeyedRows {
         &self.classes
     }
 
-    /// By one query. A file that was written to meanwhile may have other rows.
+    /// Reads a column with one query. A write to the file may have changed the rows.
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         self.columns.has(name).then(|| {
             let values = self.with_database(&mut Untimed, |database, _| {
@@ -175,7 +175,7 @@ impl Rows for KeyedRows {
     }
 }
 
-/// The keys of all rows, and their labels if there is a column of them.
+/// Reads the keys of all rows, and the labels if a label column is set.
 fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, FormatError> {
     let label = query.label.as_deref();
     let wanted = match label {
@@ -204,7 +204,7 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, Fo
     reading.finish()
 }
 
-/// The values of a column, in the order of the keys.
+/// Reads the values of a column in the order of the keys.
 fn read_column(
     database: &Database,
     query: &Query,

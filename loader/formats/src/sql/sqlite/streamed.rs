@@ -1,4 +1,4 @@
-//! Rows of an SQLite file one after the other.
+//! Rows of an SQLite file in sequence.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::sql::query::Query;
 use crate::stages::Stages;
 use crate::stream::{Share, Stream, StreamSource};
 
-/// A query whose rows are streamed.
+/// A query with streamed rows.
 pub(in crate::sql) struct QueryStream {
     path: PathBuf,
     query: Query,
@@ -57,7 +57,7 @@ self_cell! {
 }
 
 self_cell! {
-    /// A query under way, with the connection that it is asked over.
+    /// A running query with its connection.
     struct Cursor {
         owner: MutBorrow<Prepared>,
         #[not_covariant]
@@ -72,19 +72,19 @@ enum State {
     Over,
 }
 
-/// One worker's rows. The cursor is of the thread that asks for them, and stays there.
+/// Rows of one worker. The cursor stays in the thread that created it.
 struct Part {
     path: PathBuf,
     query: Query,
     columns: Columns,
     share: Share,
-    /// The next row of the query.
+    /// Position of the next row in the query.
     next: u64,
     state: State,
     owner: Owner,
 }
 
-/// A cursor, and the message when it does not go on.
+/// A cursor, with the timeout and the name for its errors.
 struct Under {
     cursor: Cursor,
     answers: Answers,
@@ -119,7 +119,7 @@ impl Part {
         })
     }
 
-    /// The next row of this worker.
+    /// Returns the next row of this worker.
     fn advance(
         &mut self,
         under: &mut Under,
@@ -161,7 +161,7 @@ impl Stream for Part {
             return None;
         }
         let owner = self.owner.clone();
-        // A row that is wrong leaves the cursor where it is; the next call goes on behind it.
+        // The cursor survives an invalid row. The next call continues after it.
         let answer = owner.with(
             &mut (&mut *self, stages),
             |(part, stages)| part.connect(*stages),
