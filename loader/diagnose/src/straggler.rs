@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_straggler_is_named_and_an_even_crew_has_none() {
+    fn the_straggler_is_named_and_even_ranks_have_none() {
         let mut fleet = Fleet::default();
         for k in 0..4 {
             rank(&mut fleet, k, &[if k == 2 { 10 } else { 2 }; 20]);

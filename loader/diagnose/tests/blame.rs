@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn it_adds_up_whatever_happens(moves in moves(), wild in any::<bool>()) {
+    fn causes_add_up_to_the_waited_time_for_any_history(moves in moves(), wild in any::<bool>()) {
         let mut run = fold(&history(&moves, wild));
         assert_sound(&run);
         run.info.origin = Origin::Pytorch(String::new());
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn it_adds_up_whatever_a_source_sends(events in prop::collection::vec(any::event(), 0..120)) {
+    fn causes_add_up_to_the_waited_time_for_any_events(events in prop::collection::vec(any::event(), 0..120)) {
         let mut run = fold(&events);
         assert_sound(&run);
         run.info.origin = Origin::Pytorch(String::new());
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn every_instant_has_the_stage_of_the_awaited_batch(moves in moves()) {
+    fn each_cause_fits_the_stage_of_the_awaited_batch(moves in moves()) {
         let run = fold(&history(&moves, false));
         for (k, wait) in run.waits().iter().enumerate() {
             let Some(row) = run.awaited_in(wait) else { continue };
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn ranges_add_up_to_the_whole(moves in moves(), cuts in prop::collection::vec(0.0..1.0f64, 1..6)) {
+    fn causes_of_ranges_add_up_to_those_of_the_run(moves in moves(), cuts in prop::collection::vec(0.0..1.0f64, 1..6)) {
         let mut run = fold(&history(&moves, false));
         run.info.origin = Origin::Pytorch(String::new());
         let mut at: Vec<Nanos> = cuts.iter().map(|c| Nanos((c * run.end().0 as f64) as i64)).collect();
@@ -148,7 +148,7 @@ fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
 }
 
 #[test]
-fn causes_are_distinguished() {
+fn waited_time_is_split_by_cause() {
     let worker = WorkerInfo {
         worker: 0,
         seed: Some(1),
@@ -182,7 +182,7 @@ fn causes_are_distinguished() {
 }
 
 #[test]
-fn samples_and_their_stages_are_distinguished() {
+fn waited_time_is_split_by_sample_and_stage() {
     let sample = |start, wall| SampleTiming {
         start: Nanos(start),
         wall: Nanos(wall),
@@ -262,7 +262,7 @@ fn samples_and_their_stages_are_distinguished() {
 }
 
 #[test]
-fn what_the_source_cannot_measure_is_not_zero() {
+fn unmeasured_causes_have_no_time_instead_of_zero() {
     let events = || {
         vec![
             (0, EventKind::EpochStarted { epoch: 0 }),
@@ -296,7 +296,7 @@ fn what_the_source_cannot_measure_is_not_zero() {
 }
 
 #[test]
-fn a_run_without_anything_has_nothing_to_blame() {
+fn an_empty_run_has_no_cause_and_no_finding() {
     let run = Run::default();
     assert_eq!(Blame::whole(&run).main(), None);
     let diagnosis = Diagnosis::of(&run, None, Vec::new());
@@ -311,7 +311,7 @@ fn a_run_without_anything_has_nothing_to_blame() {
 /// Run with `--release -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures"]
-fn a_million_batches_are_blamed_in_a_tenth_of_a_second() {
+fn causes_of_a_million_batches_are_found_in_100_ms() {
     let mut run = Run::default();
     let mut push = |at: i64, kind| {
         run.apply(&Event {

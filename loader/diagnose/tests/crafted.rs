@@ -5,7 +5,7 @@ use loadscope_trace::{BatchId, Event, EventKind, Lane, Nanos, Run, RunId, RunInf
 
 /// A lane has at most 65,535 rows. Row numbers must not overflow.
 #[test]
-fn a_lane_with_all_rows_is_diagnosed() {
+fn a_full_lane_does_not_overflow_row_numbers() {
     let mut run = Run::new(RunInfo::default());
     let mut tell = |at, kind| {
         run.apply(&Event {

@@ -128,7 +128,7 @@ fn a_slow_collate_fn_is_named() {
 }
 
 #[test]
-fn workers_are_not_advised_where_they_take_longer_to_start_than_they_save() {
+fn workers_are_not_advised_if_their_start_costs_more() {
     let program = |batches| Program {
         workers: 0,
         batches,
@@ -146,7 +146,7 @@ fn workers_are_not_advised_where_they_take_longer_to_start_than_they_save() {
 }
 
 #[test]
-fn a_late_first_batch_is_blamed_on_what_made_it_late() {
+fn a_late_first_batch_finding_names_its_cause() {
     let first = |told: i64, fetch: i64| {
         let mut run = Run::new(RunInfo {
             options: RunOptions {
@@ -214,7 +214,7 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
 
 /// The main process reports its workers when it has started them. Spawned workers then import PyTorch for seconds.
 #[test]
-fn a_process_is_starting_until_its_first_batch_in_every_life() {
+fn each_worker_process_is_starting_until_its_first_batch() {
     let started = |seed| {
         EventKind::WorkerStarted(Box::new(WorkerInfo {
             worker: 0,

@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
     #[test]
-    fn a_run_of_which_the_end_is_hidden_is_the_run_that_ended_there(
+    fn a_run_with_a_hidden_end_equals_one_that_ended_there(
         moves in moves(),
         wild in any::<bool>(),
         shares in prop::collection::vec(0.0..1.0f64, 1..6),
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn so_is_one_of_any_events(
+    fn any_events_with_a_hidden_end_equal_a_run_ended_there(
         events in prop::collection::vec(any::event(), 1..300),
         shares in prop::collection::vec(0.0..1.0f64, 1..6),
     ) {
@@ -175,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn events_that_come_while_the_end_is_hidden_are_taken_in_with_all_shown() {
+fn a_new_event_shows_the_hidden_end_again() {
     let moves = [];
     let mut events = history(&moves, false);
     events.retain(|e| e.at.0 < 2);
@@ -252,7 +252,7 @@ fn travel(run: &mut Run) -> std::time::Duration {
 /// The moment moves about as quickly in a long run as in a short one, because chunks are not copied. The runs alternate and the best of
 /// several rounds counts, so other load on the host does not matter.
 #[test]
-fn the_cost_of_a_moment_does_not_follow_the_length_of_the_run() {
+fn moving_the_hidden_end_is_as_fast_in_a_long_run() {
     let (mut short, mut long) = (long_run(20_000), long_run(400_000));
     let rounds = (0..5).map(|_| (travel(&mut short), travel(&mut long)));
     let best = rounds.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
@@ -280,7 +280,7 @@ fn each_nanosecond(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
 
 /// One error arrives before its batch, another after it.
 #[test]
-fn an_error_that_comes_before_its_batch_belongs_to_it() {
+fn an_error_before_its_batch_is_assigned_to_it() {
     use loadscope_trace::{BatchId, Level, Message};
 
     let batch = BatchId { epoch: 0, idx: 0 };
@@ -308,7 +308,7 @@ fn an_error_that_comes_before_its_batch_belongs_to_it() {
 
 /// A batch without samples gets two measurements. The first counts.
 #[test]
-fn a_batch_without_samples_is_measured_once() {
+fn the_first_measurement_of_an_empty_batch_counts() {
     use loadscope_trace::{BatchId, Fetched, StageTiming};
 
     let batch = BatchId { epoch: 0, idx: 0 };
@@ -339,7 +339,7 @@ fn a_batch_without_samples_is_measured_once() {
 
 /// Several events have the same time, and the moment is between them. Steps that begin after the moment do not count.
 #[test]
-fn between_two_events_of_one_instant_the_later_one_is_to_come() {
+fn a_later_event_of_equal_time_stays_hidden() {
     use loadscope_trace::{BatchId, Stage};
     let batch = |idx| BatchId { epoch: 0, idx };
     let mut run = Run::default();

@@ -6,7 +6,7 @@ use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId
 /// Regression test: a step ends and the next one begins at the same time. The headline counted the next step in full, `60 ms of 120 ms` at
 /// 100 ms.
 #[test]
-fn a_moment_within_an_instant_counts_no_step_to_come() {
+fn a_step_that_begins_after_the_moment_is_not_counted() {
     use loadscope_trace::{BatchId, Stage};
 
     let id = |idx| BatchId { epoch: 0, idx };
@@ -63,7 +63,7 @@ fn a_moment_within_an_instant_counts_no_step_to_come() {
 
 /// Regression test: "sample 19 of 32" became "32 samples" when the future was hidden, although the samples were fetched before the moment.
 #[test]
-fn samples_that_began_before_the_moment_are_known_at_it() {
+fn samples_fetched_before_the_moment_are_shown() {
     use loadscope_trace::{BatchId, Fetched, SampleTiming, Stage};
 
     let id = |idx| BatchId { epoch: 0, idx };

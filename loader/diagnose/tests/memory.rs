@@ -50,7 +50,7 @@ fn found(run: &Run, id: &str) -> Option<Finding> {
 const WORKER: Option<Lane> = Some(Lane::Worker(0));
 
 #[test]
-fn copied_pages_and_leaks_are_two_findings() {
+fn copy_on_write_and_memory_growth_are_separate_findings() {
     // The worker's own memory grows from 20 to 320 MB without additional pages.
     let copying = |t: f64| {
         vec![
@@ -93,7 +93,7 @@ fn copied_pages_and_leaks_are_two_findings() {
 }
 
 #[test]
-fn what_every_worker_needs_is_neither_copied_nor_leaked() {
+fn usual_worker_memory_is_no_finding() {
     // The worker fills its buffers in the first ten seconds. In the next epoch, another process does the same.
     let usual = |t: f64| {
         let life = t % 30.0;
@@ -120,7 +120,7 @@ fn what_every_worker_needs_is_neither_copied_nor_leaked() {
 }
 
 #[test]
-fn memory_that_is_nearly_used_up_comes_with_the_share_of_a_worker() {
+fn nearly_full_memory_is_reported_with_a_workers_share() {
     let full = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, 2_100.0 * MB),
@@ -138,7 +138,7 @@ fn memory_that_is_nearly_used_up_comes_with_the_share_of_a_worker() {
 }
 
 #[test]
-fn shared_memory_is_held_against_what_is_there() {
+fn shared_memory_is_reported_only_if_little_is_free() {
     let with = |left: f64| {
         run(move |_| {
             vec![

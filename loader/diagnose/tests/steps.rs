@@ -108,7 +108,7 @@ fn ms(time: Nanos) -> i64 {
 }
 
 #[test]
-fn long_steps_count_in_full_however_rare_they_are() {
+fn rare_long_steps_count_in_full() {
     for (every, long) in [(4, 150), (8, 900), (32, 150), (64, 4_000), (300, 60_000)] {
         let mut program = Loop::new();
         for k in 1..=2 * every {
@@ -128,7 +128,7 @@ fn long_steps_count_in_full_however_rare_they_are() {
 }
 
 #[test]
-fn work_in_few_steps_is_left_out_and_named_with_its_time() {
+fn other_work_in_few_steps_is_left_out_and_named() {
     for kind in [
         AsideKind::Checkpoint,
         AsideKind::Evaluation,
@@ -152,7 +152,7 @@ fn work_in_few_steps_is_left_out_and_named_with_its_time() {
 }
 
 #[test]
-fn work_in_most_steps_is_a_part_of_them() {
+fn other_work_in_most_steps_counts_as_training() {
     for kind in [
         AsideKind::Checkpoint,
         AsideKind::Evaluation,
@@ -172,7 +172,7 @@ fn work_in_most_steps_is_a_part_of_them() {
 }
 
 #[test]
-fn another_loader_without_a_known_end_leaves_out_the_rest_of_the_step() {
+fn a_loader_without_an_end_excludes_the_rest_of_its_step() {
     let mut program = Loop::new();
     for _ in 0..5 {
         program.step(20, &[]);
@@ -189,7 +189,7 @@ fn another_loader_without_a_known_end_leaves_out_the_rest_of_the_step() {
 
 /// A loop over `range(len(loader))` does not request another batch after the last, so its last step has no end.
 #[test]
-fn the_last_step_of_a_loop_that_is_left_counts_as_a_usual_one() {
+fn a_last_step_without_an_end_has_the_usual_length() {
     let mut program = Loop::new();
     for _ in 0..3 {
         for _ in 0..10 {
@@ -206,7 +206,7 @@ fn the_last_step_of_a_loop_that_is_left_counts_as_a_usual_one() {
 }
 
 #[test]
-fn a_step_that_lasts_counts_as_much_as_the_longest_before() {
+fn an_open_step_counts_at_most_as_the_longest_step() {
     let mut program = Loop::new();
     for length in [5, 80, 5] {
         program.step(length, &[]);
@@ -248,7 +248,7 @@ proptest! {
 
     /// The loop, other work and the time between epochs add up to the whole. The sums of a recording with a limit agree.
     #[test]
-    fn parts_add_up_to_the_whole(epochs in epochs()) {
+    fn loop_and_left_out_time_add_up_to_the_run(epochs in epochs()) {
         let kinds = [AsideKind::Checkpoint, AsideKind::Evaluation, AsideKind::Loader];
         let mut program = Loop::new();
         for (steps, is_left) in epochs {

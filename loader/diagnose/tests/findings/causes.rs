@@ -8,7 +8,7 @@ fn ids(run: &Run) -> Vec<FindingId> {
 }
 
 #[test]
-fn a_slow_collate_fn_comes_before_workers_that_are_missing_or_too_few() {
+fn a_slow_collate_fn_precedes_missing_or_too_few_workers() {
     for workers in [0, 1] {
         let program = Program {
             workers,
@@ -31,7 +31,7 @@ fn a_slow_collate_fn_comes_before_workers_that_are_missing_or_too_few() {
 }
 
 #[test]
-fn steps_that_take_nearly_all_of_the_time_are_the_bottleneck_whatever_is_waited_beside() {
+fn steps_that_take_most_of_the_time_are_the_bottleneck() {
     let program = Program {
         workers: 0,
         batches: 40,
@@ -124,7 +124,7 @@ fn overlapping(tells_which: bool) -> Run {
 }
 
 #[test]
-fn a_worker_of_the_epoch_before_that_ends_late_ends_no_worker_of_the_next_one() {
+fn a_late_worker_end_does_not_end_the_next_epochs_worker() {
     let run = overlapping(true);
     let ends: Vec<_> = run
         .workers()

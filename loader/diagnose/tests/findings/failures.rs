@@ -76,7 +76,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
 }
 
 #[test]
-fn a_full_disk_is_not_full_shared_memory() {
+fn a_full_disk_is_not_reported_as_full_shared_memory() {
     let has = |text: &str| {
         let run = PROGRAM.run(vec![
             (30, error(text, None, None)),
@@ -94,7 +94,7 @@ fn a_full_disk_is_not_full_shared_memory() {
 }
 
 #[test]
-fn a_worker_that_was_killed_is_reported_first_and_once() {
+fn a_killed_worker_is_reported_first_and_once() {
     let reason = EndReason::Died;
     let lost = BatchId { epoch: 0, idx: 40 };
     let end = vec![

@@ -68,7 +68,7 @@ fn error(text: &str) -> EventKind {
 
 /// A hang has the same verdict while it lasts and after any kind of end.
 #[test]
-fn a_stuck_worker_is_named_with_the_same_words_however_the_run_ends() {
+fn a_stuck_worker_has_the_same_verdict_after_any_end() {
     let gone = EventKind::Consumer { waiting: false };
     let over = EventKind::EpochEnded { epoch: 0 };
     let lives = EventKind::Dropped { count: 1 };
@@ -182,7 +182,7 @@ fn single_batches(count: u32, batches: u64) -> Run {
 }
 
 #[test]
-fn an_iterator_for_each_batch_is_a_finding_whose_parts_stay_within_the_run() {
+fn one_iterator_per_batch_is_a_finding_with_bounded_times() {
     let run = single_batches(10, 32);
     let all = diagnosis(&run);
     let found = all

@@ -19,7 +19,7 @@ fn busy(cores: u32, taken: f64) -> Option<String> {
 }
 
 #[test]
-fn other_programs_are_named_if_they_use_a_part_of_the_cores() {
+fn other_programs_are_named_if_they_use_many_cores() {
     let text = busy(2, 1.0).expect("it is noticeable");
     assert!(text.contains("used 1.0 of 2 cores"), "{text}");
     assert_eq!(busy(2, 0.2), None);

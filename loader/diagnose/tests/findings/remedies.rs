@@ -31,7 +31,7 @@ fn prospects(run: &Run, faster: bool) -> Prospects {
 }
 
 #[test]
-fn the_remedy_is_the_one_that_the_forecasts_say() {
+fn the_starved_workers_remedy_follows_the_forecasts() {
     let program = Program {
         workers: 1,
         batches: 40,
@@ -57,7 +57,7 @@ fn the_remedy_is_the_one_that_the_forecasts_say() {
 }
 
 #[test]
-fn no_more_workers_are_advised_than_there_are_batches() {
+fn advised_workers_do_not_exceed_the_number_of_batches() {
     let program = Program {
         workers: 1,
         batches: 4,
@@ -75,7 +75,7 @@ fn no_more_workers_are_advised_than_there_are_batches() {
 }
 
 #[test]
-fn what_may_well_be_slower_is_not_advised() {
+fn a_setting_that_may_be_slower_is_not_advised() {
     let ms = Nanos::from_millis;
     // The setting saves a tenth of the time, but may take nearly twice as long.
     let own = (ms(707), ms(820));
@@ -162,7 +162,7 @@ fn remedy_beside(taken: f64, fetch: i64, step: i64) -> String {
 }
 
 #[test]
-fn free_cores_are_not_called_the_cores_of_the_host() {
+fn remedies_distinguish_free_cores_from_host_cores() {
     let said = remedy_beside(0.0, 40, 10);
     assert!(said.starts_with("Use num_workers=2, one per"), "{said}");
     let said = remedy_beside(1.0, 40, 10);

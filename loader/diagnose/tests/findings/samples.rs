@@ -75,7 +75,7 @@ fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Ru
 }
 
 #[test]
-fn one_slow_sample_is_named_first_with_its_file() {
+fn a_slow_sample_is_named_first_with_its_file() {
     let run = epochs(3, &[13], &[]);
     assert_eq!(found(&run)[0], "slow_sample");
     let (text, _) = says(&run, "slow_sample").expect("sample 13");
@@ -121,7 +121,7 @@ fn one_slow_sample_is_named_first_with_its_file() {
 }
 
 #[test]
-fn a_queue_that_costs_more_than_the_samples_is_named() {
+fn a_transfer_slower_than_the_samples_is_named() {
     // Four workers load batches in parallel. The transfer of each batch takes 5 ms, and a step takes 1 ms.
     let run = |fetch: i64| {
         let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];

@@ -113,7 +113,7 @@ const UNDIVIDED: [Fact; 3] = [
 ];
 
 #[test]
-fn the_start_of_the_workers_is_no_interval_between_batches() {
+fn worker_start_is_not_counted_as_a_batch_interval() {
     let mut times = vec![80; 20];
     times[0] = 2_000;
     let crew = Crew {
@@ -127,7 +127,7 @@ fn the_start_of_the_workers_is_no_interval_between_batches() {
 }
 
 #[test]
-fn workers_that_yield_nothing_are_counted_and_more_workers_are_no_remedy() {
+fn idle_workers_are_counted_and_fewer_workers_advised() {
     for (shards, workers) in [(1, 2), (2, 4), (3, 8)] {
         let mut crew = Crew {
             workers: vec![vec![80; 10]; shards],
@@ -154,7 +154,7 @@ fn workers_that_yield_nothing_are_counted_and_more_workers_are_no_remedy() {
 }
 
 #[test]
-fn streams_that_end_early_are_uneven_and_nearly_even_ones_are_not() {
+fn uneven_streams_are_found_and_nearly_even_ones_are_not() {
     let crew = |batches: &[usize]| Crew {
         workers: batches.iter().map(|n| vec![40; *n]).collect(),
         step: 2,
@@ -173,7 +173,7 @@ fn streams_that_end_early_are_uneven_and_nearly_even_ones_are_not() {
 }
 
 #[test]
-fn a_stream_that_every_worker_yields_is_found_by_what_is_known_of_it() {
+fn a_stream_repeated_by_every_worker_is_found() {
     let crew = |facts, batches: &[usize]| Crew {
         workers: batches.iter().map(|n| vec![20; *n]).collect(),
         step: 5,
@@ -235,7 +235,7 @@ fn a_worker_that_is_slow_in_every_batch_is_named() {
 
 /// Some loaders have workers that started before the recording, as with `loadscope attach` and in notebooks.
 #[test]
-fn workers_from_before_the_recording_are_not_starting() {
+fn workers_older_than_the_recording_are_not_starting() {
     let waits = || EventKind::Consumer { waiting: true };
     let mut events = vec![];
     for epoch in 0..3 {

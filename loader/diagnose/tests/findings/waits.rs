@@ -29,7 +29,7 @@ fn waiting(dispatched: i64, stages: &[(i64, Stage)]) -> Run {
 
 /// Regression test: the text "It was fetched by worker 0" contained neither the batch nor the time.
 #[test]
-fn each_cause_names_the_batch_and_a_time() {
+fn each_wait_cause_names_the_batch_and_the_time() {
     use Stage::{Collating, Fetching, Pinning, Ready, Returning};
     for (dispatched, stages, why) in [
         (80, &[(80, Fetching)][..], "dispatching took 80.0 ms"),
@@ -73,7 +73,7 @@ fn each_cause_names_the_batch_and_a_time() {
 
 /// Regression test: the report of a truncated recording contained "has waited … so far".
 #[test]
-fn only_a_live_run_has_waited_so_far() {
+fn the_headline_says_so_far_only_for_a_live_run() {
     let mut run = waiting(0, &[(10, Stage::Fetching)]);
     let said = |run: &Run| Glance::of(run).headline();
     assert!(run.is_live() && said(&run).contains(" so far"));
@@ -130,7 +130,7 @@ fn longest_wait(held: u32) -> String {
 }
 
 #[test]
-fn one_batch_was_finished_and_several_were() {
+fn the_longest_wait_names_the_batches_already_finished() {
     assert!(!longest_wait(0).contains("finished"), "{}", longest_wait(0));
     let one = longest_wait(1);
     assert!(
@@ -146,7 +146,7 @@ fn one_batch_was_finished_and_several_were() {
 
 /// Regression test: the evidence was the last of equal waits, at the end of the run.
 #[test]
-fn of_equal_waits_the_evidence_is_the_first() {
+fn evidence_of_equal_waits_is_the_first_wait() {
     let program = Program {
         workers: 1,
         batches: 40,
