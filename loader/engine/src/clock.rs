@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_takes_no_time() {
+    fn the_clock_stops_while_paused() {
         let clock = Clock::start();
         let nap = |ms| std::thread::sleep(Duration::from_millis(ms));
         nap(5);

@@ -265,7 +265,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn it_keeps_step_with_the_system() {
+    fn tsc_time_agrees_with_the_system_clock() {
         let (start, began) = (Instant::now(), now(true));
         for _ in 0..200 {
             std::thread::sleep(Duration::from_micros(300));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_tells_another_is_earlier() {
+    fn time_does_not_go_backwards_between_threads() {
         let end = Instant::now() + Duration::from_millis(300);
         let (to, from) = channel::<i64>();
         let (back, answers) = channel::<i64>();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_measured_and_another_clock_is_noticed() {
+    fn the_tsc_rate_is_measured_and_a_changed_clock_rejected() {
         let mut rate = Rate::default();
         assert_eq!(rate.measure(0, 1_000, 0, true), 0);
         assert_eq!(rate.measure(0, 2_000, 400, true), 0, "too soon");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_anchor_does_not_lie_before_where_the_old_one_led() {
+    fn time_does_not_go_backwards_at_a_new_anchor() {
         let ticks = Ticks::start();
         let mut last = i64::MIN;
         let end = Instant::now() + Duration::from_millis(100);

@@ -19,7 +19,7 @@ fn pairs_become_a_list_of_two_tensors() {
 }
 
 #[test]
-fn strided_samples_are_stacked_as_they_look() {
+fn strided_samples_are_stacked_like_torch_stack() {
     let base = Tensor::arange(6, (Kind::Int64, tch::Device::Cpu)).reshape([2, 3]);
     for site in [CollateSite::Main, CollateSite::Worker] {
         let batch = vec![base.transpose(0, 1).into(), base.reshape([3, 2]).into()];
@@ -30,7 +30,7 @@ fn strided_samples_are_stacked_as_they_look() {
 }
 
 #[test]
-fn odd_mixtures_are_errors() {
+fn mixed_types_fail_with_pythons_errors() {
     let fails = |batch: Vec<Value>, expected: &str| {
         for site in [CollateSite::Main, CollateSite::Worker] {
             let error = default_collate(batch.iter().map(Value::shallow_clone).collect(), site);
@@ -75,7 +75,7 @@ fn wide(values: &[i64], dtype: DType) -> Value {
 }
 
 #[test]
-fn numbers_of_numpy_decide_the_dtype() {
+fn numpy_numbers_decide_the_dtype() {
     let dtype = |batch: Vec<Value>| {
         let batch = default_collate(batch, CollateSite::Main).unwrap();
         DType::of(batch.tensors()[0]).unwrap().numpy_name()
@@ -103,7 +103,7 @@ fn numbers_of_numpy_decide_the_dtype() {
 }
 
 #[test]
-fn values_of_numpy_fail_as_in_python() {
+fn unsupported_numpy_values_fail_as_in_python() {
     let fails = |batch: Vec<Value>, expected: &str| {
         let error = default_collate(batch, CollateSite::Main).unwrap_err();
         assert!(
@@ -179,7 +179,7 @@ fn values_of_numpy_fail_as_in_python() {
 }
 
 #[test]
-fn lazy_conjugates_are_stacked_as_what_they_are() {
+fn lazy_conjugates_are_stacked_as_conjugated_numbers() {
     let number = |im: f64| {
         Tensor::from_slice(&[1.0, im])
             .view([1, 2])
@@ -205,7 +205,7 @@ fn lazy_conjugates_are_stacked_as_what_they_are() {
 }
 
 #[test]
-fn containers_keep_their_types_where_python_can() {
+fn containers_keep_their_types_as_in_python() {
     let deque = |n: i64| {
         Value::Sequence(Sequence {
             name: "deque".into(),
@@ -295,7 +295,7 @@ fn samples() -> impl Strategy<Value = Vec<Value>> {
 
 proptest! {
     #[test]
-    fn no_batch_panics(batch in samples(), worker: bool) {
+    fn default_collate_never_panics(batch in samples(), worker: bool) {
         let site = if worker { CollateSite::Worker } else { CollateSite::Main };
         // Samples may differ in structure, so both outcomes are valid. Only a panic is not.
         let _ = default_collate(batch, site);

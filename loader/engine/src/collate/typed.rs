@@ -284,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn typed_batches_are_those_of_values(
+        fn typed_batches_equal_batches_of_values(
             samples in prop::collection::vec(
                 (any::<f64>(), any::<i64>(), any::<bool>(), [any::<i64>(), any::<i64>()]), 1..20),
         ) {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_follow_the_types() {
+    fn batch_shapes_follow_the_sample_types() {
         let site = CollateSite::Main;
         let sample = || {
             (

@@ -16,7 +16,7 @@ fn pictures(tensor: Tensor) -> Pictures {
 }
 
 #[test]
-fn paths_are_those_of_python() {
+fn field_names_are_python_index_expressions() {
     let labels = || Value::from(Tensor::from_slice(&[3i64, 5, 4]));
     let value = Value::List(vec![
         labels(),
@@ -64,7 +64,7 @@ fn paths_are_those_of_python() {
 }
 
 #[test]
-fn statistics_leave_out_what_is_not_finite() {
+fn statistics_skip_nan_and_infinity() {
     let tensor = Tensor::from_slice(&[f32::NAN, 1.0, f32::INFINITY, 3.0]);
     let field = &fields(tensor.into())[0];
     assert_eq!(
@@ -90,7 +90,7 @@ fn statistics_leave_out_what_is_not_finite() {
 }
 
 #[test]
-fn deviations_and_histograms_are_those_of_torch() {
+fn deviations_and_histograms_match_torch() {
     let values = [0.5f64, -2.0, 7.25, 3.0, 3.0, f64::INFINITY, f64::NAN, -9.5];
     let field = fields(Tensor::from_slice(&values).into()).remove(0);
     let finite: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
@@ -116,7 +116,7 @@ fn deviations_and_histograms_are_those_of_torch() {
 }
 
 #[test]
-fn small_images_are_kept_as_they_are() {
+fn small_images_keep_their_pixels() {
     let tensor = Tensor::arange(2 * 3 * 4 * 5, (Kind::Uint8, Device::Cpu)).reshape([2, 3, 4, 5]);
     let planar = pictures(tensor.shallow_clone());
     assert_eq!(
@@ -131,7 +131,7 @@ fn small_images_are_kept_as_they_are() {
 }
 
 #[test]
-fn other_numbers_are_spread_over_the_greys() {
+fn other_numbers_are_scaled_to_grey_levels() {
     let tensor = Tensor::from_slice(&[-1.0f32, 1.0, 0.0, f32::NAN])
         .repeat([4])
         .reshape([1, 4, 4]);
@@ -159,7 +159,7 @@ fn large_images_are_shrunk_and_averaged() {
 
 proptest! {
     #[test]
-    fn bytes_are_seen_as_other_numbers_are(
+    fn bytes_have_the_same_summary_as_integers(
         bytes in prop::collection::vec(any::<u8>(), 2..300),
         count in 1..3usize,
         (height, width) in (4..120usize, 4..120usize),
@@ -199,7 +199,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_out() {
+fn unreadable_tensors_are_omitted() {
     let sparse = Tensor::eye(4, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);
     for tensor in [Tensor::new(), sparse] {
         assert_eq!(fields(tensor.into())[0].data, FieldData::Omitted);
@@ -207,7 +207,7 @@ fn what_cannot_be_read_is_left_out() {
 }
 
 #[test]
-fn complex_numbers_are_texts() {
+fn complex_numbers_are_shown_as_text() {
     let parts = Tensor::from_slice(&[0.5, -1.0, 2.0, 0.0]);
     let numbers = parts.view([2, 2]).view_as_complex();
     let of = |value: Value| fields(value).remove(0);
@@ -232,7 +232,7 @@ fn complex_numbers_are_texts() {
 }
 
 #[test]
-fn containers_cannot_blow_up_a_description() {
+fn large_containers_have_a_bounded_description() {
     let many = Value::List((0..10_000).map(Value::Int).collect());
     assert_eq!(fields(many).len(), ContentLimits::default().fields);
     let mut deep = Value::Int(1);
@@ -246,7 +246,7 @@ fn containers_cannot_blow_up_a_description() {
 
 proptest! {
     #[test]
-    fn any_shape_can_be_described(
+    fn any_shape_is_described_within_the_limits(
         shape in prop::collection::vec(0i64..9, 0..5),
         kind in 0usize..7,
         side in 0u32..6,
@@ -274,7 +274,7 @@ proptest! {
 }
 
 #[test]
-fn values_of_numpy_and_other_objects_are_described() {
+fn numpy_values_and_other_objects_are_described() {
     let pixels = DType::UInt16
         .convert(&Tensor::from_slice(&[1i64, 65535, 3]))
         .unwrap();

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_spans_what_a_waveform_does() {
+    fn a_curve_has_the_peaks_of_its_waveform() {
         let [curve, _] =
             of("[\"waveform\"]", &sounds(), &ContentLimits::default()).expect("sounds");
         assert_eq!(curve.shape, [2, 1, 200, 2]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spectrogram_is_white_where_the_frequency_is() {
+    fn a_spectrogram_is_brightest_at_the_frequency() {
         let [_, picture] = of("", &sounds(), &ContentLimits::default()).expect("sounds");
         let FieldData::Pictures(pictures) = &picture.data else {
             panic!("{picture:?}")
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_other_numbers_are_no_sounds() {
+    fn tensors_with_other_names_or_shapes_are_not_sounds() {
         let of = |name: &str, shape: &[i64]| Sounds::of(name, shape).is_some();
         assert!(of("[0]", &[4, 1, 16_000]) && of("[\"input_values\"]", &[4, 16_000]));
         assert!(
