@@ -185,7 +185,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn stages_that_are_entered_end_at_the_next() {
+    fn a_stage_ends_when_the_next_one_is_entered() {
         let mut clock = SampleClock::on();
         clock.begin_sample();
         for name in ["open", "read", "open"] {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_are_kept_by_sample() {
+    fn stage_times_are_stored_per_sample() {
         let mut clock = SampleClock::on();
         let nap = || std::thread::sleep(Duration::from_millis(2));
         clock.begin_sample();

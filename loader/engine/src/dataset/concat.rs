@@ -218,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn concatenated_lists_are_one_list(lists in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 1..6)) {
+        fn a_concat_dataset_equals_the_joined_list(lists in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 1..6)) {
             let joined: Vec<u8> = lists.concat();
             let data = ConcatDataset::new(lists.into_iter().map(|list| AnyDataset::map(ListDataset::from(list)))).unwrap();
             let mut clock = SampleClock::off();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn plus_follows_the_left_side() {
+    fn plus_returns_the_kind_of_its_left_operand() {
         let map = || AnyDataset::map(ListDataset::from(vec![1u8, 2]));
         let stream = || AnyDataset::iterable(ChainDataset::<u8>::new([] as [AnyDataset<u8>; 0]));
         assert_eq!((map() + map()).unwrap().len(), Some(4));

@@ -117,7 +117,7 @@ mod tests {
     use tch::Tensor;
 
     #[test]
-    fn all_digits_are_there() {
+    fn digits_contain_1797_labelled_images() {
         let digits = Digits::new().unwrap();
         assert_eq!(digits.len(), 1797);
         assert_eq!(digits.classes().len(), 10);

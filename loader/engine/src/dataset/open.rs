@@ -114,7 +114,7 @@ mod tests {
     use crate::dataset::MadeUp;
 
     #[test]
-    fn specs_open() {
+    fn map_style_specs_open_and_missing_folders_fail() {
         let digits = DatasetSpec::default().open(224).unwrap();
         assert_eq!(digits.len(), 1797);
         let synthetic: DatasetSpec = "synthetic:len=3".parse().unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_and_tokens_open() {
+    fn streams_open_and_missing_token_files_fail() {
         let stream: DatasetSpec = "stream:len=24,cost_ms=5,shard=true".parse().unwrap();
         assert_eq!(stream.open_any(224).unwrap().len(), Some(24));
         let error = stream.open(224).err().unwrap().to_string();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn who_opens_and_who_makes_up_agree() {
+    fn opened_and_made_up_datasets_agree() {
         for text in [
             "digits",
             "synthetic:len=7",

@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_place_gets_its_row(
+        fn each_batch_row_gets_its_source_row(
             source in prop::collection::vec(any::<u8>(), 0..60), width in 0usize..7, indices in prop::collection::vec(0usize..15, 0..12),
         ) {
             let row = |index: usize| source.get(index * width..(index + 1) * width);

@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_sample_comes_once_and_none_too_early(n in 0usize..100, buffer in 1i64..120, seed: u64) {
+        fn a_shuffle_yields_each_sample_once_within_its_buffer(n in 0usize..100, buffer in 1i64..120, seed: u64) {
             let order = shuffled(n, buffer, seed);
             // Sample i can only be yielded after it has been read, which requires i + 1 − buffer yielded samples.
             for (position, &sample) in order.iter().enumerate() {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_need_room() {
+    fn a_buffer_size_below_one_is_refused() {
         for size in [0, -3] {
             let made = BufferedShuffleDataset::new(Arc::new(Count(3)), size, shared_generator(0));
             assert_eq!(

@@ -110,7 +110,7 @@ mod tests {
     use crate::dataset::{Digits, SyntheticStream};
 
     #[test]
-    fn samples_are_the_same_only_later() {
+    fn slowed_samples_are_equal_but_late() {
         let digits = Arc::new(Digits::new().expect("they are built in"));
         let slowed = Slowed::new(Arc::clone(&digits), "slow=3:30,fail=5").expect("sound words");
         let mut clock = SampleClock::off();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_slowed_by_their_place() {
+    fn streams_are_slowed_by_sample_position() {
         let stream = SyntheticStream::new("len=4,cost_ms=0".parse().expect("sound words"));
         let slowed = SlowedStream::new(Arc::new(stream), "slow=2:30,fail=3").expect("sound words");
         let mut samples = slowed.iter().expect("it opens");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_slowdown_options_are_refused() {
         let digits = Arc::new(Digits::new().expect("they are built in"));
         for (text, says) in [
             ("len=5", "Remove len"),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_is_accurate() {
+    fn sleeping_and_computing_are_accurate_to_200_us() {
         let cost = Duration::from_millis(3);
         let limit = cost + Duration::from_micros(200);
         // The best of many tries, because the host may be busy.

@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_hold_every_sample_once(sizes in prop::collection::vec(0i64..20, 1..6)) {
+        fn split_parts_contain_every_sample_once(sizes in prop::collection::vec(0i64..20, 1..6)) {
             let n = sizes.iter().sum::<i64>() as usize;
             let lengths: Vec<SplitLength> = sizes.iter().map(|&s| s.into()).collect();
             let parts = indices(n, &lengths);
@@ -212,7 +212,7 @@ mod tests {
         }
 
         #[test]
-        fn no_lengths_panic(
+        fn any_split_lengths_do_not_panic(
             n in 0usize..20,
             lengths in prop::collection::vec(prop_oneof![
                 any::<i64>().prop_map(SplitLength::Count), (-5i64..25).prop_map(SplitLength::Count),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_lengths_are_what_python_makes_of_them() {
+    fn unusual_split_lengths_match_pytorch() {
         use SplitLength::{Count, Fraction};
         let all = vec![4, 1, 7, 5, 3, 9, 0, 8, 6, 2];
         assert_eq!(indices(10, &[Count(1)]), std::slice::from_ref(&all));

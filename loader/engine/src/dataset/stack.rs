@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_the_samples() {
+    fn stacked_batches_equal_their_samples() {
         let mut clock = SampleClock::off();
         let named = ["a", "b"].map(str::to_owned).into_iter();
         for data in [

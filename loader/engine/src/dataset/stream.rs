@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_stream_has_ended() {
+    fn a_stream_ends_after_an_error() {
         let data = SyntheticStream::new("len=5,cost_ms=0,fail=2".parse().unwrap());
         assert_eq!(data.len(), Some(5));
         let mut stream = data.iter().unwrap();

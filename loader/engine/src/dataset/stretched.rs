@@ -83,7 +83,7 @@ mod tests {
     use crate::dataset::{Digits, Slowed};
 
     #[test]
-    fn samples_are_the_same_and_take_their_multiple() {
+    fn stretched_samples_are_equal_but_ten_times_slower() {
         let digits = Arc::new(Digits::new().expect("they are built in"));
         let slowed = Slowed::new(Arc::clone(&digits), "cost_ms=4").expect("sound words");
         let stretched = Stretched::new(Arc::new(slowed), 10);

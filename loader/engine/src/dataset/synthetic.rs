@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_pure() {
+    fn equal_indices_give_equal_samples() {
         let mut clock = SampleClock::off();
         let (a, b) = (data("cost_ms=0"), data("cost_ms=0"));
         for index in 0..10 {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_come_as_told() {
+    fn configured_samples_fail_or_panic() {
         let mut clock = SampleClock::off();
         let data = data("len=10,cost_ms=0,fail=7;2,panic=9");
         for index in [2, 7] {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_takes_as_long_as_it_should() {
+    fn a_sample_takes_its_configured_time() {
         for (text, stage) in [("cost_ms=5", "sleep"), ("cost_ms=5,cpu=true", "compute")] {
             let data = data(text);
             let mut clock = SampleClock::on();

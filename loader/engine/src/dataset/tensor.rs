@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gathered_batches_are_collated_samples(
+        fn gathered_batches_equal_collated_samples(
             n in 1i64..20,
             widths in prop::collection::vec((0i64..4, 0usize..5, any::<bool>()), 1..4),
             picks in prop::collection::vec(any::<prop::sample::Index>(), 1..20),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_those_of_pytorch() {
+    fn tensor_dataset_errors_match_pytorch() {
         let zeros = |size: &[i64]| Tensor::zeros(size, (Kind::Float, Device::Cpu));
         let refused = |tensors| TensorDataset::new(tensors).err().unwrap().to_string();
         assert_eq!(

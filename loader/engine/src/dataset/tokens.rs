@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_numpy_is_not_taken_for_tokens() {
+    fn a_numpy_file_is_refused_as_tokens() {
         let file = file(b"\x93NUMPY\x01\x00and so on, which is even");
         let refused = TokenWindows::open(file.path(), 4, None, TokenDtype::Int64);
         let said = refused.err().expect("it is refused").to_string();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_named() {
+    fn unusable_token_files_are_named_with_the_reason() {
         let says = |path: &Path, block, part: &str| {
             let data = TokenWindows::open(path, block, None, TokenDtype::default());
             let error = data.err().unwrap().to_string();

@@ -31,7 +31,7 @@ fn names(folder: &ImageFolder) -> Vec<(String, u32)> {
 }
 
 #[test]
-fn order_is_torchvisions() {
+fn sample_order_matches_torchvision() {
     let root = tree(&[
         "cat/b.png",
         "cat/a.JPG",
@@ -83,7 +83,7 @@ fn a_flat_folder_is_one_class() {
 }
 
 #[test]
-fn errors_say_what_to_do() {
+fn unusable_folders_fail_with_a_remedy() {
     let fails = |path: &Path, size: u32, part: &str| {
         let error = ImageFolder::open(path, size).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
@@ -98,7 +98,7 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
-fn lost_files_are_sample_errors() {
+fn a_removed_file_is_a_sample_error() {
     let root = tree(&["a/1.png", "a/2.png"]);
     let folder = ImageFolder::open(root.path(), 4).unwrap();
     fs::remove_file(root.path().join("a/2.png")).unwrap();
@@ -119,7 +119,7 @@ fn lost_files_are_sample_errors() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_in_a_circle_end() {
+fn circular_links_do_not_hang_the_scan() {
     let root = tree(&["a/b/1.png"]);
     std::os::unix::fs::symlink(root.path().join("a"), root.path().join("a/b/back")).unwrap();
     std::os::unix::fs::symlink(root.path().join("a"), root.path().join("again")).unwrap();
@@ -130,7 +130,7 @@ fn links_that_lead_in_a_circle_end() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_kernel_s_folders_are_refused_and_left_out() {
+fn kernel_folders_are_refused_or_skipped() {
     let error = ImageFolder::open(Path::new("/proc"), 4).unwrap_err();
     assert!(
         error.to_string().contains("Name the folder that contains"),
@@ -144,7 +144,7 @@ fn the_kernel_s_folders_are_refused_and_left_out() {
 }
 
 #[test]
-fn a_search_has_an_end() {
+fn a_folder_scan_stops_at_its_limits() {
     let mut scan = Scan::new(Path::new("all"));
     for _ in 0..MOST_OTHERS {
         assert_eq!(scan.meet(false, 8), Ok(()));

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_over_a_picture_follows_its_size() {
+    fn boxes_and_keypoints_scale_with_the_picture() {
         let frame = Frame {
             size: (40, 20),
             side: 10,
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_libtorchs_nearest() {
+    fn masks_are_scaled_like_libtorch_nearest() {
         for (height, width, side) in [(7, 13, 5), (3, 2, 8), (480, 640, 224), (1, 1, 3)] {
             let frame = Frame {
                 size: (width as u32, height as u32),

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_are_not_colours() {
+    fn mask_pixels_are_palette_indices() {
         let eight = mask(ColorType::Indexed, BitDepth::Eight, 3, &[0, 15, 255]);
         assert_eq!(pixels(&eight), Ok(vec![0, 15, 255]));
         let four = mask(ColorType::Indexed, BitDepth::Four, 3, &[0x1f, 0x30]);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mask_is_refused() {
+    fn a_file_that_is_not_a_mask_is_refused() {
         let colours = mask(ColorType::Rgb, BitDepth::Eight, 1, &[1, 2, 3]);
         assert!(matches!(pixels(&colours), Err(Fault::Damaged(what)) if what.contains("palette")));
         assert_eq!(pixels(b""), Err(Fault::Empty));

@@ -50,7 +50,7 @@ fn low_values_of_pnm_are_stretched_as_in_python() {
 
 /// A TIFF as Pillow writes it: two samples per pixel, the second one alpha.
 #[test]
-fn tiff_of_grey_and_alpha_is_grey() {
+fn a_grey_alpha_tiff_decodes_to_grey() {
     let entry = |tag: u16, kind: u16, count: u32, value: u32| {
         let mut bytes = [tag.to_le_bytes(), kind.to_le_bytes()].concat();
         bytes.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
@@ -113,7 +113,7 @@ fn every_colour_type_becomes_rgb() {
 }
 
 #[test]
-fn pictures_of_the_right_size_are_only_rearranged() {
+fn pictures_of_the_target_size_keep_their_pixels() {
     let image = gradient(6, 6);
     let tensor = pixels(&encode(image.clone(), ImageFormat::Png), 6);
     for (x, y, pixel) in image.enumerate_pixels() {
@@ -124,7 +124,7 @@ fn pictures_of_the_right_size_are_only_rearranged() {
 }
 
 #[test]
-fn shrinking_averages() {
+fn shrinking_averages_the_pixels() {
     // Black and white columns. Without antialiasing the result would be black or white.
     let stripes = RgbImage::from_fn(64, 64, |x, _| Rgb([if x % 2 == 0 { 0 } else { 255 }; 3]));
     let small = pixels(&encode(stripes, ImageFormat::Png), 8);
@@ -132,7 +132,7 @@ fn shrinking_averages() {
 }
 
 #[test]
-fn bad_files_have_different_errors() {
+fn each_kind_of_bad_file_has_its_own_error() {
     let jpeg = encode(gradient(64, 48), ImageFormat::Jpeg);
     let png = encode(gradient(64, 48), ImageFormat::Png);
     assert_eq!(fault(b""), Fault::Empty);
@@ -154,7 +154,7 @@ fn bad_files_have_different_errors() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn decompression_bombs_are_refused() {
     // A PNG header that claims 60000×60000 pixels.
     let mut png = encode(gradient(4, 4), ImageFormat::Png);
     let mut header = b"IHDR".to_vec();
@@ -171,7 +171,7 @@ fn bombs_are_refused() {
 }
 
 #[test]
-fn what_is_compressed_beside_the_pixels_is_limited() {
+fn a_compressed_colour_profile_is_size_limited() {
     use std::io::Write as _;
     // A colour profile of two gigabytes of zeros in two megabytes.
     let mut profile = b"profile\0\0".to_vec();
@@ -201,7 +201,7 @@ fn what_is_compressed_beside_the_pixels_is_limited() {
 #[cfg(unix)]
 #[test]
 #[expect(unsafe_code, reason = "a pipe")]
-fn only_regular_files_are_pictures() {
+fn only_regular_files_are_decoded() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     let pipe = std::ffi::CString::new(at("pipe.jpg").to_str().unwrap()).unwrap();
@@ -234,7 +234,7 @@ fn only_regular_files_are_pictures() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn damage_never_panics(
+    fn damaged_pictures_never_panic(
         jpeg: bool,
         cut in 0.0f64..1.2,
         flips in prop::collection::vec((0.0f64..1.0, 1u8..), 0..6),
