@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn each_permit_lets_one_through() {
+    fn each_permit_lets_one_transition_pass() {
         let gate = Gate::default();
         let passed = AtomicUsize::new(0);
         gate.pause();

@@ -199,7 +199,7 @@ mod tests {
     use crate::value::Value;
 
     #[test]
-    fn pinned_copies_are_equal_and_buffers_are_used_again() {
+    fn pinned_copies_are_equal_and_buffers_are_reused() {
         let pinning = Pinning::choose(PinMemory::Mlock).expect("a page can be locked");
         let Some(pinner) = pinning.pinner else {
             panic!("mlock was asked for by name");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_accelerator_there_is_a_warning_and_no_pinning() {
+    fn pinning_without_an_accelerator_is_off_with_a_warning() {
         let pinning = Pinning::choose(PinMemory::On).expect("never an error");
         assert_eq!(pinning.pinner.is_none(), !tch::Cuda::is_available());
         assert_eq!(pinning.warning.is_some(), !tch::Cuda::is_available());

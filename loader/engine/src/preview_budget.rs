@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_to_write_contents_counts_but_those_of_the_beginning() {
+    fn content_writes_are_charged_after_the_grace_period() {
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
         let mut budget = PreviewBudget::new(&probe);
         let may_look = |budget: &mut PreviewBudget| {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_not_followed_by_many_looks() {
+    fn a_pause_is_followed_by_only_one_preview() {
         let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
         while probe.looks_at_all() {
             probe.spend_grace(Duration::from_secs(1));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_holds_over_many_epochs_that_are_shorter_than_a_look() {
+    fn the_preview_share_holds_over_many_short_epochs() {
         const SHARE: f64 = 0.1;
         const THREADS: u32 = 3;
         let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(SHARE), 1 << 10);

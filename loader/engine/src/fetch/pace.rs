@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn short_samples_are_timed_by_the_batch_once_they_have_been_short_for_a_while() {
+    fn many_short_samples_switch_to_batch_timing() {
         let mut pace = Pace::default();
         assert_eq!(short(&mut pace, IN_A_ROW - 1), 0);
         assert!(!pace.is_by_batch());
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_sample_in_a_batch_brings_back_the_timing_of_each() {
+    fn a_long_sample_switches_back_to_sample_timing() {
         let mut pace = Pace::default();
         short(&mut pace, IN_A_ROW);
         assert!(!pace.note(256, Nanos(256 * 20 + 256 * LONG)));
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn samples_of_a_fifth_of_a_microsecond_are_always_timed_one_by_one(
+        fn samples_of_200_ns_or_more_are_always_timed_one_by_one(
             batches in prop::collection::vec((1usize..1000, SHORT..1_000_000), 0..200),
         ) {
             let mut pace = Pace::default();
@@ -86,7 +86,7 @@ mod tests {
         }
 
         #[test]
-        fn no_time_is_too_long(samples in any::<usize>(), wall in any::<i64>()) {
+        fn extreme_times_do_not_overflow(samples in any::<usize>(), wall in any::<i64>()) {
             let mut pace = Pace::default();
             for _ in 0..=IN_A_ROW {
                 pace.note(samples, Nanos(wall));

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_samples_are_timed_by_the_batch_after_a_while_with_one_message() {
+    fn very_short_samples_report_batch_timing_once() {
         let (one_by_one, together, said) = timed(500, |_, _| {});
         assert!(one_by_one >= 16, "{one_by_one}");
         assert!(together > 100, "{together}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_take_longer_or_name_what_they_do_are_timed_one_by_one() {
+    fn long_or_staged_samples_are_timed_one_by_one() {
         let busy = |took: Duration| {
             let begin = std::time::Instant::now();
             while begin.elapsed() < took {}

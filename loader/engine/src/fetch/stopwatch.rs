@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_block_is_divided_without_rest(start in 0i64..1_000, wall in 0i64..100_000, samples in 1usize..300) {
+        fn block_time_is_divided_without_remainder(start in 0i64..1_000, wall in 0i64..100_000, samples in 1usize..300) {
             let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
             watch.divide(Nanos(start), Nanos(wall), samples, None);
@@ -197,7 +197,7 @@ mod tests {
         }
 
         #[test]
-        fn every_sample_has_an_entry(samples in 0usize..2_000) {
+        fn every_sample_has_a_timing(samples in 0usize..2_000) {
             let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
             let begin = watch.clock.now();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_sample_ends_the_blocks() {
+    fn slow_samples_end_the_timing_by_block() {
         let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
         quick(&mut watch, 500);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_with_stages_stands_alone() {
+    fn a_sample_with_stages_is_timed_alone() {
         let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
         watch.block = MOST;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_block_with_a_failure_is_left_out() {
+    fn samples_in_the_block_of_a_failure_are_left_out() {
         let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
         quick(&mut watch, 100);

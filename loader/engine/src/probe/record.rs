@@ -332,7 +332,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_what_was_recorded(
+        fn recorded_events_are_read_back_unchanged(
             at in 0i64..i64::MAX,
             number in prop::option::of(1u64..),
             (epoch, idx) in any::<(u32, u32)>(),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_in_a_row_take_no_room() {
+    fn consecutive_indices_take_constant_space() {
         let indices: Vec<usize> = (512..768).collect();
         let payload = Payload::Dispatched(BatchId::default(), Some(1), &indices);
         assert_eq!(Record::new(Nanos(0), None, payload).words, 5);

@@ -9,7 +9,7 @@ use loadscope_trace::{Event, Nanos, RunId};
 use super::*;
 
 #[test]
-fn what_is_lost_is_counted_and_reported() {
+fn lost_events_are_counted_and_reported() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 2);
     for epoch in 0..5 {
         probe.emit(|| EventKind::EpochStarted { epoch });
@@ -26,12 +26,12 @@ fn what_is_lost_is_counted_and_reported() {
 }
 
 #[test]
-fn off_means_nothing_is_built() {
+fn a_disabled_probe_builds_no_event() {
     Probe::off().emit(|| unreachable!("no observer"));
 }
 
 #[test]
-fn the_end_is_known_when_all_probes_are_gone() {
+fn the_events_end_when_all_probes_are_dropped() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 100);
     let other = probe.clone();
     std::thread::spawn(move || other.say(Level::Info, || "hello".to_owned()))
@@ -107,7 +107,7 @@ fn storm(threads: u16, each: u32, capacity: usize) -> (Vec<Event>, u64) {
 }
 
 #[test]
-fn nothing_is_lost_while_there_is_room_and_every_thread_is_in_order() {
+fn events_with_room_arrive_complete_and_in_thread_order() {
     let (threads, each) = (4, 50_000);
     let (all, lost) = storm(threads, each, 1 << 24);
     assert_eq!(lost, 0);
@@ -123,7 +123,7 @@ fn nothing_is_lost_while_there_is_room_and_every_thread_is_in_order() {
 }
 
 #[test]
-fn what_there_is_no_room_for_is_counted_to_the_last_event() {
+fn every_event_beyond_the_capacity_is_counted() {
     let (threads, each) = (3, 40_000);
     for capacity in [1, 100, 3_000] {
         let (all, unreported) = storm(threads, each, capacity);
@@ -150,7 +150,7 @@ fn lost_in(event: &Event) -> u64 {
 }
 
 #[test]
-fn a_loss_is_reported_where_it_happened() {
+fn a_loss_is_reported_at_its_position() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 10);
     let batch = |idx| BatchId { epoch: 0, idx };
     (0..25).for_each(|k| probe.enter(batch(k), Stage::Fetching));
@@ -168,7 +168,7 @@ fn a_loss_is_reported_where_it_happened() {
 }
 
 #[test]
-fn while_the_clock_stands_still_events_of_all_threads_keep_their_order() {
+fn events_of_equal_time_keep_their_order_across_threads() {
     let clock = Clock::start();
     let (probe, events) = Probe::new(clock.clone(), ContentPolicy::Off, 1 << 16);
     clock.pause();
@@ -212,7 +212,7 @@ fn while_the_clock_stands_still_events_of_all_threads_keep_their_order() {
 }
 
 #[test]
-fn what_is_larger_than_a_segment_arrives() {
+fn an_event_larger_than_a_segment_arrives() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 20);
     let indices: Vec<usize> = (0..20_000).map(|k| k * k).collect();
     let batch = BatchId { epoch: 1, idx: 2 };

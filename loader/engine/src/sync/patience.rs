@@ -62,7 +62,7 @@ mod tests {
     use crate::sync::unbounded;
 
     #[test]
-    fn what_is_there_is_taken() {
+    fn a_ready_message_is_taken_at_once() {
         let (tx, rx) = unbounded();
         let mut patience = Patience::default();
         tx.send(7).unwrap();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_in_vain_becomes_rare_and_success_brings_it_back() {
+    fn failed_polls_become_rare_until_one_succeeds() {
         let (tx, rx) = unbounded::<u8>();
         let mut patience = Patience::default();
         let mut waits = |times| {

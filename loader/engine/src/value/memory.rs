@@ -206,7 +206,7 @@ mod tests {
     use tch::Kind;
 
     #[test]
-    fn large_tensors_hold_what_they_are_filled_with() {
+    fn large_tensors_contain_their_fill_value() {
         for len in [LARGE - 1, LARGE, LARGE + 1, 3 * LARGE + 4097] {
             let tensor = new_tensor(&[len as i64], Kind::Uint8, |out| out.fill(7)).unwrap();
             assert_eq!(dense_bytes(&tensor), Some(&*vec![7; len]));

@@ -16,7 +16,7 @@ fn nested() -> Value {
 }
 
 #[test]
-fn clones_are_the_same_and_share_tensors() {
+fn clones_are_equal_and_share_tensors() {
     let (a, b) = (nested(), nested());
     let clone = a.shallow_clone();
     assert!(a.same(&clone) && a.same(&b));
@@ -28,7 +28,7 @@ fn clones_are_the_same_and_share_tensors() {
 }
 
 #[test]
-fn sameness_is_strict() {
+fn same_distinguishes_types_and_shapes() {
     let different: Vec<Value> = vec![
         1i64.into(),
         1.0f64.into(),
@@ -57,7 +57,7 @@ fn sameness_is_strict() {
 }
 
 #[test]
-fn tensors_can_be_replaced() {
+fn map_tensors_replaces_tensors_or_returns_the_error() {
     let mut value = nested();
     let outcome: Result<(), TchError> = value.map_tensors(|t| t.f_add_scalar(1));
     assert!(outcome.is_ok());
@@ -67,7 +67,7 @@ fn tensors_can_be_replaced() {
 }
 
 #[test]
-fn tensors_that_cannot_be_read_have_different_errors() {
+fn undefined_and_sparse_tensors_have_no_dense_bytes() {
     assert!(!is_plain(&Tensor::new()));
     assert!(dense_bytes(&Tensor::new()).is_none());
     let sparse = Tensor::eye(2, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);
@@ -76,7 +76,7 @@ fn tensors_that_cannot_be_read_have_different_errors() {
 }
 
 #[test]
-fn backtraces_of_libtorch_are_cut() {
+fn libtorch_backtraces_are_cut_from_errors() {
     let error = TchError::Torch("wrong\nException raised from …".to_owned());
     assert_eq!(
         torch_error("stack", &error).to_string(),
