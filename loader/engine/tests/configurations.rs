@@ -224,7 +224,7 @@ fn taken() -> impl Strategy<Value = Taken> {
 proptest! {
     #![proptest_config(many(6_000))]
     #[test]
-    fn any_map_style_loader_does_what_the_algorithm_says(
+    fn any_map_style_loader_matches_the_model(
         config in maps(), seed: u64, taken in taken(),
     ) {
         case(config, seed, taken)?;
@@ -234,7 +234,7 @@ proptest! {
 proptest! {
     #![proptest_config(many(4_000))]
     #[test]
-    fn any_loader_of_streams_does_what_the_algorithm_says(
+    fn any_stream_loader_matches_the_model(
         config in streams(), seed: u64, taken in taken(),
     ) {
         case(config, seed, taken)?;

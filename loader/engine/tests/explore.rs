@@ -17,7 +17,7 @@ use loadscope_engine::{Clock, ContentPolicy, Gate, LoaderBuilder, Probe};
 use shuttle::sync::atomic::AtomicBool;
 
 #[test]
-fn batches_come_in_order_and_errors_in_their_place() {
+fn batches_and_errors_arrive_in_order() {
     explore(|| {
         let data = Numbers {
             bad: Some(2),
@@ -44,7 +44,7 @@ fn batches_come_in_order_and_errors_in_their_place() {
 }
 
 #[test]
-fn without_order_every_batch_comes_once() {
+fn every_batch_arrives_once_without_in_order() {
     explore(|| {
         let data = Numbers::new(6);
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
@@ -64,7 +64,7 @@ fn without_order_every_batch_comes_once() {
 }
 
 #[test]
-fn streams_end_each_in_its_own_time() {
+fn streams_of_unequal_length_yield_all_batches() {
     explore(|| {
         let in_order = any();
         let how = How {
@@ -90,7 +90,7 @@ fn streams_end_each_in_its_own_time() {
 }
 
 #[test]
-fn a_dead_worker_costs_no_batch_of_the_others() {
+fn a_dead_worker_loses_only_its_own_batches() {
     explore(|| {
         let data = Numbers {
             deadly: Some(1),
@@ -125,7 +125,7 @@ fn a_dead_worker_costs_no_batch_of_the_others() {
 }
 
 #[test]
-fn an_iterator_can_be_dropped_at_any_time_and_the_next_epoch_is_whole() {
+fn a_dropped_iterator_leaves_the_next_epoch_complete() {
     explore(|| {
         let data = Numbers::new(4);
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
@@ -150,7 +150,7 @@ fn an_iterator_can_be_dropped_at_any_time_and_the_next_epoch_is_whole() {
 }
 
 #[test]
-fn a_loader_that_goes_on_yields_what_is_missing() {
+fn a_resumed_loader_yields_the_remaining_batches() {
     explore(|| {
         let data = Numbers::new(5);
         let in_order = any();
@@ -180,7 +180,7 @@ fn a_loader_that_goes_on_yields_what_is_missing() {
 }
 
 #[test]
-fn after_a_timeout_nothing_is_lost() {
+fn a_timeout_loses_no_batch() {
     explore(|| {
         let data = Numbers::new(4);
         let how = How {
@@ -225,7 +225,7 @@ fn an_interruption_ends_the_epoch() {
 }
 
 #[test]
-fn a_gate_can_be_closed_stepped_and_opened_at_any_time() {
+fn closing_and_stepping_the_gate_loses_no_batch() {
     explore(|| {
         let data = Numbers::new(3);
         let gate = Gate::default();

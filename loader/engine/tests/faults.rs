@@ -43,7 +43,7 @@ impl IterableDataset for Panicking {
 
 /// A Python generator that raised is finished. A panic corresponds to an exception.
 #[test]
-fn a_stream_that_panicked_has_ended() {
+fn a_stream_ends_after_a_panic() {
     within(30, || {
         for num_workers in [0, 1] {
             let loader = LoaderBuilder::iterable(Arc::new(Panicking(3)))
@@ -77,7 +77,7 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
 
 /// A resumed loader does not repeat an error that was reported before.
 #[test]
-fn a_panic_that_was_yielded_is_skipped() {
+fn a_resumed_loader_skips_a_reported_panic() {
     within(30, || {
         for num_workers in [0, 1] {
             let new = || {
@@ -118,7 +118,7 @@ impl Dataset for Numbers {
 
 /// PyTorch's worker reports the reason once, then fails on the missing fetcher. A resumed loader does the same.
 #[test]
-fn the_error_of_worker_init_fn_is_reported_once() {
+fn a_worker_init_fn_error_is_reported_once() {
     within(30, || {
         let new = || {
             let data = Numbers {
@@ -147,7 +147,7 @@ fn the_error_of_worker_init_fn_is_reported_once() {
 
 /// The dead thread does not return. Every epoch reports it, as in PyTorch, and none waits for it.
 #[test]
-fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
+fn a_dead_persistent_worker_is_reported_in_every_epoch() {
     within(30, || {
         let data = Numbers {
             len: 8,
@@ -190,7 +190,7 @@ impl BatchSource for Faulty {
 
 /// A consumer that gets the error of a death, a timeout or the sampler does not wait until its next request.
 #[test]
-fn an_error_that_is_no_batchs_ends_the_waiting() {
+fn an_error_without_a_batch_ends_the_wait() {
     within(30, || {
         for (num_workers, sampler, timeout) in [(2, false, 0.0), (0, true, 0.0), (1, false, 1e-6)] {
             let data = Numbers {
@@ -217,7 +217,7 @@ fn an_error_that_is_no_batchs_ends_the_waiting() {
 }
 
 #[test]
-fn states_that_do_not_fit_are_refused_with_a_sentence() {
+fn mismatched_states_are_refused_with_a_message() {
     let new = |num_workers| {
         let stream = Arc::new(Panicking(9));
         let builder = LoaderBuilder::iterable(stream).num_workers(num_workers);

@@ -74,7 +74,7 @@ fn same(name: &str, ours: &[Value], theirs: &[Value], rounding: (i64, f64)) {
 }
 
 #[test]
-fn annotated_pictures_are_those_of_torchvision() {
+fn annotated_pictures_match_torchvision() {
     let Some(python) = python(&["torchvision", "pycocotools"]) else {
         return;
     };
@@ -145,7 +145,7 @@ fn annotated_pictures_are_those_of_torchvision() {
 }
 
 #[test]
-fn batches_are_those_of_the_printed_functions() {
+fn batches_match_the_printed_collate_functions() {
     let Some(python) = python(&["torch"]) else {
         return;
     };

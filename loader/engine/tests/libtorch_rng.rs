@@ -24,7 +24,7 @@ fn numbers(tensor: Tensor) -> Vec<i64> {
 
 proptest! {
     #[test]
-    fn draws_agree(
+    fn draws_match_libtorch(
         seed: i64,
         n in 0i64..3000,
         low in -1000i64..1000,
@@ -49,7 +49,7 @@ proptest! {
     }
 
     #[test]
-    fn normal_numbers_agree_nearly(seed: i64, counts in prop::collection::vec(0i64..70, 1..5)) {
+    fn normal_numbers_match_libtorch_approximately(seed: i64, counts in prop::collection::vec(0i64..70, 1..5)) {
         let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);
         tch::manual_seed(seed);
         let mut ours = Generator::new(seed as u64);
@@ -124,7 +124,7 @@ fn multinomial_of_ours(
 
 proptest! {
     #[test]
-    fn weighted_draws_agree(seed: i64, weights in weights(), count in 1i64..500, replacement: bool) {
+    fn weighted_draws_match_libtorch(seed: i64, weights in weights(), count in 1i64..500, replacement: bool) {
         let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);
         let by_category = !replacement || count == 1;
         if by_category && !draws_without_replacement_compare() {
@@ -138,7 +138,7 @@ proptest! {
 
     /// Compares ties: nearly all weights are 0, so the order of equal scores shows. The counts cover every sorting algorithm.
     #[test]
-    fn ties_agree(
+    fn weighted_draws_with_ties_match_libtorch(
         seed: i64,
         heavy in prop::collection::vec(any::<prop::sample::Index>(), 1..20),
         len in 1usize..3000,
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn weighted_errors_agree(
+    fn weighted_draw_errors_match_libtorch(
         weights in prop::collection::vec(
             prop_oneof![Just(0.0), Just(1.0), Just(-1.0), Just(f64::NAN), Just(f64::INFINITY), Just(-0.0), Just(1e308)],
             0..4,
@@ -185,7 +185,7 @@ proptest! {
 
 /// Draws with more categories than `torch.multinomial` allows continue the same way.
 #[test]
-fn more_categories_than_pytorch_allows() {
+fn more_than_2_pow_24_categories_can_be_drawn() {
     let most = 1 << 24;
     let mut weights = vec![0.0; most + 1];
     for i in [3, most - 1, most] {
@@ -219,7 +219,7 @@ fn more_categories_than_pytorch_allows() {
 
 /// Compares lists that are long enough for the faster search and sorting algorithms.
 #[test]
-fn many_weights_agree() {
+fn draws_of_200_000_weights_match_libtorch() {
     let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);
     let without = draws_without_replacement_compare();
     let weights: Vec<f64> = (0..200_000).map(|i| f64::from(i % 97) + 0.25).collect();
@@ -243,7 +243,7 @@ fn many_weights_agree() {
 /// Compares both sides of the length from which permutations use 64 bits per step. Needs 3 GB and a minute.
 #[test]
 #[ignore = "slow"]
-fn long_permutations_agree() {
+fn long_permutations_match_libtorch() {
     let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);
     for n in [RANDPERM_WIDE - 1, RANDPERM_WIDE] {
         tch::manual_seed(7);

@@ -99,7 +99,7 @@ fn epoch(loader: &mut DataLoader<ListFetcher>) -> Vec<Result<Vec<usize>, String>
 }
 
 #[test]
-fn the_order_does_not_depend_on_the_workers() {
+fn order_does_not_depend_on_the_number_of_workers() {
     within(60, || {
         let mut expected = Vec::new();
         for num_workers in [0, 1, 3, 8] {
@@ -114,7 +114,7 @@ fn the_order_does_not_depend_on_the_workers() {
 }
 
 #[test]
-fn errors_and_panics_name_worker_and_sample_and_the_next_batch_comes() {
+fn errors_and_panics_name_worker_and_sample() {
     within(60, || {
         for num_workers in [0, 2] {
             let data = Numbers {
@@ -188,7 +188,7 @@ fn dropping_a_paused_loader_does_not_hang() {
 }
 
 #[test]
-fn stepping_lets_one_transition_through_at_a_time_and_loses_nothing() {
+fn each_step_allows_one_transition_and_loses_no_batch() {
     within(120, || {
         let gate = Gate::default();
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
@@ -234,7 +234,7 @@ fn stepping_lets_one_transition_through_at_a_time_and_loses_nothing() {
 /// 12 samples of 0.1 s, with 0.6 s for sample 3, batch size 1, 3 workers, prefetch 2. Times are scaled down, and racing
 /// arrivals are not compared.
 #[test]
-fn the_control_sequence_is_pytorchs() {
+fn the_control_sequence_matches_pytorch() {
     within(60, || {
         struct Slow;
         impl Dataset for Slow {
@@ -292,7 +292,7 @@ fn the_control_sequence_is_pytorchs() {
 }
 
 #[test]
-fn recording_changes_no_result_and_a_full_channel_is_counted() {
+fn recording_keeps_results_and_counts_dropped_events() {
     within(60, || {
         let quiet = epoch(&mut loader(Numbers::new(300), 3, true, workers(3)));
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 64);
@@ -309,7 +309,7 @@ fn recording_changes_no_result_and_a_full_channel_is_counted() {
 }
 
 #[test]
-fn watching_and_looking_inside_changes_no_tensor() {
+fn recording_batch_contents_changes_no_tensor() {
     use loadscope_engine::value::Value;
     use loadscope_engine::{DefaultCollate, dataset::Digits};
     within(60, || {
@@ -339,7 +339,7 @@ fn watching_and_looking_inside_changes_no_tensor() {
 }
 
 #[test]
-fn an_interrupted_loader_ends_although_a_sample_takes_for_ever() {
+fn an_interrupted_loader_ends_during_an_hour_long_sample() {
     use loadscope_engine::{RunControl, start};
     use loadscope_trace::RunOptions;
     within(20, || {
@@ -365,7 +365,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn any_loader_yields_what_one_thread_yields(
+    fn any_loader_yields_the_batches_of_one_thread(
         len in 0..60usize, batch_size in 1..9i64, num_workers in 1..6usize, prefetch in 1..4usize,
         slow in 0..60usize, persistent_workers: bool, shuffle: bool,
     ) {

@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn of_a_map_style_dataset(o in options(), len in 1..40usize) {
+    fn map_style_order_matches_the_prediction(o in options(), len in 1..40usize) {
         let predicted = order(&o, &Samples::Map(len)).expect("sound options");
         let builder = configured!(LoaderBuilder::new(Arc::new(Numbers(len))), o);
         let builder = builder.shuffle(o.sampler == "random");
@@ -142,7 +142,7 @@ proptest! {
 
     /// Compares predicted epochs with real ones. Leaving an epoch early must not change the next one.
     #[test]
-    fn epochs_are_what_is_predicted_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
+    fn single_epochs_match_the_predicted_order(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
         let o = match lens {
             Some(_) => RunOptions { sampler: String::new(), ..o },
             None => o,
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn of_streams(o in options(), lens in prop::collection::vec(0..9u64, 4)) {
+    fn stream_order_matches_the_prediction(o in options(), lens in prop::collection::vec(0..9u64, 4)) {
         let o = RunOptions { sampler: String::new(), ..o };
         let streams: Vec<Vec<u64>> = lens.iter().map(|n| (0..*n).collect()).collect();
         let predicted = order(&o, &Samples::Streams(order::Streams::Listed(streams.clone()))).expect("sound options");

@@ -81,7 +81,7 @@ fn epoch(loader: &mut DataLoader<Held>) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn the_first_batch_does_not_wait_for_a_worker_without_work_but_the_next_epoch_does() {
+fn an_idle_worker_delays_the_next_epoch_not_the_first_batch() {
     let held = Held::default();
     let (done, answer) = mpsc::channel();
     let watched = held.clone();

@@ -12,7 +12,7 @@ use loadscope_trace::PinMemory;
 use support::within;
 
 #[test]
-fn a_panic_while_pinning_is_the_error_of_its_batch() {
+fn a_pinning_panic_is_the_error_of_its_batch() {
     struct Slippery(usize);
     impl Batch for Slippery {
         fn pin(self, _: &Pinner) -> Result<(Self, Lease), LoaderError> {
@@ -43,7 +43,7 @@ fn a_panic_while_pinning_is_the_error_of_its_batch() {
 ///
 /// The main thread, which pins if there are no workers, does not.
 #[test]
-fn an_error_while_pinning_has_pytorchs_text() {
+fn a_pinning_error_has_pytorchs_text() {
     struct Stiff(usize);
     impl Batch for Stiff {
         fn pin(self, _: &Pinner) -> Result<(Self, Lease), LoaderError> {
@@ -84,7 +84,7 @@ fn an_error_while_pinning_has_pytorchs_text() {
 }
 
 #[test]
-fn page_locked_batches_are_the_same_batches() {
+fn page_locked_batches_equal_pageable_batches() {
     within(60, || {
         let mut seen: Vec<Vec<Value>> = Vec::new();
         for (num_workers, pin_memory) in [

@@ -200,7 +200,7 @@ proptest! {
     #![proptest_config(many(1_000))]
 
     #[test]
-    fn what_was_not_yielded_comes_and_nothing_else(
+    fn a_resumed_loader_yields_exactly_the_remaining_batches(
         config in any_loader(), seed: u64, whole in 0..EPOCHS, taken in [0..20usize, 0..20usize],
     ) {
         silence_wanted_panics();
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn between_two_epochs_the_loader_itself_can_be_saved(
+    fn a_loader_saved_between_epochs_resumes_exactly(
         config in any_loader(), seed: u64, taken in 0..20usize,
     ) {
         silence_wanted_panics();
@@ -306,7 +306,7 @@ impl Eagerly {
 type Epochs = Vec<Vec<Vec<usize>>>;
 
 #[test]
-fn a_sampler_that_draws_in_iter_goes_on_as_it_would_have() {
+fn a_sampler_that_draws_in_iter_resumes_exactly() {
     let all = [0, 1, 3].into_iter().flat_map(|num_workers| {
         [false, true].into_iter().flat_map(move |in_batches| {
             [false, true].into_iter().flat_map(move |shares| {

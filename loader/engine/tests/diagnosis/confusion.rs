@@ -6,7 +6,7 @@ use super::experiment::{Score, Set, pairs, table};
 const SET: u64 = 7;
 
 #[test]
-fn the_verdict_names_the_cause_and_healthy_runs_are_left_alone() {
+fn verdicts_name_the_cause_and_healthy_runs_have_none() {
     let set = Set::run(SET);
     let both = || set.alone.iter().chain(&set.paired);
     let wrong = both().chain(&set.healthy).filter(|t| !t.is_right);
@@ -24,7 +24,7 @@ fn the_verdict_names_the_cause_and_healthy_runs_are_left_alone() {
 }
 
 #[test]
-fn every_cause_is_put_in_beside_others() {
+fn every_cause_is_paired_with_three_others() {
     let pairs = pairs();
     assert!(pairs.len() >= 60, "{}", pairs.len());
     for cause in super::scenario::Cause::ALL {

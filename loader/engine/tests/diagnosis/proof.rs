@@ -32,7 +32,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn the_sentence_comes_out_by_itself() {
+fn the_verdict_names_the_slow_sample_and_its_remedies() {
     let run = simulated(2, true);
     assert_eq!(run.end(), Nanos::from_millis(1_590));
     let blame = Blame::whole(&run);
@@ -66,7 +66,7 @@ fn the_sentence_comes_out_by_itself() {
 
 /// Tests the total time that finished batches were held while batch 4 was awaited.
 #[test]
-fn finished_batches_behind_the_missing_one_are_counted() {
+fn time_of_held_finished_batches_is_counted() {
     let run = simulated(2, true);
     let ready = Blame::whole(&run)
         .ready_batches
@@ -81,7 +81,7 @@ fn finished_batches_behind_the_missing_one_are_counted() {
 }
 
 #[test]
-fn one_range_has_the_blame_of_its_part() {
+fn waits_of_two_ranges_add_up_to_the_run() {
     let run = simulated(2, true);
     let middle = Nanos::from_millis(500);
     let (a, b) = (
@@ -113,7 +113,7 @@ fn executed(options: &RunOptions) -> Result<Run, LoaderError> {
 
 /// Only one of several runs must be near the expected times, because the host may be busy.
 #[test]
-fn the_engine_needs_what_the_algorithm_says() {
+fn engine_times_match_the_algorithm() {
     const NEAR: f64 = 0.03;
     const TRIES: usize = 6;
     let mut seen = Vec::new();
@@ -146,7 +146,7 @@ fn the_engine_needs_what_the_algorithm_says() {
 ///
 /// Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
 #[test]
-fn forecasts_from_a_real_run_come_true() {
+fn forecasts_from_a_real_run_match_new_runs() {
     const NEAR: f64 = 0.03;
     const TRIES: usize = 6;
     const SETTINGS: [(usize, bool); 3] = [(2, true), (2, false), (3, true)];

@@ -67,7 +67,7 @@ fn run_of(
 }
 
 #[test]
-fn samples_that_fail_end_the_run_or_are_left_out() {
+fn failed_samples_end_the_run_or_are_skipped() {
     let dir = damaged_voc();
     for workers in [0, 2] {
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Stop, workers);
@@ -105,7 +105,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
 }
 
 #[test]
-fn a_batch_that_lacks_samples_says_which() {
+fn a_batch_lists_its_skipped_samples() {
     let dir = damaged_voc();
     for workers in [0, 2] {
         let options = RunOptions {
@@ -161,7 +161,7 @@ fn lines_run(lines: &str) -> (Result<(), String>, Vec<String>) {
 }
 
 #[test]
-fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
+fn rows_that_do_not_stack_fail_with_the_reason() {
     let (ended, _) = lines_run("{\"a\": 1, \"b\": 2}\n{\"a\": 1}\n");
     let error = ended.expect_err("a key is missing");
     assert!(
@@ -174,7 +174,7 @@ fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
 }
 
 #[test]
-fn a_dataset_without_samples_says_so() {
+fn an_empty_dataset_is_reported_with_a_remedy() {
     let (ended, messages) = lines_run("\n\n");
     let said = messages.join("\n") + &ended.err().unwrap_or_default();
     assert!(
@@ -184,7 +184,7 @@ fn a_dataset_without_samples_says_so() {
 }
 
 #[test]
-fn sizes_that_differ_need_another_collate_function() {
+fn different_picture_sizes_fail_with_a_collate_remedy() {
     let dir = damaged_voc();
     let options = RunOptions {
         dataset: format!("voc:{}", dir.path().display()),

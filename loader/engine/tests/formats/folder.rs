@@ -13,7 +13,7 @@ const ROUNDING: (i64, f64) = (12, 1.0);
 const SIDE: u32 = 24;
 
 #[test]
-fn pictures_of_classes_are_those_of_torchvision() {
+fn class_folder_pictures_match_torchvision() {
     let Some(python) = python(&["torchvision"]) else {
         return;
     };

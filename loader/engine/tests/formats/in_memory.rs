@@ -43,7 +43,7 @@ fn both(text: &str) -> (Vec<Value>, Vec<Value>, bool) {
 }
 
 #[test]
-fn batches_of_arrays_in_memory_are_what_collating_their_samples_makes() {
+fn batches_of_in_memory_arrays_equal_collated_samples() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cases = [
         // Rows, adjacent windows, overlapping windows, windows with gaps.

@@ -33,7 +33,7 @@ fn data_of_samplers() -> tempfile::TempDir {
 }
 
 #[test]
-fn samplers_know_classes_columns_and_lengths() {
+fn sampler_tables_contain_classes_columns_and_lengths() {
     let folder = data_of_samplers();
     let at = |text: &str| text.replace('@', &folder.path().display().to_string());
     let table = |text: &str, needed: &Needed| {

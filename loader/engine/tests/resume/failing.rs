@@ -24,7 +24,7 @@ impl Sampler for Failing {
 
 /// PyTorch loses the batch to be yielded when the sampler fails, and continues with the batches in flight.
 #[test]
-fn the_error_of_a_sampler_is_reported_once() {
+fn a_sampler_error_is_reported_once() {
     let loader = |num_workers: usize| {
         let numbers: ListDataset<usize> = (0..12).collect();
         LoaderBuilder::new(Arc::new(numbers))

@@ -160,7 +160,7 @@ impl Driver {
 
 proptest! {
     #[test]
-    fn every_variable_is_derived_from_the_events(
+    fn iterator_variables_are_derived_from_the_events(
         workers in 1..5usize, prefetch_factor in 1..4usize, in_order: bool, streams: bool,
         tasks in 0..60usize, left in prop::collection::vec(0..8usize, 5),
         moves in prop::collection::vec(0..100usize, 0..80),
@@ -211,7 +211,7 @@ struct Told {
 }
 
 #[test]
-fn the_recording_of_a_real_run_tells_what_its_iterator_says() {
+fn recorded_variables_match_those_of_the_real_iterator() {
     within(60, || {
         for (num_workers, in_order) in [(1, true), (3, true), (3, false), (8, false)] {
             let clock = Clock::start();
