@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_is_written_where() {
+    fn output_paths_follow_the_format_and_the_table() {
         let names = |format, out: &str| -> Vec<String> {
             let files = files(format, Path::new(out));
             files.iter().map(|f| f.display().to_string()).collect()

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_skipped() {
+    fn unwanted_values_are_skipped() {
         let text =
             br#" {"a": [1, {"b": "\"]}"}], "c\"d": N/A, "e": -Infinity, "f": -1.5e3 , "g": "h"}"#;
         // Returns one byte per read, to test every buffer boundary.

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn content_tells_what_it_is() {
+    fn file_formats_are_recognized_by_content() {
         assert_eq!(said(b"{\"loadscope\":1}\n"), "Log");
         assert_eq!(said(b"\n{ \"schemaVersion\": 1,"), "Profiler");
         assert_eq!(said(b"\xEF\xBB\xBF[{\"ph\": \"X\""), "Profiler");

@@ -35,7 +35,7 @@ fn packed(start: &str, piece: &str, bytes: u64, end: &str) -> Vec<u8> {
 }
 
 #[test]
-fn bombs_do_not_go_off() {
+fn decompression_bombs_use_bounded_memory() {
     const CALL: &str =
         r#"{"ph":"X","name":"enumerate(DataLoader)#X.__next__","pid":1,"tid":1,"ts":1,"dur":1}"#;
     let begin = r#"{"traceEvents":["#;

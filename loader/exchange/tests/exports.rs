@@ -179,7 +179,7 @@ fn rows(text: &[u8]) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn a_trace_has_every_slice_and_every_number() {
+fn a_trace_contains_every_slice_and_counter() {
     let run = by_hand();
     let events = trace_of(&run);
     let of = |phase: &'static str| events.iter().filter(move |e| e["ph"] == phase);
@@ -294,7 +294,7 @@ fn the_same_in_both(run: &Run) {
 }
 
 #[test]
-fn csv_and_parquet_say_the_same() {
+fn csv_and_parquet_contain_the_same_values() {
     the_same_in_both(&by_hand());
     for name in [
         "lotus/newer",
@@ -308,7 +308,7 @@ fn csv_and_parquet_say_the_same() {
 }
 
 #[test]
-fn an_export_can_be_cancelled_and_leaves_nothing() {
+fn a_cancelled_export_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = by_hand();
     for format in [Format::Csv, Format::Parquet] {
@@ -337,7 +337,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_run_keeps_the_rules(
+    fn exports_of_any_run_follow_the_format_rules(
         steps in prop::collection::vec((0..3_000i64, 0..12u32, 0..11usize, any::<bool>()), 1..200),
         ends in any::<bool>(),
     ) {

@@ -27,7 +27,7 @@ fn run() -> Run {
 
 /// The process may be killed at any time, so no incomplete file may have the final name.
 #[test]
-fn no_name_leads_to_an_export_that_is_not_complete() {
+fn an_incomplete_export_never_has_its_final_name() {
     let run = run();
     for name in [
         "run.json",

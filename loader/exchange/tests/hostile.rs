@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_traces_are_read_as_far_as_they_go(damages in damages(), packed in any::<bool>()) {
+    fn damaged_traces_are_refused_or_read(damages in damages(), packed in any::<bool>()) {
         let mut bytes = short_trace();
         if packed {
             bytes = gzip(&bytes);
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_logs_of_lotus_are_refused_or_read(
+    fn damaged_lotus_logs_are_refused_or_read(
         first in damages(), second in damages(), which in 0..3u8,
     ) {
         let (mut main, mut worker) = lotus();
@@ -266,7 +266,7 @@ fn halves_of_real_traces_open_up_to_the_cut() {
 }
 
 #[test]
-fn refusals_say_what_it_is_and_what_could_be_opened() {
+fn refusals_name_the_fault_and_the_valid_formats() {
     let said = |bytes: &[u8]| match try_bytes("f", bytes) {
         Ok(_) => panic!("it opens"),
         Err(e) => e.to_string(),

@@ -34,7 +34,7 @@ fn list(value: &Value) -> Vec<i64> {
 }
 
 #[test]
-fn traces_of_torch_profiler_tell_waits_and_steps() {
+fn torch_profiler_traces_give_waits_and_steps() {
     let truth = truth("profiler");
     for (name, truth) in truth.as_object().expect("an object") {
         let run = profiled(name);
@@ -87,7 +87,7 @@ fn shuffle(items: &mut [&str], seed: u64) {
 }
 
 #[test]
-fn the_order_of_the_events_in_a_trace_has_no_influence() {
+fn event_order_in_a_trace_does_not_matter() {
     const BEGIN: &str = "\"traceEvents\": [";
     const BETWEEN: &str = "\n  },";
     const END: &str = "\n  }\n  ]";
@@ -119,7 +119,7 @@ fn the_order_of_the_events_in_a_trace_has_no_influence() {
 
 /// The CUDA calls of a thread are after all of its other events in this trace.
 #[test]
-fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
+fn cuda_calls_are_assigned_to_the_step_they_ran_in() {
     let event = |name: &str, start: u32, took: u32| {
         format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":{start},"dur":{took}}},"#)
     };
@@ -138,7 +138,7 @@ fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
 }
 
 #[test]
-fn what_a_profile_did_not_measure_is_not_made_up() {
+fn unmeasured_times_of_a_profile_stay_unknown() {
     let run = profiled("workers");
     let blame = Blame::whole(&run);
     assert_eq!(blame.of(Cause::Fetching), None);
@@ -155,7 +155,7 @@ fn what_a_profile_did_not_measure_is_not_made_up() {
 }
 
 #[test]
-fn a_rank_is_named() {
+fn a_rank_is_read_from_the_trace() {
     let run = profiled("rank");
     assert_eq!((run.info.rank, run.info.world_size), (1, 2));
     assert!(
@@ -169,7 +169,7 @@ fn a_rank_is_named() {
 }
 
 #[test]
-fn lotus_folders_tell_what_workers_did() {
+fn lotus_folders_give_the_work_of_each_worker() {
     for (branch, truth) in truth("lotus").as_object().expect("an object") {
         let (run, cut) = opened(&data(&format!("lotus/{branch}")));
         assert!(!cut && run.has_ended());
@@ -205,7 +205,7 @@ fn lotus_folders_tell_what_workers_did() {
 }
 
 #[test]
-fn the_order_of_the_lines_in_a_lotus_log_has_no_influence() {
+fn line_order_in_a_lotus_log_does_not_matter() {
     for branch in ["older", "newer"] {
         let folder = data(&format!("lotus/{branch}"));
         let expected = events_at(&folder);
@@ -226,7 +226,7 @@ fn the_order_of_the_lines_in_a_lotus_log_has_no_influence() {
 }
 
 #[test]
-fn one_log_stands_for_its_folder() {
+fn opening_one_lotus_log_opens_its_folder() {
     let folder = data("lotus/older");
     let logs = std::fs::read_dir(&folder).expect("there");
     for log in logs.map(|e| e.expect("there").path()) {
@@ -236,7 +236,7 @@ fn one_log_stands_for_its_folder() {
 }
 
 #[test]
-fn statistics_of_spdl_become_gauges_of_its_parts() {
+fn spdl_statistics_become_gauges_of_its_parts() {
     let truth = truth("spdl");
     let (run, _) = opened(&data("spdl/pipeline.sqlite"));
     assert!(run.batches().is_empty() && run.epochs().is_empty());

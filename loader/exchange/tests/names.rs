@@ -81,7 +81,7 @@ fn run() -> Run {
 }
 
 #[test]
-fn a_spreadsheet_has_nothing_to_calculate() {
+fn csv_cells_contain_no_formulas() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run();
     let files = export(
@@ -128,7 +128,7 @@ fn calculates(cell: &str) -> bool {
 }
 
 #[test]
-fn a_trace_and_a_table_of_columns_hold_them_as_they_are() {
+fn traces_and_parquet_keep_untrusted_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run();
     let trace = folder.path().join("trace.json");

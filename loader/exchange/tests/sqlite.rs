@@ -78,7 +78,7 @@ fn root_of(path: &Path, table: &str) -> u32 {
 }
 
 #[test]
-fn tables_without_end_are_seen() {
+fn cyclic_tables_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let events = "CREATE TABLE event_stats (timestamp, event_name); INSERT INTO event_stats VALUES (1.5, 'x');";
     for table in ["task_stats", "event_stats"] {
@@ -92,7 +92,7 @@ fn tables_without_end_are_seen() {
 }
 
 #[test]
-fn views_virtual_tables_and_tricks_are_no_tables() {
+fn views_and_virtual_tables_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1099511627776) \
                    SELECT x AS timestamp, 'n' AS name, 1 AS num_tasks, 0 AS num_failures, 1 AS ave_time FROM n";
@@ -118,7 +118,7 @@ fn views_virtual_tables_and_tricks_are_no_tables() {
 }
 
 #[test]
-fn what_a_file_defines_is_not_run() {
+fn generated_columns_are_limited_and_triggers_do_not_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let generated = |expression: &str| {
         format!(

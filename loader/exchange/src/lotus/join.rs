@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_is_repeated_makes_no_epochs_without_end() {
+    fn repeated_lines_create_a_bounded_number_of_epochs() {
         let line = |k: i64| Line::Wait {
             idx: 0,
             start: k,

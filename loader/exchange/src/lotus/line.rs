@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_of_writing_are_read() {
+    fn lines_of_both_formats_are_read() {
         let read = |text: &str| Line::parse(text.as_bytes());
         let (start, end) = (5, 12);
         assert_eq!(

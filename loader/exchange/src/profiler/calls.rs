@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_call_after_which_nothing_is_computed_ends_the_epoch() {
+    fn a_call_without_computation_ends_the_epoch() {
         let (yes, no) = (true, false);
         assert_eq!(outcomes("nccnccn"), [yes, yes, no]);
         assert_eq!(outcomes("nccnccndnccncc"), [yes, yes, no, yes, yes]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_calls_and_odd_times_are_no_calls() {
+    fn nested_calls_and_invalid_times_are_skipped() {
         let calls = calls(&[
             raw(NEXT, 0, 100),
             raw(NEXT, 50, 10),

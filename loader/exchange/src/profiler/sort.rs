@@ -178,14 +178,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_order_gives_the_calls_of_the_sorted_trace(
+        fn any_slice_order_gives_the_calls_of_the_sorted_trace(
             (trace, other) in in_order().prop_flat_map(shuffled), most in 1..150usize,
         ) {
             prop_assert_eq!(sorted(&other, most).threads, as_it_is(&trace).threads);
         }
 
         #[test]
-        fn slices_at_the_same_time_have_one_order(
+        fn slices_of_equal_time_have_a_fixed_order(
             (trace, other) in at_once().prop_flat_map(shuffled), most in 1..150usize,
         ) {
             let all = sorted(&trace, trace.len() + 1);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_slices_are_taken_once_each() {
+    fn each_of_equal_slices_is_counted_once() {
         let mut trace: Vec<Drawn> = vec![(6, 1, 5, 1); 30];
         trace.push((0, 1, 0, 1));
         for most in 1..40 {
