@@ -88,7 +88,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_private_can_be_read_by_its_user_alone() {
+    fn private_folders_and_files_exclude_other_users() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a temporary folder");
         let folder = dir.path().join("a").join("b");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_new_or_empty_and_the_next_name_is_taken() {
+    fn a_full_folder_is_refused_and_the_next_name_is_used() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| dir.path().join(name);
         new_folder(&at("a")).expect("it is new");

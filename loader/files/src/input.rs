@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_as_much_is_read_as_is_allowed() {
+    fn a_file_above_the_size_limit_is_refused() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("weights");
         std::fs::write(&path, "1 2 3").expect("room");
@@ -257,7 +257,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_without_end_reach_the_limit() {
+    fn endless_devices_are_refused_at_the_size_limit() {
         let error = read_bytes(Path::new("/dev/zero"), "options", 1 << 20).expect_err("no end");
         assert_eq!(
             error.to_string(),
@@ -273,7 +273,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     #[expect(unsafe_code, reason = "a pipe")]
-    fn a_pipe_without_a_writer_is_not_waited_for() {
+    fn a_pipe_without_a_writer_does_not_block() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("pipe");
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");

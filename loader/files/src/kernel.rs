@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_s_files_are_distinguished_from_others() {
+    fn kernel_files_are_distinguished_from_others() {
         for theirs in ["/proc", "/proc/self/status", "/sys"] {
             assert!(is_of_kernel(Path::new(theirs)), "{theirs}");
         }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_cannot_be_opened_nothing_is_certain() {
+    fn an_unlocked_file_is_abandoned_and_a_missing_one_is_not() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run.jsonl");
         assert!(!is_being_written(&path) && !is_abandoned(&path));

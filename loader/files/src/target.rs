@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn input_and_output_are_compared_as_files_not_as_names() {
+    fn input_and_output_are_compared_by_file_not_by_name() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let input = dir.path().join("run.jsonl");
         fs::write(&input, "x").expect("room");
@@ -179,7 +179,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_is_not_waited_for_to_be_compared() {
+    fn comparing_a_pipe_does_not_block() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (input, pipe) = (dir.path().join("run.jsonl"), dir.path().join("pipe"));
         fs::write(&input, "x").expect("room");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_distinguished() {
+    fn targets_are_free_replaceable_or_refused() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let free = dir.path().join("free");
         assert_eq!(
@@ -212,7 +212,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_are_written_into_even_through_links() {
+    fn devices_are_streams_also_through_links() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let link = dir.path().join("null");
         std::os::unix::fs::symlink("/dev/null", &link).expect("links");

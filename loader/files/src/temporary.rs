@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_the_dead_are_removed_and_those_of_the_living_are_not() {
+    fn only_folders_of_dead_processes_are_swept() {
         let place = tempfile::tempdir().expect("a temporary folder");
         let living = TemporaryFolder::new_in(place.path(), "test-").expect("room");
         let dead = place.path().join("test-dead");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_are_made_at_the_same_time_do_not_remove_each_other() {
+    fn a_sweep_keeps_folders_made_at_the_same_time() {
         let place = tempfile::tempdir().expect("a temporary folder");
         std::thread::scope(|threads| {
             for _ in 0..8 {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_no_use_are_refused() {
+    fn unusable_places_are_refused() {
         let place = tempfile::tempdir().expect("a temporary folder");
         let long = place.path().join("x".repeat(100));
         fs::create_dir(&long).expect("room");

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_appears_with_its_files_or_not_at_all() {
+    fn a_new_folder_appears_complete_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("a").join("run");
         let new = NewFolder::create(&path).expect("room");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_killed_processes_are_removed_and_others_are_not() {
+    fn only_folders_of_killed_processes_are_removed() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run");
         let living = NewFolder::create(&path).expect("room");

@@ -17,7 +17,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_there_before_it_is_complete() {
+fn a_file_appears_only_when_it_is_complete() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("report.html");
     let mut file = NewFile::create(&path, Existing::Keep).expect("a free name");
@@ -30,7 +30,7 @@ fn nothing_is_there_before_it_is_complete() {
 }
 
 #[test]
-fn an_existing_file_is_replaced_only_on_request_and_only_as_a_whole() {
+fn an_existing_file_is_replaced_whole_and_on_request() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("old");
     fs::write(&path, "old").expect("room");
@@ -47,7 +47,7 @@ fn an_existing_file_is_replaced_only_on_request_and_only_as_a_whole() {
 }
 
 #[test]
-fn a_file_that_appears_meanwhile_is_kept() {
+fn a_file_created_by_others_meanwhile_is_kept() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("both");
     let mut file = NewFile::create(&path, Existing::Keep).expect("a free name");
@@ -59,7 +59,7 @@ fn a_file_that_appears_meanwhile_is_kept() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_and_what_others_write_is_not() {
+fn only_part_files_of_killed_writers_are_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("x.csv");
     let stale = dir.path().join(".x.csv.abcdef.part");
@@ -94,7 +94,7 @@ fn links_are_replaced_and_never_followed() {
 /// Another user of the folder can create links with the names of temporary files.
 #[cfg(unix)]
 #[test]
-fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() {
+fn links_named_like_part_files_are_not_followed_or_removed() {
     use std::os::unix::fs::symlink;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (precious, path) = (dir.path().join("precious"), dir.path().join("x.csv"));
@@ -124,7 +124,7 @@ fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() 
 
 #[cfg(unix)]
 #[test]
-fn permissions_are_those_of_a_new_file_or_of_the_one_replaced() {
+fn permissions_are_default_or_those_of_the_replaced_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mode = |path: &Path| {
@@ -159,7 +159,7 @@ fn devices_stay_devices_and_full_ones_are_reported() {
 #[cfg(unix)]
 #[test]
 #[expect(unsafe_code, reason = "a pipe")]
-fn a_pipe_gets_everything_and_one_without_reader_is_refused() {
+fn a_pipe_gets_all_bytes_and_is_refused_without_a_reader() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("pipe");
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");

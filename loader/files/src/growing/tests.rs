@@ -7,7 +7,7 @@ fn count(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_a_killed_process_had_begun_to_create_is_removed() {
+fn part_files_of_killed_processes_are_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     fs::write(&path, "old").expect("room");
@@ -71,7 +71,7 @@ fn an_old_recording_is_replaced_when_the_new_one_is_complete() {
 }
 
 #[test]
-fn a_recording_with_nothing_in_it_leaves_no_trace() {
+fn an_empty_or_discarded_recording_leaves_no_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
@@ -85,7 +85,7 @@ fn a_recording_with_nothing_in_it_leaves_no_trace() {
 }
 
 #[test]
-fn a_file_that_was_removed_or_replaced_meanwhile_does_not_count_as_written() {
+fn finish_fails_for_a_removed_or_replaced_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     for theirs in [None, Some("another's")] {
@@ -101,7 +101,7 @@ fn a_file_that_was_removed_or_replaced_meanwhile_does_not_count_as_written() {
 }
 
 #[test]
-fn a_file_that_was_moved_meanwhile_is_named_by_its_new_place() {
+fn finish_names_the_new_path_of_a_moved_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (path, moved) = (dir.path().join("run.jsonl"), dir.path().join("moved.jsonl"));
     let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
@@ -116,7 +116,7 @@ fn a_file_that_was_moved_meanwhile_is_named_by_its_new_place() {
 }
 
 #[test]
-fn a_file_that_another_program_cut_meanwhile_does_not_count_as_written() {
+fn finish_fails_for_a_file_truncated_by_others() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
@@ -129,7 +129,7 @@ fn a_file_that_another_program_cut_meanwhile_does_not_count_as_written() {
 }
 
 #[test]
-fn a_name_may_be_as_long_as_a_name_can_be() {
+fn a_file_name_of_254_bytes_is_accepted() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for existing in [Existing::Keep, Existing::Replace] {
         let path = dir.path().join(format!("{}.jsonl", "ä".repeat(124)));
@@ -140,7 +140,7 @@ fn a_name_may_be_as_long_as_a_name_can_be() {
 }
 
 #[test]
-fn a_file_that_took_its_place_is_not_discarded() {
+fn discard_keeps_a_file_that_replaced_its_own() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     let new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
@@ -151,7 +151,7 @@ fn a_file_that_took_its_place_is_not_discarded() {
 }
 
 #[test]
-fn default_names_are_taken_by_one_writer_each() {
+fn each_default_name_is_used_by_one_writer() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let names = || (1..=64).map(|n| dir.path().join(format!("run-{n}.jsonl")));
     let made: Vec<PathBuf> = std::thread::scope(|threads| {
