@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_spent_is_seen() {
+    fn memory_and_time_of_a_call_are_measured() {
         let spent = Spent::on(|| {
             let mut block = vec![1u8; 40 << 20];
             block.resize(50 << 20, 2);

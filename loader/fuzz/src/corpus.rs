@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_come_by_target_and_name() {
+    fn inputs_are_sorted_by_target_and_name() {
         let packed = packed(&[("wire/2", b"two"), ("wire/1", b""), ("door/9", b"nine")]);
         let inputs = read(&packed[..]).expect("an archive");
         let input = |target: &str, name: &str, bytes: &[u8]| Input {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_no_target_is_refused() {
+    fn an_input_without_a_target_is_refused() {
         let error = read(&packed(&[("stray", b"x")])[..]).expect_err("no target");
         assert_eq!(error.to_string(), "stray is not the input of a target");
         assert!(read(&b"not an archive"[..]).is_err());

@@ -17,7 +17,7 @@ fn inputs() -> Vec<Input> {
 
 /// A single test, because the measured memory is that of the whole process.
 #[test]
-fn everything_that_was_found_is_taken() {
+fn all_corpus_inputs_run_within_the_bounds() {
     let inputs = inputs();
     for target in TARGETS {
         for input in inputs.iter().filter(|input| input.target == target.name) {
@@ -35,7 +35,7 @@ fn everything_that_was_found_is_taken() {
 }
 
 #[test]
-fn the_corpus_has_inputs_for_every_target_and_for_nothing_else() {
+fn the_corpus_covers_exactly_the_fuzz_targets() {
     let inputs = inputs();
     let has: BTreeSet<&str> = inputs.iter().map(|input| &*input.target).collect();
     let wanted: BTreeSet<&str> = TARGETS.iter().map(|target| target.name).collect();

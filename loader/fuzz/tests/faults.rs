@@ -93,7 +93,7 @@ fn taken(fault: Fault) -> Vec<u8> {
 }
 
 #[test]
-fn every_input_has_its_test() {
+fn every_fault_input_has_a_test() {
     let mut found = BTreeSet::new();
     for target in fs::read_dir(folder()).expect("a folder of the repository") {
         let target = target.expect("an entry").path();
@@ -118,7 +118,7 @@ fn a_url_without_a_kind_is_refused_with_its_place() {
 
 /// Regression test: quotes were omitted from a path that starts with white space.
 #[test]
-fn a_place_keeps_its_white_space() {
+fn a_quoted_path_keeps_its_white_space() {
     let text = String::from_utf8(taken(SPACE)).expect("a text");
     let spec: DatasetSpec = text.parse().expect("a dataset");
     assert_eq!(spec.to_string(), text);
@@ -126,7 +126,7 @@ fn a_place_keeps_its_white_space() {
 
 /// Regression test: a newline in a name appeared in the error.
 #[test]
-fn a_refusal_is_one_line() {
+fn a_refusal_has_no_line_break() {
     let text = String::from_utf8(taken(LINES)).expect("a text");
     let error = Source::parse(&text).expect_err("no host");
     assert!(!error.to_string().contains('\n'), "{error}");
@@ -157,7 +157,7 @@ fn a_refused_line_of_a_stream_is_quoted_in_part() {
 
 /// The file is truncated after an invalid line. That part is not read, so the truncation is not reported.
 #[test]
-fn a_cut_behind_a_refused_line_is_not_told() {
+fn a_cut_after_a_refused_line_is_not_reported() {
     let bytes = taken(CUT);
     // Three frames, as the target creates them. The truncated one is not read.
     let text = &bytes[8..];
@@ -180,14 +180,14 @@ fn a_cut_behind_a_refused_line_is_not_told() {
 
 /// Table pages that are their own children.
 #[test]
-fn a_table_without_end_ends() {
+fn reading_a_cyclic_table_ends() {
     taken(TABLE);
     ends(TABLE);
 }
 
 /// The same in an index of events.
 #[test]
-fn events_without_end_end() {
+fn reading_cyclic_events_ends() {
     taken(EVENTS);
     ends(EVENTS);
 }
@@ -204,7 +204,7 @@ fn ends(fault: Fault) {
 
 /// Missing frames are reported at their position, after the damage before them.
 #[test]
-fn gaps_are_reported_in_the_order_of_the_file() {
+fn gaps_are_reported_in_file_order() {
     taken(GAPS);
 }
 
@@ -218,19 +218,19 @@ fn a_changed_line_of_a_compressed_recording_is_never_certain() {
 /// Regression test: the checksum frame had a stated length two bytes beyond the end of the file.
 /// Reading reported a truncated recording, and repair reported no damage.
 #[test]
-fn checksums_that_end_behind_the_file_are_damage() {
+fn checksums_beyond_the_end_of_the_file_are_damage() {
     taken(BEYOND);
 }
 
 /// Regression test: two runs of a recording, one of which ended in a dropped part.
 /// The extent of that run is empty, but its end was before its start.
 #[test]
-fn the_extent_of_a_run_that_ended_before_what_is_kept_is_empty() {
+fn a_run_in_the_dropped_part_has_an_empty_extent() {
     taken(ENDED);
 }
 
 /// Regression test: the shape of a batch exceeds any memory. Its size in bytes is the maximum number and was rounded up to MB.
 #[test]
-fn a_batch_of_more_bytes_than_a_number_holds_has_a_size() {
+fn a_batch_with_an_overflowing_byte_count_has_a_size() {
     taken(ROUNDED);
 }
