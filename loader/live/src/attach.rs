@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_start_as_well() {
+    fn a_process_is_identified_by_its_pid_and_start_time() {
         let own = Running::of(std::process::id()).expect("this process");
         assert!(own.is_alive());
         let other = Running {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_for_its_owner_alone_and_goes_with_it() {
+    fn a_request_is_private_and_removed_when_dropped() {
         use std::os::unix::fs::MetadataExt as _;
         let own = Running::of(std::process::id()).expect("this process");
         let asked = Asked::new(own, "unix:/nowhere", "secret", 2).expect("it is written");

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_looked_at_each_second_for_a_small_share_of_a_processor() {
+    fn memory_is_read_each_second_within_its_cpu_share() {
         let start = Instant::now();
         let mut looks = Looks::from(start).and(start, Duration::from_millis(30));
         let (mut many, mut took) = (1, 30);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_three_measures_and_what_is_left() {
+    fn memory_gauges_include_rss_pss_uss_and_memory_left() {
         let pid = u64::from(std::process::id());
         let process = Process {
             pid,
@@ -335,7 +335,7 @@ mod tests {
 
     /// Regression: counting files found nothing, because PyTorch unlinks its files after mapping.
     #[test]
-    fn shared_memory_is_counted_whose_file_has_no_name_any_more() {
+    fn shared_memory_of_unlinked_files_is_counted() {
         const SIZE: usize = 8 << 20;
         let Some((before, _)) = proc::shared() else {
             return;
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_ended_has_no_value_any_more() {
+    fn gauges_of_an_ended_process_are_nan() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("it starts");
         let process = |run, worker| Process {
             pid: u64::from(child.id()),

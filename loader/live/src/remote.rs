@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_and_its_folder_are_read() {
+    fn host_and_folder_are_parsed() {
         let read = |text: &str| text.parse::<Remote>().map(|r| (r.host, r.folder));
         let host =
             |host: &str, folder: Option<&str>| Ok((host.to_owned(), folder.map(str::to_owned)));
@@ -217,7 +217,7 @@ mod tests {
     /// Runs the script in the local shell, without `ssh`.
     #[cfg(unix)]
     #[test]
-    fn the_script_passes_words_on_as_they_are_and_clears_up() {
+    fn the_script_keeps_arguments_and_removes_its_folder() {
         let words = ["it's", "a b", "$HOME", "\"", "*", "\n", "é"];
         let place = tempfile::tempdir().expect("a temporary folder");
         let remote = Remote {

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_written_as_the_wire_has_it() {
+    fn a_request_becomes_environment_variables() {
         let plain = Request::default().variables();
         assert_eq!(plain[0], ("LOADSCOPE_PROBE_PREVIEWS", Some("0".to_owned())));
         assert!(plain[1..].iter().all(|(_, value)| value.is_none()));

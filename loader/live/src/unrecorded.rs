@@ -290,7 +290,7 @@ mod tests {
     const SOUND: &str = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=/tmp/probe:/home/me";
 
     #[test]
-    fn a_python_with_the_probe_is_left_alone() {
+    fn a_python_with_the_probe_has_no_warning() {
         assert_eq!(reason(&["python", "train.py", "-I"], SOUND), None);
         assert_eq!(
             reason(&["python", "-u", "-m", "pkg.train", "-E"], SOUND),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_is_the_one_that_keeps_the_probe_out() {
+    fn a_python_without_the_probe_has_a_reason() {
         let replaced = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=.";
         assert_eq!(reason(&["python", "train.py"], replaced), Some(Why::Path));
         let without = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket";
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_short_and_harmless() {
+    fn commands_are_shortened_without_control_characters() {
         let text = shortened(&[
             "/usr/bin/python3",
             "-m",

@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn anything_may_be_said(lines in prop::collection::vec(line(), 0..80), closes in prop::collection::vec(0usize..80, 0..3)) {
+    fn any_records_give_valid_events(lines in prop::collection::vec(line(), 0..80), closes in prop::collection::vec(0usize..80, 0..3)) {
         let mut join = Join::default();
         for id in 0..3 {
             join.open(StreamId(id), introduction(id));
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_line_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_parsed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = Record::parse(&bytes);
         let _ = Introduction::parse(&bytes);
     }
@@ -124,7 +124,7 @@ proptest! {
 
 /// The cost of untrusted input is proportional to its length: no field of a line is copied for each entry of another line.
 #[test]
-fn long_names_and_long_lists_do_not_multiply() {
+fn long_names_are_not_copied_for_each_list_entry() {
     let mut join = Join::default();
     let host = "h".repeat(60_000);
     let line = format!(
@@ -157,7 +157,7 @@ fn long_names_and_long_lists_do_not_multiply() {
 }
 
 #[test]
-fn refusals_quote_little() {
+fn refusals_are_shorter_than_500_bytes() {
     let long = "x".repeat(1 << 20);
     for line in [
         format!(r#"["wait","{long}",0]"#),

@@ -7,7 +7,7 @@ use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Stage};
 use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
 
 #[test]
-fn what_can_never_be_placed_is_counted() {
+fn records_without_a_batch_are_counted_as_dropped() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
@@ -39,7 +39,7 @@ fn what_can_never_be_placed_is_counted() {
 }
 
 #[test]
-fn a_process_that_says_nothing_at_its_end_was_killed() {
+fn a_stream_without_an_end_record_is_a_killed_process() {
     for (bye, warnings) in [(true, 0), (false, 1)] {
         let mut join = Join::default();
         loader(&mut join);
@@ -65,7 +65,7 @@ fn a_process_that_says_nothing_at_its_end_was_killed() {
 }
 
 #[test]
-fn a_killed_process_lives_until_its_connection_ends() {
+fn a_killed_process_ends_with_its_connection() {
     let end = |bye: bool, end: fn(&mut Join)| {
         let mut join = Join::default();
         loader(&mut join);
@@ -87,7 +87,7 @@ fn a_killed_process_lives_until_its_connection_ends() {
 }
 
 #[test]
-fn a_worker_that_was_killed_has_died_and_one_that_was_asked_to_has_not() {
+fn exit_codes_distinguish_dead_from_finished_workers() {
     for (code, reason) in [
         (0, EndReason::Finished),
         (-15, EndReason::Finished),
@@ -109,7 +109,7 @@ fn a_worker_that_was_killed_has_died_and_one_that_was_asked_to_has_not() {
 }
 
 #[test]
-fn the_sample_that_failed_is_named_in_any_order_of_streams() {
+fn the_failed_sample_is_named_in_any_order_of_streams() {
     let times = packed(&[1100, 1110]);
     let fetch = format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#);
     let fail = r#"["fail",1130,0,0,0,"ValueError: broken"]"#;
@@ -150,7 +150,7 @@ fn an_error_is_reported_even_if_its_worker_sends_nothing() {
 }
 
 #[test]
-fn a_worker_that_outlives_its_main_process_is_heard_to_its_end() {
+fn the_run_ends_after_its_last_worker() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
@@ -169,7 +169,7 @@ fn a_worker_that_outlives_its_main_process_is_heard_to_its_end() {
 }
 
 #[test]
-fn iterators_that_are_over_are_forgotten_and_those_that_are_not_stay() {
+fn ended_iterators_are_forgotten_and_open_ones_are_kept() {
     let mut join = Join::default();
     loader(&mut join);
     for iterator in 1..1000 {

@@ -27,7 +27,7 @@ fn read(folder: &Path) -> std::io::Result<(Vec<Event>, bool)> {
 }
 
 #[test]
-fn no_more_files_are_open_than_processes_ran_at_a_time() {
+fn open_files_do_not_exceed_concurrent_processes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut main = introduction(1, 0) + "[\"loader\",1,0,{\"dataset\":\"D\"}]\n";
     for epoch in 0..300 {
@@ -59,7 +59,7 @@ fn no_more_files_are_open_than_processes_ran_at_a_time() {
 }
 
 #[test]
-fn what_is_no_stream_is_an_error_that_names_it() {
+fn a_file_that_is_not_a_stream_is_named_in_the_error() {
     let version = introduction(1, 0).replace("stream\":1", "stream\":2");
     for (text, says) in [
         (version.as_str(), "version 2"),
@@ -77,7 +77,7 @@ fn what_is_no_stream_is_an_error_that_names_it() {
 }
 
 #[test]
-fn who_was_killed_before_it_said_a_word_is_cut() {
+fn an_empty_stream_file_counts_as_truncated() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path(), "1-0", &introduction(1, 0));
     File::create(folder.path().join("2-0.stream.jsonl")).expect("made");
@@ -85,7 +85,7 @@ fn who_was_killed_before_it_said_a_word_is_cut() {
 }
 
 #[test]
-fn what_comes_too_late_is_reported() {
+fn late_events_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = introduction(1, 0)
         + "[\"loader\",1,0,{\"dataset\":\"D\"}]\n[\"epoch\",50000000000,0,0,0]\n[\"epoch\",90000000000,0,1,1]\n\
@@ -100,7 +100,7 @@ fn what_comes_too_late_is_reported() {
 #[cfg(unix)]
 #[test]
 #[expect(unsafe_code, reason = "a pipe")]
-fn pipes_and_folders_are_no_streams() {
+fn pipes_and_folders_are_not_read_as_streams() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let pipe = folder.path().join("1-1.stream.jsonl");

@@ -45,7 +45,7 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
 }
 
 #[test]
-fn seeds_that_the_probe_does_not_know_are_not_zero() {
+fn unknown_worker_seeds_are_none_instead_of_zero() {
     let mut join = Join::default();
     loader(&mut join);
     tell(
@@ -63,7 +63,7 @@ fn seeds_that_the_probe_does_not_know_are_not_zero() {
 }
 
 #[test]
-fn it_does_not_matter_who_is_heard_first() {
+fn a_worker_may_connect_before_its_main_process() {
     let mut join = Join::default();
     join.open(WORKER, introduction(20));
     tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
@@ -82,7 +82,7 @@ fn it_does_not_matter_who_is_heard_first() {
 }
 
 #[test]
-fn a_worker_that_lives_on_finishes_what_was_left_before_the_next_epoch() {
+fn a_persistent_worker_finishes_old_tasks_first() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
@@ -126,7 +126,7 @@ fn a_host_with_another_clock_is_aligned_by_its_wall_clock() {
 }
 
 #[test]
-fn an_odd_field_costs_no_loader_and_no_process() {
+fn invalid_fields_are_ignored_and_the_record_is_kept() {
     let line = r#"{"loadscope_stream":1,"pid":7,"monotonic":1,"realtime":2,"rank":-1,"world_size":1e9,"host":5,"cores":[[]],"local_rank":"x"}"#;
     let who = Introduction::parse(line.as_bytes()).expect("it says enough");
     assert_eq!((who.pid, who.rank, who.host.as_str()), (7, None, ""));
@@ -148,7 +148,7 @@ fn an_odd_field_costs_no_loader_and_no_process() {
 }
 
 #[test]
-fn an_index_below_zero_is_counted() {
+fn a_negative_index_is_counted_as_dropped() {
     let mut join = Join::default();
     loader(&mut join);
     let indices = packed(&[3, -1]);
@@ -162,7 +162,7 @@ fn an_index_below_zero_is_counted() {
 }
 
 #[test]
-fn what_is_held_is_bounded_by_its_bytes() {
+fn pending_records_are_limited_in_bytes() {
     let mut join = Join::default();
     join.open(WORKER, introduction(20));
     let times = packed(&vec![1100; 1 << 20]);
@@ -189,7 +189,7 @@ fn what_is_held_is_bounded_by_its_bytes() {
 }
 
 #[test]
-fn lines_that_mean_nothing_are_refused() {
+fn invalid_lines_are_refused() {
     for line in [
         "",
         "[]",
@@ -210,7 +210,7 @@ fn lines_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn what_was_set_and_why_a_program_ended_are_in_the_recording() {
+fn applied_settings_and_the_stop_reason_are_recorded() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     tell(
@@ -283,7 +283,7 @@ fn facts(join: &mut Join) -> Vec<Fact> {
 }
 
 #[test]
-fn facts_of_the_loader_and_of_its_workers_come_to_the_run() {
+fn facts_of_loader_and_workers_are_in_the_run() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
@@ -306,7 +306,7 @@ fn facts_of_the_loader_and_of_its_workers_come_to_the_run() {
 }
 
 #[test]
-fn workers_from_before_the_recording_are_marked() {
+fn workers_older_than_the_recording_are_marked() {
     let mut join = Join::default();
     loader(&mut join);
     assert!(folded(&mut join).workers()[0].is_recorded);
@@ -317,7 +317,7 @@ fn workers_from_before_the_recording_are_marked() {
 }
 
 #[test]
-fn a_sample_that_does_not_fit_and_the_file_of_another_are_named() {
+fn misfit_samples_and_sample_files_are_named() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));

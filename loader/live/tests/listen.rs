@@ -38,7 +38,7 @@ fn port_of(listener: &Listener) -> u16 {
 }
 
 #[test]
-fn who_knows_the_token_is_heard_at_either_door() {
+fn a_client_with_the_token_is_accepted_on_both_sockets() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("socket");
     let mut unix = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
@@ -79,7 +79,7 @@ fn a_process_with_another_clock_does_not_change_the_time() {
 }
 
 #[test]
-fn strangers_are_refused_and_told_of() {
+fn clients_without_the_token_are_refused_and_reported() {
     let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
     let mut join = Join::default();
     let port = port_of(&listener);
@@ -115,7 +115,7 @@ fn strangers_are_refused_and_told_of() {
 }
 
 #[test]
-fn damaged_lines_of_a_program_are_counted_and_the_rest_is_heard() {
+fn damaged_lines_are_counted_and_the_rest_is_read() {
     let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
     let mut join = Join::default();
     let mut socket = TcpStream::connect(("127.0.0.1", port_of(&listener))).expect("a connection");
@@ -135,7 +135,7 @@ fn damaged_lines_of_a_program_are_counted_and_the_rest_is_heard() {
 }
 
 #[test]
-fn workers_that_all_come_at_once_are_all_heard() {
+fn simultaneous_workers_are_all_accepted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("socket");
     let mut listener = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");

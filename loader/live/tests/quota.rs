@@ -31,7 +31,7 @@ print(probe.cores())
 "#;
 
 #[test]
-fn a_control_group_that_gives_less_time_than_there_are_cores_counts() {
+fn a_cgroup_quota_below_the_number_of_cores_is_used() {
     let probe = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../assets/probe/loadscope_probe.py"

@@ -35,7 +35,7 @@ fn row(run: &Run) -> usize {
 }
 
 #[test]
-fn a_step_ends_where_the_program_turns_to_another_loader() {
+fn a_step_ends_when_the_program_uses_another_loader() {
     let run = turned_away(&[r#"["step",2500,0,0,0,400,30]"#, r#"["end",9000,0,0]"#]);
     assert_eq!(run.entered(row(&run), Stage::Done), Some(Nanos(1500)));
     // The iterator exists long afterwards, but the loop ended with that step.
@@ -47,7 +47,7 @@ fn a_step_ends_where_the_program_turns_to_another_loader() {
 }
 
 #[test]
-fn asking_for_the_next_batch_says_what_the_step_needed() {
+fn a_wait_record_contains_the_cpu_time_of_the_step() {
     let run = turned_away(&[r#"["wait",2500,0,300,null]"#]);
     let step = run
         .computed(row(&run), Part::Step)
@@ -56,7 +56,7 @@ fn asking_for_the_next_batch_says_what_the_step_needed() {
 }
 
 #[test]
-fn what_a_fetch_needed_is_of_its_batch() {
+fn fetch_cpu_time_is_assigned_to_its_batch() {
     let run = turned_away(&[]);
     let fetch = run
         .computed(row(&run), Part::Fetch)
@@ -68,7 +68,7 @@ fn what_a_fetch_needed_is_of_its_batch() {
 }
 
 #[test]
-fn a_loader_is_known_by_the_line_that_makes_it() {
+fn a_loader_has_its_source_line_and_arguments() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     tell(
@@ -86,7 +86,7 @@ fn a_loader_is_known_by_the_line_that_makes_it() {
 }
 
 #[test]
-fn processes_are_reached_once_and_workers_with_their_parents() {
+fn each_main_process_is_reached_once() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     let mut worker = introduction(20);
@@ -122,7 +122,7 @@ fn other_work_in_a_step_is_left_out_by_its_kind() {
 
 /// A program iterates another loader in a step and then continues the step.
 #[test]
-fn a_step_goes_on_after_another_loader() {
+fn a_step_continues_after_another_loader() {
     let run = turned_away(&[
         r#"["step",2100,0,0,0,10,null]"#,
         r#"["aside",2400,0,0,0,2100,"loader"]"#,
@@ -137,7 +137,7 @@ fn a_step_goes_on_after_another_loader() {
 }
 
 #[test]
-fn an_error_that_leaves_a_step_ends_the_run_in_that_step() {
+fn a_training_error_ends_the_run_in_its_step() {
     for order in [[0, 1], [1, 0]] {
         let lines = [
             r#"["raised",2900,0,0,0,"LossIsNaN: step 0"]"#,

@@ -43,7 +43,7 @@ fn until(
 }
 
 #[test]
-fn guesses_are_refused_and_told_of_but_not_without_end() {
+fn token_guesses_are_refused_with_bounded_reports() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let mut said = Vec::new();
@@ -80,7 +80,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
 }
 
 #[test]
-fn the_silent_and_the_slow_do_not_keep_others_out() {
+fn silent_and_slow_clients_do_not_block_others() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let mut half: Vec<TcpStream> = (0..100).map(|_| knock(port)).collect();
@@ -112,7 +112,7 @@ fn the_silent_and_the_slow_do_not_keep_others_out() {
 }
 
 #[test]
-fn thousands_that_come_and_go_leave_nothing_behind() {
+fn thousands_of_short_connections_leave_no_state() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let lines: [&[u8]; 4] = [b"", b"\n", b"{\"loadscope_stream\":1", b"\xff\xfe\n\n\n"];
@@ -140,7 +140,7 @@ fn thousands_that_come_and_go_leave_nothing_behind() {
 }
 
 #[test]
-fn a_stranger_hears_nothing() {
+fn a_refused_client_receives_nothing() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let mut socket = knock(port);
@@ -157,7 +157,7 @@ fn a_stranger_hears_nothing() {
 /// The system's tables show that the port is open on 127.0.0.1 only.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_door_is_on_this_host_only() {
+fn the_port_is_open_on_localhost_only() {
     let (_listener, port) = door();
     let open_at = |table: &str| -> Vec<String> {
         let table = std::fs::read_to_string(table).unwrap_or_default();

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_named_with_the_reason() {
+    fn processes_that_never_answer_have_a_reason() {
         let python = "/usr/bin/python3.11";
         assert_eq!(answers("/usr/bin/bash", "", ""), None);
         assert_eq!(answers(python, TORCH, ""), Some(Err(Silent::NotInstalled)));

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_programs_take_what_is_then_out_of_reach() {
+    fn cores_taken_by_others_are_limited_to_usable_cores() {
         assert_eq!(taken(0.0, 2, None), 0.0);
         assert_eq!(taken(1.0, 2, None), 1.0);
         assert_eq!(taken(-0.2, 2, None), 0.0);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cores_of_the_program_count() {
+    fn only_cores_in_the_cpu_affinity_count() {
         let stat = "cpu  9 9 9 9\ncpu0 100 0 50 900 7 1 2 3 0 0\ncpu1 10 0 0 0 0 0 0 0\ncpu11 5 0 0 1 1\nintr 7\n";
         assert_eq!(busy_in(stat, &[0], 100.0), Some(1.56));
         assert_eq!(busy_in(stat, &[1, 11], 100.0), Some(0.15));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_quota_counts_of_both_versions() {
+    fn the_smallest_quota_of_both_cgroup_versions_counts() {
         let read = |path: &str| {
             let text = match path {
                 "/sys/fs/cgroup/a/b/cpu.max" => "max 100000",
@@ -268,7 +268,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_short_program_has_a_reading() {
+    fn the_first_reading_comes_after_a_short_interval() {
         let mut host = Host::default();
         let mains = [u64::from(std::process::id())];
         let start = Instant::now();
@@ -283,7 +283,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_busy_program_beside_is_seen_and_a_child_is_not() {
+    fn other_programs_are_measured_and_children_are_not() {
         let spin = || {
             let mut command = std::process::Command::new("sh");
             command

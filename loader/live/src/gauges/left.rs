@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tightest_group_counts_and_files_that_are_kept_do_not() {
+    fn the_tightest_cgroup_counts_without_cached_files() {
         let files = [
             ("/sys/fs/cgroup/job/task/memory.max", "max\n"),
             ("/sys/fs/cgroup/job/task/memory.current", "100\n"),

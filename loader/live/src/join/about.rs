@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_is_described_in_our_words() {
+    fn a_pytorch_loader_becomes_run_information() {
         let info = made(
             r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,
                "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"role":"train","future":[1]}"#,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn no_order_is_claimed_where_none_is_known() {
+    fn an_unknown_sampler_keeps_its_class_name() {
         let sampler = |json: &str| made(json).options.sampler;
         assert_eq!(sampler(r#"{"sampler":"SequentialSampler"}"#), "");
         assert_eq!(sampler(r#"{"sampler":"BucketSampler"}"#), "BucketSampler");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_the_sampler_before_those_of_the_program() {
+    fn sampler_ranks_take_precedence_over_program_ranks() {
         let line =
             r#"{"loadscope_stream":1,"pid":1,"monotonic":0,"realtime":0,"rank":1,"world_size":2}"#;
         let who = Introduction::parse(line.as_bytes()).expect("sound");
