@@ -16,7 +16,7 @@ mod tests {
     use super::{no_threads, threads};
 
     #[test]
-    fn work_is_shared_and_done_with_and_without_threads() {
+    fn large_work_runs_on_every_processor_and_small_on_one() {
         let doers = AtomicUsize::new(0);
         let work = || {
             doers.fetch_add(1, Ordering::Relaxed);
