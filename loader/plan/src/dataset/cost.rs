@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_follow_the_text() {
+    fn costs_match_the_option_text() {
         let model = parse("len=24, cost_ms=50, slow=4:1000;15:1.5, slow=9:300, every=8:200");
         let ms = |index| model.cost(index).as_millis_f64();
         assert_eq!((ms(0), ms(4), ms(9), ms(15)), (50.0, 1000.0, 300.0, 1.5));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_and_tail_keep_their_promises() {
+    fn jitter_and_tail_have_the_requested_distribution() {
         let model = parse("len=20000,cost_ms=10,jitter=0.2,tail=0.05:10");
         let costs: Vec<f64> = (0..model.len)
             .map(|i| model.cost(i).as_millis_f64())
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_options_are_refused_with_a_hint() {
         let says = |text: &str, part: &str| {
             let error = text.parse::<CostModel>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

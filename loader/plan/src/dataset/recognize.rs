@@ -44,7 +44,7 @@ mod tests {
     use crate::dataset::DataSpec;
 
     #[test]
-    fn data_are_known_by_their_names() {
+    fn dataset_formats_are_recognized_by_name() {
         let word = |name: &str| word_of(Path::new(name));
         assert_eq!(word("/a/Train.CSV"), Some("csv"));
         assert_eq!(word("a.tar.gz"), Some("tar"));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_share_as_told() {
+    fn workers_share_the_stream_as_configured() {
         for workers in 1..5 {
             let mut all: Vec<usize> = (0..workers)
                 .flat_map(|id| numbers("len=10,shard=true", Some((id, workers))))
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_counted_without_making_them() {
+    fn sample_counts_match_the_yielded_samples() {
         for text in [
             "len=10",
             "len=0",
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_read_back() {
+    fn valid_texts_round_trip_and_invalid_ones_are_refused() {
         for text in [
             "len=3",
             "len=9,shard=true,fail=2",

@@ -122,7 +122,7 @@ fn data() -> impl Strategy<Value = DatasetSpec> {
 
 proptest! {
     #[test]
-    fn text_and_data_agree(spec in data()) {
+    fn data_specs_round_trip_through_text(spec in data()) {
         let text = spec.to_string();
         prop_assert_eq!(&text.parse::<DatasetSpec>().unwrap(), &spec, "{}", text);
         let told = RunOptions { dataset: text.clone(), ..RunOptions::default() };
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn text_and_spec_agree(spec in spec()) {
+    fn specs_round_trip_through_text_and_json(spec in spec()) {
         let text = spec.to_string();
         prop_assert_eq!(&text.parse::<DatasetSpec>().unwrap(), &spec, "{}", text);
         let json = serde_json::to_string(&spec).unwrap();
@@ -138,14 +138,14 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in ".*", options in "[a-z_]{1,8}=[0-9:;.x-]{0,12}") {
+    fn parsing_any_text_does_not_panic(text in ".*", options in "[a-z_]{1,8}=[0-9:;.x-]{0,12}") {
         let _ = text.parse::<DatasetSpec>();
         let _ = format!("synthetic:{options}").parse::<DatasetSpec>();
     }
 }
 
 #[test]
-fn the_usual_texts() {
+fn valid_texts_are_parsed_and_invalid_ones_refused() {
     let parse = |text: &str| text.parse::<DatasetSpec>();
     assert_eq!(parse(" digits ").unwrap(), DatasetSpec::Digits);
     let DatasetSpec::Synthetic(model) = parse("synthetic:len=24,cost_ms=50,slow=4:1000").unwrap()
@@ -191,7 +191,7 @@ fn the_usual_texts() {
 }
 
 #[test]
-fn passwords_are_in_no_error() {
+fn errors_and_descriptions_contain_no_password() {
     for text in [
         "sql:postgresql://me:secret@host/db",
         "sql:postgresql://me:secret@host/db,query=SELECT a, b",
