@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn python_errors_read_as_in_python() {
+    fn value_errors_have_pythons_text() {
         let error = LoaderError::value_error("timeout option should be non-negative");
         assert_eq!(
             error.to_string(),
