@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_compute_share_and_those_away_do_not() {
+    fn only_computing_threads_share_the_cores() {
         let mut cores = Cores::new(4, 2.0, true);
         (0..3).for_each(|thread| cores.compute(thread, 20.0 + thread as f64, 0));
         cores.away(3, 15.0, 0);

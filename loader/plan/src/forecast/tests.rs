@@ -101,7 +101,7 @@ fn with(recorded: &Recorded, changes: &[&str]) -> Forecast {
 
 /// Expected times follow from the algorithm: 1.590 s with 1.110 s waited, unordered 1.170 s with 0.690 s waited, three workers 1.450 s.
 #[test]
-fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
+fn one_recording_forecasts_the_remedies_of_a_slow_sample() {
     let recorded = recorded(&proof());
     let ms = |f: &Forecast| (f.time.0 / 1_000_000, f.waited.0 / 1_000_000);
     assert_eq!(ms(&with(&recorded, &[])), (1590, 1110));
@@ -148,7 +148,7 @@ fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
 }
 
 #[test]
-fn a_grid_finds_the_best_and_the_cheapest_that_is_as_good() {
+fn a_grid_finds_the_best_and_the_cheapest_good_setting() {
     let recorded = recorded(&proof());
     let settings = grid(&recorded.setting(), 0..=8, &[1, 2, 3, 4]);
     assert_eq!(settings.len(), 33);
@@ -169,7 +169,7 @@ fn a_grid_finds_the_best_and_the_cheapest_that_is_as_good() {
 }
 
 #[test]
-fn costs_can_be_taken_away() {
+fn costs_can_be_removed_and_invalid_changes_are_refused() {
     let recorded = recorded(&proof());
     assert_eq!(with(&recorded, &["step_ms=0"]).batches, 24);
     let free = with(&recorded, &["cache=100%"]);
@@ -204,7 +204,7 @@ fn costs_can_be_taken_away() {
 }
 
 #[test]
-fn the_share_of_a_step_on_a_core_is_named_as_a_difference() {
+fn differences_include_the_cpu_share_of_a_step() {
     let recorded = recorded(&proof());
     let mut setting = recorded.setting();
     setting.set("trainer_cpu=0.5").expect("it is understood");
@@ -268,7 +268,7 @@ fn case() -> impl Strategy<Value = Case> {
 
 /// Two batches are finished at the same time. The second one waits until the first is pinned, which is no transport delay.
 #[test]
-fn waiting_for_a_busy_pin_thread_is_no_delay_on_the_way_to_it() {
+fn waits_for_a_busy_pin_thread_are_no_transport_delay() {
     let case = Case {
         options: RunOptions {
             num_workers: 2,
@@ -295,7 +295,7 @@ fn took(run: &Run) -> (Nanos, Nanos) {
 
 /// The forecast from a part of a long recording equals the forecast from all of it.
 #[test]
-fn a_part_tells_of_the_whole() {
+fn a_forecast_from_a_part_equals_that_of_the_whole() {
     let samples = 40_000;
     let case = Case {
         costs: (0..samples)

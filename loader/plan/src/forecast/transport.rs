@@ -187,7 +187,7 @@ mod tests {
 
     /// Real programs without workers collate a batch of 25 MB in a third of the time, and one of 100 MB in two thirds.
     #[test]
-    fn memory_of_a_process_costs_less_than_shared_memory_unless_it_is_new_each_time() {
+    fn collating_in_process_memory_is_cheaper_if_it_is_reused() {
         let one = |bytes| Size {
             tensors: 1.0,
             bytes,

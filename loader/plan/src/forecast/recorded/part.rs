@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_are_apart_and_of_the_asked_length() {
+    fn stretches_do_not_overlap_and_have_the_requested_length() {
         assert_eq!(stretches(100, 200, 4), [(0, 100)]);
         let two = stretches(1_000, 64, 4);
         assert!(two[0] == (0, 32) && (500..=968).contains(&two[1].0));

@@ -48,7 +48,7 @@ fn events(case: &Case) -> Vec<Event> {
 }
 
 #[test]
-fn what_computes_shares_the_cores_and_what_waits_does_not() {
+fn computing_samples_share_cores_and_waiting_ones_do_not() {
     let seconds = |run: &Run, change: &str| {
         let recorded = Recorded::of(run).expect("it was recorded");
         with(&recorded, &[change]).time.as_secs_f64()
@@ -65,7 +65,7 @@ fn what_computes_shares_the_cores_and_what_waits_does_not() {
 }
 
 #[test]
-fn contention_of_the_recording_is_taken_out() {
+fn forecasts_remove_core_contention_of_the_recording() {
     // 8 workers on 2 cores: samples that compute for 10 ms took 40 ms.
     let run = computing(80, 8, 30, 10, 2);
     let recorded = Recorded::of(&run).expect("it was recorded");
@@ -77,7 +77,7 @@ fn contention_of_the_recording_is_taken_out() {
 
 /// Forecasts used all cores of the host.
 #[test]
-fn cores_that_other_programs_used_are_left_to_them() {
+fn forecasts_exclude_cores_used_by_other_programs() {
     let mut run = computing(80, 1, 0, 10, 2);
     let seconds = |run: &Run, changes: &[&str]| {
         let recorded = Recorded::of(run).expect("it was recorded");
@@ -106,7 +106,7 @@ fn cores_that_other_programs_used_are_left_to_them() {
 }
 
 #[test]
-fn a_recording_may_claim_any_number_of_workers() {
+fn a_recording_with_too_many_workers_is_refused() {
     for num_workers in [1025, 4_000_000_000, usize::MAX] {
         let mut run = Run::default();
         for mut event in events(&proof()) {
@@ -157,7 +157,7 @@ fn staged(decode: Option<i64>) -> Recorded {
 }
 
 #[test]
-fn what_is_in_no_stage_can_be_faster() {
+fn fetch_time_outside_all_stages_can_be_reduced() {
     let share = |recorded: &Recorded, change: &str| {
         let all = with(recorded, &[]).time.as_secs_f64();
         with(recorded, &[change]).time.as_secs_f64() / all

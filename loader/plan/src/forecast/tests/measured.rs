@@ -93,7 +93,7 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
 }
 
 #[test]
-fn waiting_for_a_core_is_not_waiting_for_a_disk() {
+fn forecasts_remove_core_waits_and_keep_disk_waits() {
     let took = |recorded: &Recorded| {
         let forecast = recorded
             .forecast(&recorded.setting())
@@ -107,7 +107,7 @@ fn waiting_for_a_core_is_not_waiting_for_a_disk() {
 }
 
 #[test]
-fn a_model_that_misses_its_own_recording_has_wide_intervals() {
+fn a_model_with_a_poor_refit_has_wide_intervals() {
     let width = |recorded: &Recorded| {
         let forecast = recorded
             .forecast(&recorded.setting())
@@ -123,7 +123,7 @@ fn a_model_that_misses_its_own_recording_has_wide_intervals() {
 
 /// Settings of a table shared the work of the first one, even if it had no workers and they had some. All times were too short.
 #[test]
-fn a_setting_is_forecast_as_well_in_a_table_as_alone() {
+fn a_setting_has_the_same_forecast_in_a_table_and_alone() {
     let recorded = recorded(0);
     let settings: Vec<Setting> = (0..4)
         .map(|num_workers| Setting {
@@ -141,7 +141,7 @@ fn a_setting_is_forecast_as_well_in_a_table_as_alone() {
 
 /// Every forecast assumed that training steps run on a GPU.
 #[test]
-fn what_training_steps_compute_is_noted() {
+fn notes_include_the_cpu_use_of_training_steps() {
     let notes = |step_cpu| {
         let recorded = Recorded::of(&run(0, step_cpu)).expect("it tells enough");
         recorded.notes().to_vec()

@@ -148,7 +148,7 @@ fn ms(forecast: &Forecast) -> i64 {
 }
 
 #[test]
-fn where_no_process_starts_or_ends_no_time_is_spent_on_it() {
+fn process_time_counts_only_if_processes_start_or_end() {
     let recorded = PROGRAM.recorded();
     let epoch = PROGRAM.batches as i64 * PROGRAM.work + PROGRAM.step;
     let both = PROGRAM.start + PROGRAM.end;
@@ -172,7 +172,7 @@ fn where_no_process_starts_or_ends_no_time_is_spent_on_it() {
 }
 
 #[test]
-fn workers_that_were_not_recorded_have_to_start_and_end_too() {
+fn unrecorded_workers_have_start_and_end_costs() {
     let tiny = Program {
         workers: 0,
         epochs: 3,
@@ -213,7 +213,7 @@ fn workers_that_were_not_recorded_have_to_start_and_end_too() {
 }
 
 #[test]
-fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
+fn an_ideal_loader_keeps_the_time_between_epochs() {
     let program = Program {
         pause: 300,
         epochs: 3,
@@ -268,7 +268,7 @@ fn untimed_samples_are_imputed_and_reported() {
 }
 
 #[test]
-fn a_stream_is_not_said_to_be_best_as_it_is() {
+fn a_stream_is_not_called_best_without_a_forecast() {
     let stream = Case {
         streams: true,
         ..proof()
@@ -286,7 +286,7 @@ fn a_stream_is_not_said_to_be_best_as_it_is() {
 }
 
 #[test]
-fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_the_time() {
+fn persistent_workers_are_advised_if_restarts_are_slow() {
     let program = Program {
         batches: 12,
         start: 400,
@@ -341,7 +341,7 @@ fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_
 }
 
 #[test]
-fn a_stream_of_a_program_is_taken_to_be_divided_among_its_workers_and_the_forecast_says_so() {
+fn a_program_stream_is_assumed_split_and_this_is_noted() {
     let case = Case {
         streams: true,
         ..proof()

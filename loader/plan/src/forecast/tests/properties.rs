@@ -5,7 +5,7 @@ use super::*;
 
 proptest! {
     #[test]
-    fn the_setting_of_the_recording_is_reproduced(case in case()) {
+    fn the_forecast_reproduces_the_recorded_setting(case in case()) {
         let run = case.run();
         let Ok(recorded) = Recorded::of(&run) else {
             prop_assert!(run.batches().iter().all(|b| !b.was_yielded));
@@ -20,7 +20,7 @@ proptest! {
 
     /// The forecast of any other setting equals its simulation.
     #[test]
-    fn other_settings_are_forecast_exactly(
+    fn forecasts_of_other_settings_equal_the_simulation(
         case in case(), workers in 0usize..6, prefetch in 1usize..4, batch in 1usize..6, in_order: bool,
     ) {
         let case = Case { streams: false, fails: Vec::new(), collate: 0, pin: None, ..case };
@@ -59,7 +59,7 @@ proptest! {
 
     /// Any input leads to a forecast or an error, never to a panic.
     #[test]
-    fn hostile_recordings_do_no_harm(
+    fn hostile_recordings_do_not_panic(
         kinds in prop::collection::vec((0u8..9, 0u32..6, 0u16..4, any::<i32>(), any::<i64>()), 0..80),
         workers in 0usize..9,
     ) {

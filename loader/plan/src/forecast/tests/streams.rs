@@ -42,7 +42,7 @@ fn run(streams: Vec<Vec<u64>>, facts: &[Fact]) -> Run {
 }
 
 #[test]
-fn more_workers_than_shards_bring_nothing() {
+fn more_workers_than_shards_are_not_faster() {
     for shards in [1, 2, 3] {
         let mut streams = vec![(0..60).collect(); shards];
         streams.resize(shards + 2, Vec::new());
@@ -75,7 +75,7 @@ fn more_workers_than_shards_bring_nothing() {
 }
 
 #[test]
-fn other_numbers_of_workers_are_refused_where_each_yields_the_whole_stream() {
+fn worker_changes_are_refused_for_repeated_streams() {
     let facts = [
         Fact::UndividedStream { worker: 0 },
         Fact::UndividedStream { worker: 1 },
