@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_in_their_range() {
+    fn numbers_outside_their_range_are_refused() {
         assert_eq!(whole("7", 0..=9), Ok(7u64));
         assert_eq!(whole("+7", 1..), Ok(7usize));
         says(
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn truths_and_pairs() {
+    fn flags_and_pairs_are_parsed() {
         let read = ["true", "False", "1", "0"].map(|text| flag(text).ok());
         assert_eq!(read, [Some(true), Some(false), Some(true), Some(false)]);
         says(flag("yes"), "'yes' is neither true nor false");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_numbers_spans_and_lists() {
+    fn numbers_ranges_and_lists_are_parsed() {
         let read = |text: &str| numbers(text, "num_workers", 1024);
         assert_eq!(read("4"), Ok(vec![4]));
         assert_eq!(read("0..3"), Ok(vec![0, 1, 2, 3]));
