@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_are_read_in_their_order() {
+    fn names_and_values_are_read_in_order() {
         let read = key_set()
             .read(" slow = 4:1 ,,len=3,slow=a=b,")
             .expect("sound");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_reported_with_what_is_possible() {
+    fn mistakes_are_reported_with_the_valid_values() {
         let key_set = key_set();
         let says = |text: &str, sentence: &str| {
             let mistake = key_set.read(text).expect_err(text);
