@@ -246,7 +246,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn the_system_tells_its_limits() {
+        fn memory_and_thread_limits_of_the_host_are_known() {
             let memory = memory().expect("Linux tells it");
             assert!(memory > 100 << 20, "{memory}");
             let tightest = tightest().expect("Linux tells it");
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_into_memory_is_refused() {
+    fn a_size_above_the_available_memory_is_refused() {
         assert_eq!(fits(1 << 20, "this takes", "take less"), Ok(()));
         let error = fits(u64::MAX, "these batches take", "choose smaller ones");
         let text = error.expect_err("no host has so much").to_string();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_threads_as_no_system_has_are_refused() {
+    fn an_impossible_number_of_threads_is_refused() {
         assert_eq!(check_threads(1), Ok(()));
         let text = check_threads(usize::MAX).expect_err("too many").to_string();
         assert!(text.contains("Use fewer workers."), "{text}");

@@ -7,7 +7,7 @@ fn refused(change: impl FnOnce(&mut RunOptions)) -> String {
 }
 
 #[test]
-fn what_is_allowed_passes() {
+fn options_at_their_limits_are_accepted() {
     assert_eq!(check(&RunOptions::default()), Ok(()));
     let most = RunOptions {
         num_workers: WORKERS,
@@ -84,7 +84,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
 }
 
 #[test]
-fn a_run_keeps_so_much_and_no_more() {
+fn runs_with_too_many_batches_or_bytes_are_refused() {
     let epochs = |epochs| RunOptions {
         epochs,
         ..RunOptions::default()
@@ -107,7 +107,7 @@ fn a_run_keeps_so_much_and_no_more() {
 }
 
 #[test]
-fn batches_in_flight_have_to_fit_into_memory() {
+fn batches_in_flight_above_the_memory_are_refused() {
     let o = RunOptions {
         batch_size: Some(10_000_000),
         num_workers: 4,
@@ -127,7 +127,7 @@ fn batches_in_flight_have_to_fit_into_memory() {
 }
 
 #[test]
-fn an_epoch_has_so_many_samples_at_most() {
+fn epochs_above_the_sample_limit_are_refused() {
     assert_eq!(check_samples(1_000_000_000), Ok(()));
     let text = check_samples(1_000_000_001)
         .expect_err("one more")
