@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_go_round_the_workers() {
+    fn tasks_are_assigned_round_robin() {
         let mut s = scheduler(3, 2, true);
         let workers: Vec<_> = (0..6).filter_map(|_| put(&mut s)).map(|(_, w)| w).collect();
         assert_eq!(workers, [0, 1, 2, 0, 1, 2]);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn without_order_a_stuck_worker_gets_nothing_new() {
+    fn a_stuck_worker_gets_no_new_task_without_in_order() {
         let mut s = scheduler(2, 2, false);
         for _ in 0..4 {
             assert!(put(&mut s).is_some());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_of_workers_that_ended_are_skipped() {
+    fn tasks_of_ended_workers_are_skipped() {
         let mut s = scheduler(2, 3, true);
         for _ in 0..2 {
             assert!(put(&mut s).is_some());

@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn settled_options_are_never_refused_for_what_no_one_sees(options in any_options()) {
+        fn settled_options_pass_the_checks_and_do_not_change_again(options in any_options()) {
             let after = settled(options);
             prop_assert_eq!(check_options(&after).map_err(|e| e.to_string()), Ok(()));
             prop_assert_eq!(settled(after.clone()), after);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sampler_uses_stays() {
+    fn settled_options_keep_those_that_the_sampler_uses() {
         let options = RunOptions {
             sampler: "weighted:balanced".to_owned(),
             replacement: true,

@@ -78,7 +78,7 @@ fn batches_have_distinct_groups() {
 }
 
 #[test]
-fn batches_have_like_lengths() {
+fn batches_have_similar_lengths() {
     let order = orders(&options("bucket:len"), table()).unwrap();
     let lengths = table().lengths.unwrap();
     for batch in &order.epochs[0] {
@@ -104,7 +104,7 @@ fn labels_of_the_dataset_are_balanced_in_batches() {
 }
 
 #[test]
-fn what_is_not_known_or_makes_no_sense_is_a_sentence() {
+fn unknown_or_invalid_samplers_are_refused_with_a_message() {
     let nothing = || SampleTable::of_len(300);
     for (sampler, says) in [
         ("weighted:balanced", "needs the class of each sample"),
@@ -165,7 +165,7 @@ fn ranks_share_the_batches() {
 
 /// `len=24,fail=5` for digits was refused only after the run had begun and had replaced the previous one.
 #[test]
-fn costs_are_checked_before_a_run_begins() {
+fn extra_costs_are_checked_before_a_run_begins() {
     let refused = |dataset: &str, extra_cost: &str| {
         let options = RunOptions {
             dataset: dataset.to_owned(),
@@ -187,7 +187,7 @@ fn costs_are_checked_before_a_run_begins() {
 }
 
 #[test]
-fn balanced_classes_come_equally_often_without_being_asked_for_replacement() {
+fn balanced_weights_draw_with_replacement_by_default() {
     let order = orders(&options("weighted:balanced"), table()).unwrap();
     let classes = table().classes.unwrap();
     let drawn: Vec<u64> = order.epochs.iter().flatten().flatten().copied().collect();

@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn discarding_is_drawing(key in prop::collection::vec(any::<u32>(), 0..700), drawn in 0usize..700, count in 0u64..3000) {
+        fn discarding_equals_drawing(key in prop::collection::vec(any::<u32>(), 0..700), drawn in 0usize..700, count in 0u64..3000) {
             let mut a = Mt19937::by_array(&key);
             for _ in 0..drawn {
                 a.next_u32();

@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_finds_what_the_search_finds(weights in prop::collection::vec(weight(), 1..200), u in 0.0..1.0) {
+        fn the_guide_table_finds_the_result_of_the_search(weights in prop::collection::vec(weight(), 1..200), u in 0.0..1.0) {
             prop_assume!(weights.iter().any(|&w| w > 0.0));
             let with = Cumulative::new(&weights, 1000).unwrap();
             let without = Cumulative { guide: Vec::new(), shares: with.shares.clone() };
@@ -245,7 +245,7 @@ mod tests {
         }
 
         #[test]
-        fn draws_are_categories_with_weight(
+        fn drawn_categories_have_a_positive_weight(
             seed: u64,
             weights in prop::collection::vec(weight(), 1..100),
             count in 1usize..100,

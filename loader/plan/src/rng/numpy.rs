@@ -124,7 +124,7 @@ mod tests {
 
     /// Expected values are from NumPy 2.4.
     #[test]
-    fn numbers_are_those_of_numpy() {
+    fn numbers_match_numpy() {
         let numbers = |words: &[u32]| {
             let mut r = NumpyRandom::new(words);
             let begin = (

@@ -81,7 +81,7 @@ mod tests {
 
     /// Expected values are from Python 3.11.
     #[test]
-    fn numbers_are_those_of_python() {
+    fn numbers_match_python() {
         let numbers = |seed: i128| {
             let mut r = PythonRandom::new(seed);
             let mut list = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -139,7 +139,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sign_of_a_seed_does_not_count(seed in 0i64..i64::MAX) {
+        fn the_sign_of_a_seed_is_ignored(seed in 0i64..i64::MAX) {
             let (mut a, mut b) = (PythonRandom::new(seed), PythonRandom::new(-seed));
             prop_assert_eq!(a.getrandbits(64), b.getrandbits(64));
         }

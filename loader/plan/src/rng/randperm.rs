@@ -83,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn small_permutations_draw_nothing() {
+    fn permutations_of_zero_or_one_item_draw_nothing() {
         let mut generator = Generator::new(3);
         assert!(generator.randperm(0).unwrap().is_empty());
         assert_eq!(generator.randperm(1).unwrap().get(0), Some(0));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_lengths_are_errors() {
+    fn impossible_lengths_and_ranges_are_errors() {
         let mut generator = Generator::new(0);
         assert!(generator.randperm(usize::MAX / 2).is_err());
         assert!(generator.randint(3, 3, 1).is_err());
@@ -102,14 +102,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn permutations_hold_every_number_once(seed: u64, n in 0usize..3000) {
+        fn permutations_contain_every_number_once(seed: u64, n in 0usize..3000) {
             let mut items: Vec<usize> = Generator::new(seed).randperm(n).unwrap().iter().collect();
             items.sort_unstable();
             prop_assert!(items.into_iter().eq(0..n));
         }
 
         #[test]
-        fn a_clone_continues_alike(seed: u64, skip in 0usize..2000) {
+        fn a_clone_continues_with_the_same_numbers(seed: u64, skip in 0usize..2000) {
             let mut a = Generator::new(seed);
             for _ in 0..skip {
                 a.next_u32();
@@ -122,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn the_head_is_the_head(seed: u64, n in 0usize..3000, take in 0usize..3000) {
+        fn randperm_head_equals_the_start_of_randperm(seed: u64, n in 0usize..3000, take in 0usize..3000) {
             let (mut a, mut b) = (Generator::new(seed), Generator::new(seed));
             let whole = a.randperm(n).unwrap();
             let head = b.randperm_head(n, take).unwrap();

@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_ways_agree_but_for_ties(scores in prop::collection::vec(0u8..200, 2..400), k in 2usize..400) {
+        fn both_top_k_algorithms_return_equal_scores(scores in prop::collection::vec(0u8..200, 2..400), k in 2usize..400) {
             let k = k.min(scores.len());
             let floats = || scores.iter().map(|&s| f64::from(s));
             let few = top_k(floats(), scores.len(), k, |i| i).unwrap();

@@ -34,7 +34,7 @@ mod tests {
 
     /// Compares with recorded numbers of the three streams in a loader with two workers.
     #[test]
-    fn streams_are_those_of_pytorchs_workers() {
+    fn random_streams_match_pytorch_workers() {
         let golden = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../tests/reference/golden/loader_order.json"

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_read_as_in_python() {
+    fn values_are_printed_as_in_python() {
         let shown = |value: PyArg| value.repr();
         for (value, text) in [
             (2.5, "2.5"),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_from_files() {
+    fn values_are_read_from_json() {
         let value: PyArg = serde_json::from_str(r#"[null, true, 1, 1.0, "x", [2]]"#).unwrap();
         assert_eq!(value.to_string(), "[None, True, 1, 1.0, 'x', [2]]");
     }

@@ -205,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_batch_may_be_short() {
+    fn the_last_batch_is_short_or_dropped() {
         assert_eq!(batches(5, 2, false).1, [vec![0, 1], vec![2, 3], vec![4]]);
         assert_eq!(batches(5, 2, true).1, [vec![0, 1], vec![2, 3]]);
         assert_eq!(batches(1, i64::MAX, false).1, [vec![0]]);
     }
 
     #[test]
-    fn batch_sizes_are_checked() {
+    fn a_batch_size_below_one_is_refused() {
         for size in [0, -3] {
             let error = BatchSampler::new(Arc::new(SequentialSampler::new(3)), size, false);
             assert_eq!(
@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn batches_chain_to_the_sampler(n in 0usize..200, size in 1i64..40, drop_last: bool) {
+        fn batches_contain_the_indices_in_order(n in 0usize..200, size in 1i64..40, drop_last: bool) {
             let (len, batches) = batches(n, size, drop_last);
             prop_assert_eq!(len, batches.len());
             let kept = if drop_last { n - n % size as usize } else { n };

@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn batches_are_a_partition(lengths in prop::collection::vec(0u64..1000, 0..300), size in 1i64..20, seed: u64, drop_last: bool) {
+        fn batches_contain_each_sample_once(lengths in prop::collection::vec(0u64..1000, 0..300), size in 1i64..20, seed: u64, drop_last: bool) {
             let sampler = make(&lengths, size, drop_last).seed(seed);
             let batches = epoch(&sampler);
             prop_assert_eq!(batches.len(), BatchSource::len(&sampler));
@@ -156,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn lengths_in_a_batch_are_alike(lengths in prop::collection::vec(0u64..10_000, 300..600), seed: u64) {
+        fn lengths_in_a_batch_are_similar(lengths in prop::collection::vec(0u64..10_000, 300..600), seed: u64) {
             let size = 4;
             let batches = epoch(&make(&lengths, size, true).seed(seed));
             // Batches of one stretch do not overlap: no sample's length is within the range of another batch.

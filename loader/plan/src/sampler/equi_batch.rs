@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn labels_become_classes() {
+    fn labels_are_grouped_into_sorted_classes() {
         let labels = [vec!["dog", "cat"], vec![], vec!["dog"], vec!["ant"]];
         let classes = DistributedEquiBatchSampler::classes_of(labels);
         assert_eq!(classes, [vec![3], vec![0], vec![0, 2]]);
     }
 
     #[test]
-    fn what_cannot_be_balanced_is_refused() {
+    fn classes_that_cannot_be_balanced_are_refused() {
         let make = |classes: &[usize], batch_size, world| {
             let classes = classes.iter().map(|&n| (0..n).collect()).collect();
             let made = DistributedEquiBatchSampler::new(classes, batch_size, world, 0);
@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn classes_take_turns(
+        fn each_class_appears_in_turn(
             sizes in prop::collection::vec(1usize..40, 1..8),
             coef in 0usize..50,
             batch_size in 1i64..30,
@@ -236,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn epochs_differ_and_come_back(seed: u64) {
+        fn each_epoch_has_its_own_repeatable_order(seed: u64) {
             let sampler = DistributedEquiBatchSampler::new(vec![(0..100).collect()], 10, 2, 1).unwrap().seed(seed);
             let first = epoch(&sampler);
             prop_assert_eq!(&epoch(&sampler), &first);

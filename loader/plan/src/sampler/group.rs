@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn batches_are_a_partition_of_distinct_groups(
+        fn batches_contain_each_sample_once_and_distinct_groups(
             groups in prop::collection::vec(0u32..12, 0..120), size in 1i64..20, seed: u64, drop_last: bool,
         ) {
             let made = DistinctGroupBatchSampler::new(&groups, size, drop_last, 1, 0);
@@ -232,7 +232,7 @@ mod tests {
         }
 
         #[test]
-        fn epochs_differ_and_come_back(seed: u64) {
+        fn each_epoch_has_its_own_repeatable_order(seed: u64) {
             let groups: Vec<u32> = (0..200).map(|i| i % 50).collect();
             let sampler = make(&groups, 10, false, 1, 0).seed(seed);
             let first = epoch(&sampler);

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn constructor_checks_as_pytorch() {
+    fn constructor_errors_match_pytorch() {
         let g = shared_generator(0);
         let make = |n: usize, k| RandomSampler::new(n, false, k, RandomSource::Default(g.clone()));
         for (n, k, shown) in [(10, Some(0), "0"), (10, Some(-1), "-1"), (0, None, "0")] {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_before_the_first_pull() {
+    fn the_first_number_is_drawn_at_the_first_pull() {
         let g = shared_generator(1);
         let sampler = sampler(10, false, None, &g);
         let mut epoch = sampler.iter();
@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_and_ranges(seed: u64, n in 1usize..80, k in 1i64..200, replacement: bool) {
+        fn items_have_the_requested_count_and_range(seed: u64, n in 1usize..80, k in 1i64..200, replacement: bool) {
             let g = shared_generator(seed);
             let sampler = sampler(n, replacement, Some(k), &g);
             let items: Vec<usize> = sampler.iter().map(Result::unwrap).collect();

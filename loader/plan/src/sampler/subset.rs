@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_and_names_come_in_the_same_order(
+        fn numbers_and_names_have_the_same_order(
             seed: u64,
             indices in prop::collection::vec(prop_oneof![0usize..100, any::<usize>()], 0..100),
         ) {

@@ -73,7 +73,7 @@ fn source(default: bool, generator: &SharedGenerator) -> RandomSource {
 
 proptest! {
     #[test]
-    fn draws_are_predicted(
+    fn predicted_draws_match_the_real_draws(
         kind in 0usize..7,
         n in 0usize..300,
         count in 1usize..700,
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn bulk_is_one_by_one(
+    fn bulk_and_single_iteration_yield_the_same_items(
         kind in 0usize..7,
         n in 0usize..300,
         count in 1usize..700,
@@ -113,7 +113,7 @@ proptest! {
 
     /// Both interfaces draw equally much when stopped early.
     #[test]
-    fn stopping_early_is_alike(
+    fn stopping_early_draws_equally_much_in_both_interfaces(
         n in 1usize..100,
         count in 1usize..300,
         replacement: bool,
@@ -130,7 +130,7 @@ proptest! {
 }
 
 #[test]
-fn there_is_no_end_to_the_infinite_sampler() {
+fn the_infinite_sampler_has_no_end_and_no_length() {
     let sampler: Arc<dyn Sampler> = Arc::new(InfiniteSampler);
     let batches = BatchSampler::new(Arc::clone(&sampler), 3, false).unwrap();
     assert_eq!(batches.iter().nth(1000).unwrap().unwrap(), [0, 0, 0]);
@@ -144,7 +144,7 @@ fn there_is_no_end_to_the_infinite_sampler() {
 }
 
 #[test]
-fn a_loader_can_tell_the_epoch_through_a_batch_sampler() {
+fn a_batch_sampler_passes_set_epoch_to_its_sampler() {
     let sampler: Arc<dyn Sampler> = Arc::new(DistributedSampler::new(100, 2, 0).unwrap());
     let batches: Arc<dyn BatchSource> = Arc::new(BatchSampler::new(sampler, 100, false).unwrap());
     let epoch = || batches.iter().next().unwrap().unwrap();

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_one_list_of_numbers() {
+    fn weights_other_than_a_1d_sequence_are_refused() {
         let message = |value: PyArg| weights_argument(&value).unwrap_err().to_string();
         let shaped = |shape: &str| {
             format!(

@@ -33,7 +33,7 @@ fn proof(in_order: bool, num_workers: usize) -> Run {
 
 /// Expected times follow from the algorithm: 1.590 s with 1.110 s waited, unordered 1.170 s with 0.690 s waited, three workers 1.450 s.
 #[test]
-fn one_slow_sample_costs_what_the_algorithm_says() {
+fn times_of_a_slow_sample_match_the_algorithm() {
     let summary = Summary::of(&proof(true, 2));
     assert_eq!((summary.seconds * 1e3).round(), 1590.0);
     assert_eq!((summary.waited_seconds * 1e3).round(), 1110.0);
@@ -79,7 +79,7 @@ fn made_up(dataset: &str) -> RunOptions {
 }
 
 #[test]
-fn options_are_simulated_in_the_order_of_the_loader() {
+fn a_simulation_has_the_order_and_seeds_of_the_loader() {
     let options = RunOptions {
         epochs: 3,
         seed: Some(7),
@@ -106,7 +106,7 @@ fn options_are_simulated_in_the_order_of_the_loader() {
 }
 
 #[test]
-fn without_a_seed_it_is_the_same_every_time() {
+fn a_simulation_without_a_seed_is_repeatable() {
     folded(&made_up("synthetic:len=30,cost_ms=2"));
     folded(&made_up("stream:len=30,cost_ms=2,shard=true"));
     folded(&RunOptions {
@@ -117,7 +117,7 @@ fn without_a_seed_it_is_the_same_every_time() {
 }
 
 #[test]
-fn a_sample_that_fails_ends_the_run_or_is_gone_past() {
+fn a_failed_sample_ends_the_run_or_is_skipped() {
     let stop = made_up("synthetic:len=20,cost_ms=2,fail=4");
     let run = folded(&stop);
     let failed = |run: &Run| {
@@ -142,7 +142,7 @@ fn a_sample_that_fails_ends_the_run_or_is_gone_past() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused() {
+fn simulations_that_are_too_large_are_refused() {
     let huge = made_up("synthetic:len=999999999");
     assert!(simulate(&huge, &MadeUp).is_err_and(|e| e.to_string().contains("too many")));
     // Drawn samples, workers, streams that all yield everything, and tasks without an answer count as well.
@@ -186,7 +186,7 @@ fn what_cannot_be_simulated_is_refused() {
 /// `_workers_status`, and the keys of `_task_info`. Two workers have 2 and 8 samples of 20 ms, in batches of 2. A step takes longer than
 /// all tasks.
 #[test]
-fn an_uneven_stream_has_the_variables_of_pytorch() {
+fn iterator_variables_of_an_uneven_stream_match_pytorch() {
     type Row = (u32, u32, u32, [bool; 2], &'static [u32]);
     const PYTORCH: [Row; 6] = [
         (0, 4, 4, [true, true], &[0, 1, 2, 3]),

@@ -14,7 +14,7 @@ fn path(file: &tempfile::NamedTempFile) -> &str {
 }
 
 #[test]
-fn lists_are_text_or_json() {
+fn lists_are_read_from_text_or_json() {
     for text in [
         "3, 1\n2",
         "[3,1,2]",
@@ -40,7 +40,7 @@ fn lists_are_text_or_json() {
 }
 
 #[test]
-fn classes_are_lines_or_json() {
+fn classes_are_read_from_lines_or_json() {
     for text in [
         "a\nb a\nb",
         "a\r\nb, a\r\nb\r\n",
@@ -56,7 +56,7 @@ fn classes_are_lines_or_json() {
 }
 
 #[test]
-fn words_have_a_length_and_are_quoted_in_part() {
+fn long_words_are_refused_and_quoted_in_part() {
     let error = |text: &str| {
         let file = file(text);
         weights(path(&file), 4).unwrap_err().to_string()
@@ -74,7 +74,7 @@ fn words_have_a_length_and_are_quoted_in_part() {
 }
 
 #[test]
-fn classes_have_a_limit() {
+fn too_many_classes_are_refused() {
     let lines: String = (0..=CLASSES).map(|k| format!("{k}\n")).collect();
     let error = classes(path(&file(&lines))).unwrap_err().to_string();
     assert!(
@@ -92,7 +92,7 @@ fn classes_have_a_limit() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn devices_without_end_are_read_up_to_a_limit() {
+fn endless_devices_are_refused_at_a_limit() {
     for device in ["/dev/zero", "/dev/urandom"] {
         let error = weights(device, 4).unwrap_err().to_string();
         assert!(error.starts_with(device), "{error}");

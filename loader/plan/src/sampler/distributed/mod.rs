@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_a_rank_is_settled_at_construction() {
+    fn the_share_of_a_rank_is_fixed_at_construction() {
         let len = Arc::new(AtomicUsize::new(10));
         let source = Arc::clone(&len);
         let source = DataLen::from_fn(move || source.load(Ordering::Relaxed));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_settled_when_it_begins() {
+    fn an_epoch_is_fixed_when_it_begins() {
         let sampler = DistributedSampler::new(100, 3, 1).unwrap();
         let first = items(&sampler);
         let epoch = sampler.iter();
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_share_everything(n in 0usize..200, world in 1i64..20, shuffle: bool, drop_last: bool, seed: u64) {
+        fn ranks_share_all_samples(n in 0usize..200, world in 1i64..20, shuffle: bool, drop_last: bool, seed: u64) {
             let mut all = Vec::new();
             for rank in 0..world {
                 let sampler = DistributedSampler::new(n, world, rank).unwrap();

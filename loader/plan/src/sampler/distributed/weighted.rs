@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_make_up_the_draws_of_one_process(
+        fn shares_of_the_ranks_equal_the_draws_of_one_process(
             weights in prop::collection::vec(0.1..2.0, 20..60),
             count in 1i64..20,
             replacement: bool,
