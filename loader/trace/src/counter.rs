@@ -80,7 +80,7 @@ mod tests {
     use crate::{BatchId, Event, EventKind, RunId, Stage};
 
     #[test]
-    fn means_are_exact() {
+    fn counter_means_are_exact() {
         let mut run = Run::default();
         let id = |idx| BatchId { epoch: 0, idx };
         let enter = |idx, stage| EventKind::Entered {

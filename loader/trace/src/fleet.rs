@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_names_any_number_of_runs_is_kept_within_bounds() {
+    fn runs_above_the_limit_are_left_out_and_counted() {
         let mut fleet = Fleet::default();
         let many = Fleet::MOST as u32 + 10;
         for id in (0..many).rev() {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_nothing() {
+    fn an_empty_fleet_has_no_foremost_run_and_no_extent() {
         assert_eq!(Fleet::default().foremost(), None);
         assert_eq!(extent([&Run::default()]), None);
         assert_eq!(
@@ -197,7 +197,7 @@ mod tests {
     proptest! {
         /// Readiness of the parts adds up to readiness of the whole.
         #[test]
-        fn readiness_adds_up(waits in prop::collection::vec(0i64..50, 1..40), parts in 1usize..30) {
+        fn readiness_of_parts_adds_up_to_the_whole(waits in prop::collection::vec(0i64..50, 1..40), parts in 1usize..30) {
             let mut fleet = Fleet::default();
             rank(&mut fleet, 0, &waits);
             let run = fleet.get(RunId(0)).unwrap();

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_found_and_come_in_their_order() {
+    fn lanes_are_found_and_listed_in_order() {
         let all = [
             Lane::IndexQueue(u16::MAX),
             Lane::Worker(3),

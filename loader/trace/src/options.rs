@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batch_sizes_in_files() {
+    fn batch_size_in_json_is_a_number_or_none() {
         let read = |text: &str| serde_json::from_str::<RunOptions>(text).map(|o| o.batch_size);
         assert_eq!(read("{}").ok(), Some(Some(32)));
         assert_eq!(read(r#"{"batch_size":5}"#).ok(), Some(Some(5)));

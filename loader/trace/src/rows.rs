@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_lowest_free_row_is_taken(steps in prop::collection::vec(prop::option::of(0..=u16::MAX), 0..200)) {
+        fn the_lowest_free_row_is_used_first(steps in prop::collection::vec(prop::option::of(0..=u16::MAX), 0..200)) {
             let (mut free, mut set) = (Free::default(), BTreeSet::new());
             for step in steps {
                 match step {

@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn areas_agree_with_a_walk(up in prop::collection::vec(0..5_000i64, 0..400), t in 0..6_000i64, len in 1..500i64) {
+        fn mean_counts_agree_with_a_sum_over_each_instant(up in prop::collection::vec(0..5_000i64, 0..400), t in 0..6_000i64, len in 1..500i64) {
             let down = ticks(up.iter().map(|t| t + 700).collect());
             let up = ticks(up);
             let level = CountLevel { up: &up, down: &down };
@@ -183,7 +183,7 @@ mod tests {
         }
 
         #[test]
-        fn peaks_are_never_lost(values in prop::collection::vec(prop::option::weighted(0.9, 0..1_000u32), 1..400), from in 0..4_000i64, len in 1..4_000i64) {
+        fn the_highest_value_of_a_range_is_found(values in prop::collection::vec(prop::option::weighted(0.9, 0..1_000u32), 1..400), from in 0..4_000i64, len in 1..4_000i64) {
             let mut series = Series::default();
             for (k, value) in values.iter().enumerate() {
                 series.push(Nanos(k as i64 * 10), value.map_or(f64::NAN, f64::from));

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_each_other_without_gaps() {
+    fn buckets_are_consecutive_without_gaps() {
         let mut before = 0;
         for ns in 0..100_000 {
             let now = bucket(Nanos(ns));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantile() {
+    fn an_empty_sketch_has_no_quantile() {
         assert_eq!(QuantileSketch::default().quantile(0.5), None);
         assert_eq!(
             QuantileSketch::from(vec![(3, 0), (9999, u64::MAX)]).count(),

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn stragglers_within_the_window_come_in_order() {
+    fn late_events_within_the_window_are_sorted() {
         let mut sorter = Sorter::new(Nanos(10));
         for (at, epoch) in [(5, 0), (3, 1), (5, 2), (20, 3), (14, 4)] {
             sorter.push(event(at, epoch));

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_agree_with_a_walk() {
+    fn running_sums_agree_with_a_sum_over_all_spans() {
         let spans = spans(300);
         for t in 0..3010 {
             let mut walked = Shares::default();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn galloping_finds_what_bisecting_finds() {
+    fn galloping_and_bisecting_find_the_same_span() {
         let spans = spans(200);
         for from in [0, 1, 5, 64, 199, 200] {
             for t in 0..2010 {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn any_guess_finds_what_bisecting_finds() {
+    fn any_guess_finds_the_same_span_as_bisecting() {
         let spans = spans(200);
         for guess in [0, 1, 2, 3, 60, 64, 199, 200, 999] {
             for t in 0..2010 {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_hold_what_they_touch() {
+    fn a_range_contains_all_spans_that_it_touches() {
         let spans = spans(10);
         let touched: Vec<u32> = spans
             .range(Nanos(16), Nanos(31))

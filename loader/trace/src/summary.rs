@@ -151,7 +151,7 @@ mod tests {
     use crate::{Event, EventKind, Fleet, RunId};
 
     #[test]
-    fn counts_that_are_too_large_end_at_the_largest() {
+    fn overflowing_counts_saturate() {
         let mut fleet = Fleet::default();
         for run in [RunId(0), RunId(1)] {
             for count in [u64::MAX, 7] {

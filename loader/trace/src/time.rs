@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_well() {
+    fn durations_are_formatted_with_a_fitting_unit() {
         let text = |ns: i64| Nanos(ns).to_string().replace('\u{2009}', " ");
         assert_eq!(text(0), "0 ns");
         assert_eq!(text(830), "830 ns");

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_come_out_as_they_went_in() {
+    fn sample_times_are_read_back_unchanged() {
         let sample = |k: i64, cpu: Option<i64>| SampleTiming {
             start: Nanos(k),
             wall: Nanos(2 * k),

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn counts_plurals_and_percentages_are_formatted() {
         assert_eq!(count(0), "0");
         assert_eq!(count(1_797), "1,797");
         assert_eq!(count(1_000_000), "1,000,000");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn long_sentences_are_cut_between_letters() {
+    fn long_texts_are_cut_between_characters() {
         assert_eq!(brief("short".to_owned()), "short");
         let cut = brief("ä".repeat(1_000) + "end");
         assert!(cut.len() < 410 && cut.ends_with("ä…"), "{cut}");

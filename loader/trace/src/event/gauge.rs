@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gauges_have_one_name() {
+    fn gauge_ids_match_their_json_names() {
         for kind in [
             GaugeKind::PinnedBytes,
             GaugeKind::WaitingToGet,

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_dataset_are_called_after_the_options_that_differ() {
+    fn loaders_of_one_dataset_are_named_by_differing_options() {
         let of = |rank, shuffle, batch_size| {
             let mut run = run(rank, "a", "");
             run.info.options.shuffle = shuffle;

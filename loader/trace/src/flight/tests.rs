@@ -32,7 +32,7 @@ fn batch(at: &mut i64, idx: u32, ms: i64) -> Vec<Event> {
 }
 
 #[test]
-fn minutes_in_which_nothing_happens_have_no_sums() {
+fn minutes_without_events_have_no_sums() {
     let (mut keeper, mut keep) = (keeper(), Vec::new());
     let start = EventKind::EpochStarted { epoch: 0 };
     keeper.hear(&event(5, start), &mut keep);
@@ -51,7 +51,7 @@ fn minutes_in_which_nothing_happens_have_no_sums() {
 }
 
 #[test]
-fn a_part_can_be_read_without_those_before_it() {
+fn a_part_can_be_read_without_earlier_parts() {
     let (mut keeper, mut keep) = (keeper(), Vec::new());
     let info = RunInfo {
         dataset: "birds".to_owned(),
@@ -90,7 +90,7 @@ fn a_part_can_be_read_without_those_before_it() {
 }
 
 #[test]
-fn only_so_many_messages_are_kept_and_all_are_counted() {
+fn messages_are_kept_up_to_a_limit_and_all_counted() {
     let (mut keeper, mut keep) = (keeper(), Vec::new());
     for k in 0..1_500 {
         let warning = Event::warning(RunId(0), Nanos(k), "again".to_owned());
@@ -106,7 +106,7 @@ fn only_so_many_messages_are_kept_and_all_are_counted() {
 }
 
 #[test]
-fn no_more_than_the_slowest_are_held() {
+fn only_the_slowest_batches_are_held() {
     let (mut keeper, mut keep) = (keeper(), Vec::new());
     keeper.hear(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
     let mut at = 0;
@@ -127,7 +127,7 @@ fn no_more_than_the_slowest_are_held() {
 
 /// `slowest_of` with half of the number returns the slowest batches, not the first.
 #[test]
-fn of_the_slowest_the_slowest_stay() {
+fn a_smaller_limit_keeps_the_slowest_of_the_slowest() {
     let policy = Policy {
         keep_slowest: 4,
         ..keeper().policy

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_read_as_they_were_written_and_damage_is_seen() {
+    fn checksums_round_trip_and_detect_damage() {
         let mut summing = Summing::default();
         let text = b"0123456789abcde\n".repeat(CHUNK / 8);
         for line in text.chunks(1600) {

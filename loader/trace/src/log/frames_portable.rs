@@ -81,7 +81,7 @@ mod tests {
     use crate::log::unpack::Unpacked;
 
     #[test]
-    fn the_c_library_reads_what_it_wrote() {
+    fn the_c_library_reads_portable_frames() {
         let mut frames = Frames::new(Vec::new()).expect("a vector");
         frames.most = 20_000;
         let mut text = Vec::new();

@@ -181,7 +181,7 @@ mod tests {
     proptest! {
         /// Events within the sort window give the same order as in the single-event sorter, for any block sizes.
         #[test]
-        fn blocks_are_put_in_order_like_single_events(
+        fn blocks_are_sorted_like_single_events(
             steps in prop::collection::vec((0..40_000_000i64, 0..3i64), 0..300),
             sizes in prop::collection::vec(0..20usize, 1..40),
         ) {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_not_held_back() {
+    fn held_events_do_not_exceed_the_limit() {
         let mut merge = Merge::default();
         let mut count = 0;
         for k in 0..10 {

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn member_names_round_trip_and_foreign_ones_are_refused() {
         let all = [
             Member::Part(0),
             Member::Part(12),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stands_beside_its_recording_and_nowhere_else() {
+    fn the_parts_folder_is_only_next_to_its_recording() {
         let path = Path::new("/data/run.jsonl.zst");
         let beside = folder(path, "run.parts");
         assert_eq!(beside, Some(PathBuf::from("/data/run.parts")));

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_in_which_no_time_passes_is_not_held_back_whole() {
+    fn a_log_with_constant_time_is_not_held_in_full() {
         let mut line = br#"{"t":0,"e":"run_ended"}"#.to_vec();
         line.resize(1 << 20, b' ');
         line.push(b'\n');

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_what_the_c_library_wrote() {
+    fn frames_of_the_c_library_are_read() {
         let (packed, text) = packed();
         let (read, result) = read(&packed);
         result.expect("it is sound");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_cut_is_read() {
+    fn text_before_a_cut_is_read() {
         let (packed, text) = packed();
         for cut in (0..packed.len()).step_by(packed.len() / 37) {
             let (read, _) = read(&packed[..cut]);

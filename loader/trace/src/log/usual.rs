@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_the_lines_that_serde_makes(
+        fn formatted_lines_equal_those_of_serde(
             at in any::<i64>(),
             run in prop_oneof![Just(0u32), any::<u32>()],
             (epoch, idx) in any::<(u32, u32)>(),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn other_events_are_left_to_others() {
+    fn other_events_are_not_formatted() {
         let event = Event {
             at: Nanos(1),
             run: RunId(0),

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_name_functions() {
+    fn collate_functions_round_trip_through_text() {
         for (text, collate) in [
             ("", Collate::Fitting),
             ("default", Collate::Stack),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chosen_suits_the_dataset() {
+    fn an_unset_collate_function_fits_the_dataset() {
         let of = |dataset| Collate::Fitting.in_force(dataset);
         assert_eq!(of("voc:a"), Collate::List);
         assert_eq!(of("text:a,vocab=b"), Collate::Pad(0.0));

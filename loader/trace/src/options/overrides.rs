@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_read_as_in_python_and_as_the_probe_reads_them() {
+    fn overrides_are_written_as_python_text_and_probe_json() {
         let all = Overrides {
             num_workers: Some(4),
             prefetch_factor: Some(3),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loader_was_not_given_is_missed_unless_it_has_no_effect() {
+    fn overrides_with_an_effect_that_did_not_apply_are_listed() {
         let wanted = Overrides {
             num_workers: Some(0),
             prefetch_factor: Some(4),

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_keep_commas() {
+    fn quoted_parts_keep_their_commas() {
         let read = |text: &str| parts(text).unwrap();
         assert_eq!(read("a.csv, sep=tab,,"), ["a.csv", "sep=tab"]);
         assert_eq!(
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_known_by_their_words() {
+    fn streams_are_recognized_by_their_option_text() {
         for text in [
             "stream",
             "stream:len=3",

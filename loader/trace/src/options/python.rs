@@ -146,7 +146,7 @@ mod tests {
     use crate::options::Collate;
 
     #[test]
-    fn the_python_line_leaves_defaults_out() {
+    fn the_python_line_omits_defaults() {
         assert_eq!(
             RunOptions::default().python_line(),
             "DataLoader(dataset, batch_size=32)"
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stack_is_put_together_by_a_function() {
+    fn the_python_line_defines_a_needed_collate_function() {
         let line = |dataset: &str, collate| {
             let options = RunOptions {
                 dataset: dataset.to_owned(),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_told_is_not_made_up() {
+    fn the_python_line_of_a_program_contains_only_known_facts() {
         let info = |sampler: &str| RunInfo {
             origin: Origin::Pytorch("2.13.0".to_owned()),
             options: RunOptions {

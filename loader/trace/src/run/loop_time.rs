@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn time_outside_of_the_loop_does_not_count() {
+    fn time_outside_the_loop_does_not_count() {
         let short = run(&[100; 8], 0);
         let long = run(&[100; 8], 1_000_000);
         assert_eq!(short.in_loop(), Nanos(8 * 110));

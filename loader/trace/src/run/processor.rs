@@ -32,7 +32,7 @@ mod tests {
     use crate::{BatchId, Event, EventKind, Nanos, RunId};
 
     #[test]
-    fn what_was_measured_is_kept_by_batch_and_part() {
+    fn cpu_times_are_stored_by_batch_and_part() {
         let mut run = Run::default();
         let mut tell = |kind| {
             run.apply(&Event {

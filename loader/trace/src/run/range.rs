@@ -196,7 +196,7 @@ mod tests {
     use crate::{BatchId, Event, EventKind, RunId, SampleTiming, Stage};
 
     #[test]
-    fn it_adds_up_and_finds_the_slowest() {
+    fn range_summaries_add_up_and_name_the_slowest() {
         let mut run = Run::default();
         let id = |idx| BatchId { epoch: 0, idx };
         let enter = |idx, stage| EventKind::Entered {

@@ -71,7 +71,7 @@ mod tests {
 
     /// Programs that drop parts of a run rely on this bound.
     #[test]
-    fn a_run_is_never_larger_than_its_events_say() {
+    fn a_run_does_not_exceed_the_estimate_of_its_events() {
         let (mut run, mut said) = (Run::default(), 0);
         let mut tell = |at: i64, kind| {
             let (at, id) = (Nanos(at), RunId(0));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_counted_and_can_be_forgotten() {
+    fn content_bytes_are_counted_and_can_be_freed() {
         let mut run = Run::default();
         let batch = BatchId::default();
         let numbers = Field::new(

@@ -42,7 +42,7 @@ mod tests {
 
     /// A batch is held while more than [`Transition::FAR`] transitions follow.
     #[test]
-    fn what_is_far_back_is_found() {
+    fn a_transition_far_back_is_found() {
         let mut run = Run::default();
         let push = |run: &mut Run, batch, previous| {
             run.push_transition((Nanos(1), batch, Stage::Queued), previous);

@@ -21,7 +21,7 @@ fn thorough(line: &[u8]) -> Option<Event> {
 }
 
 #[test]
-fn events_take_no_more_room_than_they_need() {
+fn index_lists_have_little_spare_capacity() {
     let line = br#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,2,3]}"#;
     let follows = vec![b' '; 1 << 18];
     let text = [&line[..], b"\n", &follows].concat();
@@ -35,7 +35,7 @@ fn events_take_no_more_room_than_they_need() {
 }
 
 #[test]
-fn ordinary_lines_are_taken() {
+fn ordinary_lines_are_parsed_like_serde() {
     for line in [
         r#"{"t":12,"e":"entered","epoch":0,"batch":3,"stage":"held"}"#,
         r#"{ "t" : -12 , "e" : "entered", "batch": 3, "epoch": 1, "stage": "ready" }"#,
@@ -57,7 +57,7 @@ fn ordinary_lines_are_taken() {
 }
 
 #[test]
-fn unusual_lines_are_left_to_the_thorough_reader() {
+fn unusual_lines_are_left_to_serde() {
     for line in [
         "",
         "{}",
@@ -102,7 +102,7 @@ proptest! {
 
     /// For any changed line, an accepted event equals that of the thorough parser.
     #[test]
-    fn what_is_taken_is_right(
+    fn accepted_lines_equal_those_of_serde(
         t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,
         at in any::<prop::sample::Index>(), byte in prop::option::of(prop::sample::select(b"0129-.,:[]{}\" enwtx".to_vec())),
     ) {

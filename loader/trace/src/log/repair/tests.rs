@@ -73,7 +73,7 @@ fn signs(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn what_is_lost_is_named() {
+fn lost_lines_are_reported_with_their_place() {
     let mut text = by_hand(9);
     let place = at(&text, &line(4));
     text[place..place + 5].copy_from_slice(b"xxxxx");
@@ -99,7 +99,7 @@ fn what_is_lost_is_named() {
 }
 
 #[test]
-fn twenty_places_are_listed_and_the_others_counted() {
+fn twenty_gaps_are_listed_and_the_others_counted() {
     let mut text = by_hand(100);
     for k in (3..=99).step_by(2) {
         let place = at(&text, &line(k));
@@ -113,7 +113,7 @@ fn twenty_places_are_listed_and_the_others_counted() {
 }
 
 #[test]
-fn a_header_that_is_lost_is_replaced() {
+fn a_lost_header_is_replaced() {
     for (from, to) in [
         ("{\"loadscope\":1", "{\"loadscqpe\":1"),
         ("by hand\"", "by hand "),
@@ -140,7 +140,7 @@ fn a_header_that_is_lost_is_replaced() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn a_file_without_a_valid_line_is_refused() {
     for text in [
         "",
         "\n",
@@ -161,7 +161,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
-fn a_line_behind_one_without_its_end_is_kept() {
+fn a_line_after_one_without_a_newline_is_kept() {
     let text = String::from_utf8(by_hand(6)).expect("text");
     let joined = text.replace(&format!("{}\n", line(3)), &line(3));
     let (damage, kept) = repaired(joined.as_bytes()).expect("a recording");
@@ -175,7 +175,7 @@ fn a_line_behind_one_without_its_end_is_kept() {
 }
 
 #[test]
-fn a_file_that_is_cut_ends_with_its_last_whole_line() {
+fn a_truncated_file_ends_with_its_last_whole_line() {
     let text = by_hand(5);
     let (damage, kept) = repaired(&text[..text.len() - 4]).expect("a recording");
     assert!(damage.cut && kept.len() == 4, "{damage:?}");
@@ -194,7 +194,7 @@ fn a_file_that_is_cut_ends_with_its_last_whole_line() {
 }
 
 #[test]
-fn lines_before_and_behind_the_damage_of_a_frame_are_confirmed_by_its_checksums() {
+fn checksums_confirm_the_lines_around_damage_in_a_frame() {
     let whole = packed(40_000, 1 << 20);
     let text = zstd::decode_all(&whole[..]).expect("our own");
     assert!(text.len() > 40 * CHUNK);
@@ -223,7 +223,7 @@ fn lines_before_and_behind_the_damage_of_a_frame_are_confirmed_by_its_checksums(
 }
 
 #[test]
-fn frames_that_are_gone_are_counted_by_the_next_one() {
+fn missing_frames_are_counted_from_the_next_frame() {
     let whole = packed(10_000, 50_000);
     let sign = signs(&whole);
     assert!(
@@ -247,7 +247,7 @@ fn frames_that_are_gone_are_counted_by_the_next_one() {
 }
 
 #[test]
-fn a_recording_without_checksums_keeps_what_comes_before_the_damage_as_unconfirmed() {
+fn lines_before_damage_are_unconfirmed_without_checksums() {
     let text = by_hand(40_000);
     let mut bytes = zstd::bulk::compress(&text, 3).expect("a vector");
     assert!(repaired(&bytes).expect("sound").0.is_none());
@@ -260,7 +260,7 @@ fn a_recording_without_checksums_keeps_what_comes_before_the_damage_as_unconfirm
 }
 
 #[test]
-fn recordings_behind_each_other_are_one() {
+fn concatenated_recordings_are_read_as_one() {
     let both = [packed(3_000, 20_000), packed(2_000, 20_000)].concat();
     let (damage, kept) = repaired(&both).expect("a recording");
     // The second header is not an event.
@@ -269,7 +269,7 @@ fn recordings_behind_each_other_are_one() {
 }
 
 #[test]
-fn frames_made_to_take_for_ever_are_given_up() {
+fn frames_crafted_to_be_slow_are_refused_in_time() {
     // Each frame begins with a valid block and continues with the same blocks of 128 KiB. The last of these is damaged.
     let repeated = [(128 << 10 << 3) as u8 | 2, 0, 16, b' '];
     let mut bytes = Vec::new();
@@ -289,7 +289,7 @@ fn frames_made_to_take_for_ever_are_given_up() {
 }
 
 #[test]
-fn our_own_files_open_everywhere() {
+fn files_with_checksums_open_in_both_readers() {
     let bytes = packed(10_000, 20_000);
     let reader = LogReader::new(Cursor::new(bytes.clone())).expect("our own");
     let events: Vec<Event> = reader.map(|e| e.expect("sound")).collect();
