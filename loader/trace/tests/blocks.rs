@@ -74,7 +74,7 @@ fn log(events: usize, compression: Compression) -> Vec<u8> {
 }
 
 #[test]
-fn more_than_one_block() {
+fn several_blocks_give_the_events_of_single_lines() {
     for compression in [Compression::None, Compression::Zstd] {
         let bytes = log(20_000, compression);
         let lines = by_line(&bytes).expect("our own header");
@@ -84,7 +84,7 @@ fn more_than_one_block() {
 }
 
 #[test]
-fn a_line_longer_than_a_block() {
+fn a_line_longer_than_a_block_is_read() {
     let mut bytes = log(3, Compression::None);
     let more = log(10_000, Compression::None);
     bytes.extend(vec![b' '; 3 << 20]);
@@ -97,7 +97,7 @@ fn a_line_longer_than_a_block() {
 }
 
 #[test]
-fn a_line_that_is_far_too_long() {
+fn a_line_above_the_length_limit_is_refused() {
     let mut bytes = log(5, Compression::None);
     bytes.extend(vec![b'x'; 65 << 20]);
     let lines = by_line(&bytes).expect("our own header");
@@ -111,7 +111,7 @@ fn a_line_that_is_far_too_long() {
 }
 
 #[test]
-fn a_damaged_line_before_a_cut() {
+fn a_damaged_line_before_a_cut_is_refused() {
     let mut text = log(50, Compression::None);
     text.extend(b"{\"t\":}\n");
     // This is more than a block of zstd, but less than a block of the reader.
@@ -128,7 +128,7 @@ proptest! {
 
     /// The file is truncated anywhere, one byte is changed, and it is read in pieces of any size.
     #[test]
-    fn blocks_say_what_lines_say(
+    fn damaged_files_read_the_same_in_blocks_and_lines(
         zstd in any::<bool>(), cut in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(),
         byte in prop::option::of(any::<u8>()), most in 1..5_000usize,
     ) {

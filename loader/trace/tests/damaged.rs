@@ -16,7 +16,7 @@ fn refusal(text: impl Into<Vec<u8>>) -> String {
 }
 
 #[test]
-fn foreign_files_are_named() {
+fn foreign_files_are_refused_with_the_reason() {
     assert!(refusal("").contains("it is empty"));
     assert!(refusal([0xFFu8, 0xD8, 0xFF, 0xE0, 0, 16]).contains("binary"));
     assert!(refusal("hello\n").contains("not a JSON object"));
@@ -30,7 +30,7 @@ fn foreign_files_are_named() {
 }
 
 #[test]
-fn damaged_lines_are_named() {
+fn damaged_lines_are_refused_with_the_reason() {
     let second = |line: &str| refusal(format!("{{\"loadscope\":1}}\n{line}\n"));
     let missing = second(r#"{"t":1,"e":"entered","epoch":0,"stage":"held"}"#);
     assert!(
@@ -51,7 +51,7 @@ fn damaged_lines_are_named() {
 }
 
 #[test]
-fn a_huge_line_does_not_fill_the_memory() {
+fn an_endless_line_is_refused_at_64_mib() {
     /// Header followed by endless repetitions of one byte.
     struct Endless(Cursor<&'static [u8]>);
     impl std::io::Read for Endless {
@@ -77,7 +77,7 @@ fn a_huge_line_does_not_fill_the_memory() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn a_missing_file_is_named_in_the_error() {
     let error = read_log("no/such/file.jsonl".as_ref(), |_, _| true).expect_err("it is missing");
     assert!(error.to_string().contains("no/such/file.jsonl"));
 }

@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn spans_add_up_to_the_paths(moves in moves()) {
+    fn spans_of_tracks_add_up_to_the_batch_paths(moves in moves()) {
         let run = fold(&history(&moves, false));
         assert_tracks_do_not_overlap(&run);
         let mut in_tracks = 0;
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn stepping_goes_through_every_transition(moves in moves()) {
+    fn each_step_shows_the_stage_of_its_transition(moves in moves()) {
         let run = fold(&history(&moves, false));
         for (k, t) in run.transitions().iter().enumerate() {
             let id = run.batches()[t.batch as usize].id;
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn nonsense_is_counted_and_harms_nothing(moves in moves()) {
+    fn invalid_events_leave_the_run_consistent(moves in moves()) {
         let run = fold(&history(&moves, true));
         assert_tracks_do_not_overlap(&run);
         let pipeline = run.pipeline_at(run.end());
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn a_log_gives_the_same_run_back(moves in moves(), zstd in any::<bool>()) {
+    fn a_log_round_trip_gives_the_same_run(moves in moves(), zstd in any::<bool>()) {
         let mut events = history(&moves, false);
         let about = Some(BatchId::default());
         events.push(Event { at: Nanos(i64::MAX / 2), run: RunId(0), kind: EventKind::Message(Box::new(Message {
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn a_log_cut_anywhere_opens_up_to_the_cut(moves in moves(), cut in 0.0..1.0f64, zstd in any::<bool>()) {
+    fn a_truncated_log_opens_up_to_the_cut(moves in moves(), cut in 0.0..1.0f64, zstd in any::<bool>()) {
         let events = history(&moves[..moves.len().min(80)], false);
         let compression = if zstd { Compression::Zstd } else { Compression::None };
         let mut log = LogWriter::new(Vec::new(), compression).expect("a vector takes everything");

@@ -73,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn any_events_are_folded(
+    fn any_events_give_a_consistent_run(
         kinds in prop::collection::vec((any::time(), any::kind(false)), 1..300),
         window in any::time(),
     ) {
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn plausible_events_of_odd_batches_are_folded(
+    fn plausible_events_of_odd_batches_give_a_consistent_run(
         first in any::time(),
         kinds in prop::collection::vec((0..3i64, any::kind(false)), 1..700),
     ) {
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_logs_are_read_as_far_as_they_go(
+    fn damaged_logs_give_a_consistent_run(
         events in prop::collection::vec(any::event(), 1..40),
         damages in damages(),
         zstd in any::<bool>(),
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_after_a_sound_beginning_is_refused(
+    fn random_bytes_after_a_valid_line_are_refused(
         rubbish in prop::collection::vec(any::<u8>(), 1..300),
         zstd in any::<bool>(),
     ) {
@@ -142,7 +142,7 @@ proptest! {
 }
 
 #[test]
-fn pinning_for_ever_is_no_trouble() {
+fn endless_pinning_gives_a_consistent_run() {
     let batch = BatchId::default();
     let begin = [
         EventKind::EpochStarted { epoch: 0 },
@@ -157,7 +157,7 @@ fn pinning_for_ever_is_no_trouble() {
 }
 
 #[test]
-fn a_second_fetched_is_ignored() {
+fn a_second_fetched_event_is_ignored() {
     let batch = BatchId::default();
     let fetched = |count: usize, names: &[&str]| {
         let sample = SampleTiming {
@@ -193,7 +193,7 @@ fn a_second_fetched_is_ignored() {
 }
 
 #[test]
-fn more_names_and_workers_than_fit_are_counted() {
+fn names_and_workers_above_the_limit_are_counted() {
     let mut run = fold([event(0, EventKind::EpochStarted { epoch: 0 })]);
     let stage = |k: usize| StageTiming {
         name: k.to_string(),
@@ -237,7 +237,7 @@ fn more_names_and_workers_than_fit_are_counted() {
 }
 
 #[test]
-fn an_epoch_ends_once() {
+fn a_second_end_of_an_epoch_is_ignored() {
     let batch = BatchId::default();
     let run = fold([
         event(0, EventKind::EpochStarted { epoch: 0 }),

@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn sums_are_those_of_the_full_recording(
+    fn sums_match_the_full_recording(
         moves in moves(),
         talk in prop::collection::vec(any::<usize>(), 0..8),
         cuts in prop::collection::vec(0..900usize, 0..8),
@@ -239,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_dropped_and_what_is_there_add_up_to_the_full_recording(
+    fn dropped_and_kept_parts_add_up_to_the_full_recording(
         moves in moves(),
         talk in prop::collection::vec(any::<usize>(), 0..8),
         cuts in prop::collection::vec(0..900usize, 1..8),
@@ -272,7 +272,7 @@ proptest! {
     }
 
     #[test]
-    fn every_long_wait_is_kept_with_all_that_happened_to_its_batch(
+    fn every_long_wait_is_kept_with_the_events_of_its_batch(
         moves in moves(),
         cuts in prop::collection::vec(0..900usize, 0..8),
         long_ms in 1..60_000i64,

@@ -133,7 +133,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn a_sound_recording_stays_as_it_is(
+    fn an_intact_recording_is_not_changed(
         moves in moves(), frame in 1..60_000u64, flush in 1..300usize, zstd in any::<bool>(),
     ) {
         let events = history(&moves, false);
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn one_damage_leaves_all_other_frames_and_changes_no_line(
+    fn damage_keeps_all_other_frames_and_changes_no_line(
         moves in moves(), frame in 200..50_000u64, flush in 1..300usize, harm in harm(),
     ) {
         let events = history(&moves, false);
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn one_damage_leaves_all_other_lines(moves in moves(), harm in harm()) {
+    fn damage_keeps_all_other_lines(moves in moves(), harm in harm()) {
         let events = history(&moves, false);
         let text = plain(&events);
         let mut file = text.clone();
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_keeps_what_was_flushed(
+    fn a_cut_keeps_all_flushed_events(
         moves in moves(), frame in 200..50_000u64, flush in 1..100usize, cut in any::<Index>(), zstd in any::<bool>(),
     ) {
         let events = history(&moves, false);
@@ -261,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_flushed_stays_whatever_stands_behind_it(
+    fn flushed_events_are_kept_with_any_bytes_after_them(
         moves in moves(), frame in 200..50_000u64, flush in 1..100usize, at in any::<Index>(),
         tail in prop::collection::vec(any::<u8>(), 0..600), zeros in 0..3000usize, zstd in any::<bool>(),
     ) {
@@ -288,7 +288,7 @@ proptest! {
     }
 
     #[test]
-    fn many_damages_invent_nothing(
+    fn repeated_damage_adds_no_confirmed_line(
         moves in moves(), frame in 200..20_000u64, harms in prop::collection::vec(harm(), 2..8),
     ) {
         let events = history(&moves, false);
@@ -310,7 +310,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_no_recording(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
+    fn random_bytes_are_refused_by_repair(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
         let is_refused = matches!(repaired(&bytes), Err(LogError::NotALog { .. }));
         prop_assert!(is_refused);
     }

@@ -41,7 +41,7 @@ fn allows(schema: &Validator, line: &str) -> bool {
 
 /// Recordings without standard deviations, infinities and histograms, which later versions added, still open.
 #[test]
-fn contents_without_the_later_facts_still_open() {
+fn contents_without_later_fields_still_open() {
     let line = r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"x","dtype":"torch.float32","shape":[2],"min":1.0,"max":2.0,"mean":1.5,"nan":0,"pinned":false,"data":{"numbers":[1.0,2.0]}}]}"#;
     assert!(allows(&schema(), line));
     let events = read(&format!("{HEADER}\n{line}\n")).expect("a sound line");
@@ -57,7 +57,7 @@ fn contents_without_the_later_facts_still_open() {
 }
 
 #[test]
-fn every_line_that_is_written_is_in_the_schema() {
+fn every_written_line_matches_the_schema() {
     let schema = schema();
     let config = ProptestConfig::with_cases(300);
     let lines = prop::collection::vec(any::event(), 1..20);
@@ -159,7 +159,7 @@ const TOLERATED: &[(&str, bool)] = &[
 ];
 
 #[test]
-fn the_schema_refuses_what_the_reader_refuses() {
+fn schema_and_reader_refuse_the_listed_lines() {
     let schema = schema();
     for (lines, in_schema) in [(DAMAGED, false), (BEYOND_A_SCHEMA, true)] {
         for line in lines {
@@ -195,7 +195,7 @@ fn fold(events: impl IntoIterator<Item = Event>) -> Run {
 }
 
 #[test]
-fn the_example_is_what_the_text_says() {
+fn the_example_matches_its_description() {
     let text = block("jsonl");
     assert_eq!(text.lines().count(), 10);
     let schema = schema();
@@ -232,7 +232,7 @@ fn the_example_is_what_the_text_says() {
 }
 
 #[test]
-fn the_python_writer_makes_a_file_that_opens() {
+fn a_file_of_the_python_writer_opens() {
     let program = block("python");
     let lines = program.lines().filter(|l| !l.trim().is_empty()).count();
     assert_eq!(lines, 15);
