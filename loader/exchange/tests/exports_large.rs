@@ -17,7 +17,7 @@ fn apply(run: &mut Run, at: i64, kind: EventKind) {
 /// Run it with `cargo test -p loadscope-exchange --test exports_large -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes; it measures"]
-fn a_million_batches() {
+fn exports_of_a_million_batches_are_measured() {
     let memory = |field: &str| {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status

@@ -178,7 +178,7 @@ proptest! {
 
 /// Tries random damages. Run it longer with `LOADSCOPE_FUZZ=1000000 cargo test -p loadscope-exchange fuzz`.
 #[test]
-fn fuzz() {
+fn fuzz_damaged_files_are_refused_or_read() {
     let wanted = std::env::var("LOADSCOPE_FUZZ").ok();
     let executions: u64 = wanted.and_then(|n| n.parse().ok()).unwrap_or(500);
     let seed = std::env::var("LOADSCOPE_FUZZ_SEED").ok();

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_as_wide_in_all_languages() {
+    fn columns_have_the_same_width_in_all_languages() {
         for text in ["Fetching", "读取", "锁页，CPU", ""] {
             assert_eq!(places(&left(text, 12)), 12);
             assert_eq!(places(&right(text, 12)), 12);

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_have_no_types_of_rust() {
+    fn serde_messages_name_no_rust_types() {
         for (message, said) in [
             (
                 "invalid type: string \"four\", expected usize",

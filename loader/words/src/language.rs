@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locales_name_languages() {
+    fn locale_names_select_a_language() {
         for locale in ["zh", "zh_CN.UTF-8", "zh-Hans-CN", "ZH_tw", "zh@pinyin"] {
             assert_eq!(Language::of_locale(locale), Some(Language::Zh), "{locale}");
         }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_variable_that_is_set_counts() {
+    fn the_first_set_variable_selects_the_language() {
         let of = |set: &[(&str, &str)]| {
             let find = |name: &str| {
                 set.iter()
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn files_name_their_language() {
+    fn file_names_contain_their_language() {
         assert_eq!(Language::of_file("07.zh.toml"), Language::Zh);
         assert_eq!(Language::of_file("07.toml"), Language::En);
     }

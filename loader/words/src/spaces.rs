@@ -35,7 +35,7 @@ mod tests {
     use super::spaced;
 
     #[test]
-    fn joints_become_spaces_only_where_they_are_wanted() {
+    fn joints_become_spaces_between_chinese_and_other_text() {
         for (text, expected) in [
             (
                 "\u{1}工作进程 2\u{1}中的\u{1}样本 5\u{1}",

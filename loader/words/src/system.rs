@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_error_of_the_system_shows_its_number() {
+    fn system_errors_do_not_show_their_number() {
         for number in 1..200 {
             let error = Error::from_raw_os_error(number);
             for text in [
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_users_meet_have_a_remedy() {
+    fn common_system_errors_have_a_remedy() {
         let missing = Error::from(ErrorKind::NotFound);
         assert_eq!(
             path_error(Path::new("/no/such"), &missing),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_words_of_a_shell() {
+    fn paths_are_quoted_as_shell_words() {
         for (path, word) in [
             ("a/run-2.jsonl.zst", "a/run-2.jsonl.zst"),
             ("my run.jsonl", "'my run.jsonl'"),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_its_own_stays_as_it_is() {
+    fn an_error_with_its_own_text_is_not_changed() {
         let own = Error::new(ErrorKind::NotFound, "No data for 10 s");
         assert_eq!(explain(&own), "No data for 10 s");
         let full = "the run is larger than 2 GB, the limit of the journal";

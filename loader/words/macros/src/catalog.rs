@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read() {
+    fn translations_are_read_by_line() {
         let catalog =
             parse("# of the window\n\n\"Run\" = \"运行\"\n\"a \\\"b\\\"\\n95\\u2009%\" = \"c\"\n")
                 .expect("fine");

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_have_values() {
+    fn literals_are_unquoted_to_their_value() {
         assert_eq!(
             unquoted(r#""a \"b\" \u{2009}\x41\n""#).as_deref(),
             Some("a \"b\" \u{2009}A\n")
