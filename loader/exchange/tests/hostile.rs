@@ -1,7 +1,7 @@
 //! Malformed files are refused with a sentence, in bounded memory, without a panic. Accepted files result in consistent runs.
 //!
-//! The test `fuzz` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their number. The original files are in
-//! `tests/data`.
+//! The test `fuzz_damaged_files_are_refused_or_read` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their
+//! number. The original files are in `tests/data`.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use crate::support;
