@@ -75,7 +75,7 @@ fn forecasts_remove_core_contention_of_the_recording() {
     assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
 }
 
-/// Forecasts used all cores of the host.
+/// Regression test: forecasts used all cores of the host.
 #[test]
 fn forecasts_exclude_cores_used_by_other_programs() {
     let mut run = computing(80, 1, 0, 10, 2);

@@ -121,7 +121,7 @@ fn a_model_with_a_poor_refit_has_wide_intervals() {
     assert!(forecast.doubt.is_some_and(|why| why.contains("reproduce")));
 }
 
-/// Settings of a table shared the work of the first one, even if it had no workers and they had some. All times were too short.
+/// Regression test: all settings of a table used the work of the first one, even if only the others had workers. All times were too short.
 #[test]
 fn a_setting_has_the_same_forecast_in_a_table_and_alone() {
     let recorded = recorded(0);
@@ -139,7 +139,7 @@ fn a_setting_has_the_same_forecast_in_a_table_and_alone() {
     }
 }
 
-/// Every forecast assumed that training steps run on a GPU.
+/// Regression test: every forecast assumed that training steps run on a GPU.
 #[test]
 fn notes_include_the_cpu_use_of_training_steps() {
     let notes = |step_cpu| {
