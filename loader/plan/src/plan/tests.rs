@@ -163,7 +163,7 @@ fn ranks_share_the_batches() {
     }
 }
 
-/// `len=24,fail=5` for digits was refused only after the run had begun and had replaced the previous one.
+/// Regression test: `len=24,fail=5` for digits was refused only after the run had begun and had replaced the previous one.
 #[test]
 fn extra_costs_are_checked_before_a_run_begins() {
     let refused = |dataset: &str, extra_cost: &str| {
