@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_behind_a_missing_one_are_held() {
+    fn finished_batches_after_a_missing_one_are_held() {
         let mut s = scheduler(2, 2, true);
         for _ in 0..4 {
             assert!(put(&mut s).is_some());
