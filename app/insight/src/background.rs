@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_and_the_unwanted_stop() {
+    fn a_job_returns_its_answer_and_stops_when_dropped() {
         let job = Background::start(&Threads, "adds", || {}, |_| Ok(1 + 1)).unwrap();
         assert_eq!(job.answer.recv_timeout(Duration::from_secs(10)), Ok(2));
         let (say, stopped) = bounded(1);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn minutes_are_taken_together_and_nothing_is_lost_or_counted_twice() {
+    fn merged_minutes_keep_the_number_of_batches() {
         let mut run = Run::default();
         for k in (0..100).chain(200..300) {
             let sums = minute(k, 1 + k as u64 % 7);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_is_put_into_words() {
+    fn lines_of_a_stretch_contain_time_rate_and_waits() {
         let mut sums = minute(61, 120);
         sums.waited
             .insert(Awaited::Fetching, Nanos::from_millis(15_000));

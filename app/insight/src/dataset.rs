@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn in_english_a_dataset_has_the_words_of_its_recording() {
+    fn the_english_dataset_text_equals_the_recorded_one() {
         for (name, extra) in [
             ("digits", ""),
             ("digits", "cost_ms=20"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_with_other_words_keeps_them() {
+    fn an_unknown_dataset_text_is_kept() {
         let mut info = info("digits", "", 1_797);
         info.dataset = "Recordings (320 samples) from late.py".to_owned();
         assert_eq!(dataset(&info), info.dataset);

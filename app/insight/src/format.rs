@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_goes_on_for_days() {
+    fn a_clock_shows_days() {
         let ms = |ms: i64, decimals| clock(Nanos(ms * 1_000_000), decimals);
         assert_eq!(ms(0, 0), "0:00:00");
         assert_eq!(ms(3_725_250, 1), "1:02:05.2");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_commands_nothing() {
+    fn control_characters_are_escaped_when_printed() {
         for plain in ["", "Grüße\n\tzwei – 1.5\u{2009}ms 数据集", "שלום"] {
             assert!(matches!(printable(plain), Cow::Borrowed(text) if text == plain));
         }

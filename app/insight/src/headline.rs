@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_names_the_batch_and_its_stage() {
+    fn the_headline_names_the_batch_and_its_stage() {
         let mut run = Run::new(RunInfo::default());
         assert_eq!(Headline::of(&run), None);
         let batch = BatchId::default();
@@ -118,7 +118,7 @@ mod tests {
 
     /// A long validation after the epoch is not part of the 200 ms.
     #[test]
-    fn where_the_program_does_much_else_the_loop_is_named() {
+    fn the_headline_names_the_loop_if_other_work_is_long() {
         let batch = BatchId::default();
         let headline = |end| {
             let mut run = Run::new(RunInfo::default());
@@ -154,7 +154,7 @@ mod tests {
 
     /// Regression: the headline was "The trainer waited 436 µs of 436 µs (100 %)" in red.
     #[test]
-    fn a_run_without_a_batch_waited_for_none() {
+    fn a_run_without_batches_has_no_wait_share() {
         let warning = Message {
             level: Level::Warning,
             text: "the dataset has no samples".to_owned(),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_run_that_failed_the_error_comes_first() {
+    fn the_error_of_a_failed_run_comes_first() {
         let mut run = Run::new(RunInfo::default());
         let batch = BatchId::default();
         for (ms, kind) in [
@@ -221,7 +221,7 @@ mod tests {
 
     /// Equal waits are reported by number and length, because the longest of them is no cause.
     #[test]
-    fn equal_waits_are_counted_and_a_single_one_is_not() {
+    fn equal_waits_are_counted_and_a_single_long_wait_is_named() {
         let starved = loadscope_trace::RunOptions {
             dataset: "synthetic:len=256,cost_ms=25".to_owned(),
             batch_size: Some(4),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_without_a_task_says_whom_it_waits_for() {
+    fn an_idle_worker_has_a_reason() {
         // Sample 4 takes a second. Batches 5 and 7 are ready during that time.
         let run = simulated(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_brief_in_the_worker() {
+    fn brief_reasons_are_exact() {
         let run = simulated(&RunOptions {
             dataset: "synthetic:len=64,cost_ms=1".to_owned(),
             batch_size: Some(4),
@@ -272,7 +272,7 @@ mod tests {
 
     /// Regression: `prefetch window full (7/6)`, because the batch just yielded was counted together with its successor.
     #[test]
-    fn a_window_is_never_fuller_than_full() {
+    fn the_prefetch_window_never_exceeds_its_size() {
         let slow = "synthetic:len=48,cost_ms=4,jitter=0.5,slow=5:300,slow=17:90";
         for (num_workers, prefetch, in_order, step_ms) in [
             (1, 1, true, 30.0),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_window_is_named() {
+    fn a_full_prefetch_window_is_the_reason() {
         let run = simulated(&RunOptions {
             dataset: "synthetic:len=64,cost_ms=1".to_owned(),
             batch_size: Some(4),

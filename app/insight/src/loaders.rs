@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_finds_its_loader_and_the_first_to_load_is_shown() {
+    fn the_first_loader_with_a_batch_is_shown() {
         let (mut loaders, mut run) = (Loaders::default(), Run::default());
         for id in [3, 5] {
             let info = RunInfo {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_the_same_as_what_came_live() {
+    fn loaders_of_a_file_equal_those_of_a_live_run() {
         let events = [
             event(1, dispatched()),
             event(2, dispatched()),

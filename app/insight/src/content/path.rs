@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_come_apart_at_their_keys() {
+    fn paths_are_split_at_their_keys() {
         assert_eq!(
             segments("[1][\"a]b\\\"c\"].x[0]"),
             ["[1]", "[\"a]b\\\"c\"]", ".x", "[0]"]
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_knows_its_key_and_its_sample() {
+    fn key_and_sample_of_a_leaf_come_from_its_path() {
         let slot = |path: &'static str| {
             let slot = Slot::of(path);
             (slot.key, slot.sample)

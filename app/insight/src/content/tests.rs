@@ -41,7 +41,7 @@ fn with_classes() -> RunInfo {
 }
 
 #[test]
-fn targets_of_detection_belong_to_their_pictures() {
+fn detection_targets_are_assigned_to_their_pictures() {
     let fields = vec![
         pictures("[0][0]", &[3, 60, 80], 1),
         pictures("[0][1]", &[3, 30, 40], 1),
@@ -84,7 +84,7 @@ fn targets_of_detection_belong_to_their_pictures() {
 }
 
 #[test]
-fn boxes_of_a_batch_that_stacks_are_read_row_by_row() {
+fn boxes_of_a_stacked_batch_are_read_row_by_row() {
     let rows = [
         1., 1., 2., 2., 0., 0., 0., 0., 3., 3., 9., 9., 4., 4., 5., 5.,
     ];
@@ -105,7 +105,7 @@ fn boxes_of_a_batch_that_stacks_are_read_row_by_row() {
 }
 
 #[test]
-fn boxes_as_shares_are_those_of_detr() {
+fn relative_detr_boxes_become_pixel_corners() {
     let fields = vec![
         pictures("[\"pixel_values\"]", &[1, 3, 100, 200], 1),
         numbers(
@@ -128,7 +128,7 @@ fn boxes_as_shares_are_those_of_detr() {
 }
 
 #[test]
-fn pictures_of_one_size_without_annotations_are_no_annotated_ones() {
+fn plain_pictures_of_one_size_have_no_annotations() {
     let fields = vec![
         pictures("[0]", &[4, 3, 60, 80], 4),
         numbers("[1]", "torch.int64", &[4], &[1., 2., 0., 1.]),
@@ -145,7 +145,7 @@ fn pictures_of_one_size_without_annotations_are_no_annotated_ones() {
 }
 
 #[test]
-fn columns_are_a_table() {
+fn several_columns_become_a_table() {
     let fields = vec![
         numbers("[\"age\"]", "torch.int64", &[3], &[31., 7., 50.]),
         numbers("[\"height\"]", "torch.float64", &[3], &[1.8, f64::NAN, 1.6]),
@@ -191,7 +191,7 @@ fn columns_are_a_table() {
 }
 
 #[test]
-fn padding_is_known_by_the_mask_or_by_the_collate_function() {
+fn padding_comes_from_the_mask_or_the_collate_function() {
     let ids = [5., 6., 0., 7., 0., 0.];
     let masked = vec![
         numbers("[\"input_ids\"]", "torch.int64", &[2, 3], &ids),
@@ -224,7 +224,7 @@ fn padding_is_known_by_the_mask_or_by_the_collate_function() {
 }
 
 #[test]
-fn curves_and_spectrograms_belong_to_their_waveforms() {
+fn curves_and_spectrograms_are_assigned_to_their_waveforms() {
     let derived =
         |name: &str, dtype: &str, shape: &[i64], data| Field::new(name, dtype, shape, data);
     let fields = vec![

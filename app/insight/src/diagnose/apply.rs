@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_becomes_the_options_it_was_recorded_with() {
+    fn options_of_the_recorded_setting_equal_the_recorded_options() {
         let options = proof();
         let recorded = Recorded::of(&simulated(&options)).expect("it has batches");
         assert_eq!(options_of(&options, &recorded.setting()), options);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_of_the_simulation_comes_true() {
+    fn a_forecast_for_a_simulated_run_matches_its_outcome() {
         let before = simulated(&proof());
         let recorded = Recorded::of(&before).expect("it has batches");
         let setting = Setting {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused_with_the_reason() {
+    fn an_unrunnable_setting_is_refused_with_the_reason() {
         let mut run = simulated(&proof());
         let recorded = Recorded::of(&run).expect("it has batches");
         let own = recorded.setting();

@@ -233,7 +233,7 @@ mod tests {
     use crate::simulated::simulated;
 
     #[test]
-    fn the_parts_are_the_whole_and_the_longest_wait_comes_first() {
+    fn parts_sum_to_one_and_the_longest_wait_comes_first() {
         let run = simulated(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_holds_every_place_and_the_sentence_is_that_of_the_proof() {
+    fn the_table_is_complete_and_its_sentence_is_exact() {
         let what_if = explored(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_forecast_for_its_own_workers_and_many_workers_have_their_place() {
+    fn a_stream_keeps_its_workers_and_many_workers_are_listed() {
         let stream = explored(&RunOptions {
             dataset: "stream:len=24,cost_ms=5,shard=true".to_owned(),
             batch_size: Some(2),

@@ -46,7 +46,7 @@ fn run_of(waits: &[(i64, bool)]) -> Run {
 proptest! {
     /// Skipping blocks does not change the result.
     #[test]
-    fn stalls_are_those_of_a_walk(
+    fn stalls_equal_those_of_a_linear_scan(
         lengths in prop::collection::vec((prop_oneof![5 => 0..3i64, 1 => 0..400i64], any::<bool>()), 0..900),
         now in -10..40_000i64,
     ) {
@@ -71,7 +71,7 @@ proptest! {
 
     /// Updating with a growing run gives the same result as reading the whole run.
     #[test]
-    fn following_is_the_same_as_looking_at_the_end(lengths in prop::collection::vec((0..50i64, any::<bool>()), 1..40)) {
+    fn incremental_landmarks_equal_those_of_the_whole_run(lengths in prop::collection::vec((0..50i64, any::<bool>()), 1..40)) {
         let whole = run_of(&lengths);
         let mut marks = Landmarks::default();
         for n in 1..=lengths.len() {
@@ -114,7 +114,7 @@ fn an_arrival_is_out_of_order_while_an_earlier_batch_is_missing() {
 }
 
 #[test]
-fn trouble_is_errors_failures_and_losses_each_moment_once() {
+fn each_moment_of_trouble_is_listed_once() {
     let mut run = run_of(&[(5, false)]);
     let end = run.end().0;
     let say = |level| {
@@ -143,7 +143,7 @@ fn trouble_is_errors_failures_and_losses_each_moment_once() {
 
 /// Regression: a complete stream was "Stopped", because its last tasks are discarded when no data is left.
 #[test]
-fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
+fn only_an_error_counts_as_an_early_stop() {
     let options = |dataset: &str| RunOptions {
         dataset: dataset.to_owned(),
         batch_size: Some(1),
@@ -165,7 +165,7 @@ fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
 
 /// Regression: `E` found nothing although the status line counted a skipped sample.
 #[test]
-fn everything_that_went_wrong_with_a_batch_can_be_jumped_to() {
+fn messages_about_a_batch_or_sample_are_jump_targets() {
     for level in [Level::Info, Level::Warning, Level::Error] {
         for (about, sample) in [
             (None, None),

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn short_waits_differ_from_long_ones() {
+    fn short_and_long_waits_have_separate_shares() {
         let run = run(&[200, 3_000, 300]);
         let [all] = trainer(&run, (Nanos::ZERO, run.end()), 1)[..] else {
             panic!("one part");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_waits_their_mean_decides() {
+    fn the_mean_of_many_waits_decides_their_class() {
         let of = |us: i64| {
             let run = run(&[us; 200]);
             trainer(&run, (Nanos::ZERO, run.end()), 1)[0]

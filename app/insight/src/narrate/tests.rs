@@ -125,7 +125,7 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
 }
 
 #[test]
-fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
+fn a_dispatch_fills_the_window_or_follows_a_yield() {
     let options = RunOptions {
         num_workers: 2,
         prefetch_factor: Some(2),
@@ -166,7 +166,7 @@ fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
 
 /// Regression: "Now it asks for the next one" followed the last batch if it did not have the highest index.
 #[test]
-fn the_last_batch_is_the_last_one_that_came() {
+fn the_last_batch_is_the_last_to_arrive() {
     let run = simulated(&RunOptions {
         dataset: "synthetic:len=8,cost_ms=10,slow=2:500".to_owned(),
         batch_size: Some(1),

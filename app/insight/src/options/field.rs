@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_found_by_the_options_that_it_stands_for() {
+    fn a_row_is_found_by_its_option_names() {
         assert_eq!(Field::of_option("global_seed"), Some(Field::Generator));
         assert_eq!(Field::of_option("generator"), Some(Field::Generator));
         assert_eq!(Field::of_option("num_wrokers"), None);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_has_no_row() {
+    fn options_without_effect_have_no_row() {
         let of = |dataset: &str, sampler: &str| RunOptions {
             dataset: dataset.to_owned(),
             sampler: sampler.to_owned(),

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_stand_at_their_fields_in_one_line_each() {
+    fn each_problem_has_its_field_and_one_line() {
         assert_eq!(found(RunOptions::default()), []);
         let all = found(RunOptions {
             extra_cost: "len=24,fail=5".to_owned(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chosen_yet_is_asked_for() {
+    fn a_missing_dataset_choice_is_requested() {
         let of = |dataset: &str| {
             let dataset = dataset.to_owned();
             found(RunOptions {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn two_options_that_do_not_go_together_are_one_problem() {
+    fn conflicting_options_are_one_problem() {
         let all = found(RunOptions {
             num_workers: 2,
             drop_last: true,

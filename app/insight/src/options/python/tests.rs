@@ -63,7 +63,7 @@ fn all() -> Vec<RunOptions> {
 }
 
 #[test]
-fn the_call_has_an_argument_a_line_and_no_defaults() {
+fn the_call_has_one_argument_per_line_and_no_defaults() {
     let text = program(&RunOptions {
         shuffle: true,
         num_workers: 4,
@@ -77,7 +77,7 @@ fn the_call_has_an_argument_a_line_and_no_defaults() {
 
 /// Regression: the plain sampler over all samples replaced the weighted sampler of several ranks.
 #[test]
-fn where_pytorch_has_no_equal_it_says_so() {
+fn samplers_unknown_to_pytorch_have_a_comment() {
     for options in all()
         .iter()
         .filter(|o| o.world_size > 1 || o.sampler.contains("equi"))
@@ -97,7 +97,7 @@ fn python() -> Option<PathBuf> {
 }
 
 #[test]
-fn programs_run_as_they_are() {
+fn generated_programs_yield_a_batch() {
     let Some(python) = python() else {
         return;
     };
