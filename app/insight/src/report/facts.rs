@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dataset_is_called_one() {
+    fn the_source_line_has_the_dataset_and_the_origin() {
         let mut info = RunInfo {
             dataset: "Recordings (320 samples) from late.py".to_owned(),
             ..RunInfo::default()
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_one_and_large_rates_have_no_decimals() {
+    fn one_batch_is_singular_and_large_rates_have_no_decimals() {
         let one = Summary {
             batches: 1,
             samples: 1_234,

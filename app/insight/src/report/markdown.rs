@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_says_is_no_markup() {
+    fn untrusted_texts_are_escaped() {
         let mut run = slow();
         run.info.dataset = "<img src=x> [a](javascript:b) | `c` **d**\nhttps://e @user".to_owned();
         let text = markdown(&Report::of(&run, false, Datasets::default()));

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pytorch_program_has_no_option_of_ours() {
+    fn a_pytorch_program_has_none_of_our_own_options() {
         let told = run(Origin::Pytorch("2.13".to_owned()), |o| o.num_workers = 2);
         for ours in OURS {
             assert_eq!(told.get(ours), Some(&Value::Null), "{ours}");
@@ -106,7 +106,7 @@ mod tests {
 
     /// An unset default is not an argument of the program.
     #[test]
-    fn of_other_tools_only_what_they_told_is_reported() {
+    fn unrecorded_options_of_other_tools_are_null() {
         let told = run(Origin::Import("somewhere".to_owned()), |o| {
             o.num_workers = 3
         });

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_program_is_shared_out_among_its_loaders() {
+    fn program_time_is_divided_among_its_loaders() {
         // Training takes 1 s with 0.2 s of steps, other work 0.5 s, validation 0.5 s with 0.4 s of steps.
         let train = loader(42, 0, 10, 80, 20);
         let validate = loader(50, 1_500, 5, 20, 80);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loaders_of_another_rank_are_of_another_program() {
+    fn loaders_of_different_ranks_share_no_program() {
         let train = loader(42, 0, 10, 80, 20);
         let mut other = loader(42, 0, 10, 80, 20);
         other.info.rank = 1;

@@ -18,7 +18,7 @@ fn proof() -> RunOptions {
 }
 
 #[test]
-fn the_json_is_as_promised() {
+fn json_figures_of_a_blocked_run_are_exact() {
     let run = simulated(&proof());
     let json = Report::of(&run, false, Datasets::default()).json();
     assert_eq!(json["verdict"]["id"], "head_of_line");
@@ -59,7 +59,7 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
 
 /// `loadscope repair` rejects files of other tools, so the warning must not mention it.
 #[test]
-fn a_truncated_file_of_another_tool_is_copied_again() {
+fn a_truncated_file_of_another_tool_has_no_repair_advice() {
     let mut run = simulated(&proof());
     run.info.origin = Origin::Import("torch.profiler".to_owned());
     let text = text(&Report::of(&run, true, Datasets::default()));
@@ -71,7 +71,7 @@ fn a_truncated_file_of_another_tool_is_copied_again() {
 }
 
 #[test]
-fn rules_are_broken_or_not() {
+fn rules_are_checked_and_malformed_ones_are_refused() {
     let run = simulated(&proof());
     let report = Report::of(&run, false, Datasets::default());
     let broken = |text: &str| {
@@ -116,7 +116,7 @@ fn rules_are_broken_or_not() {
 }
 
 #[test]
-fn rules_know_memory() {
+fn memory_rules_need_recorded_memory() {
     let mut run = simulated(&proof());
     let of = |run: &Run, text: &str| {
         let rule: Rule = text.parse().expect(text);
@@ -282,7 +282,7 @@ fn forecasts_have_one_base() {
 }
 
 #[test]
-fn an_unreliable_forecast_leaves_a_setting_to_try() {
+fn an_unreliable_forecast_suggests_a_setting_to_try() {
     let mut run = simulated(&RunOptions {
         dataset: "synthetic:len=400,cost_ms=10".to_owned(),
         batch_size: Some(2),

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_has_its_name_and_both_values() {
+    fn differences_have_a_name_and_both_values() {
         let a = RunOptions {
             num_workers: 4,
             seed: Some(1),

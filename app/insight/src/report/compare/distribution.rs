@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_moves_every_quantile_and_chance_none() {
+    fn a_shift_changes_every_quantile_and_equal_pieces_none() {
         let shifted = quantiles("wait_seconds", &pieces(1.0), &pieces(0.5));
         assert_eq!(shifted.len(), QUANTILES.len());
         for q in &shifted {

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_batches_differ_by_is_no_chance() {
+    fn a_constant_difference_of_all_batches_is_no_noise() {
         let slow = |k: usize| if k.is_multiple_of(30) { 900.0 } else { 10.0 };
         let (a, b) = (batches(slow), batches(|k| slow(k) + 5.0));
         let noise = Noise::between(&a, &b);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_spread_as_the_noise_is() {
+    fn draws_have_the_deviation_of_the_noise() {
         let mut random = Rand64::new(1);
         let sums = Drawn {
             cycle: 1e6,

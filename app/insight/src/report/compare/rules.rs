@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_chance_breaks_nothing_and_what_cannot_be_compared_does() {
+    fn noise_breaks_no_rule_and_an_empty_run_does() {
         let (a, b) = (run(2, 1), run(2, 2));
         assert_eq!(broken("throughput<-0%", &a, &b), None);
         assert_eq!(broken("throughput>+0%", &a, &b), None);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_answered_with_what_is_one() {
+    fn a_malformed_rule_is_refused_with_an_example() {
         for text in [
             "wait",
             "wait>5%",

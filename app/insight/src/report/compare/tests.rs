@@ -17,7 +17,7 @@ fn run(num_workers: usize, seed: u64) -> Run {
 }
 
 #[test]
-fn more_workers_are_an_improvement_beyond_chance() {
+fn more_workers_are_a_significant_improvement() {
     let (a, b) = (run(1, 1), run(4, 2));
     let better = Comparison::of((&a, false), (&b, false), Datasets::default());
     assert_eq!(better.outcome(), Outcome::Improved);
@@ -45,7 +45,7 @@ fn more_workers_are_an_improvement_beyond_chance() {
 }
 
 #[test]
-fn chance_is_no_improvement() {
+fn equal_settings_have_no_significant_change() {
     let (a, b) = (run(2, 1), run(2, 2));
     let comparison = Comparison::of((&a, false), (&b, false), Datasets::default());
     assert_eq!(
@@ -60,7 +60,7 @@ fn chance_is_no_improvement() {
 }
 
 #[test]
-fn other_datasets_and_batch_sizes_come_first() {
+fn different_datasets_and_batch_sizes_are_named_first() {
     let of = |len: u64, batch_size| {
         simulated(&RunOptions {
             dataset: format!("synthetic:len={len},cost_ms=10"),

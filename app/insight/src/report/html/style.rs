@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_keep_their_letters() {
+    fn option_names_are_not_capitalized() {
         assert_eq!(capital("a third worker"), "A third worker");
         assert_eq!(capital("in_order=False would"), "in_order=False would");
         assert_eq!(capital("0.96 s of it"), "0.96 s of it");

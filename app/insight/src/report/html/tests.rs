@@ -5,7 +5,7 @@ use crate::Datasets;
 use crate::simulated::simulated;
 
 #[test]
-fn the_page_stands_alone_and_escapes_what_it_shows() {
+fn the_page_is_self_contained_and_escapes_its_texts() {
     let mut run = simulated(&RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
         batch_size: Some(1),

@@ -30,7 +30,7 @@ fn the_json_names_its_version_and_the_recording() {
 
 /// Regression: only the text report had steps, and no format had the time without a named stage.
 #[test]
-fn steps_of_fetching_and_their_rest_are_in_all_forms() {
+fn fetching_steps_and_the_rest_are_in_all_formats() {
     let mut events = simulate(&proof(), &MadeUp).expect("sound options");
     let mut run = Run::default();
     for event in &mut events {
