@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_transition_changes_is_marked() {
+    fn variables_changed_by_a_transition_are_marked() {
         let run = run();
         let dispatched = ["send_idx 2", "tasks_outstanding 2", "1 (1,)"];
         assert_eq!(changed(&run, 2), dispatched);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn python_prints_them_like_this() {
+    fn variables_are_formatted_as_python_prints_them() {
         let run = run();
         let expected = "_send_idx = 2\n_rcvd_idx = 0\n_tasks_outstanding = 1\n_task_info = {0: (0,), 1: (1, data)}\n\
                         _workers_status = [True, True]\n";

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn another_run_is_begun_anew() {
+    fn a_new_run_discards_the_earlier_waits() {
         let mut long = LongWaits::default();
         long.follow(1, &run(&[(0, Some(9_000))]));
         long.follow(2, &run(&[(0, Some(10))]));

@@ -91,7 +91,7 @@ fn unequal_numbers_of_batches_are_found_on_each_rank() {
 }
 
 #[test]
-fn a_rank_that_waits_for_one_that_is_done_is_named_on_both() {
+fn a_rank_waiting_for_a_finished_rank_is_no_straggler() {
     let error = "RuntimeError: Timed out waiting 6000ms for recv operation";
     let (long, short) = (rank(0, &[13], Some(error)), rank(1, &[12], None));
     let on_short = found(&long, &short, 1);
@@ -118,7 +118,7 @@ fn a_rank_that_waits_for_one_that_is_done_is_named_on_both() {
 
 /// With accelerate's dispatcher, rank 0 loads the batches of all ranks.
 #[test]
-fn a_rank_that_yields_nothing_makes_no_straggler_of_another_one() {
+fn a_rank_without_batches_makes_no_other_rank_a_straggler() {
     let (working, idle) = (rank(0, &[20], None), rank(1, &[0], None));
     let runs = [(RunId(0), &working), (RunId(1), &idle)];
     assert_eq!(straggler(runs), None);

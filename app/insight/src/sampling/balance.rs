@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_what_classes_are_held_against() {
+    fn classes_are_compared_with_the_weights() {
         // Class 0 has three samples of weight 1, class 1 has one of weight 3, so both are equally likely.
         let labels = Labels::All(vec![0, 0, 0, 1]);
         let asked = BalanceQuery {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_epochs_are_as_the_dataset() {
+    fn a_whole_epoch_matches_the_dataset() {
         let labels = Labels::All(vec![0, 0, 1, 1, 2]);
         let asked = BalanceQuery {
             labels: Some(&labels),

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values() {
+    fn upper_gamma_matches_known_values() {
         // With 2 degrees of freedom, the tail is exp(−x / 2). With 1, it is erfc(√(x / 2)).
         close(upper_gamma(1.0, 3.0), (-3f64).exp());
         close(upper_gamma(0.5, 1.920_729_410_347_062), 0.05);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_against_expectations() {
+    fn chi_square_statistics_are_exact() {
         let fair = test([(10.0, 10.0), (10.0, 10.0)]).unwrap();
         assert_eq!((fair.statistic, fair.degrees, fair.p), (0.0, 1, 1.0));
         let die = [5.0, 8.0, 9.0, 8.0, 10.0, 20.0].map(|came| (came, 10.0));
@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tails_fall_from_one_to_nothing(a in 0.5..5e3f64, x in 0.0..1e4f64, more in 0.0..100.0f64) {
+        fn tails_decrease_from_one_to_zero(a in 0.5..5e3f64, x in 0.0..1e4f64, more in 0.0..100.0f64) {
             let (q, further) = (upper_gamma(a, x), upper_gamma(a, x + more));
             prop_assert!((0.0..=1.0).contains(&q));
             prop_assert!(further <= q + 1e-9, "{q} {further}");

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_says_why() {
+    fn an_unavailable_colouring_has_a_reason() {
         let mut answers = answers();
         let alone = Colouring::ALL.map(|by| by.obstacle(&answers).is_some());
         assert_eq!(alone, [false, false, false, false, true, true]);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_repeated_are_listed() {
+    fn missing_and_repeated_indices_are_listed() {
         let c = coverage(&[5, 1, 1, 9, 5, 1, 20], Some(10));
         assert_eq!(c.missing, [(0, 1), (2, 5), (6, 9)]);
         assert_eq!(c.repeated, [(1, 3), (5, 2)]);
@@ -160,14 +160,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn permutations_come_once(order in Just((0..500u64).collect::<Vec<_>>()).prop_shuffle()) {
+        fn a_permutation_has_each_index_once(order in Just((0..500u64).collect::<Vec<_>>()).prop_shuffle()) {
             let c = coverage(&order, None);
             prop_assert_eq!((c.bound, c.distinct, c.times[1]), (500, 500, 500));
             prop_assert!(c.missing.is_empty() && c.repeated.is_empty());
         }
 
         #[test]
-        fn few_indices_of_many_count_alike(order in prop::collection::vec(0..100u64, 0..60)) {
+        fn dense_and_sparse_counts_are_equal(order in prop::collection::vec(0..100u64, 0..60)) {
             // The first call counts by index, the second by sorting.
             let (dense, sparse) = (coverage(&order, Some(100)), coverage(&order, Some(1 << 40)));
             prop_assert_eq!(&dense.repeated, &sparse.repeated);

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_and_positions_belong_together() {
+    fn positions_map_to_their_batches() {
         let mut order = Order::default();
         order.push(&[3, 1], Some(0), None);
         order.push(&[], Some(1), None);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_tell_orders_apart() {
+    fn digests_differ_between_orders() {
         let of = |indices: &[u64]| {
             let mut digest = Digest::new(0);
             indices.iter().for_each(|i| digest.take(&[*i]));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_gathered_as_it_goes_on() {
+    fn a_growing_run_is_gathered_incrementally() {
         use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo};
 
         let mut run = Run::new(RunInfo::default());

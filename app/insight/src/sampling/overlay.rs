@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_order_has_what_came_for_it(pieces in prop::collection::vec((0..30u32, 0..40_000usize), 0..40)) {
+        fn the_latest_increasing_orders_keep_all_indices(pieces in prop::collection::vec((0..30u32, 0..40_000usize), 0..40)) {
             let pieces: Vec<(u32, Vec<u64>)> = pieces
                 .into_iter()
                 .enumerate()
@@ -201,7 +201,7 @@ mod tests {
 
     /// Regression: of eight ranks with 1.25 million indices each, the last three stayed, in the colors of the first.
     #[test]
-    fn the_first_ranks_stay_where_there_is_no_room_for_all() {
+    fn the_first_ranks_stay_when_points_exceed_the_limit() {
         let mut overlay = Overlay::default();
         let indices = vec![7; 1_250_000];
         for rank in 0..8 {

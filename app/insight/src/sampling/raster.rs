@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_where_they_belong() {
+    fn points_are_drawn_at_their_position_and_index() {
         let whole = Window::whole(4, 4);
         let raster = Raster::of(&[0, 1, 3, 9], &whole, (4, 4), 1);
         #[rustfmt::skip]

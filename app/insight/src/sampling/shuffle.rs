@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_is_nothing_and_both_ways_count() {
+    fn sorted_orders_have_zero_shuffle_quality() {
         let sorted: Vec<u64> = (0..1000).collect();
         let s = shuffle(&sorted).unwrap();
         assert_eq!((s.mean_gap, s.sorted_gap, s.quality()), (1.0, 1.0, 0.0));
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_orders_are_about_one(order in Just((0..2000u64).collect::<Vec<_>>()).prop_shuffle()) {
+        fn random_orders_have_a_quality_near_one(order in Just((0..2000u64).collect::<Vec<_>>()).prop_shuffle()) {
             let s = shuffle(&order).unwrap();
             // The standard deviation is about 1.6 %, so the limit is more than six of them.
             prop_assert!((s.quality() - 1.0).abs() < 0.1, "{}", s.quality());
@@ -159,7 +159,7 @@ mod tests {
         }
 
         #[test]
-        fn any_indices_keep_to_the_rules(order in prop::collection::vec(any::<u64>(), 3..50)) {
+        fn any_order_has_a_valid_shuffle_measure(order in prop::collection::vec(any::<u64>(), 3..50)) {
             if let Some(s) = shuffle(&order) {
                 prop_assert!(s.quality() >= 0.0 && s.mean_gap >= s.sorted_gap * 0.999);
                 prop_assert_eq!(s.bins.iter().sum::<u64>() as usize, order.len() - 1);

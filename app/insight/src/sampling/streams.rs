@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workers_that_yield_the_same_are_reported() {
+    fn samples_yielded_by_several_workers_are_counted() {
         let mut order = Order::default();
         order.push(&[0, 1], None, Some(0));
         order.push(&[0, 1], None, Some(1));

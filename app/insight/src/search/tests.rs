@@ -29,13 +29,13 @@ fn any_query() -> impl Strategy<Value = Query> {
 
 proptest! {
     #[test]
-    fn anything_can_be_typed(text in any::<String>()) {
+    fn any_text_parses_unless_it_is_blank(text in any::<String>()) {
         let query = Query::parse(&text);
         prop_assert_eq!(query.is_none(), text.replace(['\u{2009}', '\u{a0}'], " ").trim().is_empty());
     }
 
     #[test]
-    fn what_is_written_is_understood_as_what_was_meant(query in any_query()) {
+    fn a_printed_query_parses_to_the_same_query(query in any_query()) {
         prop_assert_eq!(Query::parse(&query.to_string()), Some(query));
     }
 
@@ -49,7 +49,7 @@ proptest! {
 }
 
 #[test]
-fn the_words_of_people_are_understood() {
+fn everyday_phrases_parse_as_queries() {
     let batch = |idx| Query::Batch { idx, epoch: None };
     let slow = |ms| Query::Slow(Subject::Samples, Nanos::from_millis(ms));
     for (text, meant) in [
@@ -194,7 +194,7 @@ fn batches_samples_and_workers_are_found_by_number() {
 }
 
 #[test]
-fn the_slowest_are_found_slowest_first_however_late_they_come() {
+fn late_samples_are_sorted_among_the_slowest() {
     let mut run = dispatched(1_300);
     let mut search = Search::default();
     search.set("slowest".to_owned());

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn more_workers_are_tried_where_the_trainer_waits_for_one() {
+    fn more_workers_are_tried_if_one_worker_is_too_slow() {
         let run = simulated(&options(1));
         let choice = choose(&run, &[], 6, &|| true);
         assert_eq!(choice.tries.len(), 6, "{choice:#?}");
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_tried_and_nothing_else() {
+    fn only_requested_settings_are_tried() {
         let run = simulated(&options(1));
         let asked = Overrides {
             num_workers: Some(3),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_chosen_once_it_is_not_wanted() {
+    fn a_canceled_choice_has_no_tries() {
         let choice = choose(&simulated(&options(1)), &[], 6, &|| false);
         assert!(choice.tries.is_empty());
     }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_batch_is_that_of_its_step_and_its_wait() {
+    fn time_per_batch_is_the_sum_of_step_and_wait() {
         let run = simulated(&options(0));
         assert_eq!(yielded(&run), 80);
         // 10 samples of 10 ms and a step of 20 ms. The first batch is fetched before the measurement.
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_found_and_no_change_is_none() {
+    fn a_change_is_detected_and_equal_runs_have_none() {
         let slow = Measured::of(&simulated(&options(1)), 80).expect("batches");
         let fast = Measured::of(&simulated(&options(4)), 80).expect("batches");
         let (change, ends) = fast.change_from(&[&slow, &slow]).expect("both took time");

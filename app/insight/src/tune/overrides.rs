@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_read_in_pythons_words_and_in_ours() {
+    fn arguments_accept_python_and_lowercase_values() {
         let read = overrides("num_workers=8, pin_memory=True,multiprocessing_context='spawn'");
         let read = read.expect("sound");
         assert_eq!(

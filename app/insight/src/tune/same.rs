@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_the_same_in_each_run_can_differ() {
+    fn only_stable_output_and_order_can_differ() {
         let first = outcome(
             &["start", "loss 0.5", "took 1.2 s", "end"],
             &[&[0, 1], &[2, 3]],

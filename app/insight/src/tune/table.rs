@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_faster_is_recommended_with_as_few_workers_as_it_takes() {
+    fn a_fast_setting_with_few_workers_is_recommended() {
         let table = table(vec![
             tried(Kind::First, 1, 1.0),
             tried(Kind::Try, 2, 1.0),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within_what_repeats_differ_is_no_difference() {
+    fn a_change_within_the_noise_is_no_difference() {
         // The host becomes slower over time. Without the repeat, the try would look worse.
         let table = table(vec![
             tried(Kind::First, 4, 1.0),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_slower_is_called_so_and_one_that_failed_has_no_outcome() {
+    fn a_slow_setting_is_slower_and_a_failed_one_has_no_outcome() {
         let mut failed = tried(Kind::Try, 8, 1.0);
         failed.measured = Err("it failed".to_owned());
         let table = table(vec![

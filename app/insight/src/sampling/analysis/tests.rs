@@ -41,7 +41,7 @@ fn says(answers: &Answers, part: &str) -> bool {
 }
 
 #[test]
-fn a_shuffled_epoch_has_nothing_to_be_said_about() {
+fn a_shuffled_epoch_has_no_findings() {
     let shuffled = RunOptions {
         shuffle: true,
         num_workers: 2,
@@ -60,7 +60,7 @@ fn a_shuffled_epoch_has_nothing_to_be_said_about() {
 }
 
 #[test]
-fn what_will_come_is_held_against_what_came() {
+fn the_predicted_order_is_compared_with_the_recorded_one() {
     let o = RunOptions {
         shuffle: true,
         ..options("synthetic:len=500")
@@ -76,7 +76,7 @@ fn what_will_come_is_held_against_what_came() {
 }
 
 #[test]
-fn forgetting_set_epoch_is_found() {
+fn a_missing_set_epoch_is_reported() {
     let mut o = RunOptions {
         sampler: "distributed".to_owned(),
         world_size: 4,
@@ -112,7 +112,7 @@ fn forgetting_set_epoch_is_found() {
 
 /// Regression: 874 repeated draws were called padding, and the indices that one rank misses were reported for the epoch.
 #[test]
-fn draws_of_several_ranks_are_no_padding() {
+fn repeated_draws_of_several_ranks_are_no_padding() {
     let options = |world_size| RunOptions {
         sampler: "weighted:balanced".to_owned(),
         replacement: true,
@@ -157,7 +157,7 @@ fn a_stream_that_every_worker_yields_is_found() {
 }
 
 #[test]
-fn what_is_left_out_and_what_is_sorted_is_reported() {
+fn dropped_samples_and_sorted_classes_are_reported() {
     let o = RunOptions {
         drop_last: true,
         ..options("digits")
@@ -193,7 +193,7 @@ fn replacement_leaves_about_a_third_out() {
 }
 
 #[test]
-fn weights_are_tested() {
+fn classes_are_tested_against_the_weights() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("weights.txt");
     let weights: Vec<String> = (0..1797)
@@ -238,7 +238,7 @@ fn seeds_that_collide_are_reported() {
 }
 
 #[test]
-fn workers_whose_numpy_or_python_is_seeded_alike_are_named() {
+fn workers_with_equal_numpy_or_python_state_are_named() {
     let o = RunOptions {
         num_workers: 2,
         ..options("synthetic:len=8")
@@ -274,7 +274,7 @@ fn workers_whose_numpy_or_python_is_seeded_alike_are_named() {
 }
 
 #[test]
-fn passes_one_after_the_other_repeat_nothing() {
+fn consecutive_passes_are_not_repeats() {
     let o = RunOptions {
         shuffle: true,
         ..options("synthetic:len=5")
@@ -322,7 +322,7 @@ fn the_shuffle_of_fewer_than_100_indices_is_not_judged() {
 }
 
 #[test]
-fn a_refusal_is_a_sentence() {
+fn a_missing_folder_is_refused_by_name() {
     let asked = question(options("folder:/no/such/folder"), 0);
     let refused = answer(&asked, &Progress::default()).unwrap().unwrap_err();
     assert!(refused.contains("/no/such/folder"), "{refused}");
@@ -361,7 +361,7 @@ fn a_class_that_is_preferred_is_named() {
 }
 
 #[test]
-fn a_recorded_stream_tells_only_how_much_it_yielded() {
+fn duplicated_samples_of_a_recorded_stream_are_reported() {
     let asked = Question {
         came: Some(Arc::new(Order::default())),
         len: Some(24),

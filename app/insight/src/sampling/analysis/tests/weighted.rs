@@ -37,7 +37,7 @@ fn the_size_of_a_dataset_does_not_depend_on_its_sampler() {
 
 /// Without replacement, a weighted sampler with as many draws as samples visits each once, so its weights have no effect.
 #[test]
-fn missing_indices_of_a_weighted_sampler_need_no_cure() {
+fn missing_indices_of_a_weighted_sampler_need_no_remedy() {
     let missing = |sampler: &str| {
         let o = RunOptions {
             sampler: sampler.to_owned(),
