@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_read_as_it_is_written() {
+    fn part_phrases_round_trip() {
         for form in PARTS {
             let phrase = form
                 .pattern
@@ -302,7 +302,7 @@ mod tests {
         );
     }
     #[test]
-    fn a_lane_is_called_as_its_part_is() {
+    fn lane_names_contain_the_label_of_their_part() {
         for lane in [
             Lane::Trainer,
             Lane::Reorder,

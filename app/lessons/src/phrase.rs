@@ -108,7 +108,7 @@ mod tests {
     ];
 
     #[test]
-    fn values_stand_where_the_pattern_has_capitals() {
+    fn values_are_read_at_the_capitals_of_a_pattern() {
         let read = |text| read("moment", &FORMS, text);
         assert_eq!(read("batch 4 enters held"), Ok((4, "held".to_owned())));
         assert_eq!(read("line 2 of a  b "), Ok((2, "a  b".to_owned())));

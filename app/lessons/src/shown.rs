@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn panels_follow_from_the_parts() {
+    fn parts_determine_the_view_and_its_panels() {
         let shown = Shown::of(&parts(&["variables", "plots", "option num_workers"]));
         assert_eq!(shown.view, View::Pipeline);
         assert!(shown.variables && shown.options && !shown.inspector && !shown.messages);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_two_workspaces_and_two_things_below_the_pipeline_exclude_each_other() {
+    fn parts_that_share_a_place_conflict() {
         for pair in [
             ["verdict", "forecasts"],
             ["order chart", "worker 0"],
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_does_not_have_is_absent() {
+    fn parts_missing_from_a_run_are_absent() {
         let options = RunOptions {
             num_workers: 2,
             ..RunOptions::default()

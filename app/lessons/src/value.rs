@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_named_as_in_files() {
+    fn value_keys_are_written_as_in_files() {
         assert_eq!(Value::Number(4.0).key(), "4");
         assert_eq!(Value::Number(0.256).key(), "0.26");
         assert_eq!(Value::Number(100.0).key(), "100");

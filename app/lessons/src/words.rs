@@ -40,7 +40,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn words_of_both_languages() {
+    fn words_of_both_languages_are_counted() {
         assert_eq!(words("Batch 4 isn't there yet: wait."), 6);
         assert_eq!(words("`prefetch_factor=2` doubles it"), 3);
         // Six characters are four words.

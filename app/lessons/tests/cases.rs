@@ -77,7 +77,7 @@ fn the_diagnosis_names_the_hidden_cause_first() {
 }
 
 #[test]
-fn a_seed_gives_the_same_cases_and_another_one_others() {
+fn equal_seeds_give_equal_cases_and_other_seeds_differ() {
     for number in 1..=CASES {
         let (one, again) = (case(7, number), case(7, number));
         assert_eq!(one.run.info, again.run.info);
@@ -91,7 +91,7 @@ fn a_seed_gives_the_same_cases_and_another_one_others() {
 }
 
 #[test]
-fn the_last_four_are_recordings_of_pytorch_and_two_causes_come_at_once() {
+fn cases_9_to_12_are_recordings_and_6_to_8_have_two_causes() {
     for number in 1..=CASES {
         let case = case(3, number);
         assert_eq!(case.program.is_some(), number > 8, "{number}");
@@ -151,7 +151,7 @@ fn every_cause_is_explained_in_two_sentences_in_both_languages() {
 
 /// The name of a recorded program reveals the cause, so the run must not contain it.
 #[test]
-fn nothing_of_a_recording_names_its_program() {
+fn a_recorded_case_does_not_name_its_program() {
     for seed in 0..SEEDS {
         for number in SIMULATED + 1..=CASES {
             let case = case(seed, number);

@@ -36,7 +36,7 @@ fn answer(run: &Run, moment: &str, query: &str) -> String {
 }
 
 #[test]
-fn training_waits_only_for_the_first_batch_and_for_batch_4_in_lesson_7() {
+fn training_waits_for_batches_0_and_4_in_lesson_7() {
     let run = run_of(7);
     let waits = run.waits().iter();
     let long = waits.filter(|wait| wait.end.min(run.end()) > wait.start);
@@ -50,7 +50,7 @@ fn training_waits_only_for_the_first_batch_and_for_batch_4_in_lesson_7() {
 }
 
 #[test]
-fn lesson_6_names_the_value_of_rcvd_idx_that_the_run_has() {
+fn lesson_6_names_the_recorded_value_of_rcvd_idx() {
     let moment = "batch 0 enters training";
     assert_eq!(answer(&run_of(6), moment, "rcvd_idx"), "1");
     for language in Language::ALL {
@@ -70,7 +70,7 @@ fn lesson_6_names_the_value_of_rcvd_idx_that_the_run_has() {
 }
 
 #[test]
-fn persistent_workers_leave_the_first_wait_as_it_is() {
+fn persistent_workers_do_not_change_the_first_wait() {
     let query = "more or less first wait ms of epoch 1 with persistent_workers=true";
     assert_eq!(answer(&run_of(11), "end", query), "same");
     for language in Language::ALL {
@@ -80,7 +80,7 @@ fn persistent_workers_leave_the_first_wait_as_it_is() {
 }
 
 #[test]
-fn a_larger_window_bridges_short_delays_alone() {
+fn a_larger_window_absorbs_only_short_delays() {
     let waited = |slow_ms: u32, prefetch_factor: usize| {
         let options = RunOptions {
             dataset: format!("synthetic:len=24,cost_ms=50,slow=12:{slow_ms}"),

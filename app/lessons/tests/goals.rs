@@ -235,7 +235,7 @@ fn tries(lesson: &Lesson) -> impl Iterator<Item = (&Step, &Trial)> {
 }
 
 #[test]
-fn no_run_reaches_a_goal_against_its_text() {
+fn every_run_that_reaches_a_goal_fits_the_lesson_text() {
     let course = Course::built_in(Language::En).expect("sound lessons");
     let mut wrong = Vec::new();
     for lesson in course.lessons() {
@@ -317,7 +317,7 @@ fn a_program_called_the_same_has_the_numbers_of_the_run() {
 
 /// A no-break space keeps number and percent sign on one line.
 #[test]
-fn numbers_keep_their_percent_sign() {
+fn percent_signs_follow_a_no_break_space() {
     let course = Course::built_in(Language::En).expect("sound lessons");
     for lesson in course.lessons() {
         for text in lesson.texts() {

@@ -15,7 +15,7 @@ fn lessons(language: Language) -> Vec<Lesson> {
 }
 
 #[test]
-fn moments_resolve_queries_answer_goals_are_reached_and_texts_are_short() {
+fn the_built_in_lessons_pass_their_check() {
     for language in Language::ALL {
         let lessons = lessons(language);
         assert_eq!(lessons.len(), LESSONS);
@@ -77,7 +77,7 @@ fn both_languages_have_the_same_steps() {
 }
 
 #[test]
-fn each_lesson_asks_tries_and_shows_code() {
+fn each_lesson_has_every_kind_of_task() {
     for lesson in lessons(Language::En) {
         for name in ["look", "predict", "try", "code"] {
             let has = lesson.steps().iter().any(|step| step.task.name() == name);
@@ -126,7 +126,7 @@ fn texts(lesson: &Lesson) -> Vec<String> {
 
 /// Lesson 3 states that the order of its run is the order of PyTorch.
 #[test]
-fn the_order_of_lesson_3_is_pytorchs() {
+fn lesson_3_has_the_order_of_pytorch() {
     let lesson = &lessons(Language::En)[2];
     let order = |epoch: u32| {
         let run = simulated(&lesson.scenes()[0].options).expect("sound options");
@@ -149,7 +149,7 @@ fn the_order_of_lesson_3_is_pytorchs() {
 
 /// Lesson 12 states the position in the list of all ranks.
 #[test]
-fn sample_5_stands_at_position_3_of_the_ranks_list() {
+fn sample_5_is_at_position_3_of_the_rank_list() {
     let lesson = &lessons(Language::En)[11];
     let run = simulated(&lesson.scenes()[0].options).expect("sound options");
     let query = Query::read("first 4 indices of epoch 0 with world_size=1").expect("a query");
@@ -161,7 +161,7 @@ fn sample_5_stands_at_position_3_of_the_ranks_list() {
 }
 
 #[test]
-fn every_phrase_stands_in_the_readme() {
+fn every_phrase_is_in_the_readme() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(readme).expect("it is there");
     for phrase in loadscope_lessons::phrases() {

@@ -115,7 +115,7 @@ fn played(step: &str) -> String {
 }
 
 #[test]
-fn a_check_plays_the_lesson() {
+fn a_check_finds_mistakes_in_played_steps() {
     let long = "word ".repeat(46);
     let choices = "choices = [{ is = \"5\", text = \"5\" }, { is = \"6\", text = \"6\" }]";
     let cases = [
@@ -152,7 +152,7 @@ fn seen(run: &str, steps: &[&str]) -> Option<String> {
 const TWO: &str = "dataset = \"synthetic:len=8,cost_ms=10,slow=0:200\"\nbatch_size = 1\nnum_workers = 2\nprefetch_factor = 2\nstep_ms = 5\nepochs = 2";
 
 #[test]
-fn parts_that_are_not_seen_together_or_not_at_all_are_found() {
+fn conflicting_and_absent_parts_are_reported() {
     let look = |at: &str, show: &str| {
         seen(
             TWO,
@@ -301,7 +301,7 @@ const OPEN: [(&str, &str, &str, &str); 5] = [
 ];
 
 #[test]
-fn a_question_whose_answer_is_on_the_screen_is_found() {
+fn a_question_with_a_visible_answer_is_reported() {
     for (query, at, until, more, says) in GIVEN_AWAY {
         let mistake = seen(TWO, &[&number(query, at, until, more)]).expect("it is found");
         assert!(mistake.contains(says), "{query}\n{mistake}");
@@ -316,7 +316,7 @@ fn a_question_whose_answer_is_on_the_screen_is_found() {
 }
 
 #[test]
-fn a_question_that_an_earlier_step_has_answered_is_found() {
+fn a_question_answered_by_an_earlier_step_is_reported() {
     let look = |at: &str, show: &str| format!("look = \"{at}\"\nshow = [\"{show}\"]\ntext = \"x\"");
     let code = "code = \"05_window\"\ntext = \"x\"".to_owned();
     let held = number(
@@ -347,7 +347,7 @@ fn a_question_that_an_earlier_step_has_answered_is_found() {
 
 /// After the answer, an outlined part must show it.
 #[test]
-fn an_answer_that_no_outlined_part_shows_is_found() {
+fn an_answer_without_an_outlined_part_is_reported() {
     for (query, at, until, shown, hides) in [
         (
             "send_idx @ yield 2",

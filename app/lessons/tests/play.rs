@@ -84,7 +84,7 @@ fn reach(play: &mut Play, start: &Run, failures: u32) {
 }
 
 #[test]
-fn every_lesson_is_played_to_its_end_with_right_and_with_wrong_answers() {
+fn lessons_finish_with_right_and_with_wrong_answers() {
     for language in Language::ALL {
         for lesson in lessons(language) {
             for is_right in [true, false] {
@@ -122,7 +122,7 @@ fn every_lesson_is_played_to_its_end_with_right_and_with_wrong_answers() {
 }
 
 #[test]
-fn in_a_lecture_one_key_goes_through_all_of_it() {
+fn a_lecture_goes_forward_through_all_steps() {
     for lesson in lessons(Language::En) {
         let mut play = Play::of(&lesson);
         play.set_lecture(true);
@@ -136,7 +136,7 @@ fn in_a_lecture_one_key_goes_through_all_of_it() {
 }
 
 #[test]
-fn what_changes_the_work_does_not_count() {
+fn a_try_that_changes_the_workload_does_not_count() {
     let lesson = &lessons(Language::En)[3];
     let mut play = Play::from(lesson, lesson.steps().len() - 1);
     let faster = Changes::read("step_ms=1000 num_workers=2").expect("sound");
@@ -149,7 +149,7 @@ fn what_changes_the_work_does_not_count() {
 }
 
 #[test]
-fn a_lesson_goes_on_where_it_was_left_and_in_the_other_language() {
+fn a_lesson_keeps_its_step_when_the_language_changes() {
     let (en, zh) = (&lessons(Language::En)[6], &lessons(Language::Zh)[6]);
     let mut play = Play::from(en, 3);
     play.replace_lesson(zh);
@@ -161,7 +161,7 @@ fn a_lesson_goes_on_where_it_was_left_and_in_the_other_language() {
 }
 
 #[test]
-fn progress_is_kept_as_a_value() {
+fn progress_keeps_the_best_results_and_round_trips() {
     let lesson = &lessons(Language::En)[0];
     let mut play = Play::of(lesson);
     let mut progress = Progress::default();
@@ -192,7 +192,7 @@ fn progress_is_kept_as_a_value() {
 }
 
 #[test]
-fn a_number_may_be_off_by_its_tolerance_and_no_more() {
+fn a_number_is_right_within_its_tolerance() {
     let lesson = &lessons(Language::En)[3];
     let Task::Predict { question, .. } = &lesson.steps()[1].task else {
         panic!("the second step asks for a number");

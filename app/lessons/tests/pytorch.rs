@@ -33,7 +33,7 @@ fn pytorch() -> Option<PathBuf> {
 }
 
 #[test]
-fn programs_print_what_is_stored() {
+fn programs_print_their_stored_output() {
     let Some(python) = pytorch() else {
         // This is the only test that may print that it was skipped.
         println!(

@@ -13,7 +13,7 @@ fn quiz(language: Language) -> Quiz {
 }
 
 #[test]
-fn every_question_is_answered_right_by_its_truth_and_wrong_by_others() {
+fn only_the_true_answer_of_a_question_is_right() {
     for language in Language::ALL {
         for entry in quiz(language).entries {
             let place = format!("quiz.{}.toml:{}", language.code(), entry.line);
@@ -71,7 +71,7 @@ fn every_question_is_taught_by_a_step_of_a_lesson() {
 
 /// Mistakes of questions that no lesson teaches.
 #[test]
-fn a_question_that_is_not_taught_is_found() {
+fn a_question_that_no_lesson_teaches_is_reported() {
     let course = Course::built_in(Language::En).expect("the lessons are sound");
     let question = |lesson: u32, step: u32, query: &str, ask: &str| {
         let text = format!(
@@ -105,7 +105,7 @@ fn a_question_that_is_not_taught_is_found() {
 }
 
 #[test]
-fn the_pool_is_about_all_lessons() {
+fn the_questions_cover_all_lessons() {
     let quiz = quiz(Language::En);
     assert!(quiz.entries.len() >= 60, "{}", quiz.entries.len());
     let lessons: BTreeSet<u32> = quiz.entries.iter().map(|entry| entry.lesson).collect();

@@ -15,7 +15,7 @@ const SLOW: [&str; 8] = [
     "a_recording_is_sound_whenever_its_recorder_is_killed_300_times",
     "callbacks_of_frameworks_log_what_the_report_says",
     "programs_are_recorded_from_inside_without_harm",
-    "programs_print_what_is_stored",
+    "programs_print_their_stored_output",
     "programs_that_run_already_are_recorded",
     "pytorch_programs_run_the_same_and_are_recorded_whole",
     "recordings_are_read_to_the_letter",

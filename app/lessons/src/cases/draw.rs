@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn something_is_wrong_in_the_first_case_of_every_seed() {
+    fn the_first_case_of_every_seed_has_a_problem() {
         for seed in 0..200 {
             let singles: Vec<Culprit> = (0..ALONE).flat_map(|at| causes(seed, at)).collect();
             assert_ne!(singles[0], Culprit::TrainingBound, "seed {seed}");
