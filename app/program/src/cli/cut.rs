@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_truncated_recording_has_a_count_and_a_remedy() {
+    fn a_truncated_recording_is_reported_with_a_remedy() {
         let mut run = Run::default();
         let said = truncated(Path::new("a b.jsonl"), &[(RunId(0), &run)]);
         assert_eq!(

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_is_too_small_has_the_minimum_and_an_example() {
+    fn the_error_for_a_small_size_names_the_minimum() {
         let said = max_size("1KB").expect_err("1 kB is too small");
         assert!(
             said.starts_with("1KB is too small: the files of a recording")
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn one_argument_makes_a_limit_and_none_makes_none() {
+    fn limits_exist_only_if_an_argument_is_given() {
         assert_eq!(LimitArgs::default().limits(), None);
         let args = LimitArgs {
             last: Some(Nanos(5)),
@@ -258,7 +258,7 @@ mod tests {
 
     /// A script or a page that is named by mistake is not overwritten, even with --force.
     #[test]
-    fn a_recording_has_a_name_of_one() {
+    fn a_file_name_without_jsonl_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (name, is_one) in [
             ("run.jsonl", true),

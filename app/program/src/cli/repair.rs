@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_says_what_it_is() {
+    fn the_default_output_name_contains_repaired() {
         for (name, wanted) in [
             ("run.jsonl.zst", "run.repaired.jsonl.zst"),
             ("a/run.JSONL", "a/run.repaired.jsonl.zst"),

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_name_no_path_of_the_host_that_built_it() {
+    fn errors_contain_no_build_path() {
         let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
         assert_eq!(without_place(text), "no display is set");
         assert_eq!(

@@ -192,7 +192,7 @@ fn refused(line: &str) -> String {
 }
 
 #[test]
-fn tips_lead_somewhere() {
+fn tips_name_a_correction_or_are_absent() {
     for (line, tip) in [
         (
             "loadscope record python train.py",

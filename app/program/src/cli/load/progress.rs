@@ -102,7 +102,7 @@ mod tests {
 
     /// Regression: the bar summed all waits for each portion of events. For a million batches, that took longer than loading them.
     #[test]
-    fn it_is_not_worked_out_for_each_portion_of_events() {
+    fn progress_is_computed_only_when_due() {
         let mut progress = Progress::on(ProgressDrawTarget::term_like(Box::new(Blank)));
         let run = Run::default();
         progress.yielded = 1;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_terminal_nothing_is_worked_out() {
+    fn progress_is_not_computed_without_a_terminal() {
         let mut progress = Progress::on(ProgressDrawTarget::hidden());
         progress.yielded = 1;
         progress.show_when_due(&Run::default());

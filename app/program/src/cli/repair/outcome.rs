@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_is_printed_in_one_line_a_place() {
+    fn each_gap_is_printed_on_one_line() {
         let gap = Gap {
             lines: Some((4, 1_005)),
             bytes: 129..10_222,

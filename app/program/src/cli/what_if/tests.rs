@@ -25,7 +25,7 @@ fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
 
 /// Regression: one line compared with the recorded time, another with its forecast.
 #[test]
-fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
+fn changes_are_compared_with_the_forecast_as_recorded() {
     let (run, recorded, outlook, mut prospects) = forecasts();
     let base = recorded.setting();
     let verdict = |prospects: &Prospects| {
@@ -71,7 +71,7 @@ fn forecasts_that_miss_the_recording_are_called_unreliable() {
 }
 
 #[test]
-fn ranges_end_at_what_may_be_asked_for() {
+fn ranges_beyond_the_limits_are_refused() {
     assert!(workers("0..1024").is_ok() && workers("0..1025").is_err());
     assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
 }

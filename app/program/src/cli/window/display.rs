@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_is_handed_on() {
+    fn guarded_returns_the_result_of_its_closure() {
         assert_eq!(guarded(|| 7), Some(7));
     }
 }
