@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_goes_on_and_calculations_are_made_elsewhere() {
+    fn the_clock_advances_and_jobs_run_on_another_thread() {
         let before = PLATFORM.clock.now();
         let (tell, told) = std::sync::mpsc::channel();
         let job = move || {

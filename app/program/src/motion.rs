@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_answer_counts() {
+    fn reduced_motion_needs_the_expected_output() {
         let says = |text: &'static [&'static str], yes| asks_for_stillness(&[("echo", text, yes)]);
         assert!(says(&["(<uint32 1>,)"], "uint32 1"));
         assert!(!says(&["(<uint32 0>,)"], "uint32 1"));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_source_is_asked_if_the_first_says_nothing() {
+    fn the_second_probe_runs_if_the_first_has_no_answer() {
         let missing: Probe = ("there-is-no-such-program", &[], "");
         assert!(asks_for_stillness(&[
             missing,

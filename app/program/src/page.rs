@@ -102,7 +102,7 @@ mod tests {
     const TEMPLATE: &str = "<meta a'@CONNECT@'><pre>@REPORT@</pre><script>@ABOUT@</script><b>@RECORDING@</b><i>@OTHER@</i>";
 
     #[test]
-    fn a_recording_and_its_name_are_data() {
+    fn a_hostile_recording_and_name_are_not_markup() {
         let hostile = "</script><script>alert(1)</script>@RECORDING@";
         let about = About {
             name: Some(hostile),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_live_page_may_talk_to_a_server() {
+    fn a_live_page_may_connect_to_its_server() {
         let about = About {
             live: Some("live"),
             ..About::default()

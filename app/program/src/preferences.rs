@@ -168,17 +168,17 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_device_in_its_place_holds_nothing_up() {
+    fn devices_as_the_preferences_file_are_ignored() {
         assert_eq!(Store::at(Path::new("/dev/zero")).load(), None);
         let mut store = Store::at(Path::new("/dev/full"));
         store.finish(&Prefs::default());
         assert_eq!(store.kept, None);
     }
 
-    /// `/dev/full` stands for a full disk.
+    /// A new file replaces a link, but not its target or a folder.
     #[cfg(unix)]
     #[test]
-    fn the_old_ones_stay_where_new_ones_cannot_be_written() {
+    fn a_link_target_and_a_folder_are_not_overwritten() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("preferences.json");

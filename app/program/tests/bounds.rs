@@ -348,7 +348,7 @@ fn more_settings_than_can_be_forecast_are_refused() {
 
 /// A pipe without a writer is reported.
 #[test]
-fn a_silent_pipe_is_not_waited_for_for_ever() {
+fn a_pipe_without_a_writer_is_refused_after_10_s() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("pipe");
     make_pipe(&path);

@@ -34,7 +34,7 @@ fn code(args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_report_is_printed_as_markdown_and_written_as_tests() {
+fn a_report_is_printed_as_markdown_and_written_as_junit() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = recording(folder.path(), 1);
     let output = loadscope(&["report", &path, "--markdown"]);
@@ -61,7 +61,7 @@ fn a_report_is_printed_as_markdown_and_written_as_tests() {
 }
 
 #[test]
-fn a_second_recording_that_waits_more_fails() {
+fn a_comparison_with_longer_waits_fails() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (few, many) = (recording(folder.path(), 1), recording(folder.path(), 4));
     let worse = ["compare", &many, &few, "--fail-on", "wait>+5%"];

@@ -10,7 +10,7 @@ use std::process::Command;
 use command::{json, loadscope, refusal};
 
 #[test]
-fn a_run_and_its_recording_tell_the_same_facts() {
+fn a_run_and_its_recording_report_the_same_facts() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for name in ["run.jsonl.zst", "run.jsonl"] {
         let path = dir.path().join(name);
@@ -156,7 +156,7 @@ fn a_program_without_python_is_refused_at_once() {
 }
 
 #[test]
-fn bad_input_is_a_sentence_with_a_remedy() {
+fn bad_input_is_refused_with_a_remedy() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str, bytes: &[u8]| {
         let path = dir.path().join(name);
@@ -230,7 +230,7 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
 }
 
 #[test]
-fn without_a_display_the_window_says_what_else_there_is() {
+fn the_error_for_a_missing_display_suggests_the_report() {
     if cfg!(target_os = "linux") {
         assert!(refusal(&[]).contains("`loadscope report FILE`"));
     }
@@ -288,7 +288,7 @@ fn an_interrupted_run_leaves_a_whole_recording() {
 }
 
 #[test]
-fn what_other_tools_wrote_is_read_and_what_they_did_not_measure_is_missing() {
+fn files_of_other_tools_are_read_without_unmeasured_values() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
     let path = |name: &str| data.join(name).display().to_string();
     let trace = json(&loadscope(&[
@@ -320,7 +320,7 @@ fn what_other_tools_wrote_is_read_and_what_they_did_not_measure_is_missing() {
 }
 
 #[test]
-fn a_recording_is_exported() {
+fn a_recording_is_exported_as_chrome_csv_and_parquet() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| dir.path().join(name).display().to_string();
     let run = path("run.jsonl");

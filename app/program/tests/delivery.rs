@@ -172,7 +172,7 @@ fn a_signal_to_each_process_of_the_group_reaches_the_program_once() {
 
 /// The system queues real-time signals.
 #[test]
-fn real_time_signals_keep_their_number() {
+fn real_time_signals_arrive_as_often_as_sent() {
     let mut recorded = Recorded::start(|_| {});
     let number = libc::SIGRTMIN() + 3;
     for (round, to) in [recorded.id(), -recorded.id()].into_iter().enumerate() {

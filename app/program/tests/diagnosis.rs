@@ -91,7 +91,7 @@ fn seconds(value: &Value) -> f64 {
 }
 
 #[test]
-fn a_report_holds_every_field_that_scripts_were_promised() {
+fn report_json_has_every_documented_field() {
     let folder = Folder::new();
     let file = folder.proof();
     let report = json(&["report", &file, "--json"]);
@@ -148,7 +148,7 @@ fn a_report_holds_every_field_that_scripts_were_promised() {
 }
 
 #[test]
-fn a_report_is_read_by_people_and_by_browsers() {
+fn a_report_is_printed_and_written_as_html() {
     let folder = Folder::new();
     let file = folder.proof();
     let page = folder.name("report.html");
@@ -189,7 +189,7 @@ fn a_report_is_read_by_people_and_by_browsers() {
 
 /// Regression: a search for "8.56 s" in a log found nothing.
 #[test]
-fn what_is_printed_into_a_pipe_has_plain_spaces() {
+fn output_into_a_pipe_has_plain_spaces() {
     let folder = Folder::new();
     let file = folder.proof();
     let file = file.as_str();
@@ -210,7 +210,7 @@ fn what_is_printed_into_a_pipe_has_plain_spaces() {
 }
 
 #[test]
-fn rules_that_are_broken_end_with_one() {
+fn a_broken_rule_ends_with_exit_code_1() {
     let folder = Folder::new();
     let file = folder.proof();
     let report = |rules: &[&str]| {
@@ -304,7 +304,7 @@ fn two_recordings_are_compared_in_both_directions() {
 }
 
 #[test]
-fn tiny_cut_and_empty_recordings_get_sentences() {
+fn tiny_truncated_and_empty_recordings_are_reported() {
     let folder = Folder::new();
     let one = folder.record(
         "one.jsonl",

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_a_recording_are_its_events() {
+    fn pieces_of_a_recording_yield_all_events() {
         let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
         for at in 0..100 {
             let kind = EventKind::Dropped { count: 1 };

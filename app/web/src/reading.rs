@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_is_read_in_slices_and_is_the_one_that_was_written() {
+    fn a_recording_read_in_slices_equals_the_written_one() {
         let (slices, whole) = read(recorded());
         let whole = whole.expect("it is sound");
         assert_eq!(whole.run.batches().len(), 5_000);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_cut_is_shown_as_far_as_it_goes() {
+    fn a_truncated_recording_is_read_up_to_the_cut() {
         let mut bytes = recorded();
         bytes.truncate(bytes.len() / 2);
         let whole = read(bytes).1.expect("what is there is sound");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_refused() {
+    fn a_file_without_a_header_is_refused() {
         assert!(Reading::new(b"<html></html>".to_vec()).is_err());
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_files_says_so() {
+    fn a_dataset_that_needs_files_is_refused() {
         let options = RunOptions {
             dataset: "folder:/pictures".to_owned(),
             ..RunOptions::default()

@@ -12,13 +12,13 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Tests that run many Python programs or a browser, or kill a recorder hundreds of times. They take minutes.
 const SLOW: [&str; 8] = [
-    "a_recording_is_sound_whenever_its_recorder_is_killed_300_times",
-    "callbacks_of_frameworks_log_what_the_report_says",
-    "programs_are_recorded_from_inside_without_harm",
+    "a_recorder_killed_300_times_leaves_readable_recordings",
+    "framework_callbacks_log_the_values_of_the_report",
     "programs_print_their_stored_output",
-    "programs_that_run_already_are_recorded",
     "pytorch_programs_run_the_same_and_are_recorded_whole",
-    "recordings_are_read_to_the_letter",
+    "running_programs_are_recorded_after_attach",
+    "the_python_package_reads_recordings_exactly",
+    "the_python_package_records_its_own_program",
     "the_window_works_in_a_browser",
 ];
 /// Factor by which a slow test's deadline is longer.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_late_while_others_end() {
+    fn a_hanging_test_is_late_even_if_others_end() {
         let (mut progress, start) = progress(&[]);
         progress.read(
             b"test a::slow has been running for over 60 seconds\n",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_of_results_name_no_test() {
+    fn a_quiet_test_is_late_after_the_last_dot() {
         let (mut progress, start) = progress(&["--quiet"]);
         progress.read(
             b"test e has been running for over 60 seconds\n",

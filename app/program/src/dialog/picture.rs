@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_file_is_replaced_by_a_whole_picture_or_stays() {
+    fn an_old_file_is_replaced_only_by_a_complete_picture() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (old, recording) = (dir.path().join("old.png"), dir.path().join("run.jsonl"));
         for path in [&old, &recording] {

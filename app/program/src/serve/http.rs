@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_link_leads_anywhere() {
+    fn requests_without_token_or_local_host_are_detected() {
         let asked = request("GET /abc/recording?from=12 HTTP/1.1\nHost: localhost:7777").unwrap();
         assert_eq!(asked.below("abc"), Some("recording"));
         assert_eq!((asked.below("abd"), asked.from()), (None, Some(12)));

@@ -95,7 +95,7 @@ fn received(socket: &mut WebSocket<TcpStream>, most: usize, before: usize) -> Ve
 }
 
 #[test]
-fn nothing_is_given_without_the_token_or_to_another_name() {
+fn requests_without_token_or_local_host_are_refused() {
     let (server, _writer) = growing();
     let own = format!("/{}/", server.token);
     assert!(server.address.ip().is_loopback());
@@ -120,7 +120,7 @@ fn nothing_is_given_without_the_token_or_to_another_name() {
 }
 
 #[test]
-fn only_the_page_of_a_notebook_may_stand_in_a_frame() {
+fn only_a_notebook_page_may_be_framed() {
     for in_frame in [false, true] {
         let (server, _writer) = growing_in(in_frame);
         let page = asked(&server, &format!("/{}/", server.token), "localhost");
@@ -131,7 +131,7 @@ fn only_the_page_of_a_notebook_may_stand_in_a_frame() {
 }
 
 #[test]
-fn a_page_gets_every_line_also_when_it_comes_again() {
+fn a_reconnected_page_gets_every_line() {
     let (server, mut writer) = growing();
     let mut first = socket(&server, None, None).expect("a page");
     writer.write(&events(5_000));
@@ -155,7 +155,7 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
 
 /// The page receives at most the limit of unacknowledged bytes. The recording is not slowed down.
 #[test]
-fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
+fn a_page_that_stops_reading_is_dropped_without_delay() {
     let (spool, mut writer) =
         Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -181,7 +181,7 @@ fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
 }
 
 #[test]
-fn a_viewer_is_counted_while_it_is_there() {
+fn a_viewer_is_counted_while_connected() {
     let (server, mut writer) = growing();
     assert_eq!((server.viewers(), server.viewers_ever()), (0, 0));
     let mut page = socket(&server, None, None).expect("a page");
@@ -210,7 +210,7 @@ fn late(server: &Server) -> (i64, Vec<u8>) {
 }
 
 #[test]
-fn a_late_page_goes_on_after_a_break_and_one_that_slept_reloads() {
+fn a_late_page_resumes_and_an_outdated_one_reloads() {
     let (server, mut writer) = growing_to(200_000, false);
     writer.write(&events(50_000));
     let (place, head) = late(&server);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn drawing_takes_its_share_of_the_processors() {
+    fn the_frame_interval_limits_the_share_of_drawing() {
         let ms = Duration::from_millis;
         // A graphics card with 2 processors, software rendering with 2 and with 16 processors, and two extremes.
         assert_eq!(interval(ms(5), 2), ms(125));

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_is_named() {
+    fn a_missing_script_python_or_folder_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut program = ProgramToWatch {
             script: "train.py".to_owned(),

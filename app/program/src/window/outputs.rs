@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_at_the_next_start_but_for_those_that_are_written() {
+    fn the_oldest_unused_outputs_are_removed_at_the_next_start() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let journal = Journal::at(&dir.path().join("loadscope/journal"));
         let mut outputs = Outputs::of(Some(&journal));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_journal_they_go_with_the_window() {
+    fn outputs_without_a_journal_are_removed_with_the_window() {
         let mut outputs = Outputs::of(None);
         let (first, _) = outputs.create().expect("room");
         let (second, _) = outputs.create().expect("room");

@@ -20,7 +20,7 @@ fn begun(args: &[&str], bytes: usize) -> (Child, String, Option<u64>) {
 }
 
 #[test]
-fn an_order_is_written_as_it_is_made_and_ends_with_its_reader() {
+fn an_order_is_streamed_and_ends_with_its_reader() {
     for args in [
         "order --len 1000000000 --epochs 1000000",
         "order --len 1000 --shuffle --epochs 1000000 --seed 1 --num-workers 1000",

@@ -37,7 +37,7 @@ fn workers_that_cannot_be_started_are_refused() {
 }
 
 #[test]
-fn pictures_that_are_no_files_are_named() {
+fn pictures_that_are_not_regular_files_are_named() {
     let dir = tempfile::tempdir().expect("a folder");
     let class = dir.path().join("class");
     std::fs::create_dir(&class).expect("room");
@@ -107,7 +107,7 @@ fn folders_of_the_kernel_are_refused() {
 }
 
 #[test]
-fn an_interrupted_run_says_so_and_its_recording_is_whole() {
+fn an_interrupted_run_reports_it_and_keeps_its_recording() {
     for (number, code) in [
         (libc::SIGINT, 130),
         (libc::SIGTERM, 143),
@@ -185,7 +185,7 @@ fn a_missing_display_names_no_path_of_another_host() {
 
 /// Each of these loaders has dropped the maximum number of events.
 #[test]
-fn counts_of_several_loaders_are_added_up_to_the_largest_number() {
+fn added_counts_saturate_at_the_largest_number() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("lost.jsonl");
     let mut lines = vec!["{\"loadscope\":1}".to_owned()];
@@ -218,7 +218,7 @@ fn counts_of_several_loaders_are_added_up_to_the_largest_number() {
 
 /// A recording may claim any number of workers, ranks and epochs.
 #[test]
-fn options_of_a_recording_are_not_believed() {
+fn absurd_options_of_a_recording_cause_no_panic() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("run.jsonl");
     let path = path.to_str().expect("UTF-8");

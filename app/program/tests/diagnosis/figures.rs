@@ -41,7 +41,7 @@ fn same(a: f64, b: f64, what: &str) {
 }
 
 #[test]
-fn the_same_thing_has_the_same_figure_everywhere() {
+fn all_commands_report_the_same_figures() {
     let folder = Folder::new();
     for file in files(&folder) {
         let report = json(&["report", &file, "--json"]);

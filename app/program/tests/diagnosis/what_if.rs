@@ -7,7 +7,7 @@ use super::{Folder, json, keys, loadscope, refusal, seconds, text};
 const PINNED: &str = "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2";
 
 #[test]
-fn every_field_is_there_that_scripts_were_promised() {
+fn the_json_of_what_if_has_every_documented_field() {
     let folder = Folder::new();
     let file = folder.record("pinned.jsonl", PINNED);
     let all = json(&["what-if", &file, "--json"]);
@@ -92,7 +92,7 @@ fn every_key_can_be_set() {
 }
 
 #[test]
-fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
+fn ranges_make_a_table_and_invalid_values_are_refused() {
     let folder = Folder::new();
     let file = folder.record("pinned.jsonl", PINNED);
     let said = text(&loadscope(&[
@@ -137,7 +137,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
 
 /// Regression: the verdict named 4 workers, and the next line a faster `in_order=False`.
 #[test]
-fn no_single_change_is_faster_than_the_best_one() {
+fn the_best_change_is_the_fastest_single_change() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../assets/lessons/cases/slow_samples_0.jsonl.zst"

@@ -106,7 +106,7 @@ fn each_key_of_a_rule_is_documented() {
 
 /// The README may omit lines of an output and wrap the text next to a label. All other text must match.
 #[test]
-fn the_readme_shows_what_the_program_prints() {
+fn the_readme_output_equals_the_program_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("README.md")).expect("the README");
     let blocks = text.split("```").skip(1).step_by(2);
@@ -133,7 +133,7 @@ fn the_readme_shows_what_the_program_prints() {
 }
 
 #[test]
-fn calls_are_read() {
+fn calls_in_documents_are_parsed() {
     let text = "see `loadscope what-if --set a=1`:\n```\nloadscope record --last=3m -o x -- python --y # z\n```";
     assert_eq!(calls(text).len(), 2);
     assert_eq!(parts(calls(text)[0]), (Some("what-if"), vec!["--set"]));

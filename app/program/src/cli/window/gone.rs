@@ -82,7 +82,7 @@ mod tests {
 
     /// Regression: when a window lost its display, all its recorders ended, unless `loadscope watch` had opened it.
     #[test]
-    fn a_display_that_is_lost_leaves_no_program_unrecorded() {
+    fn a_lost_display_leaves_recorders_running() {
         let begun = Instant::now();
         let command = ["sh", "-c", "sleep 0.7"].map(Into::into);
         let watched = Watched::start(&command, &Request::default(), Output::Inherited);

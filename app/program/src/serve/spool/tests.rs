@@ -101,7 +101,7 @@ fn lines_are_read_whole_and_once() {
 
 /// The sizes of the writes do not matter.
 #[test]
-fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
+fn files_stay_within_the_limit_and_a_late_page_has_all_counts() {
     for piece in [1, 300, 20_000] {
         let (spool, mut writer) =
             Spool::new(Selection::default().heading(), MOST).expect("a place");
@@ -133,7 +133,7 @@ fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
 
 /// With a selection, an epoch may start in its middle. A page of an older version must not treat it as complete.
 #[test]
-fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
+fn a_selection_is_marked_in_the_first_line() {
     let selection = Selection {
         skip_first: 5,
         epochs: Vec::new(),
@@ -146,7 +146,7 @@ fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
 /// Regression: the files remained in the temporary folder after a crash.
 #[test]
 #[cfg(unix)]
-fn the_files_have_no_name() {
+fn spool_files_have_no_name() {
     use std::os::unix::fs::MetadataExt as _;
 
     let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
