@@ -88,7 +88,7 @@ fn loadscope(arguments: &[&str], folder: &Path) -> Output {
 /// Everything that the recorder could write is readable, and its message reports the rest.
 #[test]
 #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
-fn a_recording_on_a_full_disk_can_be_read_or_is_not_there() {
+fn a_recording_on_a_full_disk_is_readable_or_absent() {
     let Some(python) = needed_python() else {
         return;
     };

@@ -27,7 +27,7 @@ fn write(path: &Path, events: &[Event]) {
 }
 
 #[test]
-fn every_command_answers_for_loaders_in_any_order() {
+fn every_command_accepts_loaders_in_any_order() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
     let file = path.to_str().expect("plain letters");

@@ -99,7 +99,7 @@ fn is_tame(text: &str) -> bool {
 }
 
 #[test]
-fn what_a_recording_says_does_not_command_the_terminal() {
+fn texts_of_a_recording_cannot_control_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.jsonl");
     let text = format!(
@@ -137,7 +137,7 @@ fn what_a_recording_says_does_not_command_the_terminal() {
 }
 
 #[test]
-fn refusals_quote_little_and_command_nothing() {
+fn refusals_are_short_and_escape_control_characters() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("line\u{1b}[2J.jsonl");
     let raw = COMMANDS
@@ -179,7 +179,7 @@ fn names_tamely(args: &[&Path]) -> (Option<i32>, String) {
 
 /// The report of a folder names damaged, truncated and unreadable files.
 #[test]
-fn names_of_files_in_a_folder_do_not_command_the_terminal() {
+fn file_names_in_a_folder_cannot_control_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let header = "{\"loadscope\":1}\n{\"t\":0,\"e\":\"run_started\",\"info\":{}}\n";
     let at = |what: &str| folder.path().join(format!("{what}{NAME}.jsonl"));
@@ -214,7 +214,7 @@ fn names_of_files_in_a_folder_do_not_command_the_terminal() {
 
 #[cfg(feature = "engine")]
 #[test]
-fn names_that_are_written_to_do_not_command_the_terminal() {
+fn output_names_cannot_control_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |ending: &str| folder.path().join(format!("{NAME}.{ending}"));
     let run = at("jsonl");
@@ -271,7 +271,7 @@ fn names_that_are_written_to_do_not_command_the_terminal() {
 
 /// In an untrusted folder, `loadscope info *` has two arguments. The second is one too many, and the error quotes it.
 #[test]
-fn arguments_that_are_refused_do_not_command_the_terminal() {
+fn refused_arguments_cannot_control_the_terminal() {
     let hostile = Path::new(NAME);
     let option = format!("--{NAME}");
     let value = format!("--num-workers={NAME}");
@@ -302,7 +302,7 @@ fn arguments_that_are_refused_do_not_command_the_terminal() {
 }
 
 #[test]
-fn files_that_change_under_the_reader_are_read_as_far_as_they_go() {
+fn a_file_changed_while_being_read_is_still_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("changing.jsonl");
     let line = b"{\"t\":1,\"e\":\"consumer\",\"waiting\":true}\n";

@@ -145,18 +145,18 @@ fn kill_many(times: u64) {
 }
 
 #[test]
-fn a_recording_is_sound_whenever_its_recorder_is_killed() {
+fn a_killed_recorder_leaves_a_readable_recording() {
     kill_many(20);
 }
 
 #[test]
 #[ignore = "it takes ten minutes"]
-fn a_recording_is_sound_whenever_its_recorder_is_killed_300_times() {
+fn a_recorder_killed_300_times_leaves_readable_recordings() {
     kill_many(300);
 }
 
 #[test]
-fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
+fn a_limited_recording_counts_all_batches() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("run.jsonl.zst");
     let name = file.to_str().expect("UTF-8");
@@ -249,7 +249,7 @@ for batch in range(10_000_000):
 
 /// Without a reachable display, a watched program is recorded into the journal.
 #[test]
-fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
+fn a_killed_watch_leaves_a_limited_recording() {
     let Some(python) = needed_python() else {
         return;
     };
@@ -304,7 +304,7 @@ fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_limits_are_refused() {
     let text = |args: &[&str]| {
         let output = loadscope(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -40,7 +40,7 @@ fn said(args: &[&str]) -> String {
 }
 
 #[test]
-fn what_needs_the_loader_says_so() {
+fn commands_that_need_the_loader_are_refused() {
     let text = refusal(&["run", "--dataset", "digits"]);
     assert!(
         text.contains("This build has no embedded loader")

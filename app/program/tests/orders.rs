@@ -5,7 +5,7 @@ use crate::command;
 use command::{json, loadscope, refusal};
 /// Checks the layout and the errors. Another test compares the indices with PyTorch's.
 #[test]
-fn orders_are_predicted() {
+fn order_output_and_errors_are_exact() {
     let args = "order --len 23 --sampler distributed --world 8 --rank 3 --seed 7 --batch-size 2 --epochs 2 --num-workers 2 --json";
     let args: Vec<&str> = args.split_whitespace().collect();
     let order = json(&loadscope(&args));
@@ -34,7 +34,7 @@ fn orders_are_predicted() {
 }
 
 #[test]
-fn an_order_without_a_seed_can_be_had_again() {
+fn an_unseeded_order_is_reproduced_with_its_printed_seed() {
     let shuffled = ["order", "--len", "50", "--sampler", "random", "--json"];
     let once = loadscope(&shuffled);
     let said = String::from_utf8_lossy(&once.stderr).into_owned();
@@ -49,7 +49,7 @@ fn an_order_without_a_seed_can_be_had_again() {
 
 /// Compares with the reference cases of the real PyTorch.
 #[test]
-fn an_order_is_pytorchs() {
+fn orders_equal_those_of_pytorch() {
     let cases = include_str!("../../../tests/reference/golden/loader_order.json");
     let cases: serde_json::Value = serde_json::from_str(cases).expect("the cases are JSON");
     let mut checked = 0;

@@ -40,7 +40,7 @@ fn words(output: &Output) -> (String, String) {
 }
 
 #[test]
-fn a_program_keeps_its_output_and_its_end() {
+fn a_program_keeps_its_output_and_exit_code() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let log = dir.path().join("run.jsonl");
     let ended = record(&log, &["sh", "-c", "echo out; echo err >&2; exit 7"]);
@@ -60,7 +60,7 @@ fn a_program_keeps_its_output_and_its_end() {
 }
 
 #[test]
-fn an_existing_recording_is_kept_unless_force_is_given_and_there_is_a_new_one() {
+fn an_existing_recording_is_kept_until_a_new_one_exists() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let log = dir.path().join("run.jsonl");
     std::fs::write(&log, "mine").expect("written");
@@ -115,7 +115,7 @@ fn a_recorder_without_standard_error_ends_as_its_program_does() {
 }
 
 #[test]
-fn a_recorder_that_is_asked_to_end_leaves_no_temporary_folder() {
+fn a_terminated_recorder_leaves_no_temporary_folder() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let temporary = dir.path().join("tmp");
     std::fs::create_dir(&temporary).expect("room");
@@ -155,7 +155,7 @@ fn odd_places_for_temporary_files_do_not_stop_a_recorder() {
 
 /// The recorded program inherits the closed streams of a shell.
 #[test]
-fn streams_that_are_closed_are_closed_for_the_program_as_well() {
+fn closed_streams_stay_closed_for_the_program() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let script = "for n in 0 1; do [ -e /proc/self/fd/$n ] && echo open $n >&2; done; exit 3";
     for (closed, open) in [("<&-", "open 1"), (">&-", "open 0")] {
@@ -174,7 +174,7 @@ fn streams_that_are_closed_are_closed_for_the_program_as_well() {
 }
 
 #[test]
-fn a_script_without_a_first_line_runs_as_in_a_shell_and_what_cannot_run_ends_with_126() {
+fn a_script_without_a_shebang_runs_as_in_a_shell() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let script = dir.path().join("plain.sh");
@@ -190,7 +190,7 @@ fn a_script_without_a_first_line_runs_as_in_a_shell_and_what_cannot_run_ends_wit
 }
 
 #[test]
-fn what_cannot_be_started_says_so() {
+fn a_missing_program_is_reported_with_exit_code_127() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let ended = record(
         &dir.path().join("run.jsonl"),
@@ -207,7 +207,7 @@ fn what_cannot_be_started_says_so() {
 }
 
 #[test]
-fn where_nothing_can_be_written_the_program_is_not_started() {
+fn an_unwritable_output_prevents_the_start() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for place in [Path::new("/nowhere/run.jsonl"), dir.path()] {
         let ended = record(place, &["sh", "-c", "echo out"]);
@@ -222,7 +222,7 @@ fn where_nothing_can_be_written_the_program_is_not_started() {
 }
 
 #[test]
-fn a_signal_for_the_recorder_is_one_for_the_program() {
+fn a_signal_to_the_recorder_reaches_the_program() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let log = dir.path().join("run.jsonl");
     let script = "trap 'exit 5' INT; echo ready; while :; do sleep 0.05; done";

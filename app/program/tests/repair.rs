@@ -154,7 +154,7 @@ fn a_sound_recording_is_not_written_again() {
 }
 
 #[test]
-fn nothing_is_overwritten_without_being_asked_to() {
+fn existing_files_are_kept_without_force() {
     let (_folder, path) = recorded("run.jsonl");
     let whole = fs::read(&path).expect("just written");
     fs::write(&path, &whole[..whole.len() - 30]).expect("there is room");
@@ -182,7 +182,7 @@ fn nothing_is_overwritten_without_being_asked_to() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn files_that_are_not_recordings_are_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -224,7 +224,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
-fn a_recording_under_way_is_left_alone() {
+fn an_active_recording_is_not_repaired() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
     let mut growing = GrowingFile::create(&path, Existing::Keep, b"").expect("a free name");
@@ -237,7 +237,7 @@ fn a_recording_under_way_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn what_goes_to_standard_output_is_the_recording_alone() {
+fn standard_output_contains_only_the_recording() {
     let (_folder, path) = recorded("run.jsonl");
     let whole = fs::read(&path).expect("just written");
     fs::write(&path, &whole[..whole.len() - 30]).expect("there is room");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn python_programs_find_what_they_found_without_us() {
+fn a_recorded_python_program_has_the_same_environment() {
     let Some(python) = needed_python() else {
         return;
     };
@@ -149,7 +149,7 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
 
 /// Programs create a new loader for every validation. It counts as one loader with many epochs.
 #[test]
-fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
+fn a_recreated_loader_continues_the_earlier_one() {
     let Some(python) = needed_pytorch() else {
         return;
     };
@@ -205,7 +205,7 @@ fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
 
 /// The program behaves the same, and only the selected batches are recorded.
 #[test]
-fn the_first_batches_and_epochs_can_be_left_out() {
+fn only_selected_batches_and_epochs_are_recorded() {
     let Some(python) = needed_pytorch() else {
         return;
     };
