@@ -109,7 +109,7 @@ fn job() -> (TempDir, String) {
 }
 
 #[test]
-fn a_folder_is_one_session_and_what_is_skipped_is_named() {
+fn a_folder_is_one_session_and_skipped_files_are_named() {
     let (_dir, path) = job();
     let output = loadscope(&["info", &path]);
     let said = text(&output.stderr);
@@ -149,7 +149,7 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
 }
 
 #[test]
-fn a_folder_of_one_recording_is_that_recording() {
+fn a_folder_with_one_recording_is_reported_like_the_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("run.jsonl.zst");
     write(&file, &rank(0, "gpu-a", 0, 5));
@@ -172,7 +172,7 @@ fn a_folder_of_one_recording_is_that_recording() {
 }
 
 #[test]
-fn what_is_damaged_or_cut_is_named_and_the_others_open() {
+fn damaged_and_truncated_files_are_named_and_others_open() {
     let (dir, path) = job();
     let whole = std::fs::read(dir.path().join("a.jsonl")).expect("it is there");
     std::fs::write(dir.path().join("cut.jsonl"), &whole[..whole.len() / 2]).expect("there is room");
@@ -198,7 +198,7 @@ fn what_is_damaged_or_cut_is_named_and_the_others_open() {
 }
 
 #[test]
-fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
+fn the_report_names_the_chosen_loader() {
     let (dir, path) = job();
     // The default is the loader that training waited for longest.
     let report = json(&["report", &path, "--json"]);
@@ -339,7 +339,7 @@ fn the_processes_of_a_trace_have_different_names() {
 }
 
 #[test]
-fn a_step_that_is_set_has_no_note_on_the_recorded_step() {
+fn a_set_step_removes_the_note_on_the_recorded_step() {
     let (_dir, path) = job();
     let assumptions = |set: &[&str]| {
         let args = ["what-if", &path, "--loader", "rank 0", "--json"];
@@ -354,7 +354,7 @@ fn a_step_that_is_set_has_no_note_on_the_recorded_step() {
 }
 
 #[test]
-fn a_recording_under_way_is_not_called_truncated() {
+fn an_active_recording_is_not_called_truncated() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");

@@ -35,7 +35,7 @@ fn signal(child: &Child, number: libc::c_int) {
 
 /// As under `nohup`. Two seconds per sample leave time to install the signal handlers.
 #[test]
-fn what_is_ignored_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     for (number, name) in [
         (libc::SIGINT, "INT"),
         (libc::SIGTERM, "TERM"),

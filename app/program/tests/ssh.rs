@@ -105,7 +105,7 @@ fn words(output: &Output) -> (String, String) {
 }
 
 #[test]
-fn a_program_on_another_host_ends_as_it_would_and_leaves_nothing_behind() {
+fn a_remote_program_keeps_its_exit_code_and_leaves_no_files() {
     let Some(server) = Server::start("") else {
         return;
     };
@@ -126,7 +126,7 @@ fn a_program_on_another_host_ends_as_it_would_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_host_that_forwards_no_sockets_is_reported_before_the_program_starts() {
+fn missing_socket_forwarding_is_reported_before_the_start() {
     let Some(server) = Server::start("AllowStreamLocalForwarding no") else {
         return;
     };
@@ -139,7 +139,7 @@ fn a_host_that_forwards_no_sockets_is_reported_before_the_program_starts() {
 }
 
 #[test]
-fn a_host_that_cannot_be_reached_is_named() {
+fn an_unreachable_host_is_named() {
     let work = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| work.path().join(name);
     let script = "echo 'ssh: Could not resolve hostname nohost' >&2; exit 255\n";
@@ -167,7 +167,7 @@ fn a_host_that_cannot_be_reached_is_named() {
 }
 
 #[test]
-fn a_program_that_cannot_start_there_gets_no_advice_on_python() {
+fn a_failed_remote_start_gets_no_advice_on_python() {
     let work = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| work.path().join(name);
     for (code, part) in [

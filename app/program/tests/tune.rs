@@ -171,7 +171,7 @@ fn settings_are_tried_and_the_fastest_is_named() {
 }
 
 #[test]
-fn what_to_try_is_forecast_where_the_user_does_not_say_it() {
+fn tries_are_chosen_by_forecast_if_none_are_given() {
     let Some((dir, python)) = stand_in() else {
         return;
     };
@@ -217,7 +217,7 @@ fn what_to_try_is_forecast_where_the_user_does_not_say_it() {
 }
 
 #[test]
-fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
+fn a_failing_program_ends_tune_with_its_own_exit_code() {
     let Some((dir, python)) = stand_in() else {
         return;
     };
@@ -262,7 +262,7 @@ fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
 }
 
 #[test]
-fn a_signal_leaves_no_process_and_names_itself_in_the_exit_code() {
+fn a_signal_ends_all_processes_and_sets_the_exit_code() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         interrupted_by(signal, code);
     }
@@ -333,7 +333,7 @@ fn interrupted_by(signal: &str, code: i32) {
 
 /// The program gets SIGINT at once, SIGTERM after 10 s, SIGKILL after 20 s.
 #[test]
-fn a_program_that_ignores_every_request_is_killed_with_its_process_group() {
+fn a_program_that_ignores_signals_is_killed_with_its_group() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let word = format!("unmistakable-ignores-{}", std::process::id());
     let script = "trap '' INT TERM; echo ready > ready; (while :; do sleep 0.1; done) & while :; do sleep 0.1; done";

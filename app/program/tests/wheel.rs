@@ -41,7 +41,7 @@ fn unittest(name: &str, python: Option<PathBuf>) {
 }
 
 #[test]
-fn programs_are_recorded_from_inside_without_harm() {
+fn the_python_package_records_its_own_program() {
     unittest("test_recording", python::pytorch());
 }
 
@@ -51,18 +51,18 @@ fn named_steps_of_a_dataset_are_recorded() {
 }
 
 #[test]
-fn recordings_are_read_to_the_letter() {
+fn the_python_package_reads_recordings_exactly() {
     unittest("test_results", python::pytorch());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn programs_that_run_already_are_recorded() {
+fn running_programs_are_recorded_after_attach() {
     unittest("test_attach", python::pytorch());
 }
 
 /// Frameworks that are not installed are skipped and reported.
 #[test]
-fn callbacks_of_frameworks_log_what_the_report_says() {
+fn framework_callbacks_log_the_values_of_the_report() {
     unittest("test_frameworks", python::libraries());
 }

@@ -124,7 +124,7 @@ fn an_existing_file_is_kept_without_force() {
 }
 
 #[test]
-fn with_force_it_is_replaced_by_a_whole_one() {
+fn an_existing_file_is_replaced_with_force() {
     let dir = recorded();
     for writer in writers() {
         let (out, kept) = output(writer, "old");
@@ -143,7 +143,7 @@ fn with_force_it_is_replaced_by_a_whole_one() {
 
 /// A folder as the output is refused, and nothing is written into it.
 #[test]
-fn a_folder_is_no_output() {
+fn a_folder_is_refused_as_the_output() {
     let dir = recorded();
     fs::create_dir(dir.path().join("folder")).expect("room");
     let before = names(dir.path());
@@ -208,7 +208,7 @@ fn links_under_the_names_of_unfinished_files_are_not_followed() {
 /// A limit for file sizes simulates a full disk. The old file stays, and no partial new file remains.
 #[expect(unsafe_code, reason = "a limit for the program that is started")]
 #[test]
-fn where_there_is_no_room_the_old_file_stays() {
+fn the_old_file_stays_if_the_disk_is_full() {
     let dir = recorded();
     for writer in writers() {
         let (out, kept) = output(writer, "old");
@@ -310,7 +310,7 @@ fn devices_and_pipes_are_written_into() {
 }
 
 #[test]
-fn links_are_replaced_and_what_they_lead_to_is_not() {
+fn links_are_replaced_and_their_targets_are_kept() {
     let dir = recorded();
     fs::write(dir.path().join("precious"), "precious").expect("room");
     for writer in writers().filter(|writer| !writer.contains(&"csv")) {

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 "#;
 
 #[test]
-fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
+fn more_workers_are_advised_for_one_slow_worker() {
     let Some(python) = needed_pytorch() else {
         return;
     };
@@ -135,7 +135,7 @@ fn values_that_depend_on_the_worker_are_reported() {
 }
 
 #[test]
-fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
+fn record_sets_valid_arguments_and_reports_invalid_ones() {
     let Some(python) = needed_pytorch() else {
         return;
     };

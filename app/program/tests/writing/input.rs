@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use super::{WRITERS, errors, loadscope, names, recorded, writing};
 
 #[test]
-fn the_input_is_never_the_output() {
+fn the_input_is_refused_as_the_output() {
     let dir = recorded();
     let input = dir.path().join("run.jsonl");
     let before = fs::read(&input).expect("it is there");
@@ -34,7 +34,7 @@ fn the_input_is_never_the_output() {
 
 /// The names of tables derive from the given name.
 #[test]
-fn no_table_takes_the_place_of_the_input() {
+fn tables_that_would_overwrite_the_input_are_refused() {
     let dir = recorded();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir(at("tables")).expect("room");
@@ -61,7 +61,7 @@ fn no_table_takes_the_place_of_the_input() {
 }
 
 #[test]
-fn the_files_that_a_run_reads_are_not_recorded_over() {
+fn files_that_a_run_reads_are_refused_as_its_recording() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let weights = dir.path().join("weights");
     let tokens = dir.path().join("tokens");
