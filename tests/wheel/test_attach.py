@@ -72,7 +72,7 @@ class Attach(Program):
         attached.send_signal(signal.SIGINT)
         return attached.communicate(timeout=30)[1], attached.returncode
 
-    def test_it_begins_with_the_next_iterator_and_leaves_nothing(self):
+    def test_attach_begins_at_the_next_iterator_and_is_removed(self):
         running = self.waiting(
             """
 loader = DataLoader(Slow(), batch_size=4, num_workers=2)
@@ -99,7 +99,7 @@ for _ in range(4):
         self.assertEqual(self.go_on(running), "6 False False")
         self.assertEqual(running.wait(timeout=30), 0)
 
-    def test_workers_that_live_on_and_the_end_of_the_program(self):
+    def test_persistent_workers_are_recorded_until_the_end(self):
         running = self.waiting(
             """
 loader = DataLoader(Slow(), batch_size=4, num_workers=2, persistent_workers=True)
@@ -115,7 +115,7 @@ print(count(loader) + count(loader), flush=True)
         self.assertIn("1 loader, 12 batches in", said)
         self.assertEqual(batches(self.file("run.jsonl")), 12)
 
-    def test_processes_below_are_meant_as_well(self):
+    def test_child_processes_are_recorded(self):
         child = self.write("print('ready', flush=True)\ninput()\nprint(count(DataLoader(Slow(), batch_size=4)), flush=True)", name="rank.py")
         running = self.waiting(
             "import subprocess\nsubprocess.run([sys.executable, %r, %r], env={'RANK': '1', 'WORLD_SIZE': '2'})"
@@ -127,7 +127,7 @@ print(count(loader) + count(loader), flush=True)
         self.assertIn("rank 1", said)
         self.assertEqual(batches(self.file("run.jsonl")), 6)
 
-    def test_errors_have_no_frame_of_ours(self):
+    def test_errors_contain_no_frame_of_loadscope(self):
         running = self.waiting(
             """
 import traceback
@@ -142,7 +142,7 @@ except Exception:
         )
         self.assertEqual(self.go_on(running), "True")
 
-    def test_a_record_whose_environment_is_lost(self):
+    def test_record_works_without_its_environment_variables(self):
         program = self.write("print(count(DataLoader(Slow(), batch_size=4, num_workers=2)))")
         command = [sys.executable, self.file("as_installed.py"), program]
         for name, lost in (("a.jsonl", ["env", "-i"]), ("b.jsonl", ["env", "PYTHONPATH=."]), ("c.jsonl", ["env", "-u", "PYTHONPATH"])):
@@ -154,13 +154,13 @@ except Exception:
             self.assertNotIn("is not recorded", asked.stderr)
             self.assertEqual(batches(self.file(name)), 6)
 
-    def test_a_process_that_is_not_there(self):
+    def test_a_missing_process_is_refused(self):
         asked = subprocess.run([loadscope.binary(), "attach", "4194303"], capture_output=True, encoding="utf-8", timeout=30)
         self.assertEqual(asked.returncode, 2)
         self.assertIn("process 4194303 does not exist", asked.stderr)
         self.assertNotIn("run.jsonl.zst", os.listdir("."))
 
-    def test_a_process_that_does_not_wait(self):
+    def test_a_process_without_the_installed_line_is_reported(self):
         running = subprocess.Popen([sys.executable, "-c", "print(flush=True); import sys; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(running.communicate)
         running.stdout.readline()
@@ -193,17 +193,17 @@ class Requests(unittest.TestCase):
         os.chmod(self.path, mode)
         self.dormant.seen = None
 
-    def test_a_sound_one_is_believed(self):
+    def test_a_valid_request_is_accepted(self):
         self.assertIsNone(self.dormant.asked())
         self.put()
         self.assertEqual(self.dormant.asked(), ("unix:%s/socket" % self.place, "word", 0))
 
-    def test_others_are_not(self):
+    def test_invalid_requests_are_ignored(self):
         for other in ({"start": 1}, {"boot": "another"}, {"pid": 1}, {"loadscope_attach": 2}, {"to": "tcp:10.0.0.1:80"}, {"to": 3}, {"token": None}):
             self.put(**other)
             self.assertIsNone(self.dormant.asked(), other)
 
-    def test_nothing_that_others_can_write_to_is_believed(self):
+    def test_requests_that_others_can_write_are_ignored(self):
         self.put(mode=0o622)
         self.assertIsNone(self.dormant.asked())
         self.put()
@@ -221,7 +221,7 @@ class Requests(unittest.TestCase):
         with self.assertRaises(OSError):
             self.dormant.asked()
 
-    def test_garbage_harms_nothing(self):
+    def test_malformed_requests_are_ignored(self):
         self.put()
         for text in ("", "{", "[]", '"a"', "{}" * 9000):
             with open(self.path, "w", encoding="utf-8") as file:
@@ -230,7 +230,7 @@ class Requests(unittest.TestCase):
             self.dormant.look()
             self.assertFalse(self.dormant.before)
 
-    def test_the_folder_is_of_its_owner_alone(self):
+    def test_the_request_folder_is_private(self):
         running = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
         self.addCleanup(running.communicate)
         attached = subprocess.Popen([loadscope.binary(), "attach", str(running.pid)], stderr=subprocess.PIPE, cwd=self.place)
@@ -245,7 +245,7 @@ class Requests(unittest.TestCase):
 
 
 class Install(Program):
-    def test_the_line_harms_no_program_that_has_lost_the_package(self):
+    def test_the_installed_line_is_harmless_without_the_package(self):
         place = self.file("packages")
         os.mkdir(place)
         with open(os.path.join(place, "loadscope.pth"), "w", encoding="utf-8") as file:
@@ -256,7 +256,7 @@ class Install(Program):
         said = subprocess.run([sys.executable, "-E", "-s", "-c", code], capture_output=True, encoding="utf-8", cwd=self.folder, timeout=60)
         self.assertEqual((said.stdout, said.stderr), ("True\n", ""))
 
-    def test_it_goes_where_python_looks_and_away_again(self):
+    def test_install_adds_the_line_and_uninstall_removes_it(self):
         environment = self.file("environment")
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True, timeout=120)
         python = os.path.join(environment, "bin", "python")

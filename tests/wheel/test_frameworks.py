@@ -131,7 +131,7 @@ class Frameworks(Program):
             self.assertAlmostEqual(float(numbers[name]), value, delta=1e-6 * max(1.0, abs(value)))
 
     @unittest.skipUnless(has("lightning"), "lightning is not installed")
-    def test_lightning(self):
+    def test_lightning_logs_the_report_values(self):
         out, _ = self.run_program(MODEL + LIGHTNING.replace("PACKAGE", "lightning.pytorch").replace("FAILS", "False"))
         self.assertEqual(self.said(out, "RECORDED"), ["12 None False"])
         with open(os.path.join(self.folder, "logs/lightning_logs/version_0/metrics.csv"), encoding="utf-8") as file:
@@ -154,19 +154,19 @@ class Frameworks(Program):
             self.shares(next(row for row in csv.DictReader(file) if row.get(NUMBERS[0])), loaders)
 
     @unittest.skipUnless(has("pytorch_lightning"), "pytorch_lightning is not installed")
-    def test_pytorch_lightning(self):
+    def test_pytorch_lightning_records_all_batches(self):
         out, _ = self.run_program(MODEL + LIGHTNING.replace("PACKAGE", "pytorch_lightning").replace("FAILS", "False"))
         self.assertEqual(self.said(out, "RECORDED"), ["12 None False"])
 
     @unittest.skipUnless(has("lightning"), "lightning is not installed")
-    def test_a_training_that_fails_is_recorded_until_then(self):
+    def test_a_failing_training_is_recorded_until_it_fails(self):
         out, err = self.run_program(MODEL + LIGHTNING.replace("PACKAGE", "lightning.pytorch").replace("FAILS", "True"), code=1)
         self.assertIn("the model's own", err)
         self.assertEqual(self.said(out, "RECORDED"), ["1 None False"])
         self.assertEqual(batches(self.file("run.jsonl")), 1)
 
     @unittest.skipUnless(has("transformers") and has("accelerate"), "transformers is not installed")
-    def test_the_trainer_of_transformers(self):
+    def test_transformers_trainer_logs_the_report_values(self):
         out, _ = self.run_program(MODEL + TRAINER.replace("REPORT", "'none'"))
         self.assertEqual(self.said(out, "RECORDED"), ["12 None"])
         history = json.loads(self.said(out, "LOGGED")[1])
@@ -198,7 +198,7 @@ class Frameworks(Program):
         self.assertEqual(verdict, loadscope.verdict(self.file("run.jsonl")))
 
     @unittest.skipUnless(has("accelerate"), "accelerate is not installed")
-    def test_accelerate(self):
+    def test_accelerate_logs_the_report_values(self):
         out, _ = self.run_program(MODEL + ACCELERATE)
         self.assertEqual(self.said(out, "RECORDED"), ["6 None"])
         ((numbers, step),) = map(json.loads, self.said(out, "LOGGED"))
@@ -239,7 +239,7 @@ class Notebook(Program):
         self.assertEqual(batches(self.file("kept.jsonl")), 3)
 
     @unittest.skipUnless(has("IPython"), "IPython is not installed")
-    def test_a_cell_without_a_loader_says_so_each_time(self):
+    def test_each_cell_without_a_loader_has_a_warning(self):
         out, err = self.run_program(
             """
             from IPython.core.interactiveshell import InteractiveShell

@@ -10,7 +10,7 @@ from support import Program, batches
 
 
 class Recording(Program):
-    def test_what_is_inside_is_recorded_and_nothing_else(self):
+    def test_only_loaders_inside_the_block_are_recorded(self):
         out, _ = self.run_program(
             """
             import loadscope
@@ -42,7 +42,7 @@ class Recording(Program):
             line = next(number for number, text in enumerate(file, 1) if "batch_size=8" in text)
         self.assertEqual(list(loaders["name"]), ["Slow (24 samples) from train.py", "train.py:%d" % line])
 
-    def test_workers_that_live_on_are_counted(self):
+    def test_workers_started_earlier_are_recorded_and_reported(self):
         out, _ = self.run_program(
             """
             import loadscope
@@ -81,7 +81,7 @@ class Recording(Program):
         names = loadscope.read(self.file("a.jsonl")).loaders["name"]
         self.assertEqual(len(set(names)), 2, names)
 
-    def test_it_may_begin_and_end_in_the_middle_of_an_epoch(self):
+    def test_a_recording_can_start_and_stop_within_an_epoch(self):
         out, _ = self.run_program(
             """
             import loadscope
@@ -100,7 +100,7 @@ class Recording(Program):
         )
         self.assertEqual(out.split(), ["11", "9", "3", "True"])
 
-    def test_spawned_workers_tell(self):
+    def test_spawned_workers_are_recorded(self):
         out, _ = self.run_program(
             """
             def run():
@@ -118,7 +118,7 @@ class Recording(Program):
         self.assertEqual(samples.rows, 24)
         self.assertTrue((samples["wall_ns"] >= 1_000_000).all(), samples["wall_ns"])
 
-    def test_batches_are_the_same(self):
+    def test_recording_does_not_change_the_batches(self):
         program = """
             import contextlib, loadscope
             torch.manual_seed(3)
@@ -133,7 +133,7 @@ class Recording(Program):
         self.assertEqual(recorded, alone)
         self.assertEqual(batches(self.file("run.jsonl.zst")), 20)
 
-    def test_functions_are_recorded_each_time(self):
+    def test_decorated_functions_are_recorded_on_each_call(self):
         out, _ = self.run_program(
             """
             import asyncio, loadscope
@@ -151,7 +151,7 @@ class Recording(Program):
         self.assertEqual(out.split(), ["6", "3", "3", "words", "run-2.jsonl.zst", "6", "6"])
 
     def test_every_kind_of_function_is_recorded_to_its_end(self):
-        """With and without brackets. What a caller gets is the same."""
+        """The decorator has parentheses or not. Callers get the same results."""
         for decorator in ("loadscope.record", "loadscope.record()", "loadscope.record(force=True)"):
             out, err = self.run_program(
                 """
@@ -300,7 +300,7 @@ class Recording(Program):
 
 
 class Surface(unittest.TestCase):
-    def test_the_names_of_the_package(self):
+    def test_the_package_exports_only_its_public_names(self):
         names = [name for name in dir(loadscope) if not name.startswith("__")]
         self.assertEqual(names, sorted(loadscope.__all__))
         for name in names:
@@ -309,7 +309,7 @@ class Surface(unittest.TestCase):
         with self.assertRaises(AttributeError):
             loadscope.nothing
 
-    def test_a_missing_argument_is_an_error_of_python(self):
+    def test_an_unknown_argument_is_a_type_error(self):
         for call in (loadscope.record, loadscope.start):
             with self.assertRaises(TypeError):
                 call(first_skip=3)
@@ -335,29 +335,29 @@ class Harm(Program):
         self.assertRegex(err, r"/train.py:\d+: RuntimeWarning: loadscope: ")
         return out
 
-    def test_without_the_program_loadscope(self):
+    def test_a_missing_binary_leaves_the_program_unrecorded(self):
         out = self.goes_on("run = loadscope.start()", "RuntimeWarning: loadscope: this is not recorded", env=without_binary())
         self.assertTrue(out.splitlines()[1].startswith("None the program loadscope was not found"), out)
 
-    def test_with_one_that_is_none(self):
+    def test_an_unusable_binary_leaves_the_program_unrecorded(self):
         self.goes_on("run = loadscope.start()", "this is not recorded", env={**os.environ, "LOADSCOPE_BINARY": "/bin/true"})
         self.goes_on("run = loadscope.start()", "this is not recorded", env={**os.environ, "LOADSCOPE_BINARY": "/bin/false"})
 
-    def test_where_warnings_are_errors(self):
+    def test_warnings_as_errors_do_not_stop_the_program(self):
         running = self.start("import loadscope\nwith loadscope.record('/nowhere/run.jsonl'):\n  print(count(DataLoader(Slow())))", "-W", "error")
         out, err = running.communicate(timeout=400)
         self.assertEqual((running.returncode, out), (0, "24\n"), err)
         self.assertIn("loadscope: this is not recorded", err)
 
-    def test_a_file_that_is_there_stays(self):
+    def test_an_existing_file_is_kept(self):
         with open(self.file("run.jsonl"), "w", encoding="utf-8") as file:
             file.write("mine")
         self.goes_on("run = loadscope.start('run.jsonl')", "run.jsonl")
         with open(self.file("run.jsonl"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
 
-    def test_wrong_arguments(self):
-        """Each is named as Python has it."""
+    def test_wrong_arguments_are_named_in_the_warning(self):
+        """Warnings name each argument as in the call."""
         for arguments, why in (
             ("'run.txt'", "run.txt is not a name of a recording"),
             ("'train.py', force=True", "train.py is not a name of a recording"),
@@ -380,18 +380,18 @@ class Harm(Program):
                 self.assertNotIn("--", out)
         self.assertEqual(sorted(os.listdir(self.folder)), ["train.py"])
 
-    def test_a_file_that_is_there_is_named_with_its_argument(self):
+    def test_an_existing_file_suggests_force_true(self):
         with open(self.file("run.jsonl"), "w", encoding="utf-8"):
             pass
         out = self.goes_on("run = loadscope.start('run.jsonl')", "force=True")
         self.assertNotIn("--force", out)
 
-    def test_one_at_a_time(self):
+    def test_a_second_recording_is_refused(self):
         self.goes_on("first = loadscope.start('a.jsonl'); run = loadscope.start('b.jsonl')", "this process is already being recorded")
         self.assertEqual(batches(self.file("a.jsonl")), 6)
         self.assertFalse(os.path.exists(self.file("b.jsonl")))
 
-    def test_recorded_from_outside(self):
+    def test_start_is_refused_under_loadscope_record(self):
         program = self.write("import loadscope\nrun = loadscope.start('b.jsonl')\ncount(DataLoader(Slow(), batch_size=4))\nrun.stop()")
         import sys
 
@@ -403,7 +403,7 @@ class Harm(Program):
         self.assertIn("already being recorded by a `loadscope` command", asked.stderr)
         self.assertEqual(batches(self.file("a.jsonl")), 6)
 
-    def test_a_recorder_that_is_killed(self):
+    def test_a_killed_recorder_leaves_the_program_running(self):
         out, err = self.run_program(
             """
             import loadscope, signal, subprocess
@@ -426,7 +426,7 @@ class Harm(Program):
         self.assertIn("the recording may be incomplete", out)
         self.assertIn("RuntimeWarning", err)
 
-    def test_a_program_that_is_killed(self):
+    def test_a_killed_program_is_recorded_until_the_kill(self):
         running = self.start(
             "import loadscope\nloadscope.start('run.jsonl')\ncount(DataLoader(Slow(), batch_size=4))\nprint('now', flush=True)\ntime.sleep(60)"
         )
@@ -451,7 +451,7 @@ class Harm(Program):
                 return found
             time.sleep(0.1)
 
-    def test_the_program_gets_no_child_and_no_signal(self):
+    def test_the_recorder_is_no_child_and_survives_signals(self):
         out, _ = self.run_program(
             """
             import loadscope, signal
