@@ -35,7 +35,7 @@ class Results(Program):
         )
         self.path = self.file("run.jsonl.zst")
 
-    def test_tables_hold_what_the_report_says(self):
+    def test_tables_equal_the_report(self):
         import numpy
 
         tables, report = loadscope.read(self.path), loadscope.report(self.path, loader="0")
@@ -55,13 +55,13 @@ class Results(Program):
         one = loadscope.read(self.path, loader="1")
         self.assertEqual(set(one.batches["run"]), {1})
 
-    def test_errors_are_there_to_the_letter(self):
+    def test_error_texts_are_exact(self):
         errors = loadscope.read(self.path).errors
         at = list(errors["severity"]).index("error")
         self.assertIn("'=1+1 is no number", errors["text"][at])
         self.assertEqual((errors["run"][at], errors["batch"][at]), (1, 3))
 
-    def test_csv_and_parquet_are_read_alike(self):
+    def test_csv_and_parquet_have_equal_values(self):
         try:
             import pyarrow.parquet
         except ImportError:
@@ -82,7 +82,7 @@ class Results(Program):
                     is_missing = b is None and (a is None or numpy.isnan(a))
                     self.assertTrue(is_missing or a == b, (name, column, a, b))
 
-    def test_pandas(self):
+    def test_tables_become_pandas_frames(self):
         try:
             import pandas  # noqa: F401
         except ImportError:
@@ -91,7 +91,7 @@ class Results(Program):
         self.assertEqual(len(frames["batches"]), 10)
         self.assertEqual(frames["samples"]["sample"].max(), 23)
 
-    def test_what_is_no_recording_is_an_error(self):
+    def test_a_missing_file_is_an_error(self):
         for ask in (loadscope.read, loadscope.report, loadscope.show):
             with self.assertRaisesRegex(loadscope.LoadscopeError, "nothing.jsonl"):
                 ask(self.file("nothing.jsonl"))
@@ -107,14 +107,14 @@ class Results(Program):
         self.assertIn("loadscope report", asked.stderr)
         self.assertNotIn("loadscope run", asked.stderr)
 
-    def test_the_report_in_a_notebook(self):
+    def test_a_notebook_shows_the_report_as_markdown(self):
         run = loadscope.Recording()
         self.assertEqual(run._repr_markdown_(), "nothing was recorded: no DataLoader was iterated")
         self.assertIsNone(run._repr_html_())
         run.path = self.path
         self.assertTrue(run._repr_markdown_().startswith("**"))
 
-    def test_a_recording_in_a_notebook_is_its_report_without_the_window(self):
+    def test_a_notebook_shows_the_report_without_the_window(self):
         """A notebook keeps what it shows: the window has 2.75 MB."""
         run = loadscope.Recording()
         run.path = self.path
@@ -124,14 +124,14 @@ class Results(Program):
         self.assertNotIn("script", shown)
         self.assertIn("Waits by cause", shown)
 
-    def test_the_module_is_the_program(self):
+    def test_the_module_runs_the_program(self):
         for arguments, code in ((["--version"], 0), (["report", self.path, "--fail-on", "errors>0", "--loader", "1"], 1), (["open"], 2)):
             command = [sys.executable, "-m", "loadscope", *arguments]
             self.assertEqual(subprocess.run(command, capture_output=True, timeout=60).returncode, code, arguments)
 
 
 class Package(unittest.TestCase):
-    def test_it_is_python_3_9(self):
+    def test_the_package_parses_as_python_3_9(self):
         for path in PACKAGE.rglob("*.py"):
             ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
@@ -140,8 +140,8 @@ class Package(unittest.TestCase):
             self.assertTrue(getattr(loadscope, name).__doc__, name)
         self.assertTrue((PACKAGE / "py.typed").is_file())
 
-    def test_checkers_know_the_types(self):
-        """``read`` had a result of any type, and a decorated function had no attribute ``recording``."""
+    def test_type_checkers_see_the_result_types(self):
+        """Regression: ``read`` had a result of any type, and a decorated function had no attribute ``recording``."""
         self.assertIn("Tables", loadscope.Recording.read.__annotations__["return"])
         tree = ast.parse((PACKAGE / "_record.py").read_text(encoding="utf-8"))
         forms = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "record"]
@@ -151,15 +151,15 @@ class Package(unittest.TestCase):
         fields = [ast.unparse(node) for kind in classes for node in kind.body if isinstance(node, ast.AnnAssign)]
         self.assertEqual(fields, ["recording: Optional[Recording]"])
 
-    def test_importing_it_imports_nothing(self):
+    def test_import_loads_no_heavy_modules(self):
         ask = "import sys; before = set(sys.modules); import loadscope; print(sorted(set(sys.modules) - before))"
         said = subprocess.run([sys.executable, "-c", ask], capture_output=True, encoding="utf-8", check=True, timeout=60)
         modules = [name for name in ast.literal_eval(said.stdout) if not name.startswith("loadscope")]
 
         self.assertFalse({"torch", "numpy", "pandas", "subprocess"} & set(modules), modules)
 
-    def test_columns_are_of_the_kind_that_is_documented(self):
-        """A column of texts that is not known as one would be read as numbers."""
+    def test_columns_have_their_documented_types(self):
+        """A column missing from the list of text columns would be read as numbers."""
         from loadscope import _results
 
         known = _results.TEXTS | _results.FLAGS | _results.FLOATS | _results.UNSIGNED

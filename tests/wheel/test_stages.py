@@ -60,7 +60,7 @@ class Stages(Program):
         self.assertTrue(all(wall >= 2_000_000 for wall in found["decode"]), found)
         self.assertTrue(all(wall >= 1_000_000 for wall in found["read"]), found)
 
-    def test_an_error_leaves_a_step_as_it_is(self):
+    def test_an_error_passes_through_a_step(self):
         out, _ = self.run_program(
             """
             import loadscope
@@ -80,7 +80,7 @@ class Stages(Program):
         found = stages(self.file("run.jsonl"))
         self.assertEqual({name: len(walls) for name, walls in found.items()}, {"try": 24, "again": 24})
 
-    def test_a_step_that_is_left_in_the_middle_does_not_hide_the_next(self):
+    def test_a_suspended_step_does_not_hide_the_next(self):
         out, _ = self.run_program(
             """
             import loadscope
@@ -101,7 +101,7 @@ class Stages(Program):
         read = stages(self.file("run.jsonl"))["read"]
         self.assertEqual(sum(wall > 0 for wall in read), 8, read)
 
-    def test_a_name_for_each_sample_is_recorded_for_the_first_few(self):
+    def test_at_most_32_step_names_are_recorded(self):
         self.run_program(
             """
             import loadscope
@@ -117,7 +117,7 @@ class Stages(Program):
         )
         self.assertEqual(len(stages(self.file("run.jsonl"))), 32)
 
-    def test_a_loader_inside_of_a_sample_keeps_its_steps(self):
+    def test_a_loader_inside_a_sample_keeps_the_steps(self):
         self.run_program(
             """
             import loadscope
@@ -137,7 +137,7 @@ class Stages(Program):
         self.assertEqual(sum(wall > 0 for wall in found["after"]), 24, found)
 
     @unittest.skipUnless(importlib.util.find_spec("PIL"), "there is no Pillow")
-    def test_functions_that_a_program_keeps_stay_the_same(self):
+    def test_functions_kept_by_a_program_can_be_pickled(self):
         out, _ = self.run_program(
             """
             import pickle
@@ -152,14 +152,14 @@ class Stages(Program):
         )
         self.assertEqual(out.strip(), "True")
 
-    def test_a_step_can_be_sent_to_a_worker(self):
+    def test_a_step_can_be_pickled(self):
         with pickle.loads(pickle.dumps(loadscope.stage("read"))) as step:
             self.assertIsInstance(step, loadscope.stage)
 
 
 class Digests(Program):
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no NumPy")
-    def test_other_values_have_another_digest_wherever_they_are(self):
+    def test_digests_differ_for_different_values(self):
         out, _ = self.run_program(
             """
             import collections
