@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn works_are_chosen_by_the_begin_of_their_names() -> Result<()> {
+    fn works_are_chosen_by_name_prefix() -> Result<()> {
         let names = |only: &[&str]| -> Result<Vec<&str>> {
             let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
             Ok(chosen(&only)?.iter().map(|work| work.id).collect())

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_that_has_grown_fails() -> Result<()> {
+    fn a_clone_larger_than_the_limit_fails() -> Result<()> {
         let home = tempfile::tempdir()?;
         let outcome = || size(home.path());
         assert!(matches!(outcome()?, Ended::NotTaken), "no clone yet");

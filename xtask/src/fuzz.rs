@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_found_in_what_libfuzzer_says() {
+    fn executions_are_read_from_libfuzzer_output() {
         let whole =
             "#1024\tNEW cov: 5\n#2000\tDONE\nstat::number_of_executed_units: 2000\nstat::x: 1\n";
         assert_eq!(executions(whole), 2000);
@@ -274,7 +274,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn time_of_the_processor_is_that_of_programs_that_have_ended() -> Result<()> {
+    fn processor_time_counts_ended_programs() -> Result<()> {
         let before = processor().context("Linux tells")?;
         let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         Command::new("sh").args(["-c", work]).status()?;

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_read_with_all_that_the_program_tells() -> Result<()> {
+    fn a_turn_is_read_with_all_fields() -> Result<()> {
         let mut said: Json =
             serde_json::from_str(r#"{"value": 2.5, "sum": 7, "order": 9, "lost": 1}"#)?;
         let mut expected = Turn {

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_read() {
+    fn escapes_are_decoded() {
         assert_eq!(
             unescaped("two \\\n    lines \\u{2009}"),
             "two lines \u{2009}"

@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_read_to_the_end_of_the_file() {
+    fn unterminated_literals_extend_to_the_end_of_the_file() {
         for source in ["\"a", "r#\"a", "/* a", "'", "'\\", "b\"", "// a", "r#"] {
             assert_eq!(names(source), Vec::<&str>::new(), "{source}");
         }
     }
 
     #[test]
-    fn signs_stay() {
+    fn signs_are_tokens() {
         use Token::{Colons, Name, Sign, Text};
         assert_eq!(
             tokens("a::b(\"c\");"),

@@ -20,7 +20,7 @@ fn none(files: &[(&str, &str)]) -> Result<()> {
 }
 
 #[test]
-fn siblings_that_use_each_other_are_a_circle_with_its_names() -> Result<()> {
+fn siblings_that_use_each_other_are_reported_as_a_circle() -> Result<()> {
     let said = said(&[
         ("lib.rs", "mod a; mod b;"),
         (
@@ -40,7 +40,7 @@ fn siblings_that_use_each_other_are_a_circle_with_its_names() -> Result<()> {
 }
 
 #[test]
-fn the_shortest_circle_of_those_that_hang_together_is_shown() -> Result<()> {
+fn the_shortest_of_connected_circles_is_shown() -> Result<()> {
     let said = said(&[
         ("lib.rs", "mod a; mod b; mod c; mod d;"),
         ("a.rs", "use crate::b::B; pub struct A;"),
@@ -53,7 +53,7 @@ fn the_shortest_circle_of_those_that_hang_together_is_shown() -> Result<()> {
 }
 
 #[test]
-fn a_parent_that_only_hands_names_on_is_in_no_circle() -> Result<()> {
+fn a_parent_that_only_reexports_names_is_in_no_circle() -> Result<()> {
     none(&[
         ("lib.rs", "mod a;"),
         (
@@ -69,7 +69,7 @@ fn a_parent_that_only_hands_names_on_is_in_no_circle() -> Result<()> {
 }
 
 #[test]
-fn a_parent_that_uses_what_it_hands_on_may_be_in_one() -> Result<()> {
+fn a_parent_that_uses_its_reexports_can_be_in_a_circle() -> Result<()> {
     let parent = "mod b; pub use b::B; pub struct A { b: B }";
     let with = |child| said(&[("lib.rs", "mod a;"), ("a.rs", parent), ("a/b.rs", child)]);
     let circle = ["  a.rs uses `B` of a/b.rs\n  a/b.rs uses `A` of a.rs\n"];
@@ -137,7 +137,7 @@ fn tests_comments_and_texts_do_not_count() -> Result<()> {
 }
 
 #[test]
-fn other_crates_and_modules_that_are_written_out_are_no_files() -> Result<()> {
+fn other_crates_and_inline_modules_are_not_files() -> Result<()> {
     none(&[
         ("lib.rs", "mod a; use a::inner::X; pub struct Y(X);"),
         (
@@ -148,7 +148,7 @@ fn other_crates_and_modules_that_are_written_out_are_no_files() -> Result<()> {
 }
 
 #[test]
-fn files_that_stand_for_each_other_are_both_looked_at() -> Result<()> {
+fn both_files_of_a_path_attribute_are_read() -> Result<()> {
     let files = |other| {
         [
             (
@@ -169,7 +169,7 @@ fn files_that_stand_for_each_other_are_both_looked_at() -> Result<()> {
 }
 
 #[test]
-fn what_a_macro_defines_is_of_the_file_of_the_macro() -> Result<()> {
+fn names_from_a_macro_belong_to_the_invoking_file() -> Result<()> {
     let circle = said(&[
         ("lib.rs", "mod a; mod b;"),
         ("a.rs", "ids!(Made); use crate::b::B;"),
@@ -183,7 +183,7 @@ fn what_a_macro_defines_is_of_the_file_of_the_macro() -> Result<()> {
 }
 
 #[test]
-fn the_targets_of_the_workspace_are_found_in_what_cargo_prints() -> Result<()> {
+fn workspace_targets_are_read_from_cargo_metadata() -> Result<()> {
     let metadata =
         r#"{"packages": [{"targets": [{"src_path": "/a/lib.rs"}, {"src_path": "/a/main.rs"}]}]}"#;
     assert_eq!(

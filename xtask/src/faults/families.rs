@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_at_least_eighty_and_every_name_is_its_own() {
+    fn at_least_80_cases_have_unique_names() {
         let cases = all(300);
         let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());
@@ -57,7 +57,7 @@ mod tests {
 
     /// Former bugs are tested in CI.
     #[test]
-    fn what_must_not_come_back_is_fast() {
+    fn cases_of_former_bugs_are_fast() {
         let cases = all(20);
         for (family, part) in [
             ("disk", "full disk at every write"),

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_are_read_back_without_a_line_that_was_cut() {
+    fn a_truncated_line_of_notes_is_skipped() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("notes");
         let speech = Speech {

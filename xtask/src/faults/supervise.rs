@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_fails_from_the_chosen_one_on_and_others_do_not() {
+    fn only_the_chosen_writes_fail() {
         if !is_possible() {
             eprintln!("Calls of a program cannot be answered here, so this was not tested");
             return;
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_a_write_is_written_where_the_process_stands() {
+    fn a_short_write_writes_half_of_the_bytes() {
         if !is_possible() {
             return;
         }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_it_starts_are_left_alone() {
+    fn child_programs_are_not_affected() {
         if !is_possible() {
             return;
         }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kill_strikes_before_the_call_and_something_else_can_happen_first() {
+    fn a_kill_or_action_occurs_before_the_call() {
         if !is_possible() {
             return;
         }

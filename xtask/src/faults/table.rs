@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_cell_breaks_the_table() {
+    fn table_cells_are_escaped() {
         assert_eq!(cell("a|b\nc"), "a\\|b c");
         assert_eq!(first_sentence("one. two. three"), "one");
         assert_eq!(title("kills"), "Kills");

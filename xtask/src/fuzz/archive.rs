@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_unpacked_and_packed_the_same() -> Result<()> {
+    fn a_packed_folder_unpacks_and_repacks_identically() -> Result<()> {
         let home = tempfile::tempdir()?;
         let [folder, again] = ["folder", "again"].map(|name| home.path().join(name));
         let [first, second] =
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_reported_with_its_place() -> Result<()> {
+    fn an_invalid_archive_is_reported_with_its_path() -> Result<()> {
         let home = tempfile::tempdir()?;
         let archive = home.path().join("corpus.tar.zst");
         fs::write(&archive, "not packed")?;

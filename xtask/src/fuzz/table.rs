@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_added_to() -> Result<()> {
+    fn new_results_are_added_to_the_table() -> Result<()> {
         let home = tempfile::tempdir()?;
         let places = Places {
             home: home.path().to_owned(),

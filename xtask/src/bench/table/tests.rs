@@ -26,7 +26,7 @@ fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
 }
 
 #[test]
-fn medians_and_spreads() {
+fn spreads_have_median_and_extremes() {
     let spread = |median, least, most| {
         Some(Spread {
             median,
@@ -40,7 +40,7 @@ fn medians_and_spreads() {
 }
 
 #[test]
-fn goals_compare_everybody_at_their_best() {
+fn goals_compare_the_best_worker_counts() {
     let value = |task: &Task| match (task.program, task.workers, task.recording) {
         (Program::Loadscope, 1, "off") => 120.0,
         (Program::Loadscope, 2, "events") => 100.0,
@@ -70,7 +70,7 @@ fn goals_compare_everybody_at_their_best() {
 }
 
 #[test]
-fn what_recording_needs_is_a_table_of_its_own() {
+fn recording_costs_have_their_own_table() {
     let text = measured("w1", |_| 100.0)
         .map(|one| written(&[one], 3))
         .unwrap_or_default();
@@ -83,7 +83,7 @@ fn what_recording_needs_is_a_table_of_its_own() {
 }
 
 #[test]
-fn a_missed_goal_has_its_reason_and_one_that_is_met_has_none() {
+fn only_a_missed_goal_has_a_reason() {
     let value = |task: &Task| match (task.work, task.program) {
         ("w1-copy", _) => 125.0,
         (_, Program::Loadscope) => 100.0,
@@ -107,7 +107,7 @@ fn a_missed_goal_has_its_reason_and_one_that_is_met_has_none() {
 }
 
 #[test]
-fn goals_that_a_host_may_set_a_bound_to_have_a_part_to_compare_with() {
+fn goals_limited_by_the_host_have_a_comparison() {
     for work in WORKS {
         let needs_one =
             |goal: &Goal| matches!(goal, Goal::TimesDataloaderRsMimalloc(_) | Goal::AtLeast(_));
@@ -120,7 +120,7 @@ fn goals_that_a_host_may_set_a_bound_to_have_a_part_to_compare_with() {
 }
 
 #[test]
-fn less_time_is_better() {
+fn a_time_below_the_goal_is_met() {
     let value = |task: &Task| {
         if task.program == Program::Loadscope {
             0.2
@@ -143,7 +143,7 @@ fn less_time_is_better() {
 }
 
 #[test]
-fn other_work_is_noticed() {
+fn different_work_is_reported() {
     let mut one = measured("w1", |_| 1.0);
     if let Some(one) = &mut one {
         for (task, turns) in &mut one.turns {
