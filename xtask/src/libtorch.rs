@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn libtorch_of_the_user_wins_and_cargos_own_value_is_not_the_users() {
+    fn the_users_libtorch_has_precedence_over_cargos_default() {
         let wheels = Choice::Wheels("/cache/libtorch".into());
         let own = Choice::Own("/opt/libtorch".into());
         assert_eq!(surroundings(Some("/opt/libtorch"), true).choose(), own);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_that_ci_exports_is_still_put_together_when_missing() {
+    fn a_missing_exported_folder_is_assembled_from_wheels() {
         let ci = surroundings(Some("/cache/libtorch"), false);
         assert_eq!(ci.choose(), Choice::Wheels("/cache/libtorch".into()));
         assert!(ci.own_libtorch_set(), "cargo has to see the same value");
@@ -229,7 +229,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_cache_follows_the_habits_of_the_system() {
+    fn the_cache_folder_follows_the_system_conventions() {
         let chosen = |os: &str, set: &[(&str, &str)]| {
             cache_folder(os, |name| {
                 set.iter()
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_libtorch_that_is_none_is_explained() {
+    fn an_unusable_libtorch_is_refused_with_a_remedy() {
         let told = require_usable(Path::new("/nonexistent/libtorch")).unwrap_err();
         let told = told.to_string();
         assert!(

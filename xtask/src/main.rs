@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn dashes_reach_cargo_test() {
+    fn arguments_after_dashes_reach_cargo_test() {
         assert_eq!(
             passed_on(&["test", "--", "--nocapture"]),
             ["--", "--nocapture"]
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_about_peers_reaches_cargo_bench() {
+    fn arguments_without_peers_reach_cargo_bench() {
         assert_eq!(passed_on(&["bench", "--", "--quick"]), ["--", "--quick"]);
         let line = ["bench", "-p", "loadscope-engine", "--", "w1"];
         assert_eq!(passed_on(&line), line[1..]);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn run_passes_on_what_follows_the_dashes() {
+    fn run_passes_on_arguments_after_the_dashes() {
         assert_eq!(
             passed_on(&["run", "--release", "--", "--seed", "3"]),
             ["--seed", "3"]

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_level_needs_what_the_ones_before_need() {
+    fn each_level_includes_the_packages_below() {
         let bare = |level| packages_of(&missing_of(level, |_| false));
         assert_eq!(bare(Level::Building), ["g++"]);
         assert!(bare(Level::Window).contains(&"libgl1-mesa-dri"));
@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_not_there_is_missing() {
+    fn only_absent_packages_are_missing() {
         let missing = missing_of(Level::Tests, |probe| *probe != Probe::Program("Xvfb"));
         assert_eq!(packages_of(&missing), ["xvfb"]);
         assert!(missing_of(Level::Tests, |_| true).is_empty());
     }
 
     #[test]
-    fn the_advice_names_the_thing_and_the_command() {
+    fn the_advice_names_the_package_and_the_command() {
         let missing = missing_of(Level::Tests, |probe| *probe != Probe::Program("Xvfb"));
         assert_eq!(
             advice(&missing, true, false),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn ldconfig_is_understood() {
+    fn ldconfig_output_is_parsed() {
         let listing = "2 libs found in cache `/etc/ld.so.cache'\n\
                        \tlibGL.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libGL.so.1\n\
                        \tlibEGL.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libEGL.so.1\n";

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn each_picture_is_written_in_the_least_way_and_stays_the_same() -> Result<()> {
+    fn pictures_shrink_and_keep_their_pixels() -> Result<()> {
         let few = |k: u32| [(k % 5) as u8, (k % 3) as u8, 9, 255];
         let few_clear = |k: u32| [(k % 5) as u8, 7, 9, (k % 2) as u8 * 255];
         let many = |k: u32| [(k / 64) as u8, (k % 64) as u8, 3, 255];
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_test_left_is_left_alone() -> Result<()> {
+    fn files_left_by_failed_tests_are_not_changed() -> Result<()> {
         let home = tempfile::tempdir()?;
         for folder in FOLDERS {
             fs::create_dir_all(home.path().join(folder))?;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_reported_with_its_place() -> Result<()> {
+    fn an_invalid_picture_is_reported_with_its_path() -> Result<()> {
         let home = tempfile::tempdir()?;
         for folder in FOLDERS {
             fs::create_dir_all(home.path().join(folder))?;

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_taken() {
+    fn the_median_is_the_middle_duration() {
         let seconds = [3, 1, 2].map(Duration::from_secs);
         assert_eq!(median(&seconds), Duration::from_secs(2));
     }

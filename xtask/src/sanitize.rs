@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_is_found() {
+    fn the_host_is_read_from_rustc_output() {
         let said = "rustc 1.95.0 (abc 2026-01-01)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
         assert_eq!(host_of(said).as_deref(), Some("x86_64-unknown-linux-gnu"));
         assert_eq!(host_of("nothing"), None);

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sections_have_titles_of_their_own() {
+    fn section_titles_are_unique() {
         let mut titles: Vec<&str> = ALL
             .iter()
             .flat_map(|part| works(*part))

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_only_looked_for_before_the_dashes() {
+    fn packages_are_read_only_before_the_dashes() {
         let names = |line: &[&str]| {
             let line: Vec<_> = line.iter().map(OsString::from).collect();
             names_a_package(&line)

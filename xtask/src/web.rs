@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_compiler_is_not_taken() {
+    fn an_older_compiler_is_refused() {
         assert!(is_new(
             "rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)"
         ));

@@ -205,7 +205,7 @@ mod tests {
 
     /// The description of the package is shown outside of the repository, so relative links would be broken.
     #[test]
-    fn the_description_leads_to_no_file_of_the_repository() -> Result<()> {
+    fn the_description_has_no_relative_links() -> Result<()> {
         let description = text("README.md")?;
         assert!(!description.contains("CI.md"));
         for link in description.split("](").skip(1) {

@@ -101,7 +101,7 @@ fn crates_for_a_browser_name_no_clock_and_no_thread() {
 }
 
 #[test]
-fn what_is_named_is_found() {
+fn clocks_and_threads_are_found_by_name() {
     let text = "use std::time::{Duration, Instant};\n// Instant\nlet a = std::thread::spawn(f);\nlet instants = 1;\n#[cfg(test)]\nmod tests {\n    use std::time::SystemTime;";
     assert_eq!(
         named(text),

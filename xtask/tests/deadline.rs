@@ -111,7 +111,7 @@ fn part_looks_around() {
 }
 
 #[test]
-fn the_surroundings_do_not_reach_a_test() {
+fn signals_and_input_are_reset_for_tests() {
     for redirection in ["<&-", "</dev/zero"] {
         let script = format!(r#"trap '' INT HUP QUIT TERM; exec "$@" {redirection}"#);
         let output = deadline(&script, &["part_looks_around"]);

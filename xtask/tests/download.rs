@@ -183,7 +183,7 @@ impl Scene {
 }
 
 #[test]
-fn an_interrupted_download_goes_on_where_it_stopped() {
+fn an_interrupted_download_resumes() {
     let scene = Scene::new("stall");
     let have = scene.interrupt();
     assert!(
@@ -238,7 +238,7 @@ fn a_damaged_download_is_explained_and_removed() {
 }
 
 #[test]
-fn two_set_ups_at_a_time_share_one_download() {
+fn two_concurrent_setups_share_one_download() {
     let scene = Scene::new("whole");
     let (first, second) = std::thread::scope(|scope| {
         let other = scope.spawn(|| scene.finish());
@@ -251,7 +251,7 @@ fn two_set_ups_at_a_time_share_one_download() {
 }
 
 #[test]
-fn a_library_that_was_damaged_is_put_together_anew() {
+fn a_damaged_library_is_assembled_again() {
     let scene = Scene::new("whole");
     assert!(scene.finish().0);
     fs::remove_file(scene.libtorch().join("lib/libc10.so")).expect("there");

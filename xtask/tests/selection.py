@@ -35,7 +35,7 @@ class Selection(unittest.TestCase):
         self.assertEqual(place_of("torch/lib/c10.lib", WINDOWS), "lib/c10.lib")
         self.assertEqual(place_of("torch/lib/asmjit.dll", WINDOWS), "lib/asmjit.dll")
 
-    def test_what_a_program_in_rust_has_no_use_for_is_left_out(self):
+    def test_files_unneeded_by_rust_are_skipped(self):
         for name in ["torch/lib/libtorch_cuda.so", "torch/lib/libtorch_python.so",
                      "torch/lib/libshm/libshm.h", "torch/__init__.py", "torch/bin/protoc",
                      "nvidia/cu13/lib/libcheckpoint.so", "torch/include/", "../torch/lib/libc10.so",
@@ -44,12 +44,12 @@ class Selection(unittest.TestCase):
         self.assertIsNone(place_of("torch/lib/torch_python.dll", WINDOWS))
         self.assertIsNone(place_of("torch/lib/libshm.dylib", MAC))
 
-    def test_completeness_asks_for_the_libraries_of_the_platform(self):
+    def test_needed_files_depend_on_the_platform(self):
         self.assertIn("lib/libcupti.so.13", needed_files(LINUX))
         self.assertNotIn("lib/libcupti.so.13", needed_files(ARM))
         self.assertIn("lib/libtorch_cpu.dylib", needed_files(MAC))
 
-    def test_index_pages_in_html_are_understood(self):
+    def test_html_index_pages_are_parsed(self):
         page = ('<a href="../f/a%2Bcpu.whl#sha256=00ff">a</a><a href="b.whl">b</a>'
                 '<a href="c.whl#sha256=1" data-yanked="">c</a>')
         self.assertEqual(Links(page).files,

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_stay_come_along_or_become_text() {
+    fn links_are_kept_copied_or_replaced_by_text() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let text = "[a](ARCHITECTURE.md#x) [w](app/wheel/README.md) [b](https://x.org) [c](LICENSE-MIT) [d](#here) ![e](screenshots/diagnose.png)";
         let out = within(text, "README.md", folder.path()).expect("they are read");

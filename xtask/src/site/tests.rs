@@ -170,7 +170,7 @@ fn figures_equal_the_measurements() {
 }
 
 #[test]
-fn code_is_no_prose() {
+fn code_is_left_out_of_prose() {
     let text = "a `b; c` d\n```\ne; f\n```\ng";
     let lines = [(1, "a `` d".to_owned()), (5, "g".to_owned())];
     assert_eq!(prose(text), lines);

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_tells_becomes_rows() -> Result<()> {
+    fn rows_of_a_process_are_read() -> Result<()> {
         let script = r#"echo '{"done":50}'; echo '{"recording":"/nowhere","most":5}'; sleep 1; echo '{"done":100}'
             echo '{"checking":true}'; echo '{"what":"a","measured":"b","holds":true}'"#;
         let watched = told(script, false)?;
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fails_or_talks_nonsense_is_found_out() -> Result<()> {
+    fn failing_and_malformed_processes_are_reported() -> Result<()> {
         let watched = told("exit 3", false)?;
         let row = watched.rows.last().context("a row")?;
         assert!(row.measured.contains("exit status: 3"), "{row:?}");
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_stopped_goes_on() -> Result<()> {
+    fn a_stopped_process_continues() -> Result<()> {
         let watched = told("sleep 8", true)?;
         let stopped = watched
             .rows

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_after_the_first_tenth_fails() {
+    fn memory_growth_after_the_first_tenth_fails() {
         assert_eq!(memory_of(|_| 100 * MB), Some(true));
         assert_eq!(memory_of(|done| done.min(12) * 10 * MB), Some(true));
         assert_eq!(memory_of(|done| 100 * MB + done * MB / 10), Some(true));

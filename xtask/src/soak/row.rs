@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_stand_apart() {
+    fn thousands_are_separated() {
         let all = [0, 999, 1_000, 12_345, 1_000_000_000].map(count);
         assert_eq!(all, ["0", "999", "1,000", "12,345", "1,000,000,000"]);
     }

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_takes_memory() {
+    fn a_sample_has_memory_and_file_sizes() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("parts")).expect("room");
         fs::write(folder.path().join("one"), "12345").expect("room");

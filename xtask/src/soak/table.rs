@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_takes_the_place_of_the_one_before() {
+    fn a_section_replaces_its_earlier_version() {
         let order = ["One", "Two"];
         let two = page("", section("Two", "old"), &order);
         let both = page(&two, section("One", "| a | b | holds |"), &order);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_says_so() {
+    fn a_failed_row_is_marked() {
         let row = Row::new("a|b", "1".to_owned(), Some(false));
         assert_eq!(line(&row), "| a\\|b | 1 | FAILED |");
     }

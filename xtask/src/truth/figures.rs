@@ -211,7 +211,7 @@ pub mod tests {
     }
 
     #[test]
-    fn quantiles_lie_between_neighbours() {
+    fn quantiles_are_interpolated() {
         let values = [4.0, 1.0, 3.0, 2.0];
         assert_eq!(quantile(&values, 0.5), Some(2.5));
         assert_eq!(quantile(&values, 0.0), Some(1.0));
@@ -222,7 +222,7 @@ pub mod tests {
     }
 
     #[test]
-    fn errors_and_intervals_are_about_the_median() {
+    fn errors_and_intervals_refer_to_the_median() {
         let one = outcome("num_workers=2", Some((2.2, 1.9, 2.3)), &[5.0, 2.0, 1.0]);
         let error = one.error().expect("there is a forecast");
         assert!((error - 0.1).abs() < 1e-9, "{error}");
@@ -234,7 +234,7 @@ pub mod tests {
     }
 
     #[test]
-    fn regret_is_what_the_recommendation_costs() {
+    fn regret_is_the_cost_of_the_recommendation() {
         let outcomes = || {
             vec![
                 outcome("num_workers=0", Some((3.0, 3.0, 3.0)), &[1.0]),
@@ -266,7 +266,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_head_counts_what_has_no_forecast() {
+    fn the_head_counts_refused_forecasts() {
         let outcomes = vec![
             outcome("num_workers=0", Some((1.1, 0.9, 1.2)), &[1.0]),
             outcome("num_workers=1", Some((0.8, 0.7, 0.9)), &[1.0]),

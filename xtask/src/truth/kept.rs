@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read_again() -> Result<()> {
+    fn measurements_round_trip() -> Result<()> {
         let home = tempfile::tempdir()?;
         assert!(
             Folder::existing(home.path()).is_err(),

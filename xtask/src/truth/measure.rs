@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_object_is_what_a_program_says() -> Result<()> {
+    fn the_last_json_object_is_the_result() -> Result<()> {
         let text = "loss 2\n{\"seconds\": 1.5, \"waited\": 1.0, \"first\": 0.1, \"others\": 0.0, \"torch\": \"2.13.0\"}\nrecorded 12 batches\n";
         assert_eq!(said(text)?.seconds, 1.5);
         assert!(said("nothing\n").is_err());

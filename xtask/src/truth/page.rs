@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_forecast_and_outcome() {
+    fn a_row_has_forecast_and_outcome() {
         let text = written(&Measurements::default(), &example());
         for line in [
             "| num_workers=0 | 3.30 s | 2.90 s | 3.40 s | 3.00 s (2.80 s – 3.10 s) | +10.0 % | yes |",
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_gets_a_line_a_workload() {
+    fn the_summary_has_one_line_per_workload() {
         let text = summary(&example());
         assert!(
             text.contains("0: +10.0 %  2: -28.6 %!  4~: refused"),

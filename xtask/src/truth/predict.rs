@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recommended_is_what_the_answer_says() -> Result<()> {
+    fn the_recommendation_is_read_from_the_answer() -> Result<()> {
         let answer = json!({ "recommended": one(4, Some(1), 1.9), "cheapest": one(0, None, 1.9) });
         assert_eq!(
             recommended(&answer)?,

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_read_and_told_to_the_program() {
+    fn settings_become_program_arguments() {
         let read = |text: &str| text.parse::<Setting>().expect("a setting");
         assert_eq!(read("num_workers=0"), Setting::workers(0));
         assert_eq!(Setting::workers(0).arguments(), ["num_workers=0"]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_settings_are_refused() {
         for text in [
             "",
             "workers=2",

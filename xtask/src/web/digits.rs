@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn bytes_round_trip_as_digits() {
         let all: Vec<u8> = (0..4_000u32).map(|k| (k * k % 251) as u8).collect();
         assert_eq!(bytes(&text(&all)), all);
         assert_eq!(bytes(&text(&[255; 8])), [255; 8]);

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_names_what_may_run() {
+    fn the_script_hash_matches_the_published_example() {
         assert_eq!(
             hash("alert('Hello, world.');"),
             "sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng="
@@ -304,7 +304,7 @@ mod tests {
     /// Tests the browser's script with short and long, close and distant repetitions, and with noise.
     #[test]
     #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
-    fn the_page_unpacks_what_was_packed() {
+    fn the_page_script_unpacks_packed_bytes() {
         let Some(version) = output("node", &["--version"]) else {
             eprintln!("NOT RUN: there is no node to run the script of the page with");
             return;
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_stays_when_a_script_is_made_short() {
+    fn shortening_a_script_keeps_its_code() {
         let script =
             "/**\n * Words.\n */\n  let a = 1; // one\n\n  // two\n  /* @ts-ignore */ f(a);\n";
         assert_eq!(
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_that_of_the_lock() {
+    fn the_version_is_read_from_the_lock_file() {
         let version = version().unwrap_or_default();
         assert_eq!(version.split('.').count(), 3, "{version}");
     }

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compiled_in_is_named_with_its_notices() -> Result<()> {
+    fn compiled_packages_are_listed_with_their_notices() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let at = |name: &str| folder.path().join(name);
         for (name, file, notice) in [

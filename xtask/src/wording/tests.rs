@@ -86,7 +86,7 @@ fn clear_texts_match_nothing() {
 }
 
 #[test]
-fn a_rise_fails_and_a_new_pattern_allows_nothing() {
+fn a_risen_count_and_a_new_pattern_fail() {
     let before = counted(&of_file("a.rs", "/// What a.\n/// What b.\n"));
     let now = counted(&of_file("a.rs", "/// What a.\n/// It told b.\n"));
     let names: Vec<String> = risen(&before, &now).into_iter().map(|r| r.1).collect();
