@@ -294,7 +294,7 @@ class Recording(Program):
         self.assertIn("ValueError: the program's own", err)
         self.assertEqual(batches(self.file("run.jsonl")), 1)
 
-    def test_a_program_that_ends_inside_is_recorded(self):
+    def test_a_program_that_exits_inside_is_recorded(self):
         self.run_program("import loadscope\nloadscope.start('run.jsonl')\ncount(DataLoader(Slow(), batch_size=4))\nsys.exit(3)", code=3)
         self.assertEqual(batches(self.file("run.jsonl")), 6)
 

@@ -115,7 +115,7 @@ class Results(Program):
         self.assertTrue(run._repr_markdown_().startswith("**"))
 
     def test_a_notebook_shows_the_report_without_the_window(self):
-        """A notebook keeps what it shows: the window has 2.75 MB."""
+        """A notebook stores its output, and the window has 2.75 MB."""
         run = loadscope.Recording()
         run.path = self.path
         shown = run._repr_html_()

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_finished_set_up_is_complete() -> Result<()> {
+    fn only_a_finished_setup_is_complete() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let root = folder.path();
         assert!(!is_complete(root));

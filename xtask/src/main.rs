@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_definition_is_valid() {
         Arguments::command().debug_assert();
     }
 

@@ -84,7 +84,7 @@ fn part_ends() {
 }
 
 #[test]
-fn a_process_that_a_test_leaves_behind_is_killed() {
+fn a_process_left_by_a_test_is_killed() {
     let start = Instant::now();
     let output = deadline(r#"exec "$@""#, &["part_ends"]);
     let (out, err) = words(&output);

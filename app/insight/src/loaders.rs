@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_one_loader_are_a_crew() {
+    fn ranks_of_one_loader_form_one_group() {
         let run = |rank, dataset: &str| {
             Run::new(RunInfo {
                 rank,

@@ -272,7 +272,7 @@ fn every_run_that_reaches_a_goal_fits_the_lesson_text() {
 
 /// A program that is presented as "the same" has the arguments of the run.
 #[test]
-fn a_program_called_the_same_has_the_numbers_of_the_run() {
+fn a_program_called_the_same_has_the_options_of_the_run() {
     for language in Language::ALL {
         let course = Course::built_in(language).expect("sound lessons");
         for lesson in course.lessons() {

@@ -250,7 +250,7 @@ fn watch_starts_no_program_without_a_display() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_run_leaves_a_whole_recording() {
+fn an_interrupted_run_leaves_a_complete_recording() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))

@@ -156,7 +156,7 @@ fn every_signal_to_the_process_group_reaches_the_program_once() {
 
 /// Job schedulers send a signal to each process of a job, one after another.
 #[test]
-fn a_signal_to_each_process_of_the_group_reaches_the_program_once() {
+fn a_signal_to_every_process_reaches_the_program_once() {
     let mut recorded = Recorded::start(|_| {});
     let members = group(recorded.id());
     assert!(members.len() >= 2, "{members:?}");
@@ -185,9 +185,9 @@ fn real_time_signals_arrive_as_often_as_sent() {
     recorded.end();
 }
 
-/// `perl -e 'alarm 60; exec @ARGV'` is a timeout that survives `exec`.
+/// Sets a timeout that survives `exec`, like `perl -e 'alarm 60; exec @ARGV'`.
 #[test]
-fn a_timer_from_before_the_recorder_reaches_the_program() {
+fn a_timer_set_before_the_start_reaches_the_program() {
     let mut recorded = Recorded::start(|command| {
         let set = || {
             // SAFETY: `alarm` reads no memory of this process.
@@ -228,7 +228,7 @@ fn the_recorder_stops_and_continues_with_its_program() {
 
 /// A daemon keeps the standard streams of its parent open.
 #[test]
-fn a_recorder_ends_with_its_program_while_a_daemon_runs_on() {
+fn a_recorder_does_not_wait_for_a_daemon() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = loadscope();
     command
@@ -247,7 +247,7 @@ fn a_recorder_ends_with_its_program_while_a_daemon_runs_on() {
 }
 
 #[test]
-fn a_killed_recorder_leaves_its_program_and_nothing_else() {
+fn a_killed_recorder_leaves_only_its_program_running() {
     let mut recorded = Recorded::start(|_| {});
     let program = the_program(&recorded);
     recorded.recorder.kill().expect("it runs");

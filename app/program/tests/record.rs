@@ -83,7 +83,7 @@ fn an_existing_recording_is_kept_until_a_new_one_exists() {
 }
 
 #[test]
-fn a_recorder_without_standard_error_ends_as_its_program_does() {
+fn a_recorder_without_stderr_returns_the_programs_exit_code() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let log = dir.path().join("run.jsonl");
     for redirection in [

@@ -33,7 +33,7 @@ fn signal(child: &Child, number: libc::c_int) {
     assert_eq!(unsafe { libc::kill(process, number) }, 0);
 }
 
-/// As under `nohup`. Two seconds per sample leave time to install the signal handlers.
+/// Signals are ignored as under `nohup`. Two seconds per sample leave time to install the signal handlers.
 #[test]
 fn ignored_signals_stay_ignored() {
     for (number, name) in [
@@ -53,9 +53,9 @@ fn ignored_signals_stay_ignored() {
     }
 }
 
-/// As in the background under `nohup`: the recorder and its program ignore SIGINT and SIGHUP, but SIGTERM ends the program.
+/// The recorder and its program ignore SIGINT and SIGHUP, as in the background under `nohup`. SIGTERM ends the program.
 #[test]
-fn a_recorder_ignores_inherited_signals_and_passes_the_others_on() {
+fn a_recorder_ignores_inherited_and_forwards_other_signals() {
     let folder = tempfile::tempdir().expect("a folder");
     let program =
         "trap 'exit 5' TERM; kill -INT $$; kill -HUP $$; echo >ready; while :; do sleep 0.05; done";

@@ -264,7 +264,7 @@ fn device(folder: &Path, name: &str, minor: u32) -> Option<PathBuf> {
 }
 
 #[test]
-fn devices_and_pipes_are_written_into() {
+fn devices_and_pipes_are_valid_outputs() {
     let dir = recorded();
     let made = (device(dir.path(), "null", 3), device(dir.path(), "full", 7));
     if let (Some(null), Some(full)) = made {

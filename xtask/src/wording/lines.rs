@@ -209,7 +209,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn code_is_left_out() {
+    fn code_in_documents_is_skipped() {
         let text = "# A `let a = 1;` b\n```\nlet b;\n```\nend";
         let found: Vec<String> = of_file("docs/a.md", text)
             .into_iter()

@@ -67,7 +67,7 @@ fn each_pattern_is_found() {
 }
 
 #[test]
-fn clear_texts_match_nothing() {
+fn clear_texts_match_no_pattern() {
     for (kind, text) in [
         (Kind::DocComments, "Budget for failed decompression, bytes."),
         (Kind::Markdown, "Older data is reduced to sums per minute."),

@@ -221,7 +221,7 @@ mod tests {
 
     /// A new option must be part of a row, otherwise its changes are not detected.
     #[test]
-    fn every_option_is_a_field() {
+    fn every_option_belongs_to_a_field() {
         let plain = RunOptions::default();
         let other = RunOptions {
             dataset: "synthetic".to_owned(),

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rule_is_a_test() {
+    fn each_rule_is_a_junit_testcase() {
         let rules = [
             Checked {
                 rule: "wait>10%".to_owned(),

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_comes_first_and_tables_are_whole() {
+    fn markdown_begins_with_the_verdict_and_has_both_tables() {
         let run = slow();
         let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
         let lines: Vec<&str> = text.lines().collect();

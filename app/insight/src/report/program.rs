@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_line_have_the_names_of_the_report() {
+    fn loaders_of_one_source_line_have_different_names() {
         let mut train = loader(13, 0, 10, 80, 20);
         train.info.options.shuffle = true;
         let validate = loader(13, 1_500, 5, 20, 80);

@@ -154,7 +154,7 @@ fn memory_rules_need_recorded_memory() {
 }
 
 #[test]
-fn the_same_permutation_twice_is_among_the_findings() {
+fn a_repeated_permutation_is_a_finding() {
     let run = simulated(&RunOptions {
         dataset: "synthetic:len=64,cost_ms=1".to_owned(),
         batch_size: Some(4),
@@ -247,7 +247,7 @@ fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
 
 /// Regression: the base of the percentages was the smaller of recorded and forecast time.
 #[test]
-fn forecasts_have_one_base() {
+fn forecast_percentages_have_one_base() {
     let run = blocked();
     let mut report = Report::with_prospects(&run, false, Datasets::default());
     if let Some(Ok(prospects)) = &mut report.prospects {

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fact_has_a_line() {
+    fn each_fact_of_the_verdict_has_a_line() {
         assert_eq!(
             verdict(&RunOptions {
                 dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),

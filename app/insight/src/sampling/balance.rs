@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn few_weights_are_groups_and_many_are_not() {
+    fn few_weights_form_groups_and_many_do_not() {
         let asked = BalanceQuery {
             weights: Some(&[1.0, 0.5, 1.0]),
             replacement: true,

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_orders_stay() {
+    fn the_latest_orders_are_kept() {
         let mut overlay = Overlay::default();
         for epoch in 0..20 {
             overlay.take(epoch, &[1, 2, 3]);

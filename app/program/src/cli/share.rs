@@ -150,7 +150,7 @@ mod tests {
 
     /// A browser shows the source of a file with another extension.
     #[test]
-    fn only_a_page_opens_in_any_browser() {
+    fn only_an_html_file_opens_in_any_browser() {
         for name in ["run.html", "run.HTM"] {
             let text = said(Path::new(name), "2 MB");
             assert_eq!(text, format!("{name}: 2 MB, opens in any browser"));

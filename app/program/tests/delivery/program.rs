@@ -31,7 +31,7 @@ extern "C" fn note(number: i32) {
     put(u8::try_from(number).unwrap_or(0));
 }
 
-/// Not a test by itself. It does nothing unless a test starts it as a program.
+/// Program for other tests, not a test by itself. It does nothing unless a test starts it.
 #[test]
 fn notes_its_signals() {
     let (Some(notes), Some(end)) = (std::env::var_os(NOTES), std::env::var_os(END)) else {

@@ -133,7 +133,7 @@ fn runs_without_batches_are_not_compared() {
 }
 
 #[test]
-fn findings_are_called_by_their_titles() {
+fn findings_are_named_by_their_titles() {
     let (a, b) = (run(1, 1), run(8, 1));
     let comparison = Comparison::of((&a, false), (&b, false), Datasets::default());
     let text = comparison.text();
@@ -188,7 +188,7 @@ fn runs_of_the_same_batches_are_compared_batch_by_batch() {
 
 /// Regression: a change from 56 % to 36 % was shown as −35 %.
 #[test]
-fn shares_change_in_points() {
+fn share_changes_are_in_percentage_points() {
     let m = Measure {
         id: "wait_share",
         a: 0.56,

@@ -343,7 +343,7 @@ impl Catalog for Labelled {
 }
 
 #[test]
-fn a_class_that_is_preferred_is_named() {
+fn a_class_drawn_too_often_is_reported() {
     let threes = (0..1797).filter(|i| i % 10 == 3 || i % 4 == 0);
     let threes: Vec<u64> = threes.collect();
     let mut order = Order::default();

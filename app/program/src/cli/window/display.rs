@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_lost_connection_is_reported_as_one() {
+    fn only_a_display_panic_counts_as_a_lost_connection() {
         let place = "/registry/src/winit-0.30.13/src/platform_impl/linux/x11/window.rs";
         let words = "called `Result::unwrap()` on an `Err` value: Connection(IoError(Custom { kind: Other }))";
         assert!(is_of_display(place, words));

@@ -78,7 +78,7 @@ fn size(spool: &Spool) -> u64 {
 }
 
 #[test]
-fn lines_are_read_whole_and_once() {
+fn complete_lines_are_read_once() {
     let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
     let header = rest(&spool, 0).expect("nothing is gone");
     assert!(header.starts_with(b"{\"loadscope\":1,"));
