@@ -96,8 +96,12 @@ pub fn join(text: &str, more: &str) -> String {
     say!("{text}. {more}.")
 }
 
-/// Returns the text with an initial capital.
+/// Returns the text with an initial capital, unless the first word is a name: `in_order=False`, `run.jsonl`, `/tmp`.
 pub fn capital(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    if word.trim_end_matches(['.', ':']).contains(['_', '=', '.', '/']) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
@@ -106,6 +110,16 @@ pub fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_not_capitalized() {
+        assert_eq!(capital("a third worker"), "A third worker");
+        assert_eq!(capital("0.96 s of it"), "0.96 s of it");
+        assert_eq!(capital("stopped."), "Stopped.");
+        for name in ["in_order=False would", "cat.png is", "/tmp/x is full"] {
+            assert_eq!(capital(name), name);
+        }
+    }
 
     #[test]
     fn ages_are_rounded_down_to_one_unit() {

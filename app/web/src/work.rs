@@ -28,7 +28,7 @@ pub(crate) struct Following {
 pub(crate) fn refusal(name: &str, error: &LogError) -> String {
     match error {
         LogError::NotALog { .. } => say!(
-            "{name} is not a Loadscope recording. For the traces of other tools, create a page with `loadscope share`."
+            "cannot open {name}: it is not a Loadscope recording. For the traces of other tools, create a page with `loadscope share`."
         ),
         _ => say!("cannot open {name}: {}", error.about(name.as_ref())),
     }

@@ -9,11 +9,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Report;
 use super::program::{Phase, Program};
-use crate::format::{percent, printable};
+use crate::format::{capital, percent, printable, signed};
 
 mod style;
 
-use style::{WIDTH, capital, class, dot, prose, severity_class, style};
+use style::{WIDTH, class, dot, prose, severity_class, style};
 
 /// Height of the bars, px.
 const BAR: f64 = 28.0;
@@ -189,7 +189,7 @@ fn program_bar(program: &Program) -> Markup {
                 tr { th { (say!("Part")) } th.n { (say!("Time")) } th.n { (say!("Share")) } }
                 @for part in weighty {
                     tr {
-                        td.name { (dot(class(part.what))) (prose(&crate::format::capital(&part.label()))) }
+                        td.name { (dot(class(part.what))) (prose(&capital(&part.label()))) }
                         td.n { (part.time) }
                         td.n { (percent(program.share(part))) }
                     }
@@ -303,7 +303,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
         tr {
             td { (prose(&row.name)) }
             td.n { (report.survey.say(row.took)) }
-            td.n { (row.change.map(crate::format::signed).unwrap_or_default()) }
+            td.n { (row.change.map(signed).unwrap_or_default()) }
             td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
             td.bar {
                 svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=(say!("Time, and the wait in it")) {

@@ -81,39 +81,11 @@ pub(super) fn prose(text: &str) -> String {
     text.replace('\u{2009}', "\u{202f}")
 }
 
-/// Capitalizes the first letter, unless the first word is a PyTorch name such as `in_order=False`.
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first)
-            if !text
-                .split(' ')
-                .next()
-                .is_some_and(|word| word.contains(['_', '='])) =>
-        {
-            first.to_uppercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
-}
-
 /// Returns a coloured square for a legend.
 pub(super) fn dot(class: &str) -> Markup {
     html! {
         svg.dot viewBox="0 0 10 10" aria-hidden="true" {
             rect class=(class) width="10" height="10" rx="2" {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn option_names_are_not_capitalized() {
-        assert_eq!(capital("a third worker"), "A third worker");
-        assert_eq!(capital("in_order=False would"), "in_order=False would");
-        assert_eq!(capital("0.96 s of it"), "0.96 s of it");
     }
 }
