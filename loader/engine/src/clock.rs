@@ -1,6 +1,6 @@
 //! Clock of a run. It stops while the run is paused, so paused time counts neither as work nor as waiting.
 
-mod ticks;
+mod tsc;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,7 +23,7 @@ pub struct Clock {
 pub(crate) struct Stamp {
     pub at: Nanos,
     /// False if events of several threads can have the same time: while the clock is paused, or if it is coarse.
-    pub orders: bool,
+    pub is_unique: bool,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Clock {
     pub fn start() -> Self {
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
-            anchor: ticks::now(true),
+            anchor: tsc::now(true),
             unix_ns: Nanos::from(unix.unwrap_or_default()).0,
             pauses: Arc::new(Pauses {
                 total: AtomicI64::new(0),
@@ -62,18 +62,18 @@ impl Clock {
         match self.pauses.stopped_at.load(Ordering::Acquire) {
             stopped_at if stopped_at >= 0 => Stamp {
                 at: Nanos(stopped_at),
-                orders: false,
+                is_unique: false,
             },
             _ => Stamp {
                 at: self.running(ordered),
-                orders: ticks::is_fine(),
+                is_unique: tsc::is_fine_grained(),
             },
         }
     }
 
     #[inline]
     fn running(&self, ordered: bool) -> Nanos {
-        Nanos(ticks::now(ordered) - self.anchor - self.pauses.total.load(Ordering::Acquire))
+        Nanos(tsc::now(ordered) - self.anchor - self.pauses.total.load(Ordering::Acquire))
     }
 
     /// Stops the clock.

@@ -1,9 +1,9 @@
 //! Fetching a batch for a request: PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
 
 mod collate;
-mod pace;
 mod scope;
 mod stopwatch;
+mod timing_granularity;
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::batch::Batch;
 use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream, dtype};
 use crate::error::LoaderError;
 use crate::value::{new_tensor, torch_error};
-use pace::Pace;
+use timing_granularity::TimingGranularity;
 
 pub use loadscope_plan::loader::Request;
 
@@ -85,7 +85,7 @@ impl FetchError {
     }
 }
 
-fn wrong_kind(request: &Request) -> FetchError {
+fn request_mismatch(request: &Request) -> FetchError {
     LoaderError::type_error(say!(
         "the dataset and the sampler do not match: the request was {request:?}"
     ))
@@ -100,7 +100,7 @@ fn wrong_kind(request: &Request) -> FetchError {
 pub struct MapFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
     collate: Arc<C>,
-    pace: Pace,
+    granularity: TimingGranularity,
 }
 
 impl<D: ?Sized, C> MapFetcher<D, C> {
@@ -109,7 +109,7 @@ impl<D: ?Sized, C> MapFetcher<D, C> {
         Self {
             dataset,
             collate: Arc::new(collate),
-            pace: Pace::default(),
+            granularity: TimingGranularity::default(),
         }
     }
 }
@@ -125,7 +125,7 @@ where
         Ok(Box::new(Self {
             dataset: Arc::clone(&self.dataset),
             collate: Arc::clone(&self.collate),
-            pace: Pace::default(),
+            granularity: TimingGranularity::default(),
         }))
     }
 }
@@ -164,7 +164,7 @@ where
             .ok()?;
         let stack = new_tensor(&size, dtype(rows.dtype()), |out| {
             let mut places = out.chunks_exact_mut(rows.width());
-            scope.stack(indices, &mut self.pace, |index| {
+            scope.stack(indices, &mut self.granularity, |index| {
                 if let (Some(place), Some(row)) = (places.next(), rows.row(index)) {
                     place.copy_from_slice(row);
                 }
@@ -172,7 +172,7 @@ where
         });
         Some(match stack {
             Ok(stack) => {
-                scope.collating();
+                scope.begin_collating();
                 Ok(batch_of(stack))
             }
             Err(error) => Err(torch_error(say!("allocate a batch"), &error).into()),
@@ -188,7 +188,7 @@ where
             return samples.map_err(|e| FetchError::at(None, e));
         }
         let dataset = &self.dataset;
-        let samples = scope.each(indices, &mut self.pace, |index, clock| {
+        let samples = scope.fetch_each(indices, &mut self.granularity, |index, clock| {
             dataset.get(index, clock)
         });
         samples.map_err(|(index, error)| FetchError::at(Some(index), error))
@@ -212,17 +212,17 @@ where
                 Some(batch) => batch?,
                 None => {
                     let samples = self.samples(indices, scope)?;
-                    scope.leave_out(self.collate.left_out(&samples));
-                    scope.collating();
+                    scope.set_left_out(self.collate.left_out(&samples));
+                    scope.begin_collating();
                     self.collate.collate(samples, scope.site())?
                 }
             },
             Request::Sample(index) => {
                 let sample = self.sample(*index, scope)?;
-                scope.collating();
+                scope.begin_collating();
                 self.collate.convert(sample, scope.site())?
             }
-            Request::Next(_) | Request::NextSample => return Err(wrong_kind(request)),
+            Request::Next(_) | Request::NextSample => return Err(request_mismatch(request)),
         };
         Ok(Some(batch))
     }
@@ -254,7 +254,7 @@ where
     type Batch = C::Batch;
 
     fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, LoaderError> {
-        Ok(Box::new(OneStream {
+        Ok(Box::new(IterableFetcher {
             stream: self.dataset.iter()?,
             collate: Arc::clone(&self.collate),
             drop_last: self.drop_last,
@@ -264,18 +264,18 @@ where
 }
 
 /// One pass through an iterable dataset.
-struct OneStream<S, C> {
+struct IterableFetcher<S, C> {
     stream: Box<dyn SampleStream<S>>,
     collate: Arc<C>,
     drop_last: bool,
     ended: bool,
 }
 
-impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
+impl<S: Send + 'static, C: Collate<S>> IterableFetcher<S, C> {
     /// Returns the next sample, or `None` at the end.
     ///
     /// An error or a panic ends the stream, as an exception ends a Python generator.
-    fn pull(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
+    fn next_sample(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
         // Set before the call and reset after success, so that a panic also ends the stream.
         if std::mem::replace(&mut self.ended, true) {
             return Ok(None);
@@ -294,7 +294,7 @@ impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
         // A batch size beyond the length of the stream is allowed, so it must not determine the allocation.
         let mut samples = Vec::with_capacity(most.min(4096));
         while samples.len() < most {
-            match self.pull(scope)? {
+            match self.next_sample(scope)? {
                 Some(sample) => samples.push(sample),
                 None => break,
             }
@@ -303,7 +303,7 @@ impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
     }
 }
 
-impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
+impl<S: Send + 'static, C: Collate<S>> Fetcher for IterableFetcher<S, C> {
     type Batch = C::Batch;
 
     fn fetch(
@@ -317,18 +317,18 @@ impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
                 if samples.is_empty() || (self.drop_last && samples.len() < *size) {
                     return Ok(None);
                 }
-                scope.leave_out(self.collate.left_out(&samples));
-                scope.collating();
+                scope.set_left_out(self.collate.left_out(&samples));
+                scope.begin_collating();
                 Ok(Some(self.collate.collate(samples, scope.site())?))
             }
-            Request::NextSample => match self.pull(scope)? {
+            Request::NextSample => match self.next_sample(scope)? {
                 Some(sample) => {
-                    scope.collating();
+                    scope.begin_collating();
                     Ok(Some(self.collate.convert(sample, scope.site())?))
                 }
                 None => Ok(None),
             },
-            Request::Batch(_) | Request::Sample(_) => Err(wrong_kind(request)),
+            Request::Batch(_) | Request::Sample(_) => Err(request_mismatch(request)),
         }
     }
 

@@ -46,7 +46,6 @@
 loadscope_words::catalogs!();
 
 pub mod batch;
-mod caught;
 mod clock;
 pub mod collate;
 pub mod content;
@@ -56,6 +55,7 @@ pub mod fetch;
 pub mod gate;
 pub mod loader;
 pub mod order;
+mod panics;
 pub mod pin;
 mod pool;
 mod preview_budget;
@@ -70,7 +70,6 @@ mod worker_info;
 pub use loadscope_plan::{error, forecast, limits, plan, rng, sampler, scheduler};
 
 pub use batch::{Batch, Loaded};
-pub use caught::exit_worker;
 pub use clock::Clock;
 pub use error::LoaderError;
 pub use fetch::{
@@ -79,6 +78,7 @@ pub use fetch::{
 };
 pub use gate::Gate;
 pub use loader::{Arguments, DataLoader, LoaderBuilder, LoaderIter, LoaderOptions, LoaderState};
+pub use panics::exit_worker;
 pub use probe::{ContentPolicy, Events, Probe};
 pub use run::{RunControl, RunHandle, start};
 pub use worker::WorkerInitFn;

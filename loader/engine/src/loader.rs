@@ -1,7 +1,7 @@
 //! The loader: PyTorch's `DataLoader` and its iterators.
 
-mod begin;
 mod builder;
+mod epoch_start;
 mod iter;
 mod save;
 mod state;
@@ -15,7 +15,7 @@ pub use loadscope_plan::loader::{
 };
 use loadscope_trace::Level;
 
-pub(crate) use builder::Rest;
+pub(crate) use builder::LoaderParts;
 pub use builder::{LoaderBuilder, MapStyle, Streaming};
 pub use iter::LoaderIter;
 pub use state::{LoaderState, Progress};
@@ -33,7 +33,7 @@ use state::Resume;
 
 /// Properties of the dataset that the loader needs.
 #[derive(Clone)]
-pub(crate) struct About {
+pub(crate) struct DatasetInfo {
     /// `len(dataset)`. `None` if it has none.
     pub len: Arc<dyn Fn() -> Option<usize> + Send + Sync>,
     /// Name of the dataset's type.
@@ -44,7 +44,7 @@ pub(crate) struct About {
 pub struct DataLoader<F: Fetch> {
     fetch: Arc<F>,
     index: Index,
-    about: Option<About>,
+    dataset_info: Option<DatasetInfo>,
     options: LoaderOptions,
     init: Option<WorkerInitFn>,
     /// `generator`. `None` means the default generator.
@@ -54,7 +54,7 @@ pub struct DataLoader<F: Fetch> {
     /// PyTorch's warnings that were not taken yet.
     warnings: Vec<String>,
     /// Warnings that were sent to the observer.
-    shown: HashSet<String>,
+    emitted_warnings: HashSet<String>,
     /// Warnings to repeat whenever an iterator is made.
     warned_at_iter: Vec<String>,
     /// `_IterableDataset_len_called`: the dataset's length when the loader's length was requested.
@@ -99,14 +99,14 @@ impl<F: Fetch> DataLoader<F> {
         Ok(Self {
             fetch: Arc::new(fetch),
             index,
-            about: None,
+            dataset_info: None,
             options,
             init: None,
             generator: None,
             default_generator,
             pinner: pinning.pinner,
             warnings: Vec::new(),
-            shown: HashSet::new(),
+            emitted_warnings: HashSet::new(),
             warned_at_iter: pinning.warning.into_iter().collect(),
             len_called: Cell::new(None),
             probe: Probe::off(),
@@ -157,9 +157,9 @@ impl<F: Fetch> DataLoader<F> {
         else {
             return Ok(self.index.len());
         };
-        let about = self.about.as_ref();
-        let Some(samples) = about.and_then(|a| (a.len)()) else {
-            let name = about.map_or("IterableDataset", |a| &a.name);
+        let dataset_info = self.dataset_info.as_ref();
+        let Some(samples) = dataset_info.and_then(|a| (a.len)()) else {
+            let name = dataset_info.map_or("IterableDataset", |a| &a.name);
             return Err(LoaderError::type_error(format!(
                 "object of type '{name}' has no len()"
             )));
@@ -184,14 +184,14 @@ impl<F: Fetch> DataLoader<F> {
 
     fn warn(&mut self, text: String) {
         // As in Python, each distinct warning is shown once.
-        if self.shown.insert(text.clone()) {
-            self.probe.say(Level::Warning, || text.clone());
+        if self.emitted_warnings.insert(text.clone()) {
+            self.probe.emit_message(Level::Warning, || text.clone());
         }
         self.warnings.push(text);
     }
 
     /// Returns true if samples come from streams, one per worker.
-    fn streams(&self) -> bool {
+    fn is_iterable(&self) -> bool {
         matches!(self.index, Index::Stream { .. })
     }
 }

@@ -8,25 +8,25 @@ use loadscope_trace::Stage;
 use loadscope_words::say;
 
 use crate::batch::Batch;
-use crate::caught::caught;
 use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::limits;
+use crate::panics::catch_panic;
 use crate::pin::Pinner;
 use crate::probe::Probe;
 use crate::sync::{
-    AtomicBool, Builder, JoinHandle, Patience, Receiver, RecvTimeoutError, Sender, unbounded,
+    AtomicBool, Builder, JoinHandle, Receiver, RecvTimeoutError, Sender, SpinWait, unbounded,
 };
-use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn};
+use crate::worker::{TaskOutput, Worker, WorkerCommand, WorkerInitFn, WorkerMessage};
 use crate::worker_info::WorkerInfo;
 
 /// Returns the remedy if there are not enough resources for a thread.
-fn fewer() -> &'static str {
+fn fewer_workers() -> &'static str {
     say!("Use fewer workers.")
 }
 
 /// Settings of the threads.
-pub(crate) struct Plan<'a, F> {
+pub(crate) struct PoolConfig<'a, F> {
     pub fetch: &'a Arc<F>,
     pub init: Option<WorkerInitFn>,
     pub num_workers: usize,
@@ -37,13 +37,13 @@ pub(crate) struct Plan<'a, F> {
 /// The running threads. Dropping it ends and joins them.
 pub(crate) struct Pool<F: Fetch> {
     /// Index queues. `None` for a worker without further work.
-    orders: Vec<Option<Sender<Order>>>,
-    arrivals: Option<Receiver<Arrival<F::Batch>>>,
-    patience: Patience,
+    index_queues: Vec<Option<Sender<WorkerCommand>>>,
+    result_queue: Option<Receiver<WorkerMessage<F::Batch>>>,
+    spin_wait: SpinWait,
     /// Number of sent tasks without an answer. An ended stream does not answer tasks after its end.
-    unanswered: usize,
+    pending_tasks: usize,
     /// Number of workers that were sent a new epoch and have not confirmed it.
-    unresumed: usize,
+    pending_resumes: usize,
     /// Cause of the first death of a worker.
     death: Option<Box<LoaderError>>,
     done: Arc<AtomicBool>,
@@ -53,31 +53,31 @@ pub(crate) struct Pool<F: Fetch> {
 
 impl<F: Fetch> Pool<F> {
     /// Starts the workers with seeds `base_seed + id`, and the pin thread if there is a pinner.
-    pub fn start(plan: Plan<'_, F>, probe: &Probe) -> Result<Self, LoaderError> {
-        let Plan {
+    pub fn start(config: PoolConfig<'_, F>, probe: &Probe) -> Result<Self, LoaderError> {
+        let PoolConfig {
             fetch,
             init,
             num_workers,
             base_seed,
             pinner,
-        } = plan;
+        } = config;
         let done = Arc::new(AtomicBool::new(false));
         // The channels need no bound, like PyTorch's queues. The prefetch window bounds the batches in flight to
         // `num_workers` times `prefetch_factor`.
-        let (results, mut arrivals) = unbounded();
+        let (results, mut result_queue) = unbounded();
         let mut pool = Self {
-            orders: Vec::with_capacity(num_workers),
-            arrivals: None,
-            patience: Patience::default(),
-            unanswered: 0,
-            unresumed: 0,
+            index_queues: Vec::with_capacity(num_workers),
+            result_queue: None,
+            spin_wait: SpinWait::default(),
+            pending_tasks: 0,
+            pending_resumes: 0,
             death: None,
             done: Arc::clone(&done),
             probe: probe.clone(),
             threads: Vec::with_capacity(num_workers + 1),
         };
         for id in 0..num_workers {
-            let (orders, inbox) = unbounded();
+            let (index_queue, inbox) = unbounded();
             let worker = Worker {
                 info: WorkerInfo {
                     id,
@@ -87,25 +87,25 @@ impl<F: Fetch> Pool<F> {
                 base_seed,
                 fetch: Arc::clone(fetch),
                 init: init.clone(),
-                orders: inbox,
+                index_queue: inbox,
                 results: results.clone(),
                 done: Arc::clone(&done),
-                probe: probe.until(Arc::clone(&done)),
+                probe: probe.with_done(Arc::clone(&done)),
             };
-            pool.orders.push(Some(orders));
-            let what = || (say!("worker {} of {num_workers}", id + 1), fewer());
+            pool.index_queues.push(Some(index_queue));
+            let what = || (say!("worker {} of {num_workers}", id + 1), fewer_workers());
             pool.spawn(format!("loader-w{id}"), what, move || worker.run())?;
         }
         if let Some(pinner) = pinner {
             let (pinned, out) = unbounded();
-            let inbox = std::mem::replace(&mut arrivals, out);
-            let probe = probe.until(done);
-            let what = || (say!("the pin thread").to_owned(), fewer());
+            let inbox = std::mem::replace(&mut result_queue, out);
+            let probe = probe.with_done(done);
+            let what = || (say!("the pin thread").to_owned(), fewer_workers());
             pool.spawn("loader-pin".to_owned(), what, move || {
                 pin_loop(&inbox, &pinned, &pinner, &probe);
             })?;
         }
-        pool.arrivals = Some(arrivals);
+        pool.result_queue = Some(result_queue);
         Ok(pool)
     }
 
@@ -131,22 +131,22 @@ impl<F: Fetch> Pool<F> {
         Ok(())
     }
 
-    /// Puts an order into the index queue of a worker.
-    pub fn send(&mut self, worker: usize, order: Order) {
-        match order {
-            Order::Task { .. } => self.unanswered += 1,
-            Order::Resume => self.unresumed += 1,
+    /// Puts a command into the index queue of a worker.
+    pub fn send(&mut self, worker: usize, command: WorkerCommand) {
+        match command {
+            WorkerCommand::Task { .. } => self.pending_tasks += 1,
+            WorkerCommand::Resume => self.pending_resumes += 1,
         }
         // A dead worker is noticed when its batch is awaited.
-        if let Some(Some(orders)) = self.orders.get(worker) {
-            let _ = orders.send(order);
+        if let Some(Some(index_queue)) = self.index_queues.get(worker) {
+            let _ = index_queue.send(command);
         }
     }
 
     /// Ends a worker without further work.
     pub fn close(&mut self, worker: usize) {
-        if let Some(orders) = self.orders.get_mut(worker) {
-            *orders = None;
+        if let Some(index_queue) = self.index_queues.get_mut(worker) {
+            *index_queue = None;
         }
     }
 
@@ -155,41 +155,41 @@ impl<F: Fetch> Pool<F> {
         &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<Arrival<F::Batch>, LoaderError> {
-        let arrival = self.next_arrival(timeout, interrupt)?;
-        match arrival {
-            Arrival::Batch { .. } | Arrival::Ended { .. } => {
-                self.unanswered = self.unanswered.saturating_sub(1);
+    ) -> Result<WorkerMessage<F::Batch>, LoaderError> {
+        let message = self.next_message(timeout, interrupt)?;
+        match message {
+            WorkerMessage::Batch { .. } | WorkerMessage::StreamEnded { .. } => {
+                self.pending_tasks = self.pending_tasks.saturating_sub(1);
             }
-            Arrival::Resumed => self.unresumed = self.unresumed.saturating_sub(1),
-            Arrival::Died { .. } => {}
+            WorkerMessage::Resumed => self.pending_resumes = self.pending_resumes.saturating_sub(1),
+            WorkerMessage::Died { .. } => {}
         }
-        Ok(arrival)
+        Ok(message)
     }
 
-    fn next_arrival(
+    fn next_message(
         &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<Arrival<F::Batch>, LoaderError> {
+    ) -> Result<WorkerMessage<F::Batch>, LoaderError> {
         /// Polling interval of the interrupt flag.
-        const LOOK: Duration = Duration::from_millis(20);
-        let arrivals = self.arrivals.as_ref().ok_or(LoaderError::WorkersGone)?;
-        if let Some(arrival) = self.patience.awake(arrivals) {
-            return Ok(arrival);
+        const INTERRUPT_POLL: Duration = Duration::from_millis(20);
+        let result_queue = self.result_queue.as_ref().ok_or(LoaderError::WorkersGone)?;
+        if let Some(message) = self.spin_wait.poll(result_queue) {
+            return Ok(message);
         }
         if timeout.is_none() && interrupt.is_none() {
-            return arrivals.recv().map_err(|_| LoaderError::WorkersGone);
+            return result_queue.recv().map_err(|_| LoaderError::WorkersGone);
         }
         let deadline = timeout.and_then(|t| Instant::now().checked_add(t.duration()));
         loop {
             let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
             let wait = match interrupt {
-                Some(_) => left.map_or(LOOK, |left| left.min(LOOK)),
-                None => left.unwrap_or(LOOK),
+                Some(_) => left.map_or(INTERRUPT_POLL, |left| left.min(INTERRUPT_POLL)),
+                None => left.unwrap_or(INTERRUPT_POLL),
             };
-            match arrivals.recv_timeout(wait) {
-                Ok(arrival) => return Ok(arrival),
+            match result_queue.recv_timeout(wait) {
+                Ok(message) => return Ok(message),
                 Err(RecvTimeoutError::Disconnected) => return Err(LoaderError::WorkersGone),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -217,7 +217,7 @@ impl<F: Fetch> Pool<F> {
 
     /// Prepares persistent workers for a new epoch. The rest of the old epoch is received and dropped.
     ///
-    /// If nothing is left, the workers are idle, and new tasks follow the `Resume` order in their queues. Then the call
+    /// If nothing is left, the workers are idle, and new tasks follow the `Resume` command in their queues. Then the call
     /// does not wait for the confirmations, which [`receive`](Self::receive) handles among the batches.
     pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         // A worker that died in an earlier epoch would never answer.
@@ -226,20 +226,20 @@ impl<F: Fetch> Pool<F> {
         }
         // Drains the confirmations of the previous epoch. Otherwise a program that only starts epochs would fill the queues.
         self.drain(interrupt)?;
-        for worker in 0..self.orders.len() {
-            self.send(worker, Order::Resume);
+        for worker in 0..self.index_queues.len() {
+            self.send(worker, WorkerCommand::Resume);
         }
-        if self.unanswered > 0 {
+        if self.pending_tasks > 0 {
             self.drain(interrupt)?;
-            self.unanswered = 0;
+            self.pending_tasks = 0;
         }
         Ok(())
     }
 
     /// Waits until every worker has confirmed its epoch, and drops everything before.
     fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
-        while self.unresumed > 0 {
-            if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {
+        while self.pending_resumes > 0 {
+            if let WorkerMessage::Died { os_id, how, .. } = self.receive(None, interrupt)? {
                 return Err(self.mark_dead(os_id, &how));
             }
         }
@@ -271,8 +271,8 @@ impl<F: Fetch> Drop for Pool<F> {
         self.done.store(true, Ordering::Release);
         self.probe.wake();
         // A closed index queue ends its worker, and a closed result queue ends the pin thread.
-        self.orders.clear();
-        self.arrivals = None;
+        self.index_queues.clear();
+        self.result_queue = None;
         for thread in self.threads.drain(..) {
             // A panic of a worker was reported when it happened.
             let _ = thread.join();
@@ -282,32 +282,32 @@ impl<F: Fetch> Drop for Pool<F> {
 
 /// PyTorch's `_pin_memory_loop`: forwards everything in order of arrival.
 fn pin_loop<B: Batch>(
-    inbox: &Receiver<Arrival<B>>,
-    out: &Sender<Arrival<B>>,
+    inbox: &Receiver<WorkerMessage<B>>,
+    out: &Sender<WorkerMessage<B>>,
     pinner: &Pinner,
     probe: &Probe,
 ) {
     tch::set_num_threads(1);
-    let mut patience = Patience::default();
-    let mut next = || patience.awake(inbox).or_else(|| inbox.recv().ok());
-    while let Some(arrival) = next() {
-        let forward = match arrival {
-            Arrival::Batch {
+    let mut spin_wait = SpinWait::default();
+    let mut next = || spin_wait.poll(inbox).or_else(|| inbox.recv().ok());
+    while let Some(message) = next() {
+        let forward = match message {
+            WorkerMessage::Batch {
                 batch,
                 worker,
-                result: Ok(Produced::Batch(made, _)),
+                result: Ok(TaskOutput::Batch(made, _)),
             } => {
                 probe.enter(batch, Stage::Pinning);
-                let pinned = caught(|| made.pin(pinner)).flatten();
+                let pinned = catch_panic(|| made.pin(pinner)).flatten();
                 probe.enter(batch, Stage::Returning);
                 let result = match pinned {
-                    Ok((made, lease)) => Ok(Produced::Batch(made, lease)),
+                    Ok((made, lease)) => Ok(TaskOutput::Batch(made, lease)),
                     Err(cause) => Err(LoaderError::Pinning {
                         batch,
                         cause: Box::new(cause),
                     }),
                 };
-                Arrival::Batch {
+                WorkerMessage::Batch {
                     batch,
                     worker,
                     result,

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use loadscope_trace::{BatchId, EventKind, Nanos};
 
 use crate::batch::Batch;
-use crate::caught::caught;
 use crate::clock::Clock;
+use crate::panics::catch_panic;
 use crate::probe::{ContentPolicy, Probe};
 
 /// Share of a worker's time for summarizing batches, after the run's grace budget is spent.
@@ -22,7 +22,7 @@ impl PreviewBudget {
     /// Creates the budget of a thread that begins to make batches.
     pub fn new(probe: &Probe) -> Self {
         Self {
-            since: probe.its_clock().map(Clock::now),
+            since: probe.clock_ref().map(Clock::now),
             paid: Duration::ZERO,
             probe: probe.clone(),
         }
@@ -31,38 +31,42 @@ impl PreviewBudget {
     /// Returns true if the thread may summarize the batch that it has just reported.
     ///
     /// It uses the last clock reading, because a batch may take only a microsecond.
-    pub fn may_look(&mut self) -> bool {
+    pub fn may_summarize(&mut self) -> bool {
         let share = match self.probe.content() {
             ContentPolicy::Off => return false,
             ContentPolicy::Share(share) => share.clamp(0.0, 1.0),
         };
-        if self.probe.looks_at_all() {
+        if self.probe.is_in_grace_period() {
             return true;
         }
-        let (Some(now), Some(since)) = (self.probe.last(), self.since) else {
+        let (Some(now), Some(since)) = (self.probe.last_event_time(), self.since) else {
             return false;
         };
         let earned = (now - since).to_duration().mul_f64(share);
         let credit = earned.saturating_sub(self.paid);
-        let (paid, is_free) = self.probe.pay(credit);
-        let may_look = is_free && paid < credit;
+        let (paid, is_free) = self.probe.pay_debt(credit);
+        let may_summarize = is_free && paid < credit;
         // Unused time is not saved. Otherwise many summaries would follow in a row after a pause.
-        self.paid = if may_look { earned } else { self.paid + paid };
-        may_look
+        self.paid = if may_summarize {
+            earned
+        } else {
+            self.paid + paid
+        };
+        may_summarize
     }
 
     /// Reports the contents of a batch without the samples at the positions `left_out`.
-    pub fn look<B: Batch>(&mut self, id: BatchId, batch: &B, left_out: &[u32]) {
+    pub fn summarize<B: Batch>(&mut self, id: BatchId, batch: &B, left_out: &[u32]) {
         let start = Instant::now();
         // A panic in a user's batch type must not end the worker.
-        let content = caught(|| batch.describe(id));
+        let content = catch_panic(|| batch.describe(id));
         if let Ok(Some(mut content)) = content {
             content.leave_out(left_out);
             self.probe.emit(|| EventKind::Content(Box::new(content)));
         }
         let took = start.elapsed();
         if !self.probe.spend_grace(took) {
-            self.probe.owe(took);
+            self.probe.add_debt(took);
         }
     }
 }
@@ -87,27 +91,27 @@ mod tests {
     fn content_writes_are_charged_after_the_grace_period() {
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
         let mut budget = PreviewBudget::new(&probe);
-        let may_look = |budget: &mut PreviewBudget| {
-            probe.mark();
-            budget.may_look()
+        let may_summarize = |budget: &mut PreviewBudget| {
+            probe.stamp_next_event();
+            budget.may_summarize()
         };
         let long = Duration::from_secs(3600);
-        let beginning = probe.mark().unwrap_or_default();
+        let beginning = probe.stamp_next_event().unwrap_or_default();
         events.charge(beginning, long);
-        assert!(may_look(&mut budget), "it is free");
+        assert!(may_summarize(&mut budget), "it is free");
         std::thread::sleep(Duration::from_millis(1));
-        while probe.looks_at_all() {
+        while probe.is_in_grace_period() {
             probe.spend_grace(Duration::from_secs(1));
         }
         events.charge(beginning, long);
         std::thread::sleep(Duration::from_millis(1));
-        assert!(may_look(&mut budget), "it is free still");
-        let later = probe.mark().unwrap_or_default();
+        assert!(may_summarize(&mut budget), "it is free still");
+        let later = probe.stamp_next_event().unwrap_or_default();
         events.charge(later, long);
-        assert!(!may_look(&mut budget));
+        assert!(!may_summarize(&mut budget));
         drop(budget);
         assert!(
-            !may_look(&mut PreviewBudget::new(&probe)),
+            !may_summarize(&mut PreviewBudget::new(&probe)),
             "it is carried over"
         );
     }
@@ -115,16 +119,16 @@ mod tests {
     #[test]
     fn a_pause_is_followed_by_only_one_preview() {
         let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
-        while probe.looks_at_all() {
+        while probe.is_in_grace_period() {
             probe.spend_grace(Duration::from_secs(1));
         }
         let mut budget = PreviewBudget::new(&probe);
         std::thread::sleep(Duration::from_millis(200));
-        probe.mark();
-        assert!(budget.may_look());
-        budget.look(BatchId::default(), &Slow, &[]);
-        probe.mark();
-        assert!(!budget.may_look());
+        probe.stamp_next_event();
+        assert!(budget.may_summarize());
+        budget.summarize(BatchId::default(), &Slow, &[]);
+        probe.stamp_next_event();
+        assert!(!budget.may_summarize());
     }
 
     #[test]
@@ -132,7 +136,7 @@ mod tests {
         const SHARE: f64 = 0.1;
         const THREADS: u32 = 3;
         let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(SHARE), 1 << 10);
-        while probe.looks_at_all() {
+        while probe.is_in_grace_period() {
             probe.spend_grace(Duration::from_secs(1));
         }
         let begin = Instant::now();
@@ -142,9 +146,9 @@ mod tests {
                 let mut budget = PreviewBudget::new(&probe);
                 for _ in 0..3 {
                     std::thread::sleep(Duration::from_micros(300));
-                    probe.mark();
-                    if budget.may_look() {
-                        budget.look(BatchId::default(), &Slow, &[]);
+                    probe.stamp_next_event();
+                    if budget.may_summarize() {
+                        budget.summarize(BatchId::default(), &Slow, &[]);
                         looks += 1;
                     }
                 }

@@ -20,7 +20,7 @@ use loadscope_words::say;
 use crate::clock::{Clock, Stamp};
 use crate::gate::Gate;
 use crate::sync::AtomicBool;
-use buffer::{Outlet, Writer};
+use buffer::{BufferPool, Writer};
 pub use events::Events;
 use record::Payload;
 use spending::Spending;
@@ -44,14 +44,14 @@ pub struct Probe {
 
 #[derive(Debug)]
 struct Shared {
-    outlet: Arc<Outlet>,
+    pool: Arc<BufferPool>,
     /// Token that is dropped with the last probe.
     _alive: Arc<()>,
     clock: Clock,
     content: ContentPolicy,
     spending: Arc<Spending>,
     /// True if a message has reported that whole batches are timed.
-    by_batch: AtomicBool,
+    batch_timing_reported: AtomicBool,
 }
 
 impl Probe {
@@ -64,22 +64,22 @@ impl Probe {
     ///
     /// Larger events count as several.
     pub fn new(clock: Clock, content: ContentPolicy, capacity: usize) -> (Self, Events) {
-        let (outlet, joined) = Outlet::new(capacity);
+        let (pool, new_sources) = BufferPool::new(capacity);
         let alive = Arc::new(());
         let spending = Arc::<Spending>::default();
         let events = Events::new(
-            Arc::clone(&outlet),
+            Arc::clone(&pool),
             Arc::clone(&spending),
             Arc::downgrade(&alive),
-            joined,
+            new_sources,
         );
         let shared = Shared {
-            outlet,
+            pool,
             _alive: alive,
             clock,
             content,
             spending,
-            by_batch: AtomicBool::new(false),
+            batch_timing_reported: AtomicBool::new(false),
         };
         let probe = Self {
             shared: Some(Arc::new(shared)),
@@ -100,7 +100,7 @@ impl Probe {
 
     /// Returns this probe for threads that the gate no longer blocks once `done` is set.
     #[must_use]
-    pub(crate) fn until(&self, done: Arc<AtomicBool>) -> Self {
+    pub(crate) fn with_done(&self, done: Arc<AtomicBool>) -> Self {
         Self {
             done,
             ..self.clone()
@@ -143,21 +143,21 @@ impl Probe {
     /// Returns true during the grace period, when contents are summarized regardless of the policy's share.
     ///
     /// A short run is summarized completely.
-    pub fn looks_at_all(&self) -> bool {
+    pub fn is_in_grace_period(&self) -> bool {
         (self.shared.as_ref()).is_some_and(|s| s.spending.is_in_grace())
     }
 
     /// Pays the debt for contents up to `credit`. Returns the paid time, and true if no debt is left.
     #[inline]
-    pub(crate) fn pay(&self, credit: Duration) -> (Duration, bool) {
-        let pay = |s: &Arc<Shared>| s.spending.pay(credit);
+    pub(crate) fn pay_debt(&self, credit: Duration) -> (Duration, bool) {
+        let pay = |s: &Arc<Shared>| s.spending.pay_debt(credit);
         self.shared.as_ref().map_or((Duration::ZERO, true), pay)
     }
 
     /// Adds time spent on contents to the debt.
-    pub(crate) fn owe(&self, debt: Duration) {
+    pub(crate) fn add_debt(&self, debt: Duration) {
         if let Some(shared) = &self.shared {
-            shared.spending.owe(debt);
+            shared.spending.add_debt(debt);
         }
     }
 
@@ -174,13 +174,13 @@ impl Probe {
 
     /// Returns a reference to the run's clock, if there is an observer.
     #[inline]
-    pub(crate) fn its_clock(&self) -> Option<&Clock> {
+    pub(crate) fn clock_ref(&self) -> Option<&Clock> {
         self.shared.as_ref().map(|s| &s.clock)
     }
 
     /// Returns the number of lost events that were not yet reported.
     pub fn dropped(&self) -> u64 {
-        let lost = |s: &Arc<Shared>| s.outlet.lost.load(Ordering::Relaxed);
+        let lost = |s: &Arc<Shared>| s.pool.lost.load(Ordering::Relaxed);
         self.shared.as_ref().map_or(0, lost)
     }
 
@@ -194,72 +194,77 @@ impl Probe {
     /// Records that a batch enters `stage`, after passing the gate.
     pub fn enter(&self, batch: BatchId, stage: Stage) {
         self.pass();
-        self.tell(true, || Payload::Entered(batch, stage));
+        self.record(true, || Payload::Entered(batch, stage));
     }
 
     /// Like [`enter`](Self::enter), at half the cost.
     ///
     /// The calling thread must have recorded an event before, and must not have received anything from another thread since.
     #[inline]
-    pub(crate) fn enter_next(&self, batch: BatchId, stage: Stage) {
+    pub(crate) fn enter_unordered(&self, batch: BatchId, stage: Stage) {
         self.pass();
-        self.tell(false, || Payload::Entered(batch, stage));
+        self.record(false, || Payload::Entered(batch, stage));
     }
 
     /// Like [`enter`](Self::enter), with the time of the thread's last event, unless the gate blocked the thread.
     #[inline]
-    pub(crate) fn enter_at_once(&self, batch: BatchId, stage: Stage) {
+    pub(crate) fn enter_at_last_stamp(&self, batch: BatchId, stage: Stage) {
         match &self.gate {
             Some(gate) if gate.is_paused() => self.enter(batch, stage),
-            _ => self.tell_at_once(|| Payload::Entered(batch, stage)),
+            _ => self.record_at_last_stamp(|| Payload::Entered(batch, stage)),
         }
     }
 
     /// Records that the consumer begins or ends waiting, with the time of the thread's last event.
     #[inline]
-    pub(crate) fn consumer_at_once(&self, waiting: bool) {
-        self.tell_at_once(|| Payload::Consumer { waiting });
+    pub(crate) fn consumer_at_last_stamp(&self, waiting: bool) {
+        self.record_at_last_stamp(|| Payload::Consumer { waiting });
     }
 
     /// Records that the consumer begins waiting.
     #[inline]
     pub(crate) fn consumer_waits(&self) {
-        self.tell(false, || Payload::Consumer { waiting: true });
+        self.record(false, || Payload::Consumer { waiting: true });
     }
 
     /// Records that a batch is sent to a worker, after passing the gate.
     ///
     /// The calling thread must not have received anything from another thread since its last event.
     #[inline]
-    pub(crate) fn dispatch(&self, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
+    pub(crate) fn record_dispatch(
+        &self,
+        batch: BatchId,
+        worker: Option<WorkerId>,
+        indices: &[usize],
+    ) {
         self.pass();
-        self.tell(false, || Payload::Dispatched(batch, worker, indices));
+        self.record(false, || Payload::Dispatched(batch, worker, indices));
     }
 
     /// Returns the time of the calling thread's last event.
     #[inline]
-    pub(crate) fn last(&self) -> Option<Nanos> {
+    pub(crate) fn last_event_time(&self) -> Option<Nanos> {
         let shared = self.shared.as_ref()?;
-        Writer::with(&shared.outlet, |writer, _| writer.last.at)
+        Writer::with(&shared.pool, |writer, _| writer.last.at)
     }
 
     /// Reads the clock for the next event that the calling thread records at once. Returns the time.
     #[inline]
-    pub(crate) fn mark(&self) -> Option<Nanos> {
+    pub(crate) fn stamp_next_event(&self) -> Option<Nanos> {
         let shared = self.shared.as_ref()?;
         let stamp = shared.clock.stamp(false);
-        Writer::with(&shared.outlet, |writer, _| writer.mark(stamp))
+        Writer::with(&shared.pool, |writer, _| writer.set_stamp(stamp))
     }
 
     /// Records the sample times of a batch that the calling thread has fetched.
-    pub(crate) fn fetched(
+    pub(crate) fn record_fetched(
         &self,
         batch: BatchId,
         samples: Vec<SampleTiming>,
         stages: Vec<StageTiming>,
     ) {
         if stages.is_empty() {
-            self.tell(false, || Payload::Fetched(batch, &samples));
+            self.record(false, || Payload::Fetched(batch, &samples));
         } else {
             self.emit(|| {
                 EventKind::Fetched(Box::new(Fetched {
@@ -279,31 +284,31 @@ impl Probe {
     }
 
     #[inline]
-    fn tell<'a>(&self, ordered: bool, payload: impl FnOnce() -> Payload<'a>) {
+    fn record<'a>(&self, ordered: bool, payload: impl FnOnce() -> Payload<'a>) {
         if let Some(shared) = &self.shared {
             let stamp = shared.clock.stamp(ordered);
-            shared.tell(|_| stamp, payload);
+            shared.record(|_| stamp, payload);
         }
     }
 
     #[inline]
-    fn tell_at_once<'a>(&self, payload: impl FnOnce() -> Payload<'a>) {
+    fn record_at_last_stamp<'a>(&self, payload: impl FnOnce() -> Payload<'a>) {
         if let Some(shared) = &self.shared {
-            let again = |last: Stamp| match last.orders {
+            let reuse_stamp = |last: Stamp| match last.is_unique {
                 true => last,
                 false => shared.clock.stamp(true),
             };
-            shared.tell(again, payload);
+            shared.record(reuse_stamp, payload);
         }
     }
 
     /// Reports once per run that whole batches are timed after this batch.
     #[cold]
-    pub(crate) fn say_by_batch(&self, batch: BatchId) {
-        let is_first = |s: &Arc<Shared>| !s.by_batch.swap(true, Ordering::Relaxed);
+    pub(crate) fn report_batch_timing(&self, batch: BatchId) {
+        let is_first = |s: &Arc<Shared>| !s.batch_timing_reported.swap(true, Ordering::Relaxed);
         if self.shared.as_ref().is_some_and(is_first) {
             let BatchId { epoch, idx } = batch;
-            self.say(Level::Info, || {
+            self.emit_message(Level::Info, || {
                 say!(
                     "samples take less than 200 ns each: after batch {idx} of epoch {epoch}, only whole batches are timed"
                 )
@@ -312,7 +317,7 @@ impl Probe {
     }
 
     /// Records a message about the run.
-    pub fn say(&self, level: Level, text: impl FnOnce() -> String) {
+    pub fn emit_message(&self, level: Level, text: impl FnOnce() -> String) {
         self.emit(|| {
             EventKind::Message(Box::new(Message {
                 level,
@@ -328,39 +333,43 @@ impl Probe {
 impl Shared {
     /// Records an event. `stamp` receives the stamp of this thread's last event.
     #[inline]
-    fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, payload: impl FnOnce() -> Payload<'a>) {
-        let tell = |writer: &mut Writer, outlet: &Outlet| {
+    fn record<'a>(
+        &self,
+        stamp: impl FnOnce(Stamp) -> Stamp,
+        payload: impl FnOnce() -> Payload<'a>,
+    ) {
+        let record = |writer: &mut Writer, pool: &BufferPool| {
             let stamp = stamp(writer.last);
-            writer.tell(outlet, stamp, payload());
+            writer.record(pool, stamp, payload());
         };
-        if Writer::with(&self.outlet, tell).is_none() {
-            self.outlet.lost.fetch_add(1, Ordering::Relaxed);
+        if Writer::with(&self.pool, record).is_none() {
+            self.pool.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
         let stamp = self.clock.stamp(true);
         // Building an event may allocate, so the room is checked first.
-        match Writer::with(&self.outlet, |writer, outlet| writer.has_room(outlet)) {
+        match Writer::with(&self.pool, |writer, pool| writer.has_room(pool)) {
             Some(true) => {}
             Some(false) => return,
             None => {
-                self.outlet.lost.fetch_add(1, Ordering::Relaxed);
+                self.pool.lost.fetch_add(1, Ordering::Relaxed);
                 return;
             }
         }
         match kind() {
             EventKind::Entered { batch, stage } => {
-                self.tell(|_| stamp, || Payload::Entered(batch, stage));
+                self.record(|_| stamp, || Payload::Entered(batch, stage));
             }
             EventKind::Consumer { waiting } => {
-                self.tell(|_| stamp, || Payload::Consumer { waiting });
+                self.record(|_| stamp, || Payload::Consumer { waiting });
             }
             kind => {
-                let tell = |writer: &mut Writer, outlet: &Outlet| {
-                    writer.tell_beside(outlet, stamp, kind);
+                let record = |writer: &mut Writer, pool: &BufferPool| {
+                    writer.record_to_side_queue(pool, stamp, kind);
                 };
-                let _ = Writer::with(&self.outlet, tell);
+                let _ = Writer::with(&self.pool, record);
             }
         }
     }

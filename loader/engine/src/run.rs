@@ -227,12 +227,12 @@ impl Training {
         let info = facts.info(clock.unix_ns, pinning.label);
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
         if dataset.len() == Some(0) {
-            probe.say(Level::Warning, || {
+            probe.emit_message(Level::Warning, || {
                 "The dataset has no samples, so the loader yields no batches".to_owned()
             });
         }
         for note in dataset.notes() {
-            probe.say(Level::Warning, || note.clone());
+            probe.emit_message(Level::Warning, || note.clone());
         }
         Ok(Self {
             loader: loader.observed(probe.clone()).interruptible(stop),
@@ -248,7 +248,7 @@ impl Training {
     fn stretch(&mut self, factor: u32) {
         self.factor = factor;
         if factor > 1 {
-            self.probe.say(Level::Info, || {
+            self.probe.emit_message(Level::Info, || {
                 format!("In slow motion: each sample and each training step takes {factor} times as long")
             });
         }
@@ -279,7 +279,7 @@ impl Training {
             Ok(batches) => batches,
             Err(LoaderError::Interrupted) => return Ok(()),
             Err(error) => {
-                self.probe.say(Level::Error, || error.to_string());
+                self.probe.emit_message(Level::Error, || error.to_string());
                 return Err(error);
             }
         };

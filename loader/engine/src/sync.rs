@@ -7,7 +7,7 @@
 #[cfg(feature = "explore")]
 mod explored;
 #[cfg(not(feature = "explore"))]
-mod patience;
+mod spin_wait;
 
 #[cfg(not(feature = "explore"))]
 mod real {
@@ -16,7 +16,7 @@ mod real {
     pub(crate) use std::thread::{Builder, JoinHandle};
     pub(crate) use std::thread_local;
 
-    pub(crate) use super::patience::Patience;
+    pub(crate) use super::spin_wait::SpinWait;
     pub(crate) use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 }
 

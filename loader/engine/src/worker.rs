@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering;
 
 use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 
-use crate::caught::{caught, death_of};
 use crate::collate::CollateSite;
 use crate::dataset::SampleError;
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
+use crate::panics::{catch_panic, describe_death};
 use crate::pin::Lease;
 use crate::preview_budget::PreviewBudget;
 use crate::probe::Probe;
-use crate::sync::{AtomicBool, Patience, Receiver, Sender};
+use crate::sync::{AtomicBool, Receiver, Sender, SpinWait};
 use crate::worker_info::{WorkerInfo, become_worker};
 
 /// PyTorch's `worker_init_fn`, called with the worker's ID in its thread.
@@ -22,7 +22,7 @@ pub type WorkerInitFn = Arc<dyn Fn(usize) -> Result<(), SampleError> + Send + Sy
 
 /// Message from the main thread to a worker. Dropping the sender ends the worker.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub(crate) enum WorkerCommand {
     /// Request for a batch.
     Task {
         /// Batch ID.
@@ -38,7 +38,7 @@ pub(crate) enum Order {
 
 /// Result of a task.
 #[derive(Debug)]
-pub(crate) enum Produced<B> {
+pub(crate) enum TaskOutput<B> {
     /// A batch, and its pooled buffers.
     Batch(B, Lease),
     /// A skipped batch, as requested.
@@ -47,21 +47,21 @@ pub(crate) enum Produced<B> {
 
 /// Message from a worker.
 #[derive(Debug)]
-pub(crate) enum Arrival<B> {
+pub(crate) enum WorkerMessage<B> {
     /// A batch or its error.
     Batch {
         batch: BatchId,
         worker: WorkerId,
-        result: Result<Produced<B>, LoaderError>,
+        result: Result<TaskOutput<B>, LoaderError>,
     },
     /// End of the worker's stream instead of a batch. PyTorch's `_IterableDatasetStopIteration`.
-    Ended {
+    StreamEnded {
         batch: BatchId,
         worker: WorkerId,
         /// True if it was answered before the state was saved, so that no event names it.
         skip: bool,
     },
-    /// Confirmation of a new epoch. All earlier orders are done.
+    /// Confirmation of a new epoch. All earlier commands are done.
     Resumed,
     /// The worker's thread ended unexpectedly.
     Died {
@@ -77,15 +77,15 @@ pub(crate) struct Worker<F: Fetch> {
     pub base_seed: u64,
     pub fetch: Arc<F>,
     pub init: Option<WorkerInitFn>,
-    pub orders: Receiver<Order>,
-    pub results: Sender<Arrival<F::Batch>>,
+    pub index_queue: Receiver<WorkerCommand>,
+    pub results: Sender<WorkerMessage<F::Batch>>,
     /// True when results are no longer wanted. Then tasks are skipped.
     pub done: Arc<AtomicBool>,
     pub probe: Probe,
 }
 
 /// Fetcher of the epoch, or the reason that there is none.
-enum Fetching<B> {
+enum FetcherState<B> {
     Ready(Box<dyn Fetcher<Batch = B>>),
     /// Error of `worker_init_fn` or the dataset, which the first task returns.
     Failed(LoaderError),
@@ -114,10 +114,10 @@ impl<F: Fetch> Worker<F> {
             os_id: os_thread_id().and_then(|id| u32::try_from(id).ok()),
         });
         if let Err(payload) = ended {
-            let _ = self.results.send(Arrival::Died {
+            let _ = self.results.send(WorkerMessage::Died {
                 worker,
                 os_id: os_thread_id(),
-                how: death_of(&*payload),
+                how: describe_death(&*payload),
             });
         }
     }
@@ -133,27 +133,28 @@ impl<F: Fetch> Worker<F> {
                 os_id: os_thread_id(),
             }))
         });
-        let mut fetching = match self.call_init() {
+        let mut fetcher_state = match self.call_init() {
             Ok(()) => self.start(),
-            Err(error) => Fetching::Failed(error),
+            Err(error) => FetcherState::Failed(error),
         };
         let mut budget = PreviewBudget::new(&self.probe);
-        let mut patience = Patience::default();
-        let mut next = || (patience.awake(&self.orders)).or_else(|| self.orders.recv().ok());
-        while let Some(order) = next() {
-            let sent = match order {
-                Order::Resume => {
-                    let sent = self.results.send(Arrival::Resumed).is_ok();
-                    fetching = self.start();
+        let mut spin_wait = SpinWait::default();
+        let mut next =
+            || (spin_wait.poll(&self.index_queue)).or_else(|| self.index_queue.recv().ok());
+        while let Some(command) = next() {
+            let sent = match command {
+                WorkerCommand::Resume => {
+                    let sent = self.results.send(WorkerMessage::Resumed).is_ok();
+                    fetcher_state = self.start();
                     sent
                 }
-                Order::Task { .. } if self.done.load(Ordering::Acquire) => true,
-                Order::Task {
+                WorkerCommand::Task { .. } if self.done.load(Ordering::Acquire) => true,
+                WorkerCommand::Task {
                     batch,
                     request,
                     skip,
-                } => match self.answer(&mut fetching, batch, &request, skip, &mut budget) {
-                    Some(arrival) => self.results.send(arrival).is_ok(),
+                } => match self.run_task(&mut fetcher_state, batch, &request, skip, &mut budget) {
+                    Some(message) => self.results.send(message).is_ok(),
                     None => true,
                 },
             };
@@ -167,60 +168,62 @@ impl<F: Fetch> Worker<F> {
         let Some(init) = &self.init else {
             return Ok(());
         };
-        caught(|| init(self.info.id))?.map_err(LoaderError::from)
+        catch_panic(|| init(self.info.id))?.map_err(LoaderError::from)
     }
 
-    fn start(&self) -> Fetching<F::Batch> {
-        match caught(|| self.fetch.start()).flatten() {
-            Ok(fetcher) => Fetching::Ready(fetcher),
-            Err(error) => Fetching::Failed(error),
+    fn start(&self) -> FetcherState<F::Batch> {
+        match catch_panic(|| self.fetch.start()).flatten() {
+            Ok(fetcher) => FetcherState::Ready(fetcher),
+            Err(error) => FetcherState::Failed(error),
         }
     }
 
     /// Performs a task. `None` if it gets no answer.
-    fn answer(
+    fn run_task(
         &self,
-        fetching: &mut Fetching<F::Batch>,
+        fetcher_state: &mut FetcherState<F::Batch>,
         batch: BatchId,
         request: &Request,
         skip: bool,
         budget: &mut PreviewBudget,
-    ) -> Option<Arrival<F::Batch>> {
+    ) -> Option<WorkerMessage<F::Batch>> {
         let worker = self.id();
         let mut left_out = Vec::new();
-        let result = match fetching {
-            Fetching::Ended => return None,
-            Fetching::Ready(fetcher) if skip => {
+        let result = match fetcher_state {
+            FetcherState::Ended => return None,
+            FetcherState::Ready(fetcher) if skip => {
                 let site = CollateSite::Worker;
-                let there = go_past(&mut **fetcher, &self.probe, batch, site, request);
-                Ok(there.then_some(Produced::Skipped))
+                let there = skip_batch(&mut **fetcher, &self.probe, batch, site, request);
+                Ok(there.then_some(TaskOutput::Skipped))
             }
-            Fetching::Ready(fetcher) => {
+            FetcherState::Ready(fetcher) => {
                 let fetched =
                     fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
                 fetched.map(|fetched| {
                     fetched.map(|fetched| {
                         left_out = fetched.left_out;
-                        Produced::Batch(fetched.made, Lease::default())
+                        TaskOutput::Batch(fetched.made, Lease::default())
                     })
                 })
             }
-            Fetching::Failed(_) | Fetching::Unbound if skip => {
+            FetcherState::Failed(_) | FetcherState::Unbound if skip => {
                 // Its error was yielded before the state was saved.
-                *fetching = Fetching::Unbound;
-                Ok(Some(Produced::Skipped))
+                *fetcher_state = FetcherState::Unbound;
+                Ok(Some(TaskOutput::Skipped))
             }
-            Fetching::Failed(_) | Fetching::Unbound => Err(self.no_fetcher(fetching, batch)),
+            FetcherState::Failed(_) | FetcherState::Unbound => {
+                Err(self.no_fetcher(fetcher_state, batch))
+            }
         };
         let result = match result {
             Ok(Some(produced)) => Ok(produced),
             Err(error) => Err(error),
             Ok(None) => {
-                *fetching = Fetching::Ended;
+                *fetcher_state = FetcherState::Ended;
                 if !skip {
                     self.probe.enter(batch, Stage::Returning);
                 }
-                return Some(Arrival::Ended {
+                return Some(WorkerMessage::StreamEnded {
                     batch,
                     worker,
                     skip,
@@ -228,15 +231,15 @@ impl<F: Fetch> Worker<F> {
             }
         };
         if !skip {
-            self.probe.enter_next(batch, Stage::Returning);
+            self.probe.enter_unordered(batch, Stage::Returning);
         }
         // Before the batch is sent, because the consumer may write to it afterwards. The time does not count as collating.
-        if let Ok(Produced::Batch(made, _)) = &result
-            && budget.may_look()
+        if let Ok(TaskOutput::Batch(made, _)) = &result
+            && budget.may_summarize()
         {
-            budget.look(batch, made, &left_out);
+            budget.summarize(batch, made, &left_out);
         }
-        Some(Arrival::Batch {
+        Some(WorkerMessage::Batch {
             batch,
             worker,
             result,
@@ -244,10 +247,14 @@ impl<F: Fetch> Worker<F> {
     }
 
     /// Returns the error of a task without a fetcher.
-    fn no_fetcher(&self, fetching: &mut Fetching<F::Batch>, batch: BatchId) -> LoaderError {
+    fn no_fetcher(
+        &self,
+        fetcher_state: &mut FetcherState<F::Batch>,
+        batch: BatchId,
+    ) -> LoaderError {
         self.probe.enter(batch, Stage::Fetching);
-        let cause = match std::mem::replace(fetching, Fetching::Unbound) {
-            Fetching::Failed(error) => error,
+        let cause = match std::mem::replace(fetcher_state, FetcherState::Unbound) {
+            FetcherState::Failed(error) => error,
             _ => LoaderError::python(
                 ExceptionKind::UNBOUND_LOCAL_ERROR,
                 "cannot access local variable 'fetcher' where it is not associated with a value: \
@@ -266,7 +273,7 @@ impl<F: Fetch> Worker<F> {
 /// Skips a batch that was yielded before. Returns false if the stream ended.
 ///
 /// Errors are ignored, because they were reported when the batch was yielded.
-pub(crate) fn go_past<B>(
+pub(crate) fn skip_batch<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,
     probe: &Probe,
     batch: BatchId,
@@ -275,7 +282,7 @@ pub(crate) fn go_past<B>(
 ) -> bool {
     let silent = probe.silent();
     let mut scope = FetchScope::new(&silent, batch, site);
-    caught(|| fetcher.skip(request, &mut scope)).unwrap_or(true)
+    catch_panic(|| fetcher.skip(request, &mut scope)).unwrap_or(true)
 }
 
 /// A batch, and the positions of its missing samples.
@@ -301,16 +308,16 @@ pub(crate) fn fetch_batch<B>(
     match worker {
         Some(_) => probe.enter(batch, Stage::Fetching),
         // It was dispatched at this moment.
-        None => probe.enter_at_once(batch, Stage::Fetching),
+        None => probe.enter_at_last_stamp(batch, Stage::Fetching),
     }
     let mut scope = FetchScope::new(probe, batch, site);
-    let result = caught(|| fetcher.fetch(request, &mut scope)).unwrap_or_else(|error| {
+    let result = catch_panic(|| fetcher.fetch(request, &mut scope)).unwrap_or_else(|error| {
         Err(FetchError {
             sample: scope.current(),
             error,
         })
     });
-    scope.tell_timings();
+    scope.record_timings();
     let left_out = scope.into_left_out();
     let result = result.map(|made| made.map(|made| FetchedBatch { made, left_out }));
     result.map_err(|e| LoaderError::Worker {

@@ -186,7 +186,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Code,
     ),
     exempt(
-        "loader/engine/src/caught.rs",
+        "loader/engine/src/panics.rs",
         &["exited unexpectedly", "{how}. Details are lost"],
         Why::PyTorch,
     ),
@@ -251,7 +251,11 @@ pub const EXEMPT: &[Exempt] = &[
         &["object of type"],
         Why::PyTorch,
     ),
-    exempt("loader/engine/src/loader/begin.rs", &[""], Why::PyTorch),
+    exempt(
+        "loader/engine/src/loader/epoch_start.rs",
+        &[""],
+        Why::PyTorch,
+    ),
     exempt(
         "loader/engine/src/loader/builder.rs",
         &["pin_memory_device is"],
@@ -263,7 +267,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
-        "loader/engine/src/loader/iter/told.rs",
+        "loader/engine/src/loader/iter/events.rs",
         &[". PyTorch ends"],
         Why::Recorded,
     ),

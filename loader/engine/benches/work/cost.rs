@@ -89,7 +89,7 @@ pub fn cost<F: Fetch>(
 ) -> Result<Json, LoaderError> {
     // At the beginning of a run each batch is summarized. A long run pays only the cost after that.
     let begin = Instant::now();
-    while observer.probe.looks_at_all() && begin.elapsed() < BEGINNING {
+    while observer.probe.is_in_grace_period() && begin.elapsed() < BEGINNING {
         turn(recorded, Some(observer))?;
     }
     observer.catch_up();

@@ -62,7 +62,7 @@ impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
             .into());
         };
         let batch = self.dataset.gather(indices, &mut scope.stages);
-        scope.collating();
+        scope.begin_collating();
         Ok(Some(batch.map_err(LoaderError::from)?))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use loadscope_trace::{BatchId, Nanos, Stage, StageTiming};
 
-use super::pace::Pace;
 use super::stopwatch::Stopwatch;
+use super::timing_granularity::TimingGranularity;
 use crate::collate::CollateSite;
 use crate::dataset::SampleClock;
 use crate::probe::Probe;
@@ -23,16 +23,16 @@ pub struct FetchScope<'a> {
     stopwatch: Option<Stopwatch<'a>>,
     /// Dataset index of the current sample.
     current: Option<usize>,
-    told: bool,
+    timings_recorded: bool,
     /// True if the clock was read at the end of the last sample, and nothing was done since.
-    marked: bool,
+    is_stamped: bool,
     /// Positions of failed samples that are missing in the batch.
     left_out: Vec<u32>,
 }
 
 impl<'a> FetchScope<'a> {
     pub(crate) fn new(probe: &'a Probe, batch: BatchId, site: CollateSite) -> Self {
-        let clock = probe.its_clock();
+        let clock = probe.clock_ref();
         let stopwatch = clock.map(Stopwatch::new);
         let stages = clock.map_or_else(SampleClock::off, |clock| SampleClock::of(clock.clone()));
         Self {
@@ -43,8 +43,8 @@ impl<'a> FetchScope<'a> {
             left_out: Vec::new(),
             stopwatch,
             current: None,
-            told: false,
-            marked: false,
+            timings_recorded: false,
+            is_stamped: false,
         }
     }
 
@@ -81,18 +81,18 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// Fetches the samples at `indices` with `get`, up to the first error. `pace` determines whether each is timed.
+    /// Fetches the samples at `indices` with `get`, up to the first error. `granularity` determines whether each is timed.
     #[inline]
-    pub(super) fn each<T, E>(
+    pub(super) fn fetch_each<T, E>(
         &mut self,
         indices: &[usize],
-        pace: &mut Pace,
+        granularity: &mut TimingGranularity,
         get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
         match &self.stopwatch {
             None => self.untimed(indices, get),
-            Some(_) if pace.is_by_batch() => self.together(indices, pace, get),
-            Some(_) => self.one_by_one(indices, pace, get),
+            Some(_) if granularity.is_by_batch() => self.time_as_batch(indices, granularity, get),
+            Some(_) => self.time_each_sample(indices, granularity, get),
         }
     }
 
@@ -113,59 +113,61 @@ impl<'a> FetchScope<'a> {
     }
 
     /// Times the batch as a whole, with the events that are recorded anyway.
-    fn together<T, E>(
+    fn time_as_batch<T, E>(
         &mut self,
         indices: &[usize],
-        pace: &mut Pace,
+        granularity: &mut TimingGranularity,
         get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
-        let begin = self.probe.last();
+        let begin = self.probe.last_event_time();
         let samples = self.untimed(indices, get)?;
-        self.marked = true;
-        match self.probe.mark() {
+        self.is_stamped = true;
+        match self.probe.stamp_next_event() {
             Some(end) if !self.stages.has_stages() => {
-                pace.note(indices.len(), end - begin.unwrap_or(end));
+                granularity.record_batch(indices.len(), end - begin.unwrap_or(end));
             }
             // If samples have named stages, each sample must be timed.
-            _ => pace.reset(),
+            _ => granularity.reset(),
         }
         Ok(samples)
     }
 
-    fn one_by_one<T, E>(
+    fn time_each_sample<T, E>(
         &mut self,
         indices: &[usize],
-        pace: &mut Pace,
+        granularity: &mut TimingGranularity,
         mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
         let mut samples = Vec::with_capacity(indices.len());
         if let Some(stopwatch) = &mut self.stopwatch {
-            stopwatch.expect(indices.len());
+            stopwatch.reserve(indices.len());
         }
         for &index in indices {
             self.begin_sample(Some(index));
             samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
             self.end_sample();
         }
-        let wall = (self.stopwatch.as_mut()).map_or(Nanos::ZERO, Stopwatch::so_far);
+        let wall = (self.stopwatch.as_mut()).map_or(Nanos::ZERO, Stopwatch::total_wall);
         match self.stages.has_stages() {
-            true => pace.reset(),
-            false if pace.note(indices.len(), wall) => self.probe.say_by_batch(self.batch),
+            true => granularity.reset(),
+            false if granularity.record_batch(indices.len(), wall) => {
+                self.probe.report_batch_timing(self.batch)
+            }
             false => {}
         }
         Ok(samples)
     }
 
-    /// Copies samples in memory with `copy`, like [`each`](Self::each).
+    /// Copies samples in memory with `copy`, like [`fetch_each`](Self::fetch_each).
     ///
     /// The copy is the whole time of a sample, so there are no stages.
     pub(super) fn stack(
         &mut self,
         indices: &[usize],
-        pace: &mut Pace,
+        granularity: &mut TimingGranularity,
         mut copy: impl FnMut(usize),
     ) {
-        let copied = self.each(indices, pace, |index, _| -> Result<(), Infallible> {
+        let copied = self.fetch_each(indices, granularity, |index, _| -> Result<(), Infallible> {
             copy(index);
             Ok(())
         });
@@ -178,7 +180,7 @@ impl<'a> FetchScope<'a> {
     }
 
     /// Records the positions of failed samples that will be missing in the batch.
-    pub(super) fn leave_out(&mut self, places: Vec<u32>) {
+    pub(super) fn set_left_out(&mut self, places: Vec<u32>) {
         self.left_out = places;
     }
 
@@ -188,20 +190,20 @@ impl<'a> FetchScope<'a> {
     }
 
     /// Ends fetching and begins collating.
-    pub fn collating(&mut self) {
-        let told = self.tell_timings();
-        match told || std::mem::take(&mut self.marked) {
-            true => self.probe.enter_at_once(self.batch, Stage::Collating),
-            false => self.probe.enter_next(self.batch, Stage::Collating),
+    pub fn begin_collating(&mut self) {
+        let recorded = self.record_timings();
+        match recorded || std::mem::take(&mut self.is_stamped) {
+            true => self.probe.enter_at_last_stamp(self.batch, Stage::Collating),
+            false => self.probe.enter_unordered(self.batch, Stage::Collating),
         }
     }
 
     /// Reports the measured times once. Returns true if this call reported them.
-    pub(crate) fn tell_timings(&mut self) -> bool {
+    pub(crate) fn record_timings(&mut self) -> bool {
         let Some(stopwatch) = &mut self.stopwatch else {
             return false;
         };
-        if std::mem::replace(&mut self.told, true) {
+        if std::mem::replace(&mut self.timings_recorded, true) {
             return false;
         }
         // The current sample, if any, has failed.
@@ -220,7 +222,7 @@ impl<'a> FetchScope<'a> {
             }
         });
         let stages = named.collect();
-        self.probe.fetched(self.batch, samples, stages);
+        self.probe.record_fetched(self.batch, samples, stages);
         true
     }
 }
@@ -244,18 +246,20 @@ mod tests {
     ) -> (usize, usize, Vec<String>) {
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 20);
         let indices: Vec<usize> = (0..256).collect();
-        let mut pace = Pace::default();
+        let mut granularity = TimingGranularity::default();
         for idx in 0..batches {
             let batch = BatchId { epoch: 0, idx };
             probe.enter(batch, Stage::Fetching);
             let mut scope = FetchScope::new(&probe, batch, CollateSite::Main);
-            drop(scope.each(&indices, &mut pace, |index, clock| {
-                get(index, clock);
-                Ok::<_, Infallible>(())
-            }));
-            scope.collating();
+            drop(
+                scope.fetch_each(&indices, &mut granularity, |index, clock| {
+                    get(index, clock);
+                    Ok::<_, Infallible>(())
+                }),
+            );
+            scope.begin_collating();
         }
-        let (mut one_by_one, mut begun, mut said) = (0, 0, Vec::new());
+        let (mut one_by_one, mut begun, mut messages) = (0, 0, Vec::new());
         let mut last = Nanos::ZERO;
         for event in events.try_iter() {
             assert!(event.at >= last, "no time goes back");
@@ -269,21 +273,24 @@ mod tests {
                     stage: Stage::Collating,
                     ..
                 } => begun += 1,
-                EventKind::Message(message) => said.push(message.text),
+                EventKind::Message(message) => messages.push(message.text),
                 _ => {}
             }
         }
         assert_eq!(begun, batches as usize);
-        (one_by_one, begun - one_by_one, said)
+        (one_by_one, begun - one_by_one, messages)
     }
 
     #[test]
     fn very_short_samples_report_batch_timing_once() {
-        let (one_by_one, together, said) = timed(500, |_, _| {});
+        let (one_by_one, together, messages) = timed(500, |_, _| {});
         assert!(one_by_one >= 16, "{one_by_one}");
         assert!(together > 100, "{together}");
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("only whole batches are timed"), "{said:?}");
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert!(
+            messages[0].contains("only whole batches are timed"),
+            "{messages:?}"
+        );
     }
 
     #[test]
@@ -292,9 +299,9 @@ mod tests {
             let begin = std::time::Instant::now();
             while begin.elapsed() < took {}
         };
-        let (one_by_one, together, said) = timed(50, |_, _| busy(Duration::from_micros(1)));
-        assert_eq!((one_by_one, together, said.len()), (50, 0, 0));
-        let (one_by_one, together, said) = timed(50, |_, clock| clock.stage("read", || {}));
-        assert_eq!((one_by_one, together, said.len()), (50, 0, 0));
+        let (one_by_one, together, messages) = timed(50, |_, _| busy(Duration::from_micros(1)));
+        assert_eq!((one_by_one, together, messages.len()), (50, 0, 0));
+        let (one_by_one, together, messages) = timed(50, |_, clock| clock.stage("read", || {}));
+        assert_eq!((one_by_one, together, messages.len()), (50, 0, 0));
     }
 }

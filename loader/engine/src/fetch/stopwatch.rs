@@ -17,11 +17,11 @@ const SHORT: Nanos = Nanos(1_000);
 /// Time of a block from which blocks of one sample are used again.
 const LONG: Nanos = Nanos(4_000);
 /// Maximum number of samples per block, so that a slow sample is noticed soon.
-const MOST: usize = 16;
+const MAX_BLOCK: usize = 16;
 /// Minimum wall time of a sample for a CPU time reading.
 ///
 /// The reading is a system call of 0.25 µs, which would dominate the time of shorter samples.
-const WORTH_CPU: Nanos = Nanos(20_000);
+const MIN_WALL_FOR_CPU: Nanos = Nanos(20_000);
 
 /// End of one sample and start of the next.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl<'a> Stopwatch<'a> {
     }
 
     /// Reserves memory for `samples` samples.
-    pub fn expect(&mut self, samples: usize) {
+    pub fn reserve(&mut self, samples: usize) {
         self.timings.reserve(samples);
     }
 
@@ -78,7 +78,7 @@ impl<'a> Stopwatch<'a> {
             let wall = self.close();
             self.block = match wall {
                 _ if alone || wall >= LONG => 1,
-                _ if wall < SHORT => (self.block * 4).min(MOST),
+                _ if wall < SHORT => (self.block * 4).min(MAX_BLOCK),
                 _ => self.block,
             };
         }
@@ -98,7 +98,7 @@ impl<'a> Stopwatch<'a> {
     }
 
     /// Ends the current block and returns the total time of all samples.
-    pub fn so_far(&mut self) -> Nanos {
+    pub fn total_wall(&mut self) -> Nanos {
         if self.waiting > 0 {
             self.close();
         }
@@ -127,7 +127,7 @@ impl<'a> Stopwatch<'a> {
         };
         let wall = end - begin.at;
         let mut cpu = None;
-        if samples == 1 && wall >= WORTH_CPU {
+        if samples == 1 && wall >= MIN_WALL_FOR_CPU {
             let now = thread_cpu_time();
             cpu = now.zip(begin.cpu).map(|(now, begin)| now - begin);
             // The time of this reading belongs to no sample.
@@ -254,19 +254,26 @@ mod tests {
     fn a_sample_with_stages_is_timed_alone() {
         let clock = Clock::start();
         let mut watch = Stopwatch::new(&clock);
-        watch.block = MOST;
-        quick(&mut watch, MOST - 1);
-        assert_eq!(watch.waiting, MOST - 1, "it comes in the middle of a block");
+        watch.block = MAX_BLOCK;
+        quick(&mut watch, MAX_BLOCK - 1);
+        assert_eq!(
+            watch.waiting,
+            MAX_BLOCK - 1,
+            "it comes in the middle of a block"
+        );
         watch.begin();
         let at = watch.clock.now();
         std::thread::sleep(Duration::from_millis(3));
         watch.end_staged(at);
         quick(&mut watch, 10);
         let timings = watch.take(false);
-        assert_eq!(timings.len(), MOST + 10);
-        assert_eq!(timings[MOST - 1].start, at);
-        assert_eq!(timings[MOST - 2].start + timings[MOST - 2].wall, at);
-        assert!(timings[MOST - 1].wall >= Nanos(2_900_000));
+        assert_eq!(timings.len(), MAX_BLOCK + 10);
+        assert_eq!(timings[MAX_BLOCK - 1].start, at);
+        assert_eq!(
+            timings[MAX_BLOCK - 2].start + timings[MAX_BLOCK - 2].wall,
+            at
+        );
+        assert!(timings[MAX_BLOCK - 1].wall >= Nanos(2_900_000));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loadscope_plan::processors;
 use loadscope_trace::PinMemory;
 
-use super::{About, Arguments, DataLoader, Index, LoaderOptions, too_many_workers};
+use super::{Arguments, DataLoader, DatasetInfo, Index, LoaderOptions, too_many_workers};
 use crate::dataset::{Dataset, IterableDataset, SampleError, data_len};
 use crate::error::LoaderError;
 use crate::fetch::{Collate, DefaultCollate, Fetch, MapFetcher, StreamFetcher};
@@ -247,7 +247,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
 }
 
 /// Remaining settings after the arguments were checked.
-pub(crate) struct Rest {
+pub(crate) struct LoaderParts {
     pub options: LoaderOptions,
     pub init: Option<WorkerInitFn>,
     pub generator: Option<SharedGenerator>,
@@ -255,15 +255,15 @@ pub(crate) struct Rest {
     pub pin_memory_device: String,
 }
 
-impl Rest {
+impl LoaderParts {
     pub fn assemble<F: Fetch>(
         self,
         fetch: F,
         index: Index,
-        about: About,
+        dataset_info: DatasetInfo,
     ) -> Result<DataLoader<F>, LoaderError> {
         let mut loader = DataLoader::of(fetch, index, self.options, self.default_generator)?;
-        loader.about = Some(about);
+        loader.dataset_info = Some(dataset_info);
         loader.init = self.init;
         loader.generator = self.generator;
         if self.options.pin_memory != PinMemory::Off && !self.pin_memory_device.is_empty() {
@@ -298,21 +298,25 @@ where
             .clone()
             .unwrap_or_else(default_generator);
         let index = self.index(&default)?;
-        let about = About {
+        let dataset_info = DatasetInfo {
             len: {
                 let dataset = Arc::clone(&self.dataset);
                 Arc::new(move || Some(dataset.len()))
             },
             name: "Dataset".to_owned(),
         };
-        let rest = Rest {
+        let parts = LoaderParts {
             options: self.options,
             init: self.init,
             generator: self.generator,
             default_generator: default,
             pin_memory_device: self.pin_memory_device,
         };
-        rest.assemble(MapFetcher::new(self.dataset, self.collate), index, about)
+        parts.assemble(
+            MapFetcher::new(self.dataset, self.collate),
+            index,
+            dataset_info,
+        )
     }
 
     fn index(&self, default: &SharedGenerator) -> Result<Index, LoaderError> {
@@ -356,14 +360,14 @@ where
             batch_size: self.size(),
             drop_last,
         };
-        let about = About {
+        let dataset_info = DatasetInfo {
             len: {
                 let dataset = Arc::clone(&self.dataset);
                 Arc::new(move || dataset.len())
             },
             name: self.dataset.type_name().to_owned(),
         };
-        let rest = Rest {
+        let parts = LoaderParts {
             options: self.options,
             init: self.init,
             generator: self.generator,
@@ -371,7 +375,7 @@ where
             pin_memory_device: self.pin_memory_device,
         };
         let fetch = StreamFetcher::new(self.dataset, self.collate, drop_last);
-        rest.assemble(fetch, index, about)
+        parts.assemble(fetch, index, dataset_info)
     }
 }
 

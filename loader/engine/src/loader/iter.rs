@@ -1,7 +1,7 @@
 //! One epoch: PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 
+mod events;
 mod single;
-mod told;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 
@@ -13,11 +13,11 @@ use crate::fetch::{Fetch, Fetcher};
 use crate::pool::{Pool, Timeout};
 use crate::preview_budget::PreviewBudget;
 use crate::scheduler::{Next, Scheduler, Yielded};
-use crate::worker::{Arrival, Order, Produced};
-use told::{message_of, tell_dispatch};
+use crate::worker::{TaskOutput, WorkerCommand, WorkerMessage};
+use events::{error_message, record_dispatch};
 
-type Made<F> = Result<Produced<<F as Fetch>::Batch>, LoaderError>;
-type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
+type TaskResult<F> = Result<TaskOutput<<F as Fetch>::Batch>, LoaderError>;
+type IterItem<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
 
 /// Source of batches.
 #[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
@@ -31,7 +31,7 @@ pub(super) enum Source<F: Fetch> {
     },
     Threads {
         pool: Pool<F>,
-        scheduler: Scheduler<Made<F>>,
+        scheduler: Scheduler<TaskResult<F>>,
     },
     Ended {
         /// Status of each worker at the end.
@@ -87,7 +87,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    fn scheduler(&self) -> Option<&Scheduler<Made<F>>> {
+    fn scheduler(&self) -> Option<&Scheduler<TaskResult<F>>> {
         match &self.source {
             Source::Threads { scheduler, .. } => Some(scheduler),
             _ => None,
@@ -121,9 +121,9 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let put = match scheduler.try_put(|| self.requests.next()) {
             Ok(put) => put,
             // This error was raised before the state was saved.
-            Err(_) if self.resume_skip.failed(next) => return Ok(false),
+            Err(_) if self.resume_skip.sampler_failed(next) => return Ok(false),
             Err(error) => {
-                self.progress.note(next, 0);
+                self.progress.record_yielded(next, 0);
                 return Err(error);
             }
         };
@@ -137,25 +137,25 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let skip = self.resume_skip.skip(idx, worker);
         if !skip {
             let to = Some(worker as WorkerId);
-            tell_dispatch(&self.loader.probe, batch, to, &request);
+            record_dispatch(&self.loader.probe, batch, to, &request);
         }
-        let order = Order::Task {
+        let command = WorkerCommand::Task {
             batch,
             request,
             skip,
         };
-        pool.send(worker, order);
+        pool.send(worker, command);
         Ok(true)
     }
 
     /// `_MultiProcessingDataLoaderIter._next_data`
-    fn next_threaded(&mut self) -> Turn<F> {
+    fn next_threaded(&mut self) -> NextOutcome<F> {
         loop {
             let Source::Threads { pool, scheduler } = &mut self.source else {
-                return Turn::End;
+                return NextOutcome::End;
             };
             let yielded = match scheduler.next_step() {
-                Next::Exhausted => return Turn::End,
+                Next::Exhausted => return NextOutcome::End,
                 Next::Dropped { idx } => {
                     let id = self.id(idx);
                     self.loader.probe.enter(id, Stage::Discarded);
@@ -165,14 +165,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 Next::Receive => {
                     let timeout = Timeout::of(self.loader.options.timeout);
                     match pool.receive(timeout, self.loader.interrupt.as_deref()) {
-                        Ok(arrival) => match self.arrived(arrival) {
+                        Ok(message) => match self.handle_message(message) {
                             Ok(yielded) => yielded,
                             Err(error) => return self.raise(error),
                         },
                         // No more results can arrive.
                         Err(e @ (LoaderError::Interrupted | LoaderError::WorkersGone)) => {
                             self.end();
-                            return Turn::Out(Err(e));
+                            return NextOutcome::Item(Err(e));
                         }
                         Err(timed_out) => return self.raise(timed_out),
                     }
@@ -180,7 +180,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let Some(yielded) = yielded else { continue };
             match self.process(yielded) {
-                Ok(Some(turn)) => return turn,
+                Ok(Some(outcome)) => return outcome,
                 Ok(None) => {}
                 Err(error) => return self.raise(error),
             }
@@ -188,26 +188,26 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     /// Raises an error that does not end a batch. The consumer is not waiting while it handles the error.
-    fn raise(&self, error: LoaderError) -> Turn<F> {
+    fn raise(&self, error: LoaderError) -> NextOutcome<F> {
         self.loader
             .probe
             .emit(|| EventKind::Consumer { waiting: false });
-        Turn::Out(Err(error))
+        NextOutcome::Item(Err(error))
     }
 
     /// Handles a worker's message. Returns a batch if it is the next to yield.
-    fn arrived(
+    fn handle_message(
         &mut self,
-        arrival: Arrival<F::Batch>,
-    ) -> Result<Option<Yielded<Made<F>>>, LoaderError> {
+        message: WorkerMessage<F::Batch>,
+    ) -> Result<Option<Yielded<TaskResult<F>>>, LoaderError> {
         let Source::Threads { pool, scheduler } = &mut self.source else {
             return Ok(None);
         };
-        match arrival {
-            Arrival::Resumed => Ok(None),
-            Arrival::Batch { batch, result, .. } => {
+        match message {
+            WorkerMessage::Resumed => Ok(None),
+            WorkerMessage::Batch { batch, result, .. } => {
                 let idx = batch.idx as usize;
-                if !matches!(result, Ok(Produced::Skipped)) {
+                if !matches!(result, Ok(TaskOutput::Skipped)) {
                     let in_order = self.loader.options.in_order;
                     let its_turn = idx == scheduler.rcvd_idx() || !in_order;
                     let stage = if its_turn { Stage::Ready } else { Stage::Held };
@@ -215,7 +215,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 }
                 Ok(scheduler.receive(idx, result))
             }
-            Arrival::Ended {
+            WorkerMessage::StreamEnded {
                 batch,
                 worker,
                 skip,
@@ -230,7 +230,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 self.try_put()?;
                 Ok(None)
             }
-            Arrival::Died { worker, os_id, how } => {
+            WorkerMessage::Died { worker, os_id, how } => {
                 scheduler.mark_worker_as_unavailable(worker.into());
                 let error = pool.mark_dead(os_id, &how);
                 self.loader.probe.emit(|| {
@@ -250,46 +250,56 @@ impl<F: Fetch> LoaderIter<'_, F> {
     /// PyTorch's `_process_data`: sends one new task per yielded batch before it raises the batch's error.
     ///
     /// `None` if the batch was yielded before the state was saved.
-    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, LoaderError> {
+    fn process(
+        &mut self,
+        yielded: Yielded<TaskResult<F>>,
+    ) -> Result<Option<NextOutcome<F>>, LoaderError> {
         let id = self.id(yielded.idx);
         if let Err(error) = self.try_put() {
             // As in PyTorch, the batch is lost.
-            self.progress.note(yielded.idx, yielded.worker);
+            self.progress.record_yielded(yielded.idx, yielded.worker);
             return Err(error);
         }
-        if matches!(yielded.data, Ok(Produced::Skipped)) {
+        if matches!(yielded.data, Ok(TaskOutput::Skipped)) {
             return Ok(None);
         }
-        let turn = self.yield_batch(id, Some(yielded.worker as WorkerId), yielded.data);
+        let outcome = self.yield_batch(id, Some(yielded.worker as WorkerId), yielded.data);
         if let Source::Threads { scheduler, .. } = &self.source
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
         {
-            self.loader.probe.enter_next(self.id(idx), Stage::Ready);
+            self.loader
+                .probe
+                .enter_unordered(self.id(idx), Stage::Ready);
         }
-        Ok(Some(turn))
+        Ok(Some(outcome))
     }
 
-    fn yield_batch(&mut self, id: BatchId, worker: Option<WorkerId>, made: Made<F>) -> Turn<F> {
+    fn yield_batch(
+        &mut self,
+        id: BatchId,
+        worker: Option<WorkerId>,
+        made: TaskResult<F>,
+    ) -> NextOutcome<F> {
         self.progress
-            .note(id.idx as usize, worker.map_or(0, usize::from));
+            .record_yielded(id.idx as usize, worker.map_or(0, usize::from));
         let probe = &self.loader.probe;
         match made {
-            Ok(Produced::Batch(batch, lease)) => {
-                probe.enter_next(id, Stage::Training);
+            Ok(TaskOutput::Batch(batch, lease)) => {
+                probe.enter_unordered(id, Stage::Training);
                 self.training = Some(id);
                 self.num_yielded += 1;
                 self.warn_of_length();
-                Turn::Out(Ok(Loaded::new(id, worker, batch, lease)))
+                NextOutcome::Item(Ok(Loaded::new(id, worker, batch, lease)))
             }
-            Ok(Produced::Skipped) => Turn::Silence,
+            Ok(TaskOutput::Skipped) => NextOutcome::StopIteration,
             Err(error) => {
-                probe.emit(|| EventKind::Message(Box::new(message_of(&error, id, worker))));
+                probe.emit(|| EventKind::Message(Box::new(error_message(&error, id, worker))));
                 probe.enter(id, Stage::Failed);
                 if error.is_stop_iteration() {
-                    Turn::Silence
+                    NextOutcome::StopIteration
                 } else {
-                    Turn::Out(Err(error))
+                    NextOutcome::Item(Err(error))
                 }
             }
         }
@@ -300,7 +310,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let Some(reported) = self.len_called.filter(|len| self.num_yielded > *len) else {
             return;
         };
-        let name = (self.loader.about.as_ref()).map_or("IterableDataset", |a| &a.name);
+        let name = (self.loader.dataset_info.as_ref()).map_or("IterableDataset", |a| &a.name);
         let mut text = format!(
             "Length of IterableDataset {name} was reported to be {reported}(when accessing len(dataloader)), \
              but {} samples have been fetched. ",
@@ -349,17 +359,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
 }
 
 /// Outcome of a call of `next`.
-enum Turn<F: Fetch> {
+enum NextOutcome<F: Fetch> {
     /// A batch or an error.
-    Out(Handed<F>),
+    Item(IterItem<F>),
     /// One `None`, although more may follow, because the dataset raised `StopIteration`.
-    Silence,
+    StopIteration,
     /// `None` from now on.
     End,
 }
 
 impl<F: Fetch> Iterator for LoaderIter<'_, F> {
-    type Item = Handed<F>;
+    type Item = IterItem<F>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -367,20 +377,20 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
         }
         match self.training.take() {
             Some(batch) => {
-                self.loader.probe.enter_next(batch, Stage::Done);
-                self.loader.probe.consumer_at_once(true);
+                self.loader.probe.enter_unordered(batch, Stage::Done);
+                self.loader.probe.consumer_at_last_stamp(true);
             }
             None => self.loader.probe.consumer_waits(),
         }
-        let turn = match self.source {
+        let outcome = match self.source {
             Source::Single { .. } => self.next_single(),
             Source::Threads { .. } => self.next_threaded(),
-            Source::Ended { .. } => Turn::End,
+            Source::Ended { .. } => NextOutcome::End,
         };
-        match turn {
-            Turn::Out(handed) => Some(handed),
-            Turn::Silence => None,
-            Turn::End => {
+        match outcome {
+            NextOutcome::Item(item) => Some(item),
+            NextOutcome::StopIteration => None,
+            NextOutcome::End => {
                 self.end();
                 None
             }

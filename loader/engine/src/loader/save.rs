@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use super::DataLoader;
 use super::iter::{LoaderIter, Source};
-use super::state::{AFTER_THE_SEED, LoaderState, Progress, Resume, VERSION};
+use super::state::{LoaderState, PREVIOUS_VERSION, Progress, Resume, VERSION};
 use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
@@ -24,7 +24,7 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// Returns the base seed of persistent workers. `None` if the next epoch draws one.
-    pub(super) fn kept_seed(&self) -> Option<i64> {
+    pub(super) fn persistent_base_seed(&self) -> Option<i64> {
         self.persistent.as_ref().and(self.base_seed)
     }
 
@@ -43,7 +43,7 @@ impl<F: Fetch> DataLoader<F> {
                 num_workers: self.options.num_workers,
                 epoch: self.next_epoch,
                 generators: states(&self.generators()),
-                base_seed: self.kept_seed(),
+                base_seed: self.persistent_base_seed(),
                 iterators: self.iterators(),
                 progress: None,
             },
@@ -56,7 +56,7 @@ impl<F: Fetch> DataLoader<F> {
     /// ValueError if the state is damaged, or has another version or another number of generators. For streams, also if
     /// it has another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), LoaderError> {
-        if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
+        if ![VERSION, PREVIOUS_VERSION].contains(&state.version) {
             return Err(LoaderError::value_error(say!(
                 "the state has version {}, but this program reads version {VERSION}",
                 state.version
@@ -80,9 +80,9 @@ impl<F: Fetch> DataLoader<F> {
         }
         let fits = match &state.progress {
             Some(Progress::Streams(counts)) => {
-                self.streams() && counts.len() == self.options.num_workers.max(1)
+                self.is_iterable() && counts.len() == self.options.num_workers.max(1)
             }
-            Some(Progress::Tasks { .. }) => !self.streams(),
+            Some(Progress::Tasks { .. }) => !self.is_iterable(),
             None => true,
         };
         if !fits {

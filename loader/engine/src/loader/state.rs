@@ -12,7 +12,7 @@ pub(super) const VERSION: u32 = 2;
 /// Previous version, which is still read. Its generators are those after the base seed was drawn.
 ///
 /// A sampler that draws in `iter()` therefore continues differently.
-pub(super) const AFTER_THE_SEED: u32 = 1;
+pub(super) const PREVIOUS_VERSION: u32 = 1;
 
 /// Result of `state_dict()`, the counterpart of torchdata's `StatefulDataLoader.state_dict()`.
 ///
@@ -61,7 +61,7 @@ pub enum Progress {
 
 impl Progress {
     /// Returns the progress of an epoch without yielded batches.
-    fn nothing(streams: bool, num_workers: usize) -> Self {
+    fn empty(streams: bool, num_workers: usize) -> Self {
         if streams {
             Self::Streams(vec![0; num_workers.max(1)])
         } else {
@@ -84,7 +84,7 @@ impl Progress {
     }
 
     /// Records that batch `idx`, made by `worker`, was yielded.
-    pub(super) fn note(&mut self, idx: usize, worker: usize) {
+    pub(super) fn record_yielded(&mut self, idx: usize, worker: usize) {
         match self {
             Self::Tasks { below, also } => {
                 if idx == *below {
@@ -115,7 +115,7 @@ pub(super) struct ResumeSkip {
 
 impl ResumeSkip {
     pub fn new(streams: bool, num_workers: usize) -> Self {
-        Self::from(Progress::nothing(streams, num_workers))
+        Self::from(Progress::empty(streams, num_workers))
     }
 
     /// Returns the progress at the start of the epoch.
@@ -132,7 +132,7 @@ impl ResumeSkip {
     }
 
     /// Returns true if the sampler failed instead of task `idx` before the state was saved.
-    pub fn failed(&self, idx: usize) -> bool {
+    pub fn sampler_failed(&self, idx: usize) -> bool {
         match &self.done {
             Progress::Tasks { below, also } => idx < *below || also.contains(&idx),
             Progress::Streams(_) => false,
@@ -207,7 +207,7 @@ impl Snapshot {
 pub(super) struct Resume(pub LoaderState);
 
 /// Known facts of an epoch before it begins.
-pub(super) struct Known {
+pub(super) struct EpochStart {
     /// Known base seed, which must not be drawn.
     pub base_seed: Option<i64>,
     /// Number of sampler iterators.
@@ -222,11 +222,11 @@ impl Resume {
     }
 
     /// Restores the generators.
-    pub fn restore(self, generators: &[SharedGenerator]) -> Result<Known, LoaderError> {
+    pub fn restore(self, generators: &[SharedGenerator]) -> Result<EpochStart, LoaderError> {
         for (generator, state) in generators.iter().zip(&self.0.generators) {
             lock_generator(generator).set_state(state)?;
         }
-        Ok(Known {
+        Ok(EpochStart {
             base_seed: self.0.base_seed,
             iterators: self.0.iterators,
             done: self.0.progress.map(ResumeSkip::from),

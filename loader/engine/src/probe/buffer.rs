@@ -40,18 +40,18 @@ impl Segment {
 
 /// Shared state of all threads of a probe.
 #[derive(Debug)]
-pub(super) struct Outlet {
+pub(super) struct BufferPool {
     /// Process-wide unique ID.
     id: u64,
     /// Number of events for which there is room in all buffers and that no thread has reserved.
     free: AtomicI64,
     /// Number of events for which a thread reserves room at once.
-    lump: i64,
+    reserve_chunk: i64,
     /// Number of lost events that were not yet reported.
     pub lost: AtomicU64,
     /// Last sequence number of an event whose time does not order it.
     number: AtomicU64,
-    joined: Sender<Source>,
+    new_sources: Sender<Source>,
     spare: Mutex<Vec<Arc<Segment>>>,
 }
 
@@ -59,36 +59,36 @@ pub(super) struct Outlet {
 #[derive(Debug)]
 pub(super) struct Source {
     pub segments: Receiver<Arc<Segment>>,
-    pub beside: Receiver<EventKind>,
+    pub side_queue: Receiver<EventKind>,
 }
 
-impl Outlet {
-    /// Creates an outlet with room for `capacity` events. The receiver gets the buffers of writing threads.
+impl BufferPool {
+    /// Creates a pool with room for `capacity` events. The receiver gets the buffers of writing threads.
     pub fn new(capacity: usize) -> (Arc<Self>, Receiver<Source>) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let (joined, sources) = unbounded();
+        let (new_sources, sources) = unbounded();
         let capacity = i64::try_from(capacity).unwrap_or(i64::MAX);
-        let outlet = Self {
+        let pool = Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             free: AtomicI64::new(capacity),
-            lump: (capacity / 128).clamp(1, 1024),
+            reserve_chunk: (capacity / 128).clamp(1, 1024),
             lost: AtomicU64::new(0),
             number: AtomicU64::new(0),
-            joined,
+            new_sources,
             spare: Mutex::default(),
         };
-        (Arc::new(outlet), sources)
+        (Arc::new(pool), sources)
     }
 
     /// Reserves room for `wanted` events, or for the rest. Returns the reserved number.
-    fn promise(&self, wanted: i64) -> i64 {
+    fn reserve(&self, wanted: i64) -> i64 {
         let take = |free: i64| (free > 0).then(|| free - free.min(wanted));
         let before = (self.free).fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         before.map_or(0, |free| free.min(wanted))
     }
 
     /// Returns the room for `events` events.
-    pub fn give_back(&self, events: i64) {
+    pub fn release(&self, events: i64) {
         self.free.fetch_add(events, Ordering::Relaxed);
     }
 
@@ -118,7 +118,7 @@ pub(super) fn weight(words: usize) -> i64 {
 }
 
 /// Returns the additional weight of an event outside the buffers.
-pub(super) fn weight_beside(kind: &EventKind) -> i64 {
+pub(super) fn side_queue_weight(kind: &EventKind) -> i64 {
     match kind {
         EventKind::Content(content) => weight(content.nbytes() / size_of::<u64>()),
         EventKind::Fetched(fetched) => {
@@ -137,9 +137,9 @@ thread_local! {
 /// Writing end of a thread's buffer.
 pub(super) struct Writer {
     id: u64,
-    outlet: Weak<Outlet>,
+    pool: Weak<BufferPool>,
     segments: Sender<Arc<Segment>>,
-    beside: Sender<EventKind>,
+    side_queue: Sender<EventKind>,
     segment: Arc<Segment>,
     /// Number of words with records.
     written: usize,
@@ -152,95 +152,98 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Passes this thread's buffer to `tell`. `None` if the thread is ending, or is already recording an event.
+    /// Passes this thread's buffer to `record`. `None` if the thread is ending, or is already recording an event.
     #[inline]
-    pub fn with<R>(outlet: &Arc<Outlet>, tell: impl FnOnce(&mut Self, &Outlet) -> R) -> Option<R> {
+    pub fn with<R>(
+        pool: &Arc<BufferPool>,
+        record: impl FnOnce(&mut Self, &BufferPool) -> R,
+    ) -> Option<R> {
         let within = |writers: &RefCell<Vec<Self>>| {
             let mut writers = writers.try_borrow_mut().ok()?;
-            let is_first = writers.first().is_some_and(|first| first.id == outlet.id);
+            let is_first = writers.first().is_some_and(|first| first.id == pool.id);
             if !is_first {
-                Self::bring_to_front(&mut writers, outlet);
+                Self::bring_to_front(&mut writers, pool);
             }
-            Some(tell(writers.first_mut()?, outlet))
+            Some(record(writers.first_mut()?, pool))
         };
         WRITERS.try_with(within).ok().flatten()
     }
 
     #[cold]
-    fn bring_to_front(writers: &mut Vec<Self>, outlet: &Arc<Outlet>) {
-        let place = writers.iter().position(|writer| writer.id == outlet.id);
+    fn bring_to_front(writers: &mut Vec<Self>, pool: &Arc<BufferPool>) {
+        let place = writers.iter().position(|writer| writer.id == pool.id);
         let place = place.unwrap_or_else(|| {
-            // Removes the buffers of dropped outlets.
-            writers.retain(|writer| writer.outlet.strong_count() > 0);
-            writers.push(Self::join(outlet));
+            // Removes the buffers of dropped pools.
+            writers.retain(|writer| writer.pool.strong_count() > 0);
+            writers.push(Self::register(pool));
             writers.len() - 1
         });
         writers.swap(0, place);
     }
 
-    fn join(outlet: &Arc<Outlet>) -> Self {
+    fn register(pool: &Arc<BufferPool>) -> Self {
         let (segments, full) = unbounded();
-        let (beside, rare) = unbounded();
-        let segment = outlet.segment(SEGMENT);
+        let (side_queue, rare) = unbounded();
+        let segment = pool.segment(SEGMENT);
         // The reader may be gone, which does not matter.
         let _ = segments.send(Arc::clone(&segment));
         let source = Source {
             segments: full,
-            beside: rare,
+            side_queue: rare,
         };
-        let _ = outlet.joined.send(source);
+        let _ = pool.new_sources.send(source);
         Self {
-            id: outlet.id,
-            outlet: Arc::downgrade(outlet),
+            id: pool.id,
+            pool: Arc::downgrade(pool),
             segments,
-            beside,
+            side_queue,
             segment,
             written: 0,
             room: 0,
             lost: 0,
             last: Stamp {
                 at: Nanos(i64::MIN),
-                orders: false,
+                is_unique: false,
             },
         }
     }
 
     /// Returns true if there is room for a small event. Otherwise counts one more lost event.
-    pub fn has_room(&mut self, outlet: &Outlet) -> bool {
-        let has = self.reserve(outlet, 1);
+    pub fn has_room(&mut self, pool: &BufferPool) -> bool {
+        let has = self.reserve(pool, 1);
         if !has {
-            self.lose(outlet);
+            self.count_lost(pool);
         }
         has
     }
 
     /// Stores a record.
     #[inline]
-    pub fn tell(&mut self, outlet: &Outlet, stamp: Stamp, payload: Payload<'_>) {
-        let number = self.order(outlet, stamp);
+    pub fn record(&mut self, pool: &BufferPool, stamp: Stamp, payload: Payload<'_>) {
+        let number = self.next_sequence_number(pool, stamp);
         let record = Record::new(self.last.at, number, payload);
-        if !self.report(outlet) || !self.put(outlet, &record) {
-            self.lose(outlet);
+        if !self.report_lost_if_any(pool) || !self.append(pool, &record) {
+            self.count_lost(pool);
         }
     }
 
     /// Stores an event outside the buffer, with a small record in the buffer.
-    pub fn tell_beside(&mut self, outlet: &Outlet, stamp: Stamp, kind: EventKind) {
-        let number = self.order(outlet, stamp);
-        let record = Record::new(self.last.at, number, Payload::Beside);
-        let more = weight_beside(&kind);
-        if !self.report(outlet) || !self.reserve(outlet, weight(record.words) + more) {
-            self.lose(outlet);
+    pub fn record_to_side_queue(&mut self, pool: &BufferPool, stamp: Stamp, kind: EventKind) {
+        let number = self.next_sequence_number(pool, stamp);
+        let record = Record::new(self.last.at, number, Payload::SideQueue);
+        let more = side_queue_weight(&kind);
+        if !self.report_lost_if_any(pool) || !self.reserve(pool, weight(record.words) + more) {
+            self.count_lost(pool);
             return;
         }
         self.room -= more;
-        let _ = self.beside.send(kind);
-        self.put(outlet, &record);
+        let _ = self.side_queue.send(kind);
+        self.append(pool, &record);
     }
 
     /// Records the stamp. Its time is not before that of the last event.
     #[inline]
-    pub fn mark(&mut self, stamp: Stamp) -> Nanos {
+    pub fn set_stamp(&mut self, stamp: Stamp) -> Nanos {
         self.last = Stamp {
             at: stamp.at.max(self.last.at),
             ..stamp
@@ -250,44 +253,44 @@ impl Writer {
 
     /// Records the stamp of the next event. Returns a sequence number if the time does not order the event.
     #[inline]
-    fn order(&mut self, outlet: &Outlet, stamp: Stamp) -> Option<u64> {
-        self.mark(stamp);
-        (!stamp.orders).then(|| 1 + outlet.number.fetch_add(1, Ordering::AcqRel))
+    fn next_sequence_number(&mut self, pool: &BufferPool, stamp: Stamp) -> Option<u64> {
+        self.set_stamp(stamp);
+        (!stamp.is_unique).then(|| 1 + pool.number.fetch_add(1, Ordering::AcqRel))
     }
 
     /// Reports lost events, if any. Returns false if there is no room for the report.
     #[inline]
-    fn report(&mut self, outlet: &Outlet) -> bool {
-        self.lost == 0 || self.report_lost(outlet)
+    fn report_lost_if_any(&mut self, pool: &BufferPool) -> bool {
+        self.lost == 0 || self.report_lost(pool)
     }
 
     #[cold]
-    fn report_lost(&mut self, outlet: &Outlet) -> bool {
-        let number = (!self.last.orders).then(|| outlet.number.load(Ordering::Acquire));
+    fn report_lost(&mut self, pool: &BufferPool) -> bool {
+        let number = (!self.last.is_unique).then(|| pool.number.load(Ordering::Acquire));
         let record = Record::new(self.last.at, number, Payload::Dropped(self.lost));
-        let told = self.put(outlet, &record);
-        if told {
-            outlet.lost.fetch_sub(self.lost, Ordering::Relaxed);
+        let stored = self.append(pool, &record);
+        if stored {
+            pool.lost.fetch_sub(self.lost, Ordering::Relaxed);
             self.lost = 0;
         }
-        told
+        stored
     }
 
     #[cold]
-    fn lose(&mut self, outlet: &Outlet) {
+    fn count_lost(&mut self, pool: &BufferPool) {
         self.lost += 1;
-        outlet.lost.fetch_add(1, Ordering::Relaxed);
+        pool.lost.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Appends a record. Returns false if there is no room.
     #[inline]
-    fn put(&mut self, outlet: &Outlet, record: &Record<'_>) -> bool {
+    fn append(&mut self, pool: &BufferPool, record: &Record<'_>) -> bool {
         let weight = weight(record.words);
-        if self.room < weight && !self.reserve(outlet, weight) {
+        if self.room < weight && !self.reserve(pool, weight) {
             return false;
         }
         if self.segment.words.len() - self.written < record.words {
-            self.next_segment(outlet, record.words);
+            self.next_segment(pool, record.words);
         }
         let end = self.written + record.words;
         if let Some(place) = self.segment.words.get(self.written..end) {
@@ -299,16 +302,16 @@ impl Writer {
         true
     }
 
-    fn reserve(&mut self, outlet: &Outlet, events: i64) -> bool {
+    fn reserve(&mut self, pool: &BufferPool, events: i64) -> bool {
         if self.room < events {
-            self.room += outlet.promise(outlet.lump.max(events - self.room));
+            self.room += pool.reserve(pool.reserve_chunk.max(events - self.room));
         }
         self.room >= events
     }
 
     #[cold]
-    fn next_segment(&mut self, outlet: &Outlet, words: usize) {
-        let next = outlet.segment(words);
+    fn next_segment(&mut self, pool: &BufferPool, words: usize) {
+        let next = pool.segment(words);
         // The next segment is sent before the flag `FULL` makes the reader look for it.
         let _ = self.segments.send(Arc::clone(&next));
         let full = std::mem::replace(&mut self.segment, next);
@@ -319,8 +322,8 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        if let Some(outlet) = self.outlet.upgrade() {
-            outlet.give_back(self.room);
+        if let Some(pool) = self.pool.upgrade() {
+            pool.release(self.room);
         }
     }
 }

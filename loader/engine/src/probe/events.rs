@@ -8,8 +8,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, TryRecvError};
 use loadscope_trace::{Event, EventKind, Nanos};
 
-use super::buffer::{FULL, Outlet, Segment, Source, weight, weight_beside};
-use super::record::{order_of, read};
+use super::buffer::{BufferPool, FULL, Segment, Source, side_queue_weight, weight};
+use super::record::{read, sort_key};
 use super::spending::Spending;
 
 /// Events of a [`Probe`](super::Probe) and its clones.
@@ -30,10 +30,10 @@ impl fmt::Debug for Events {
 const YIELD_EVERY: u32 = 64;
 
 struct Reader {
-    outlet: Arc<Outlet>,
+    pool: Arc<BufferPool>,
     /// Dropped when no probe is left.
     probes: Weak<()>,
-    joined: Receiver<Source>,
+    new_sources: Receiver<Source>,
     streams: Vec<Stream>,
     /// Time of the last event taken.
     last: Nanos,
@@ -47,7 +47,7 @@ struct Stream {
     source: Source,
     segment: Option<Arc<Segment>>,
     /// Next segment, if already known.
-    following: Option<Arc<Segment>>,
+    next_segment: Option<Arc<Segment>>,
     /// Number of words read from the segment.
     read: usize,
     /// Number of words in the segment known to contain records.
@@ -61,15 +61,15 @@ struct Stream {
 
 impl Events {
     pub(super) fn new(
-        outlet: Arc<Outlet>,
+        pool: Arc<BufferPool>,
         spending: Arc<Spending>,
         probes: Weak<()>,
-        joined: Receiver<Source>,
+        new_sources: Receiver<Source>,
     ) -> Self {
         let reader = Reader {
-            outlet,
+            pool,
             probes,
-            joined,
+            new_sources,
             streams: Vec::new(),
             last: Nanos(i64::MIN),
             late: 0,
@@ -89,13 +89,14 @@ impl Events {
         self.spending.charge(at, took);
     }
 
-    /// Takes the available events up to the time `until` (`None`: all) and passes them to `hear`, ordered by time.
+    /// Takes the available events up to the time `until` (`None`: all) and passes them to `on_event`, ordered by time.
     ///
     /// An event that a thread has stamped but not yet stored is not available. `until` should therefore be some milliseconds ago.
     ///
     /// An event that arrives after later ones were taken gets the time of the last of them, and counts as [late](Self::late).
-    pub fn take(&self, until: Option<Nanos>, hear: impl FnMut(Event)) {
-        self.reader().take(until.unwrap_or(Nanos(i64::MAX)), hear);
+    pub fn take(&self, until: Option<Nanos>, on_event: impl FnMut(Event)) {
+        self.reader()
+            .take(until.unwrap_or(Nanos(i64::MAX)), on_event);
     }
 
     /// Takes all available events.
@@ -121,11 +122,11 @@ impl Events {
 }
 
 impl Reader {
-    fn take(&mut self, until: Nanos, mut hear: impl FnMut(Event)) {
-        let joined = self.joined.try_iter().map(Stream::new);
-        self.streams.extend(joined);
+    fn take(&mut self, until: Nanos, mut on_event: impl FnMut(Event)) {
+        let new_sources = self.new_sources.try_iter().map(Stream::new);
+        self.streams.extend(new_sources);
         for stream in &mut self.streams {
-            stream.look(&self.outlet);
+            stream.poll(&self.pool);
         }
         self.streams.retain(|stream| !stream.is_over);
         while let Some((place, end)) = self.earliest() {
@@ -137,24 +138,24 @@ impl Reader {
                 && next <= end
             {
                 if next.0 > until {
-                    self.outlet.give_back(weight);
+                    self.pool.release(weight);
                     return;
                 }
-                let Some((mut event, weighs)) = stream.pop(&self.outlet) else {
+                let Some((mut event, weighs)) = stream.pop(&self.pool) else {
                     break;
                 };
                 weight += weighs;
                 self.late += u64::from(event.at < self.last);
                 self.last = self.last.max(event.at);
                 event.at = self.last;
-                hear(event);
+                on_event(event);
                 self.since_yield += 1;
                 if self.since_yield == YIELD_EVERY {
                     self.since_yield = 0;
                     std::thread::yield_now();
                 }
             }
-            self.outlet.give_back(weight);
+            self.pool.release(weight);
         }
     }
 
@@ -181,7 +182,7 @@ impl Stream {
         Self {
             source,
             segment: None,
-            following: None,
+            next_segment: None,
             read: 0,
             written: 0,
             is_full: false,
@@ -191,11 +192,11 @@ impl Stream {
     }
 
     /// Reads the thread's progress.
-    fn look(&mut self, outlet: &Outlet) {
+    fn poll(&mut self, pool: &BufferPool) {
         self.next = None;
         loop {
             let Some(segment) = &self.segment else {
-                if !self.follow(outlet) {
+                if !self.advance_segment(pool) {
                     return;
                 }
                 continue;
@@ -203,13 +204,13 @@ impl Stream {
             let written = segment.written.load(Ordering::Acquire);
             (self.written, self.is_full) = (written & !FULL, written & FULL > 0);
             if self.read < self.written {
-                self.next = segment.words.get(self.read..).and_then(order_of);
+                self.next = segment.words.get(self.read..).and_then(sort_key);
                 return;
             }
             if !self.is_full {
-                if self.following.is_none() {
+                if self.next_segment.is_none() {
                     match self.source.segments.try_recv() {
-                        Ok(next) => self.following = Some(next),
+                        Ok(next) => self.next_segment = Some(next),
                         // The thread has ended. Its last write may be visible only now.
                         Err(TryRecvError::Disconnected) => {
                             self.is_over = segment.written.load(Ordering::Acquire) == written;
@@ -219,15 +220,15 @@ impl Stream {
                 }
                 return;
             }
-            if !self.follow(outlet) {
+            if !self.advance_segment(pool) {
                 return;
             }
         }
     }
 
     /// Advances to the next segment. Returns false if there is none.
-    fn follow(&mut self, outlet: &Outlet) -> bool {
-        let next = match self.following.take() {
+    fn advance_segment(&mut self, pool: &BufferPool) -> bool {
+        let next = match self.next_segment.take() {
             Some(next) => Ok(next),
             None => self.source.segments.try_recv(),
         };
@@ -240,22 +241,22 @@ impl Stream {
         };
         (self.read, self.written, self.is_full) = (0, 0, false);
         if let Some(full) = self.segment.replace(next) {
-            outlet.recycle(full);
+            pool.recycle(full);
         }
         true
     }
 
     /// Returns the next event and its weight.
-    fn pop(&mut self, outlet: &Outlet) -> Option<(Event, i64)> {
+    fn pop(&mut self, pool: &BufferPool) -> Option<(Event, i64)> {
         let segment = self.segment.as_ref()?;
         let words = segment.words.get(self.read..self.written)?;
         let mut more = 0;
-        let beside = || -> Option<EventKind> {
-            let kind = self.source.beside.try_recv().ok()?;
-            more = weight_beside(&kind);
+        let side_queue = || -> Option<EventKind> {
+            let kind = self.source.side_queue.try_recv().ok()?;
+            more = side_queue_weight(&kind);
             Some(kind)
         };
-        let Some((event, length)) = read(words, beside) else {
+        let Some((event, length)) = read(words, side_queue) else {
             // Unreachable: records are always complete.
             self.next = None;
             self.read = self.written;
@@ -263,9 +264,9 @@ impl Stream {
         };
         self.read += length;
         if self.read < self.written {
-            self.next = order_of(words.get(length..)?);
+            self.next = sort_key(words.get(length..)?);
         } else if self.is_full {
-            self.look(outlet);
+            self.poll(pool);
         } else {
             self.next = None;
         }

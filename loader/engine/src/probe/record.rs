@@ -18,7 +18,7 @@ pub(super) enum Payload<'a> {
     /// Samples of a batch, without stages.
     Fetched(BatchId, &'a [SampleTiming]),
     /// Event in the queue outside the buffer.
-    Beside,
+    SideQueue,
 }
 
 /// Kinds of records, in the lowest byte of their second word. The first word is the time.
@@ -27,7 +27,7 @@ mod tag {
     pub const CONSUMER: u64 = 1;
     pub const DROPPED: u64 = 2;
     /// Indices with a constant step.
-    pub const IN_STEP: u64 = 3;
+    pub const STRIDED: u64 = 3;
     /// Indices below 2^32, two per word.
     pub const SMALL: u64 = 4;
     /// Any indices.
@@ -36,11 +36,11 @@ mod tag {
     pub const SAMPLES: u64 = 6;
     /// Samples with CPU time as well.
     pub const WITH_CPU: u64 = 7;
-    pub const BESIDE: u64 = 8;
+    pub const SIDE_QUEUE: u64 = 8;
 }
 
 /// Flag of a third word: a sequence number that orders events of the same time.
-const NUMBERED: u64 = 0x80;
+const HAS_SEQUENCE_NUMBER: u64 = 0x80;
 /// Flag of a batch with a worker.
 const HAS_WORKER: u64 = 1 << 8;
 /// Marker of a missing CPU time.
@@ -49,7 +49,7 @@ const NONE: u64 = i64::MIN as u64;
 /// Encoding of a batch's indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Indices {
-    InStep(u64),
+    Strided(u64),
     Small,
     Large,
 }
@@ -57,7 +57,7 @@ enum Indices {
 impl Indices {
     fn of(indices: &[usize]) -> Self {
         let (Some(first), Some(second)) = (indices.first(), indices.get(1)) else {
-            return Self::InStep(0);
+            return Self::Strided(0);
         };
         let step = second.wrapping_sub(*first);
         // Without branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually differ.
@@ -68,7 +68,7 @@ impl Indices {
         let few = indices.len().min(8);
         if differ(&indices[..few - 1], &indices[1..few]) == 0 && differ(indices, &indices[1..]) == 0
         {
-            return Self::InStep(step as u64);
+            return Self::Strided(step as u64);
         }
         match indices.iter().fold(0, |all, index| all | index) >> 32 {
             0 => Self::Small,
@@ -93,17 +93,17 @@ impl<'a> Record<'a> {
     pub fn new(at: Nanos, number: Option<u64>, payload: Payload<'a>) -> Self {
         let mut kept = Indices::Large;
         let inside = match &payload {
-            Payload::Consumer { .. } | Payload::Beside => 0,
+            Payload::Consumer { .. } | Payload::SideQueue => 0,
             Payload::Entered(..) | Payload::Dropped(_) => 1,
             Payload::Dispatched(_, _, indices) => {
                 kept = Indices::of(indices);
                 1 + match kept {
-                    Indices::InStep(_) => 2,
+                    Indices::Strided(_) => 2,
                     Indices::Small => indices.len().div_ceil(2),
                     Indices::Large => indices.len(),
                 }
             }
-            Payload::Fetched(_, samples) => 1 + samples.len() * words_of(samples),
+            Payload::Fetched(_, samples) => 1 + samples.len() * words_per_sample(samples),
         };
         Self {
             payload,
@@ -124,19 +124,23 @@ impl<'a> Record<'a> {
             }
         };
         put(self.at.0 as u64);
-        let numbered = if self.number.is_some() { NUMBERED } else { 0 };
-        put(self.second() | numbered);
+        let numbered = if self.number.is_some() {
+            HAS_SEQUENCE_NUMBER
+        } else {
+            0
+        };
+        put(self.header() | numbered);
         if let Some(number) = self.number {
             put(number);
         }
         match &self.payload {
-            Payload::Consumer { .. } | Payload::Beside => {}
+            Payload::Consumer { .. } | Payload::SideQueue => {}
             Payload::Entered(batch, _) => put(pack(*batch)),
             Payload::Dropped(count) => put(*count),
             Payload::Dispatched(batch, _, indices) => {
                 put(pack(*batch));
                 match self.indices {
-                    Indices::InStep(step) => {
+                    Indices::Strided(step) => {
                         put(indices.first().map_or(0, |first| *first as u64));
                         put(step);
                     }
@@ -151,7 +155,7 @@ impl<'a> Record<'a> {
             }
             Payload::Fetched(batch, samples) => {
                 put(pack(*batch));
-                let with_cpu = words_of(samples) == 3;
+                let with_cpu = words_per_sample(samples) == 3;
                 for sample in *samples {
                     put(sample.start.0 as u64);
                     put(sample.wall.0 as u64);
@@ -163,15 +167,15 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn second(&self) -> u64 {
+    fn header(&self) -> u64 {
         match &self.payload {
             Payload::Entered(_, stage) => tag::ENTERED | (*stage as u64) << 8,
             Payload::Consumer { waiting } => tag::CONSUMER | u64::from(*waiting) << 8,
             Payload::Dropped(_) => tag::DROPPED,
-            Payload::Beside => tag::BESIDE,
+            Payload::SideQueue => tag::SIDE_QUEUE,
             Payload::Dispatched(_, worker, indices) => {
                 let kind = match self.indices {
-                    Indices::InStep(_) => tag::IN_STEP,
+                    Indices::Strided(_) => tag::STRIDED,
                     Indices::Small => tag::SMALL,
                     Indices::Large => tag::LARGE,
                 };
@@ -179,7 +183,7 @@ impl<'a> Record<'a> {
                 kind | worker | (indices.len() as u64) << 32
             }
             Payload::Fetched(_, samples) => {
-                let kind = match words_of(samples) {
+                let kind = match words_per_sample(samples) {
                     3 => tag::WITH_CPU,
                     _ => tag::SAMPLES,
                 };
@@ -189,7 +193,7 @@ impl<'a> Record<'a> {
     }
 }
 
-fn words_of(samples: &[SampleTiming]) -> usize {
+fn words_per_sample(samples: &[SampleTiming]) -> usize {
     2 + usize::from(samples.iter().any(|sample| sample.cpu.is_some()))
 }
 
@@ -205,23 +209,29 @@ fn unpack(word: u64) -> BatchId {
 }
 
 /// Returns the time and sequence number of the record at the beginning of `words`.
-pub(super) fn order_of(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
+pub(super) fn sort_key(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
     let at = Nanos(load(words, 0)? as i64);
-    let number = match load(words, 1)? & NUMBERED {
+    let number = match load(words, 1)? & HAS_SEQUENCE_NUMBER {
         0 => 0,
         _ => load(words, 2)?,
     };
     Some((at, number))
 }
 
-/// Reads the event at the beginning of `words`, and its length in words. `beside` takes the next event outside the buffer.
+/// Reads the event at the beginning of `words`, and its length in words. `side_queue` takes the next event outside the buffer.
 pub(super) fn read(
     words: &[AtomicU64],
-    beside: impl FnOnce() -> Option<EventKind>,
+    side_queue: impl FnOnce() -> Option<EventKind>,
 ) -> Option<(Event, usize)> {
     let at = Nanos(load(words, 0)? as i64);
     let second = load(words, 1)?;
-    let inside = words.get(if second & NUMBERED == 0 { 2 } else { 3 }..)?;
+    let inside = words.get(
+        if second & HAS_SEQUENCE_NUMBER == 0 {
+            2
+        } else {
+            3
+        }..,
+    )?;
     let count = (second >> 32) as usize;
     let dispatched = |indices: Vec<u64>| -> Option<EventKind> {
         Some(EventKind::Dispatched(Box::new(Dispatch {
@@ -244,7 +254,7 @@ pub(super) fn read(
             let count = load(inside, 0)?;
             (EventKind::Dropped { count }, 1)
         }
-        tag::IN_STEP => {
+        tag::STRIDED => {
             let (first, step) = (load(inside, 1)?, load(inside, 2)?);
             let index = |k| first.wrapping_add(step.wrapping_mul(k));
             (dispatched((0..count as u64).map(index).collect())?, 3)
@@ -284,7 +294,7 @@ pub(super) fn read(
             };
             (EventKind::Fetched(Box::new(fetched)), length)
         }
-        _ => (beside()?, 0),
+        _ => (side_queue()?, 0),
     };
     let run = RunId(0);
     let length = length + words.len() - inside.len();
@@ -351,12 +361,12 @@ mod tests {
                 (Payload::Dropped(count), EventKind::Dropped { count }),
                 (Payload::Dispatched(batch, worker, &indices), EventKind::dispatched(batch, worker, same)),
                 (Payload::Fetched(batch, &samples), EventKind::Fetched(Box::new(fetched))),
-                (Payload::Beside, EventKind::RunEnded),
+                (Payload::SideQueue, EventKind::RunEnded),
             ];
             for (payload, kind) in all {
                 let record = Record::new(Nanos(at), number, payload);
                 let words = stored(&record);
-                prop_assert_eq!(order_of(&words), Some((Nanos(at), number.unwrap_or(0))));
+                prop_assert_eq!(sort_key(&words), Some((Nanos(at), number.unwrap_or(0))));
                 let (event, length) = read(&words, || Some(EventKind::RunEnded)).expect("it was stored");
                 prop_assert_eq!(length, words.len());
                 prop_assert_eq!(event, Event { at: Nanos(at), run: RunId(0), kind });

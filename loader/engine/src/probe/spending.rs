@@ -12,10 +12,10 @@ use loadscope_trace::Nanos;
 const GRACE: i64 = 300_000_000;
 
 /// Minimum payment of a thread, ns, unless less is owed. Batches may take only a microsecond.
-const LUMP: u64 = 100_000;
+const MIN_PAYMENT: u64 = 100_000;
 
 /// Maximum single charge. A disk that hangs for seconds does not use up the budget.
-const MOST: Duration = Duration::from_millis(50);
+const MAX_CHARGE: Duration = Duration::from_millis(50);
 
 /// Time that a run has spent on contents.
 #[derive(Debug)]
@@ -57,22 +57,22 @@ impl Spending {
     /// Charges `took` for an event of the time `at`. Events of the grace period are free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         if at.0 > self.grace_end.load(Ordering::Relaxed) {
-            self.owe(took.min(MOST));
+            self.add_debt(took.min(MAX_CHARGE));
         }
     }
 
     /// Adds to the debt.
-    pub fn owe(&self, debt: Duration) {
+    pub fn add_debt(&self, debt: Duration) {
         let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
         self.debt.fetch_add(nanos, Ordering::Relaxed);
     }
 
     /// Pays the debt up to `credit`. Returns the paid time, and true if no debt is left.
-    pub fn pay(&self, credit: Duration) -> (Duration, bool) {
+    pub fn pay_debt(&self, credit: Duration) -> (Duration, bool) {
         let credit = u64::try_from(credit.as_nanos()).unwrap_or(u64::MAX);
         // A load is cheaper than an update.
         let debt = self.debt.load(Ordering::Relaxed);
-        if debt == 0 || credit < debt.min(LUMP) {
+        if debt == 0 || credit < debt.min(MIN_PAYMENT) {
             return (Duration::ZERO, debt == 0);
         }
         let less = |debt: u64| Some(debt.saturating_sub(credit));

@@ -34,7 +34,7 @@ fn a_disabled_probe_builds_no_event() {
 fn the_events_end_when_all_probes_are_dropped() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 100);
     let other = probe.clone();
-    std::thread::spawn(move || other.say(Level::Info, || "hello".to_owned()))
+    std::thread::spawn(move || other.emit_message(Level::Info, || "hello".to_owned()))
         .join()
         .expect("it tells");
     assert!(!events.is_over());
@@ -45,7 +45,7 @@ fn the_events_end_when_all_probes_are_dropped() {
 }
 
 /// Records a number of a thread: as a batch, as a batch with indices, or outside the buffer.
-fn tell(probe: &Probe, thread: u16, number: u32) {
+fn emit_number(probe: &Probe, thread: u16, number: u32) {
     let batch = BatchId {
         epoch: u32::from(thread),
         idx: number,
@@ -53,17 +53,19 @@ fn tell(probe: &Probe, thread: u16, number: u32) {
     match number % 7 {
         0 => {
             let indices: Vec<usize> = (0..number as usize % 600).map(|k| k * k).collect();
-            probe.dispatch(batch, Some(thread), &indices);
+            probe.record_dispatch(batch, Some(thread), &indices);
         }
-        1 => probe.enter_next(batch, Stage::Collating),
-        2 => probe.fetched(batch, Vec::new(), Vec::new()),
-        3 if number.is_multiple_of(11) => probe.say(Level::Info, || format!("{thread} {number}")),
+        1 => probe.enter_unordered(batch, Stage::Collating),
+        2 => probe.record_fetched(batch, Vec::new(), Vec::new()),
+        3 if number.is_multiple_of(11) => {
+            probe.emit_message(Level::Info, || format!("{thread} {number}"))
+        }
         _ => probe.enter(batch, Stage::Fetching),
     }
 }
 
-/// Returns the number that [`tell`] recorded.
-fn told(event: &Event) -> Option<(u32, u32)> {
+/// Returns the number that [`emit_number`] recorded.
+fn recorded_number(event: &Event) -> Option<(u32, u32)> {
     let batch = match &event.kind {
         EventKind::Entered { batch, .. } => *batch,
         EventKind::Dispatched(dispatch) => {
@@ -91,7 +93,7 @@ fn storm(threads: u16, each: u32, capacity: usize) -> (Vec<Event>, u64) {
     let running: Vec<_> = (0..threads)
         .map(|thread| {
             let probe = probe.clone();
-            std::thread::spawn(move || (0..each).for_each(|k| tell(&probe, thread, k)))
+            std::thread::spawn(move || (0..each).for_each(|k| emit_number(&probe, thread, k)))
         })
         .collect();
     while running.iter().any(|thread| !thread.is_finished()) {
@@ -112,7 +114,7 @@ fn events_with_room_arrive_complete_and_in_thread_order() {
     let (all, lost) = storm(threads, each, 1 << 24);
     assert_eq!(lost, 0);
     let mut next = BTreeMap::new();
-    for (thread, number) in all.iter().filter_map(told) {
+    for (thread, number) in all.iter().filter_map(recorded_number) {
         let next = next.entry(thread).or_insert(0);
         assert_eq!(number, *next, "thread {thread}");
         *next += 1;
@@ -127,15 +129,15 @@ fn every_event_beyond_the_capacity_is_counted() {
     let (threads, each) = (3, 40_000);
     for capacity in [1, 100, 3_000] {
         let (all, unreported) = storm(threads, each, capacity);
-        let heard = all.iter().filter_map(told).count() as u64;
+        let received = all.iter().filter_map(recorded_number).count() as u64;
         let reported: u64 = all.iter().map(lost_in).sum();
         assert_eq!(
-            heard + reported + unreported,
+            received + reported + unreported,
             u64::from(threads) * u64::from(each)
         );
         // A gap in a thread's numbers was reported before as a loss.
         let mut next = BTreeMap::new();
-        for (thread, number) in all.iter().filter_map(told) {
+        for (thread, number) in all.iter().filter_map(recorded_number) {
             let expected = next.insert(thread, number + 1).unwrap_or(0);
             assert!(number >= expected, "thread {thread}");
         }
@@ -187,8 +189,8 @@ fn events_of_equal_time_keep_their_order_across_threads() {
                     if now % 3 == thread {
                         let batch = BatchId { epoch: 0, idx: now };
                         match now % 2 {
-                            0 => probe.enter_next(batch, Stage::Fetching),
-                            _ => probe.enter_at_once(batch, Stage::Fetching),
+                            0 => probe.enter_unordered(batch, Stage::Fetching),
+                            _ => probe.enter_at_last_stamp(batch, Stage::Fetching),
                         }
                         turn.store(now + 1, Ordering::Release);
                     } else if Instant::now() > deadline {
@@ -205,7 +207,7 @@ fn events_of_equal_time_keep_their_order_across_threads() {
     }
     let order: Vec<u32> = events
         .try_iter()
-        .filter_map(|e| told(&e))
+        .filter_map(|e| recorded_number(&e))
         .map(|(_, idx)| idx)
         .collect();
     assert_eq!(order, (0..3_000).collect::<Vec<_>>());
@@ -217,7 +219,7 @@ fn an_event_larger_than_a_segment_arrives() {
     let indices: Vec<usize> = (0..20_000).map(|k| k * k).collect();
     let batch = BatchId { epoch: 1, idx: 2 };
     probe.enter(batch, Stage::Queued);
-    probe.dispatch(batch, None, &indices);
+    probe.record_dispatch(batch, None, &indices);
     probe.enter(batch, Stage::Fetching);
     let all: Vec<Event> = events.try_iter().collect();
     assert_eq!(all.len(), 3);

@@ -90,7 +90,7 @@ impl LeftOut {
     pub fn report(&self) {
         let count = self.count.load(Ordering::Relaxed);
         if count > 0 {
-            self.probe.say(Level::Warning, || {
+            self.probe.emit_message(Level::Warning, || {
                 let failed = plural(count, "sample", "samples");
                 let first = self.first.get();
                 let first = first.map(|first| format!(". The first was {first}"));

@@ -14,7 +14,7 @@ use crate::dataset::{
 use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
-use crate::loader::{About, DataLoader, Rest};
+use crate::loader::{DataLoader, DatasetInfo, LoaderParts};
 use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Needed, Plan, loader_options};
 use crate::value::Value;
@@ -114,16 +114,16 @@ pub(super) fn loader(
         }
     };
     let len = dataset.clone();
-    let about = About {
+    let dataset_info = DatasetInfo {
         len: Arc::new(move || len.len()),
         name,
     };
-    let rest = Rest {
+    let parts = LoaderParts {
         options: loader_options(options),
         init: None,
         generator: plan.generator.clone(),
         default_generator: Arc::clone(&plan.default_generator),
         pin_memory_device: String::new(),
     };
-    rest.assemble(fetch, plan.index.clone(), about)
+    parts.assemble(fetch, plan.index.clone(), dataset_info)
 }

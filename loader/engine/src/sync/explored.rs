@@ -44,11 +44,11 @@ impl<T> Receiver<T> {
 
 /// Waiting without spinning, which makes no difference for interleavings.
 #[derive(Debug, Default)]
-pub(crate) struct Patience;
+pub(crate) struct SpinWait;
 
-impl Patience {
+impl SpinWait {
     /// Returns `None`.
-    pub fn awake<T>(&mut self, _: &Receiver<T>) -> Option<T> {
+    pub fn poll<T>(&mut self, _: &Receiver<T>) -> Option<T> {
         None
     }
 }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use loadscope_trace::{BatchId, Stage};
 
 use super::super::DataLoader;
-use super::told::tell_dispatch;
-use super::{LoaderIter, Source, Turn};
+use super::events::record_dispatch;
+use super::{LoaderIter, NextOutcome, Source};
 use crate::batch::Batch as _;
-use crate::caught::caught;
 use crate::collate::CollateSite;
 use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher, Request};
+use crate::panics::catch_panic;
 use crate::pin::Lease;
 use crate::probe::Probe;
-use crate::worker::{FetchedBatch, Produced, fetch_batch, go_past};
+use crate::worker::{FetchedBatch, TaskOutput, fetch_batch, skip_batch};
 
 impl<F: Fetch> LoaderIter<'_, F> {
     /// `_SingleProcessDataLoaderIter._next_data`
-    pub(super) fn next_single(&mut self) -> Turn<F> {
+    pub(super) fn next_single(&mut self) -> NextOutcome<F> {
         loop {
             let Source::Single {
                 fetcher,
@@ -27,17 +27,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 budget,
             } = &mut self.source
             else {
-                return Turn::End;
+                return NextOutcome::End;
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
                 // This error was raised before the state was saved.
-                Some(Err(_)) if self.resume_skip.failed(*next) => continue,
+                Some(Err(_)) if self.resume_skip.sampler_failed(*next) => continue,
                 Some(Err(e)) => {
-                    self.progress.note(*next, 0);
+                    self.progress.record_yielded(*next, 0);
                     return self.raise(e);
                 }
-                None => return Turn::End,
+                None => return NextOutcome::End,
             };
             let idx = *next;
             *next += 1;
@@ -46,19 +46,20 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 idx: idx as u32,
             };
             let loader = &*self.loader;
-            let watched = (loader.interrupt.as_ref()).map(|i| loader.probe.until(Arc::clone(i)));
+            let watched =
+                (loader.interrupt.as_ref()).map(|i| loader.probe.with_done(Arc::clone(i)));
             let probe = watched.as_ref().unwrap_or(&loader.probe);
             let ended;
             if self.resume_skip.skip(idx, 0) {
-                ended = !go_past(&mut **fetcher, probe, id, CollateSite::Main, &request);
+                ended = !skip_batch(&mut **fetcher, probe, id, CollateSite::Main, &request);
             } else {
-                tell_dispatch(probe, id, None, &request);
-                match make(&mut **fetcher, loader, probe, id, &request) {
+                record_dispatch(probe, id, None, &request);
+                match fetch_and_pin(&mut **fetcher, loader, probe, id, &request) {
                     Ok(Some((made, left_out))) => {
-                        if let Produced::Batch(batch, _) = &made
-                            && budget.may_look()
+                        if let TaskOutput::Batch(batch, _) = &made
+                            && budget.may_summarize()
                         {
-                            budget.look(id, batch, &left_out);
+                            budget.summarize(id, batch, &left_out);
                         }
                         return self.yield_batch(id, None, Ok(made));
                     }
@@ -77,16 +78,16 @@ impl<F: Fetch> LoaderIter<'_, F> {
 }
 
 /// Fetched and pinned batch, and the positions of failed samples that are missing in it.
-type Made<F> = (Produced<<F as Fetch>::Batch>, Vec<u32>);
+type PinnedBatch<F> = (TaskOutput<<F as Fetch>::Batch>, Vec<u32>);
 
 /// Fetches and pins in the caller's thread.
-fn make<F: Fetch>(
+fn fetch_and_pin<F: Fetch>(
     fetcher: &mut dyn Fetcher<Batch = F::Batch>,
     loader: &DataLoader<F>,
     probe: &Probe,
     id: BatchId,
     request: &Request,
-) -> Result<Option<Made<F>>, LoaderError> {
+) -> Result<Option<PinnedBatch<F>>, LoaderError> {
     let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)?
     else {
         return Ok(None);
@@ -94,9 +95,9 @@ fn make<F: Fetch>(
     let (made, lease) = match &loader.pinner {
         Some(pinner) => {
             probe.enter(id, Stage::Pinning);
-            caught(|| made.pin(pinner)).flatten()?
+            catch_panic(|| made.pin(pinner)).flatten()?
         }
         None => (made, Lease::default()),
     };
-    Ok(Some((Produced::Batch(made, lease), left_out)))
+    Ok(Some((TaskOutput::Batch(made, lease), left_out)))
 }

@@ -8,7 +8,7 @@ use loadscope_words::say;
 use crate::error::LoaderError;
 
 /// Panic payload of a thread that ends with this exit code.
-struct Exit(i32);
+struct WorkerExit(i32);
 
 /// Ends the calling worker at once, as `os._exit(code)` ends a worker process.
 ///
@@ -18,14 +18,14 @@ pub fn exit_worker(code: i32) -> ! {
         panic!("exit_worker({code}) was called outside of a worker");
     }
     // `panic!` would print a message, but this exit is deliberate.
-    resume_unwind(Box::new(Exit(code)))
+    resume_unwind(Box::new(WorkerExit(code)))
 }
 
 /// Runs user code and converts a panic to an error.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => Ok(result),
-        Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
+        Err(payload) if payload.is::<WorkerExit>() => resume_unwind(payload),
         Err(payload) => Err(LoaderError::Panic {
             message: panic_text(&*payload),
         }),
@@ -33,9 +33,9 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
 }
 
 /// Describes a worker's death in PyTorch's words.
-pub(crate) fn death_of(payload: &(dyn Any + Send)) -> String {
-    let how = match payload.downcast_ref::<Exit>() {
-        Some(Exit(code)) => format!("exited unexpectedly with exit code {code}"),
+pub(crate) fn describe_death(payload: &(dyn Any + Send)) -> String {
+    let how = match payload.downcast_ref::<WorkerExit>() {
+        Some(WorkerExit(code)) => format!("exited unexpectedly with exit code {code}"),
         None => format!("panicked: {}", panic_text(payload)),
     };
     format!(

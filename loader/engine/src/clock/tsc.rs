@@ -10,17 +10,17 @@ use std::sync::{Mutex, OnceLock, TryLockError};
 use std::time::Instant;
 
 /// Time after an anchor from which a thread tries to set a new one, ns.
-const SOON: u64 = 1_000_000;
+const RESYNC_AFTER: u64 = 1_000_000;
 /// Maximum time of extrapolation from an anchor, ns.
-const LONGEST: u64 = 10_000_000;
+const MAX_EXTRAPOLATION: u64 = 10_000_000;
 /// Minimum period over which the rate is measured, ns.
-const LEAST: i64 = 10_000_000;
+const MIN_RATE_PERIOD: i64 = 10_000_000;
 /// Period after which a new measurement of the rate starts, so that it follows the system clock, ns.
-const MOST: i64 = 1_000_000_000;
+const MAX_RATE_PERIOD: i64 = 1_000_000_000;
 /// Maximum ticks of an uninterrupted read of the system clock.
-const TIGHT: u64 = 1_000;
-/// Tolerance of the rate, as a divisor. A larger change (1 / `SAME`) means another clock, for example after suspend.
-const SAME: u64 = 1_000;
+const MAX_READ_TICKS: u64 = 1_000;
+/// Tolerance of the rate, as a divisor. A larger change (1 / `RATE_TOLERANCE`) means another clock, for example after suspend.
+const RATE_TOLERANCE: u64 = 1_000;
 
 /// Returns nanoseconds since the first call. Never goes backwards in any thread.
 ///
@@ -28,21 +28,21 @@ const SAME: u64 = 1_000;
 /// learned of. If not, it may be read up to 0.1 µs early, in half the time.
 #[inline]
 pub(super) fn now(ordered: bool) -> i64 {
-    static TICKS: OnceLock<Ticks> = OnceLock::new();
-    TICKS.get_or_init(Ticks::start).now(ordered)
+    static CLOCK: OnceLock<TscClock> = OnceLock::new();
+    CLOCK.get_or_init(TscClock::start).now(ordered)
 }
 
 /// Returns true if two successive readings by two threads are in order without other synchronization.
 ///
 /// This is the case if the clock is finer than the latency of a message between threads.
-pub(super) fn is_fine() -> bool {
+pub(super) fn is_fine_grained() -> bool {
     cfg!(target_os = "linux") && cfg!(target_arch = "x86_64")
 }
 
-struct Ticks {
+struct TscClock {
     origin: Instant,
     /// True if the counter may be used.
-    counts: bool,
+    uses_tsc: bool,
     anchor: Anchor,
     rate: Mutex<Rate>,
 }
@@ -57,18 +57,18 @@ struct Anchor {
     /// Nanoseconds per tick times 2^32, or 0 if not yet known.
     rate: AtomicU64,
     /// Ticks after which a thread reads the system clock, unless another thread is doing it.
-    soon: AtomicU64,
+    resync_after: AtomicU64,
     /// Ticks after which a thread must read the system clock.
-    longest: AtomicU64,
+    max_extrapolation: AtomicU64,
 }
 
 #[derive(Clone, Copy)]
-struct Set {
+struct AnchorValues {
     ticks: u64,
     nanos: i64,
     rate: u64,
-    soon: u64,
-    longest: u64,
+    resync_after: u64,
+    max_extrapolation: u64,
 }
 
 /// Start of the current rate measurement.
@@ -77,11 +77,11 @@ struct Rate {
     since: Option<(u64, i64)>,
 }
 
-impl Ticks {
+impl TscClock {
     fn start() -> Self {
         Self {
             origin: Instant::now(),
-            counts: keeps_time(),
+            uses_tsc: kernel_uses_tsc(),
             anchor: Anchor::default(),
             rate: Mutex::default(),
         }
@@ -89,27 +89,27 @@ impl Ticks {
 
     #[inline]
     fn now(&self, ordered: bool) -> i64 {
-        if !self.counts {
-            return self.asked();
+        if !self.uses_tsc {
+            return self.system_nanos();
         }
         let ticks = counter(ordered);
         if let Some(set) = self.anchor.get() {
             // Another thread may have set the anchor since, so this may be negative.
             let past = ticks.wrapping_sub(set.ticks) as i64;
-            if past.unsigned_abs() < set.soon {
+            if past.unsigned_abs() < set.resync_after {
                 return set.at(past);
             }
         }
-        self.look(ticks)
+        self.resync(ticks)
     }
 
-    fn asked(&self) -> i64 {
+    fn system_nanos(&self) -> i64 {
         i64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
     /// Reads the system clock and sets a new anchor, unless another thread is doing it.
     #[cold]
-    fn look(&self, ticks: u64) -> i64 {
+    fn resync(&self, ticks: u64) -> i64 {
         let mut rate = match self.rate.try_lock() {
             Ok(rate) => rate,
             Err(TryLockError::Poisoned(rate)) => rate.into_inner(),
@@ -117,33 +117,37 @@ impl Ticks {
                 let set = self.anchor.get();
                 let past = set.map(|set| (ticks.wrapping_sub(set.ticks) as i64, set));
                 return match past {
-                    Some((past, set)) if past.unsigned_abs() < set.longest => set.at(past),
-                    _ => self.asked(),
+                    Some((past, set)) if past.unsigned_abs() < set.max_extrapolation => {
+                        set.at(past)
+                    }
+                    _ => self.system_nanos(),
                 };
             }
         };
-        let (ticks, nanos, is_tight) = self.both();
+        let (ticks, nanos, is_tight) = self.read_both();
         let old = self.anchor.get();
         let led_to = old.map(|old| (old, ticks.wrapping_sub(old.ticks) as i64));
         let nanos = match led_to {
-            Some((old, past)) if past.unsigned_abs() < old.longest => nanos.max(old.at(past)),
+            Some((old, past)) if past.unsigned_abs() < old.max_extrapolation => {
+                nanos.max(old.at(past))
+            }
             Some((old, _)) => nanos.max(old.nanos),
             None => nanos,
         };
         let known = old.map_or(0, |old| old.rate);
         let found = rate.measure(known, ticks, nanos, is_tight);
-        self.anchor.set(Set::new(ticks, nanos, found));
+        self.anchor.set(AnchorValues::new(ticks, nanos, found));
         nanos
     }
 
     /// Reads the counter and the system clock at nearly the same time. The bool is false if the thread was interrupted.
-    fn both(&self) -> (u64, i64, bool) {
+    fn read_both(&self) -> (u64, i64, bool) {
         let mut tries = 0;
         loop {
             let before = counter(true);
-            let nanos = self.asked();
+            let nanos = self.system_nanos();
             let ticks = counter(true);
-            let is_tight = ticks.wrapping_sub(before) < TIGHT;
+            let is_tight = ticks.wrapping_sub(before) < MAX_READ_TICKS;
             tries += 1;
             if is_tight || tries == 3 {
                 return (ticks, nanos, is_tight);
@@ -160,15 +164,15 @@ impl Rate {
             return known;
         };
         let (all, took) = (ticks.wrapping_sub(first), nanos - since);
-        if !is_tight || took < LEAST {
+        if !is_tight || took < MIN_RATE_PERIOD {
             return known;
         }
-        if took >= MOST {
+        if took >= MAX_RATE_PERIOD {
             self.since = Some((ticks, nanos));
         }
         let rate = (took.unsigned_abs() as u128) << 32;
         let rate = u64::try_from(rate / u128::from(all.max(1))).unwrap_or(0);
-        let differs = known > 0 && rate.abs_diff(known) > known / SAME;
+        let differs = known > 0 && rate.abs_diff(known) > known / RATE_TOLERANCE;
         // Not a plausible counter: less than one tick in 16 ns, or more than 16 ticks per ns.
         let is_odd = !((1 << 28)..(1 << 36)).contains(&rate);
         if differs || is_odd {
@@ -180,15 +184,15 @@ impl Rate {
     }
 }
 
-impl Set {
+impl AnchorValues {
     fn new(ticks: u64, nanos: i64, rate: u64) -> Self {
         let in_ticks = |nanos: u64| (nanos << 32).checked_div(rate).unwrap_or(0);
         Self {
             ticks,
             nanos,
             rate,
-            soon: in_ticks(SOON),
-            longest: in_ticks(LONGEST),
+            resync_after: in_ticks(RESYNC_AFTER),
+            max_extrapolation: in_ticks(MAX_EXTRAPOLATION),
         }
     }
 
@@ -202,14 +206,14 @@ impl Set {
 impl Anchor {
     /// Returns the anchor, or `None` while it is being updated.
     #[inline]
-    fn get(&self) -> Option<Set> {
+    fn get(&self) -> Option<AnchorValues> {
         let before = self.changes.load(Ordering::Acquire);
-        let set = Set {
+        let set = AnchorValues {
             ticks: self.ticks.load(Ordering::Relaxed),
             nanos: self.nanos.load(Ordering::Relaxed),
             rate: self.rate.load(Ordering::Relaxed),
-            soon: self.soon.load(Ordering::Relaxed),
-            longest: self.longest.load(Ordering::Relaxed),
+            resync_after: self.resync_after.load(Ordering::Relaxed),
+            max_extrapolation: self.max_extrapolation.load(Ordering::Relaxed),
         };
         fence(Ordering::Acquire);
         let is_whole = before & 1 == 0 && self.changes.load(Ordering::Relaxed) == before;
@@ -217,21 +221,22 @@ impl Anchor {
     }
 
     /// Updates the anchor. The caller holds the lock.
-    fn set(&self, set: Set) {
+    fn set(&self, set: AnchorValues) {
         let changes = self.changes.load(Ordering::Relaxed);
         self.changes.store(changes + 1, Ordering::Relaxed);
         fence(Ordering::Release);
         self.ticks.store(set.ticks, Ordering::Relaxed);
         self.nanos.store(set.nanos, Ordering::Relaxed);
         self.rate.store(set.rate, Ordering::Relaxed);
-        self.soon.store(set.soon, Ordering::Relaxed);
-        self.longest.store(set.longest, Ordering::Relaxed);
+        self.resync_after.store(set.resync_after, Ordering::Relaxed);
+        self.max_extrapolation
+            .store(set.max_extrapolation, Ordering::Relaxed);
         self.changes.store(changes + 2, Ordering::Release);
     }
 }
 
 /// Returns true if the kernel uses this counter as its clock source.
-fn keeps_time() -> bool {
+fn kernel_uses_tsc() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
         && std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
@@ -287,10 +292,10 @@ mod tests {
         let (to, from) = channel::<i64>();
         let (back, answers) = channel::<i64>();
         let other = std::thread::spawn(move || {
-            while let Ok(told) = from.recv() {
-                let heard = now(true);
-                assert!(told <= heard, "{told} {heard}");
-                if back.send(now(false).max(heard)).is_err() {
+            while let Ok(sent_at) = from.recv() {
+                let received_at = now(true);
+                assert!(sent_at <= received_at, "{sent_at} {received_at}");
+                if back.send(now(false).max(received_at)).is_err() {
                     break;
                 }
             }
@@ -299,10 +304,10 @@ mod tests {
         while Instant::now() < end {
             last = now(false).max(last);
             to.send(last).expect("it listens");
-            let told = answers.recv().expect("it answers");
-            let heard = now(true);
-            assert!(told <= heard, "{told} {heard}");
-            last = heard;
+            let sent_at = answers.recv().expect("it answers");
+            let received_at = now(true);
+            assert!(sent_at <= received_at, "{sent_at} {received_at}");
+            last = received_at;
         }
         drop(to);
         other.join().expect("no reading went back");
@@ -333,7 +338,7 @@ mod tests {
 
     #[test]
     fn time_does_not_go_backwards_at_a_new_anchor() {
-        let ticks = Ticks::start();
+        let ticks = TscClock::start();
         let mut last = i64::MIN;
         let end = Instant::now() + Duration::from_millis(100);
         while Instant::now() < end {
@@ -343,7 +348,7 @@ mod tests {
         }
         // Even with a very wrong rate, time does not go backwards.
         if let Some(set) = ticks.anchor.get() {
-            ticks.anchor.set(Set {
+            ticks.anchor.set(AnchorValues {
                 nanos: set.nanos + 500_000,
                 ..set
             });

@@ -6,16 +6,20 @@ use crate::error::LoaderError;
 use crate::fetch::Request;
 use crate::probe::Probe;
 
-pub(super) fn tell_dispatch(
+pub(super) fn record_dispatch(
     probe: &Probe,
     batch: BatchId,
     worker: Option<WorkerId>,
     request: &Request,
 ) {
-    probe.dispatch(batch, worker, request.indices());
+    probe.record_dispatch(batch, worker, request.indices());
 }
 
-pub(super) fn message_of(error: &LoaderError, about: BatchId, worker: Option<WorkerId>) -> Message {
+pub(super) fn error_message(
+    error: &LoaderError,
+    about: BatchId,
+    worker: Option<WorkerId>,
+) -> Message {
     let sample = match error {
         LoaderError::Worker { sample, .. } => sample.map(|s| s as u64),
         _ => None,

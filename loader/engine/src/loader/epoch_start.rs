@@ -3,11 +3,11 @@
 use loadscope_trace::EventKind;
 
 use super::iter::{LoaderIter, Source};
-use super::state::{Known, Resume, ResumeSkip, Snapshot};
+use super::state::{EpochStart, Resume, ResumeSkip, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::Fetch;
-use crate::pool::{Plan, Pool};
+use crate::pool::{Pool, PoolConfig};
 use crate::preview_budget::PreviewBudget;
 use crate::rng::lock_generator;
 use crate::scheduler::{Scheduler, SchedulerOptions};
@@ -25,23 +25,23 @@ impl<F: Fetch> DataLoader<F> {
         let epoch = resume.as_ref().map_or(self.next_epoch, Resume::epoch);
         self.next_epoch = epoch.saturating_add(1);
         self.probe.emit(|| EventKind::EpochStarted { epoch });
-        let begun = self.begin(resume)?;
+        let started = self.start_epoch(resume)?;
         let mut iter = LoaderIter {
             epoch,
-            source: begun.source,
-            requests: begun.requests,
+            source: started.source,
+            requests: started.requests,
             training: None,
             ended: false,
-            num_yielded: begun.resume_skip.progress().count(),
+            num_yielded: started.resume_skip.progress().count(),
             len_called: self.len_called.get(),
-            progress: begun.resume_skip.progress(),
-            resume_skip: begun.resume_skip,
-            snapshot: begun.snapshot,
+            progress: started.resume_skip.progress(),
+            resume_skip: started.resume_skip,
+            snapshot: started.snapshot,
             loader: self,
         };
         if let Err(error) = iter.prime() {
-            if begun.is_new {
-                iter.forget_workers();
+            if started.is_new {
+                iter.discard_workers();
             }
             return Err(error);
         }
@@ -49,18 +49,18 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// Draws the base seed, starts or resumes the workers and takes the samplers' iterators, in PyTorch's order.
-    fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, LoaderError> {
+    fn start_epoch(&mut self, resume: Option<Resume>) -> Result<StartedEpoch<F>, LoaderError> {
         let known = match resume {
             Some(resume) => resume.restore(&self.generators())?,
-            None => Known {
-                base_seed: self.kept_seed(),
+            None => EpochStart {
+                base_seed: self.persistent_base_seed(),
                 iterators: self.iterators(),
                 done: None,
             },
         };
         let pool = self.persistent.take();
         let is_new = pool.is_none();
-        let fresh = || ResumeSkip::new(self.streams(), self.options.num_workers);
+        let fresh = || ResumeSkip::new(self.is_iterable(), self.options.num_workers);
         let resume_skip = known.done.unwrap_or_else(fresh);
         let snapshot = Snapshot::of(&self.generators(), known.base_seed, known.iterators);
         // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one after it starts new workers.
@@ -80,7 +80,7 @@ impl<F: Fetch> DataLoader<F> {
             }
         } else {
             let pool = match pool {
-                Some(pool) => self.wake(pool)?,
+                Some(pool) => self.resume_workers(pool)?,
                 None => self.start_workers(base_seed)?,
             };
             Source::Threads {
@@ -95,7 +95,7 @@ impl<F: Fetch> DataLoader<F> {
         for _ in 1..known.iterators.min(2) {
             requests = self.index.iter();
         }
-        Ok(Begun {
+        Ok(StartedEpoch {
             source,
             requests,
             resume_skip,
@@ -122,7 +122,7 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// Prepares persistent workers for a new epoch.
-    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, LoaderError> {
+    fn resume_workers(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, LoaderError> {
         match pool.resume(self.interrupt.as_deref()) {
             Ok(()) => Ok(pool),
             Err(error) => {
@@ -136,20 +136,20 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, LoaderError> {
-        let plan = Plan {
+        let config = PoolConfig {
             fetch: &self.fetch,
             init: self.init.clone(),
             num_workers: self.options.num_workers,
             base_seed: base_seed as u64,
             pinner: self.pinner.clone(),
         };
-        Pool::start(plan, &self.probe)
+        Pool::start(config, &self.probe)
     }
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
     /// Ends the workers, persistent or not. PyTorch keeps no iterator whose constructor failed.
-    fn forget_workers(&mut self) {
+    fn discard_workers(&mut self) {
         self.end();
         self.loader.persistent = None;
         self.loader.base_seed = None;
@@ -157,7 +157,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
 }
 
 /// A started epoch.
-struct Begun<F: Fetch> {
+struct StartedEpoch<F: Fetch> {
     source: Source<F>,
     requests: RequestIter,
     resume_skip: ResumeSkip,
