@@ -15,7 +15,7 @@ pub(super) use recorder::Job;
 pub const HAS_ENGINE: bool = true;
 
 /// Catalog that opens each dataset to learn its facts.
-pub(super) const CATALOG: &(dyn Catalog + Sync) = &loadscope_engine::dataset::Opening;
+pub(super) const CATALOG: &(dyn Catalog + Sync) = &loadscope_engine::dataset::OpeningCatalog;
 
 /// Starts the loader on its own threads.
 pub(super) fn start(job: Job) -> Result<(), SessionError> {

@@ -18,7 +18,7 @@ pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
 pub(super) struct Control(());
 
 impl Control {
-    pub fn stretched(self, _: u32) -> Self {
+    pub fn with_slow_motion(self, _: u32) -> Self {
         self
     }
     pub fn pause(&self) {}

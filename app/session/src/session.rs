@@ -107,7 +107,7 @@ impl Session {
     ) -> Result<Self, SessionError> {
         check_options(options)?;
         let (to_window, updates) = news();
-        let control = Control::default().stretched(pace.factor.max(1));
+        let control = Control::default().with_slow_motion(pace.factor.max(1));
         if pace.paused {
             control.pause();
         }

@@ -73,7 +73,7 @@ impl<B> Loaded<B> {
 
     /// Returns the batch alone, without a limit on its lifetime. Its pooled buffers leave the pool.
     pub fn into_batch(self) -> B {
-        self.lease.keep();
+        self.lease.detach();
         self.batch
     }
 }

@@ -4,7 +4,7 @@ use loadscope_trace::RunOptions;
 
 pub use loadscope_plan::order::*;
 
-use crate::dataset::Opening;
+use crate::dataset::OpeningCatalog;
 use crate::error::LoaderError;
 
 /// Returns the order for the dataset in the options. It uses only the dataset's length.
@@ -12,7 +12,7 @@ use crate::error::LoaderError;
 /// # Errors
 /// As [`order`], and if the dataset cannot be opened.
 pub fn order_of_dataset(options: &RunOptions) -> Result<Order, LoaderError> {
-    loadscope_plan::order::order_of_dataset(options, &Opening)
+    loadscope_plan::order::order_of_dataset(options, &OpeningCatalog)
 }
 
 /// Returns the samples of the dataset in the options. It uses only the dataset's length.
@@ -20,7 +20,7 @@ pub fn order_of_dataset(options: &RunOptions) -> Result<Order, LoaderError> {
 /// # Errors
 /// If the dataset cannot be opened.
 pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, LoaderError> {
-    loadscope_plan::order::samples_of_dataset(options, &Opening)
+    loadscope_plan::order::samples_of_dataset(options, &OpeningCatalog)
 }
 
 /// Returns the known properties of the samples of the dataset in the options.
@@ -28,5 +28,5 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, LoaderError> 
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.
 pub fn knowledge(options: &RunOptions) -> Result<Knowledge, LoaderError> {
-    loadscope_plan::order::knowledge(options, &Opening)
+    loadscope_plan::order::knowledge(options, &OpeningCatalog)
 }

@@ -55,7 +55,7 @@ impl Pinning {
             PinMemory::Mlock => {
                 let pool = MlockPool::default();
                 // Checks now, not with the first batch, that memory can be locked.
-                pool.give_back(vec![Buffer::new(1)?]);
+                pool.release(vec![Buffer::new(1)?]);
                 Ok(Self {
                     pinner: Some(Pinner::Mlock(pool)),
                     label: Some("mlock: page-locked buffers without a GPU".to_owned()),
@@ -161,7 +161,7 @@ impl MlockPool {
         Some(free.swap_remove(at))
     }
 
-    fn give_back(&self, buffers: Vec<Buffer>) {
+    fn release(&self, buffers: Vec<Buffer>) {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         free.extend(buffers);
     }
@@ -176,7 +176,7 @@ pub struct Lease {
 
 impl Lease {
     /// Removes the buffers from the pool. They stay locked, and are freed with their last tensor.
-    pub(crate) fn keep(mut self) {
+    pub(crate) fn detach(mut self) {
         self.pool = None;
         for buffer in self.buffers.drain(..) {
             // Unlocking now would unlock the memory of a batch that is still in use.
@@ -188,7 +188,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.take() {
-            pool.give_back(std::mem::take(&mut self.buffers));
+            pool.release(std::mem::take(&mut self.buffers));
         }
     }
 }
@@ -238,7 +238,7 @@ mod tests {
             }
             for (pinned, lease) in leases {
                 if kept {
-                    lease.keep();
+                    lease.detach();
                 }
                 drop(pinned);
             }

@@ -30,7 +30,7 @@ use lenient::LeftOut;
 use source::ValueFetch;
 
 /// Maximum number of unread events: 256 MiB at 24 bytes each. Only a slow reader needs more than a small part.
-pub const MOST_EVENTS: usize = (256 << 20) / 24;
+pub const MAX_EVENTS: usize = (256 << 20) / 24;
 
 /// A running run. Dropping it stops the run and joins its threads.
 pub struct RunHandle {
@@ -66,7 +66,7 @@ impl Default for RunControl {
 impl RunControl {
     /// Enables slow motion: each sample and each training step takes `factor` times as long.
     #[must_use]
-    pub fn stretched(self, factor: u32) -> Self {
+    pub fn with_slow_motion(self, factor: u32) -> Self {
         Self {
             factor: factor.max(1),
             ..self
@@ -152,13 +152,13 @@ pub fn start(
     control: RunControl,
 ) -> Result<RunHandle, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
-    let dataset = source::stretched(source::open(options, &spec)?, control.factor);
+    let dataset = source::in_slow_motion(source::open(options, &spec)?, control.factor);
     let clock = control.clock.clone();
-    let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
+    let (probe, events) = Probe::new(clock.clone(), content, MAX_EVENTS);
     let probe = probe.with_gate(control.gate.clone());
     let stop = Arc::clone(&control.stop);
     let mut training = Training::prepare(options, &dataset, &spec, &clock, &probe, stop)?;
-    training.stretch(control.factor);
+    training.set_slow_motion(control.factor);
     let trainer = {
         let stop = Arc::clone(&control.stop);
         Builder::new()
@@ -245,7 +245,7 @@ impl Training {
     }
 
     /// Enables slow motion, with a message in the recording.
-    fn stretch(&mut self, factor: u32) {
+    fn set_slow_motion(&mut self, factor: u32) {
         self.factor = factor;
         if factor > 1 {
             self.probe.emit_message(Level::Info, || {
@@ -285,7 +285,7 @@ impl Training {
         };
         for batch in batches {
             match batch {
-                Ok(_) => rest(step, stop),
+                Ok(_) => simulate_step(step, stop),
                 // A requested stop is not a failure.
                 Err(LoaderError::Interrupted) => break,
                 Err(error) if self.options.on_error == OnError::Stop => return Err(error),
@@ -300,9 +300,9 @@ impl Training {
 }
 
 /// Simulates a training step: sleeps with high precision, in slices so that it can be stopped.
-fn rest(step: Duration, stop: &AtomicBool) {
+fn simulate_step(step: Duration, stop: &AtomicBool) {
     /// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
-    const LATE: Duration = Duration::from_micros(120);
+    const WAKE_UP_DELAY: Duration = Duration::from_micros(120);
     const SLICE: Duration = Duration::from_millis(50);
     let end = Instant::now() + step;
     loop {
@@ -310,7 +310,7 @@ fn rest(step: Duration, stop: &AtomicBool) {
         if left.is_zero() || stop.load(Ordering::Acquire) {
             return;
         }
-        match left.checked_sub(LATE) {
+        match left.checked_sub(WAKE_UP_DELAY) {
             Some(nap) => std::thread::sleep(nap.min(SLICE)),
             None => std::hint::spin_loop(),
         }

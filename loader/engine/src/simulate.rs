@@ -4,7 +4,7 @@ use loadscope_trace::{Event, RunOptions};
 
 pub use loadscope_plan::simulate::{Delivery, Simulation, Work};
 
-use crate::dataset::Opening;
+use crate::dataset::OpeningCatalog;
 use crate::error::LoaderError;
 
 /// Runs `options` with a virtual clock. The events are ordered by time, and always the same for the same options.
@@ -12,5 +12,5 @@ use crate::error::LoaderError;
 /// # Errors
 /// If the engine would refuse the options, or if there are too many samples.
 pub fn simulate(options: &RunOptions) -> Result<Vec<Event>, LoaderError> {
-    loadscope_plan::simulate::simulate(options, &Opening)
+    loadscope_plan::simulate::simulate(options, &OpeningCatalog)
 }

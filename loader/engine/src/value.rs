@@ -1,7 +1,6 @@
 //! Samples and batches as Python values.
 
 mod dtype;
-mod held;
 mod key;
 mod mapping;
 #[expect(
@@ -10,6 +9,7 @@ mod mapping;
 )]
 mod memory;
 mod numpy;
+mod types;
 
 fn all_same(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
@@ -23,10 +23,10 @@ use tch::Tensor;
 use crate::error::LoaderError;
 
 pub use dtype::DType;
-pub use held::{Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
 pub use key::Key;
-pub(crate) use memory::{dense_bytes, is_plain, lazy, new_tensor, view_dtype};
+pub(crate) use memory::{dense_bytes, is_plain, lazy_dispatch_key, new_tensor, view_dtype};
 use memory::{same_tensors, tensor_bytes};
+pub use types::{Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
 
 impl Value {
     /// Creates a `dict`.

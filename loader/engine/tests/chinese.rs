@@ -15,7 +15,7 @@ use support::{fold, within};
 /// Runs `options` and returns the messages.
 fn messages(options: RunOptions, factor: u32) -> Vec<String> {
     let run = within(60, move || {
-        let control = RunControl::default().stretched(factor);
+        let control = RunControl::default().with_slow_motion(factor);
         let mut handle = start(&options, ContentPolicy::Off, control).expect("sound options");
         handle.join().expect("no error ends it");
         fold(handle.events.try_iter())

@@ -19,7 +19,7 @@ use expected::{difference, parts, run, samples};
 use interpreter::python;
 use loadscope_engine::collate::{CollateSite, collate_joined, collate_lists, collate_padded};
 use loadscope_engine::dataset::{
-    Catalog as _, DatasetSpec, OpenDataset as _, Opening, SampleClock,
+    Catalog as _, DatasetSpec, OpenDataset as _, OpeningCatalog, SampleClock,
 };
 use loadscope_engine::plan::Needed;
 use loadscope_engine::value::{Key, Value};

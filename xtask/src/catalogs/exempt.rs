@@ -200,7 +200,7 @@ pub const EXEMPT: &[Exempt] = &[
     exempt("loader/engine/src/collate/convert.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/collate/lists.rs", &[""], Why::PyTorch),
     exempt(
-        "loader/engine/src/collate/manner.rs",
+        "loader/engine/src/collate/combine.rs",
         &["expected Tensor", "received an empty"],
         Why::PyTorch,
     ),
@@ -229,14 +229,14 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
-        "loader/engine/src/dataset/spend.rs",
+        "loader/engine/src/dataset/simulated_cost.rs",
         &["sample {index}"],
         Why::Recorded,
     ),
     exempt("loader/engine/src/dataset/split.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/dataset/stack.rs", &[""], Why::PyTorch),
     exempt(
-        "loader/engine/src/dataset/stretched.rs",
+        "loader/engine/src/dataset/slow_motion.rs",
         &["slow motion"],
         Why::Recorded,
     ),

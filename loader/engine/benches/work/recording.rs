@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use loadscope_engine::run::MOST_EVENTS;
+use loadscope_engine::run::MAX_EVENTS;
 use loadscope_engine::{Clock, ContentPolicy, Events, Probe};
 use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos};
 
@@ -80,7 +80,7 @@ impl Observer {
             Recording::Events => ContentPolicy::Off,
             Recording::Log => ContentPolicy::Share(0.01),
         };
-        let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
+        let (probe, events) = Probe::new(clock.clone(), content, MAX_EVENTS);
         let listener = Listener {
             clock: clock.clone(),
             events,

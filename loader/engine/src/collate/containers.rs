@@ -3,17 +3,17 @@
 use loadscope_words::say;
 use tch::Tensor;
 
-use super::Manner;
+use super::CombineMethod;
 use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// Collates the elements of containers. The last argument makes the container of texts.
-type Collate = fn(Vec<Value>, Manner, fn(Vec<Value>) -> Value) -> Result<Value, LoaderError>;
+type Collate = fn(Vec<Value>, CombineMethod, fn(Vec<Value>) -> Value) -> Result<Value, LoaderError>;
 
 /// Collates maps. Keys and their order are those of the first sample. Additional keys of later samples are ignored.
 pub(super) fn maps(
     batch: Vec<Value>,
-    manner: Manner,
+    method: CombineMethod,
     collate: Collate,
 ) -> Result<Value, LoaderError> {
     let (name, keys): (_, Vec<Key>) = match batch.first() {
@@ -33,7 +33,7 @@ pub(super) fn maps(
             (_, None) => continue,
             (other, Some(key)) => {
                 if failed.as_ref().is_none_or(|(before, _)| *before > 0) {
-                    failed = Some((0, no_such_item(&other, key)));
+                    failed = Some((0, key_error(&other, key)));
                 }
                 continue;
             }
@@ -61,7 +61,7 @@ pub(super) fn maps(
         .into_iter()
         .zip(columns)
         .take(known)
-        .map(|(key, column)| Ok((key, collate(column, manner, Value::List)?)))
+        .map(|(key, column)| Ok((key, collate(column, method, Value::List)?)))
         .collect::<Result<_, LoaderError>>()?;
     match failed {
         Some((_, error)) => Err(error),
@@ -70,7 +70,7 @@ pub(super) fn maps(
 }
 
 /// Returns the error of `value[key]` for a value that is not a mapping.
-fn no_such_item(value: &Value, key: &Key) -> LoaderError {
+fn key_error(value: &Value, key: &Key) -> LoaderError {
     let index_error = |text: String| LoaderError::python(ExceptionKind::INDEX_ERROR, text);
     match (value, key) {
         (Value::Tensor(tensor), Key::Str(text)) if tensor.defined() => {
@@ -119,17 +119,19 @@ fn not_a_mapping(value: &Value) -> LoaderError {
 /// PyTorch does not check lengths here: `zip` stops at the shortest.
 pub(super) fn named_tuples(
     batch: Vec<Value>,
-    manner: Manner,
+    method: CombineMethod,
     collate: Collate,
 ) -> Result<Value, LoaderError> {
     let Some(Value::NamedTuple(first)) = batch.first() else {
-        return sequences(batch, manner, collate);
+        return sequences(batch, method, collate);
     };
     let (name, fields) = (first.name.clone(), first.fields.clone());
-    let rows = batch.into_iter().map(|value| elements(value, Asked::Items));
+    let rows = batch
+        .into_iter()
+        .map(|value| elements(value, SequenceOperation::Iter));
     let rows: Vec<Vec<Value>> = rows.collect::<Result<_, _>>()?;
     let shortest = rows.iter().map(Vec::len).min().unwrap_or(0);
-    let items = transposed(rows, shortest, manner, collate)?;
+    let items = transposed(rows, shortest, method, collate)?;
     match fields.get(shortest..) {
         Some([]) | None => {}
         Some(missing) => return Err(missing_arguments(&name, missing)),
@@ -165,7 +167,7 @@ fn missing_arguments(name: &str, fields: &[String]) -> LoaderError {
 
 pub(super) fn sequences(
     batch: Vec<Value>,
-    manner: Manner,
+    method: CombineMethod,
     collate: Collate,
 ) -> Result<Value, LoaderError> {
     let kept = match batch.first() {
@@ -174,7 +176,7 @@ pub(super) fn sequences(
     };
     let mut rows: Vec<Vec<Value>> = Vec::with_capacity(batch.len());
     for value in batch {
-        let row = elements(value, Asked::Length)?;
+        let row = elements(value, SequenceOperation::Len)?;
         if rows.first().is_some_and(|first| first.len() != row.len()) {
             return Err(LoaderError::runtime(
                 "each element in list of batch should be of equal size",
@@ -183,7 +185,7 @@ pub(super) fn sequences(
         rows.push(row);
     }
     let width = rows.first().map_or(0, Vec::len);
-    let items = transposed(rows, width, manner, collate)?;
+    let items = transposed(rows, width, method, collate)?;
     Ok(match kept {
         Some(name) => Value::Sequence(Sequence {
             name,
@@ -198,7 +200,7 @@ pub(super) fn sequences(
 fn transposed(
     rows: Vec<Vec<Value>>,
     width: usize,
-    manner: Manner,
+    method: CombineMethod,
     collate: Collate,
 ) -> Result<Vec<Value>, LoaderError> {
     let size = rows.len();
@@ -210,25 +212,28 @@ fn transposed(
     }
     columns
         .into_iter()
-        .map(|column| collate(column, manner, Value::Tuple))
+        .map(|column| collate(column, method, Value::Tuple))
         .collect()
 }
 
 /// First operation that Python applies to a value. It determines the error of a value without elements.
 #[derive(Clone, Copy)]
-pub(super) enum Asked {
+pub(super) enum SequenceOperation {
     /// `iter(value)`
-    Items,
+    Iter,
     /// `len(value)`
-    Length,
+    Len,
 }
 
 /// Returns the elements that Python iterates over.
-pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, LoaderError> {
+pub(super) fn elements(
+    value: Value,
+    operation: SequenceOperation,
+) -> Result<Vec<Value>, LoaderError> {
     let none = |items: &str, length: &str| {
-        LoaderError::type_error(match asked {
-            Asked::Items => items,
-            Asked::Length => length,
+        LoaderError::type_error(match operation {
+            SequenceOperation::Iter => items,
+            SequenceOperation::Len => length,
         })
     };
     Ok(match value {

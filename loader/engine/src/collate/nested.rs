@@ -3,7 +3,7 @@
 use loadscope_words::say;
 use tch::Tensor;
 
-use super::containers::{Asked, elements};
+use super::containers::{SequenceOperation, elements};
 use super::numbers;
 use crate::error::LoaderError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
@@ -12,22 +12,22 @@ use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_erro
 pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, LoaderError> {
     let mut sizes = vec![items.len()];
     if let Some(first) = items.first() {
-        measure(first, &mut sizes)?;
+        infer_sizes(first, &mut sizes)?;
     }
     let dtype = numbers::dtype_of_all(&items)?;
     let mut leaves = Vec::new();
     // PyTorch does not check elements if one of the sizes is 0.
     if !sizes.contains(&0) {
-        spread(items, &sizes, 0, &mut leaves)?;
+        flatten(items, &sizes, 0, &mut leaves)?;
     }
     let sizes: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
-    numbers::of_dtype(&leaves, dtype)?
+    numbers::tensor_of_dtype(&leaves, dtype)?
         .f_reshape(&sizes)
         .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
 /// Adds the lengths of this sequence and of its first elements.
-fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
+fn infer_sizes(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
     let items = match value {
         Value::List(items)
         | Value::Tuple(items)
@@ -64,11 +64,13 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
         }
         _ => return Ok(()),
     };
-    items.first().map_or(Ok(()), |first| measure(first, sizes))
+    items
+        .first()
+        .map_or(Ok(()), |first| infer_sizes(first, sizes))
 }
 
 /// Adds all elements in row-major order.
-fn spread(
+fn flatten(
     items: Vec<Value>,
     sizes: &[usize],
     dim: usize,
@@ -88,9 +90,9 @@ fn spread(
         return Ok(());
     }
     for item in items {
-        let row = elements(item, Asked::Items);
+        let row = elements(item, SequenceOperation::Iter);
         let row = row.map_err(|_| LoaderError::type_error("not a sequence"))?;
-        spread(row, inside, dim + 1, leaves)?;
+        flatten(row, inside, dim + 1, leaves)?;
     }
     Ok(())
 }

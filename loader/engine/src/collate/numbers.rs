@@ -24,7 +24,7 @@ pub(super) fn floats(batch: &[Value]) -> Result<Tensor, LoaderError> {
 ///
 /// Bools stay bools, ints are int64, NumPy numbers and tensors keep their dtypes. One float makes all ints float32.
 pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, LoaderError> {
-    of_dtype(batch, dtype_of_all(batch)?)
+    tensor_of_dtype(batch, dtype_of_all(batch)?)
 }
 
 /// Returns the dtype that `torch.tensor` infers from numbers or sequences of numbers.
@@ -50,10 +50,13 @@ pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
 }
 
 /// Returns `torch.tensor(batch, dtype=dtype)`. The dtype must be able to represent every element.
-pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
+pub(super) fn tensor_of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     match dtype {
         BOOL => {
-            let numbers: Vec<i64> = batch.iter().map(truth).collect::<Result<_, _>>()?;
+            let numbers: Vec<i64> = batch
+                .iter()
+                .map(bool_or_integer)
+                .collect::<Result<_, _>>()?;
             tensor(dtype, numbers.into_iter().map(|v| [u8::from(v != 0)]))
         }
         INT => {
@@ -65,7 +68,8 @@ pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderEr
             tensor(dtype, numbers.into_iter().map(|v| (v as f32).to_ne_bytes()))
         }
         dtype if complex::is_complex(dtype) => {
-            let numbers: Vec<[f64; 2]> = batch.iter().map(pair).collect::<Result<_, _>>()?;
+            let numbers: Vec<[f64; 2]> =
+                batch.iter().map(complex_parts).collect::<Result<_, _>>()?;
             complex::tensor(&numbers, dtype)
         }
         // Rare: NumPy numbers and tensors. One temporary tensor per number does not matter.
@@ -190,7 +194,7 @@ fn real(value: &Value) -> Result<f64, LoaderError> {
 }
 
 /// Returns the real and imaginary part of a number of any type.
-fn pair(value: &Value) -> Result<[f64; 2], LoaderError> {
+fn complex_parts(value: &Value) -> Result<[f64; 2], LoaderError> {
     let parts = match value {
         Value::Complex(real, imaginary) => Some([*real, *imaginary]),
         Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
@@ -220,12 +224,12 @@ fn integer(value: &Value) -> Result<i64, LoaderError> {
         Value::Array(NdArray::Numbers(array)) if is_bool(array) => {
             Err(LoaderError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1))
         }
-        other => truth(other),
+        other => bool_or_integer(other),
     }
 }
 
 /// Returns an integer from which a bool tensor is made.
-fn truth(value: &Value) -> Result<i64, LoaderError> {
+fn bool_or_integer(value: &Value) -> Result<i64, LoaderError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])

@@ -5,7 +5,9 @@ use tch::{TchError, Tensor};
 
 use super::CollateSite;
 use crate::error::{ExceptionKind, LoaderError};
-use crate::value::{DType, Value, dense_bytes, is_plain, lazy, new_tensor, torch_error};
+use crate::value::{
+    DType, Value, dense_bytes, is_plain, lazy_dispatch_key, new_tensor, torch_error,
+};
 
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
@@ -51,7 +53,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     let dtype = dtype_of(first)?;
     if site == CollateSite::Worker {
         // PyTorch allocates shared memory through the first sample. A lazy tensor does not support it.
-        if let Some(key) = lazy(first, dtype) {
+        if let Some(key) = lazy_dispatch_key(first, dtype) {
             return Err(LoaderError::runtime(format!(
                 "DispatchKey {key} doesn't correspond to a device"
             )));
@@ -66,7 +68,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     }
     let other = |(_, item): &(usize, &&Tensor)| item.size() != size;
     if let Some((position, item)) = items.iter().enumerate().find(other) {
-        return Err(unequal(&size, position, &item.size()));
+        return Err(unequal_sizes(&size, position, &item.size()));
     }
     let mut one_dtype = true;
     for item in items {
@@ -76,7 +78,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     let plain = items.iter().all(|t| is_plain(t) && !t.requires_grad());
     match site {
         CollateSite::Main if !one_dtype || !plain => {
-            Tensor::f_stack(items, 0).map_err(|e| refused(&e))
+            Tensor::f_stack(items, 0).map_err(|e| stack_error(&e))
         }
         CollateSite::Worker if !one_dtype => {
             refuse_casts(items, dtype)?;
@@ -152,11 +154,11 @@ pub(super) fn promote(a: DType, b: DType) -> Result<DType, LoaderError> {
     // `cat` is the smallest operation that promotes by libtorch's own table, independent of values.
     let one = |dtype| new_tensor(&[1], dtype, |bytes| bytes.fill(0));
     let both = one(a).and_then(|a| Tensor::f_cat(&[a, one(b)?], 0));
-    dtype_of(&both.map_err(|e| refused(&e))?)
+    dtype_of(&both.map_err(|e| stack_error(&e))?)
 }
 
 /// Returns libtorch's error as the RuntimeError that PyTorch raises.
-fn refused(error: &TchError) -> LoaderError {
+fn stack_error(error: &TchError) -> LoaderError {
     match torch_error(say!("stack the tensors of a batch"), error) {
         LoaderError::Torch { message, .. } => LoaderError::runtime(message),
         other => other,
@@ -172,7 +174,7 @@ pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, LoaderError> {
 }
 
 /// Returns PyTorch's error for a sample of another size than the first.
-pub(super) fn unequal(first: &[i64], position: usize, other: &[i64]) -> LoaderError {
+pub(super) fn unequal_sizes(first: &[i64], position: usize, other: &[i64]) -> LoaderError {
     // Rust prints a list of sizes as PyTorch does.
     LoaderError::runtime(format!(
         "stack expects each tensor to be equal size, but got {first:?} at entry 0 and {other:?} at entry {position}"

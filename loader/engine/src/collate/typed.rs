@@ -153,7 +153,11 @@ impl<T: Number> Stackable for Vec<T> {
         let width = rows.first().map_or(0, |row| part(row).len());
         let lengths = rows.iter().map(|row| part(row).len()).enumerate();
         if let Some((position, other)) = lengths.into_iter().find(|(_, len)| *len != width) {
-            return Err(stack::unequal(&[width as i64], position, &[other as i64]));
+            return Err(stack::unequal_sizes(
+                &[width as i64],
+                position,
+                &[other as i64],
+            ));
         }
         numbers(rows, &[width], move |row| part(row).as_slice())
     }

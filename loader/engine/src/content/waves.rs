@@ -14,9 +14,9 @@ const WINDOW: usize = 2 * BANDS;
 /// Dynamic range of a spectrogram below its strongest frequency. Weaker frequencies are black.
 const RANGE_DB: f64 = 80.0;
 /// Minimum length of a waveform.
-const FEWEST_FRAMES: usize = 1024;
+const MIN_FRAMES: usize = 1024;
 /// Maximum number of channels of a waveform.
-const MOST_CHANNELS: usize = 8;
+const MAX_CHANNELS: usize = 8;
 /// Field names of waveforms. They identify a tensor without an axis of channels as a waveform.
 const NAMES: [&str; 7] = [
     "wav",
@@ -48,7 +48,7 @@ impl Sounds {
             [count, frames] if is_named() => (size(count)?, 1, size(frames)?),
             _ => return None,
         };
-        let is_sound = frames >= FEWEST_FRAMES && channels <= MOST_CHANNELS;
+        let is_sound = frames >= MIN_FRAMES && channels <= MAX_CHANNELS;
         is_sound.then_some(Self {
             count,
             channels,

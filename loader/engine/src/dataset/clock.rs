@@ -17,13 +17,13 @@ use crate::sync::AtomicBool;
 pub struct SampleClock {
     on: Option<Clock>,
     /// Start of the current sample's first stage.
-    staged: Option<Nanos>,
+    first_stage_start: Option<Nanos>,
     done: Option<Arc<AtomicBool>>,
     /// Batch of the samples, if known.
     batch: Option<BatchId>,
     samples: usize,
     /// Entered stage and its start.
-    under_way: Option<(&'static str, Nanos)>,
+    current_stage: Option<(&'static str, Nanos)>,
     /// Durations by stage. There are few stages, so a list is faster than a map.
     stages: Vec<(&'static str, Vec<Nanos>)>,
 }
@@ -49,7 +49,7 @@ impl SampleClock {
 
     /// Returns this clock for a thread that must give up once `done` is set.
     #[must_use]
-    pub(crate) fn until(self, done: Arc<AtomicBool>) -> Self {
+    pub(crate) fn with_cancellation(self, done: Arc<AtomicBool>) -> Self {
         Self {
             done: Some(done),
             ..self
@@ -78,7 +78,7 @@ impl SampleClock {
     }
 
     /// Returns a disabled clock that only reports cancellation, for work inside a stage.
-    pub(super) fn clone_watch(&self) -> Self {
+    pub(super) fn cancellation_only(&self) -> Self {
         Self {
             done: self.done.clone(),
             ..Self::default()
@@ -95,14 +95,14 @@ impl SampleClock {
     pub fn begin_sample(&mut self) {
         if self.on.is_some() {
             self.samples += 1;
-            self.staged = None;
+            self.first_stage_start = None;
         }
     }
 
     /// Returns the start of the current sample's first stage, if it had any.
     #[inline]
-    pub(crate) fn staged(&self) -> Option<Nanos> {
-        self.staged
+    pub(crate) fn first_stage_start(&self) -> Option<Nanos> {
+        self.first_stage_start
     }
 
     /// Returns true if any stage was measured since the last call of [`take_stages`](Self::take_stages).
@@ -119,19 +119,19 @@ impl SampleClock {
         let start = clock.now();
         let result = work();
         let took = clock.now() - start;
-        self.staged.get_or_insert(start);
+        self.first_stage_start.get_or_insert(start);
         self.add(name, took);
         result
     }
 
     /// Ends the stage that [`enter`](Stages::enter) began.
-    pub(super) fn leave(&mut self) {
-        let Some((name, start)) = self.under_way.take() else {
+    pub(super) fn end_stage(&mut self) {
+        let Some((name, start)) = self.current_stage.take() else {
             return;
         };
         if let Some(clock) = &self.on {
             let took = clock.now() - start;
-            self.staged.get_or_insert(start);
+            self.first_stage_start.get_or_insert(start);
             self.add(name, took);
         }
     }
@@ -165,12 +165,12 @@ impl SampleClock {
     }
 }
 
-/// The readers of file formats report their stages by name. `leave` ends the last stage.
+/// The readers of file formats report their stages by name. `end_stage` ends the last stage.
 impl Stages for SampleClock {
     fn enter(&mut self, name: &'static str) {
-        self.leave();
+        self.end_stage();
         if let Some(clock) = &self.on {
-            self.under_way = Some((name, clock.now()));
+            self.current_stage = Some((name, clock.now()));
         }
     }
 
@@ -192,8 +192,8 @@ mod tests {
             clock.enter(name);
             std::thread::sleep(Duration::from_millis(2));
         }
-        clock.leave();
-        clock.leave();
+        clock.end_stage();
+        clock.end_stage();
         let stages = clock.take_stages();
         let names: Vec<_> = stages.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["open", "read"]);

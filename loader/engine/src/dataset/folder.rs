@@ -15,15 +15,15 @@ use crate::limits::grouped;
 use crate::value::Value;
 
 /// Extensions of pictures in torchvision.
-const ENDINGS: [&str; 9] = [
+const EXTENSIONS: [&str; 9] = [
     ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
 ];
 /// Maximum number of files and folders. The largest collections of pictures have fewer.
-const MOST_ENTRIES: usize = 20_000_000;
+const MAX_ENTRIES: usize = 20_000_000;
 /// Maximum number of files and folders before the first picture.
-const MOST_OTHERS: usize = 1_000_000;
+const MAX_NON_IMAGES: usize = 1_000_000;
 /// Maximum total length of all paths, bytes.
-const MOST_BYTES: usize = 4_000_000_000;
+const MAX_PATH_BYTES: usize = 4_000_000_000;
 /// Maximum depth of folders. More is a mistake, such as a link cycle.
 const MAX_DEPTH: usize = 64;
 
@@ -111,7 +111,7 @@ impl ImageFolder {
             return Err(LoaderError::Dataset(say!(
                 "no images in {} or its subfolders. Expected files ending in {}, in one subfolder per class.",
                 root.display(),
-                ENDINGS.join(", ")
+                EXTENSIONS.join(", ")
             )));
         }
         Ok(folder)
@@ -229,7 +229,7 @@ impl<'a> Scan<'a> {
             let (kind, name) = (entry.file_type().map_err(unreadable)?, entry.file_name());
             let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
             let is_picture = !is_folder && is_picture(&name);
-            self.meet(is_picture, length + name.len())?;
+            self.count_entry(is_picture, length + name.len())?;
             let names = if is_folder { &mut folders } else { &mut files };
             names.push(name);
         }
@@ -240,22 +240,22 @@ impl<'a> Scan<'a> {
     }
 
     /// Counts an entry and enforces the limits.
-    fn meet(&mut self, is_picture: bool, length: usize) -> Result<(), LoaderError> {
+    fn count_entry(&mut self, is_picture: bool, length: usize) -> Result<(), LoaderError> {
         let root = self.root.display();
         self.entries += 1;
         self.pictures += usize::from(is_picture);
         self.bytes += length;
-        if self.pictures == 0 && self.entries > MOST_OTHERS {
+        if self.pictures == 0 && self.entries > MAX_NON_IMAGES {
             return Err(LoaderError::Dataset(say!(
                 "the first {} files and folders in {root} contain no image. Name the folder that contains the images.",
-                grouped(MOST_OTHERS as u64)
+                grouped(MAX_NON_IMAGES as u64)
             )));
         }
-        if self.entries > MOST_ENTRIES || self.bytes > MOST_BYTES {
+        if self.entries > MAX_ENTRIES || self.bytes > MAX_PATH_BYTES {
             return Err(LoaderError::Dataset(say!(
                 "{root} contains more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
-                grouped(MOST_ENTRIES as u64),
-                grouped(MOST_BYTES as u64 / 1_000_000)
+                grouped(MAX_ENTRIES as u64),
+                grouped(MAX_PATH_BYTES as u64 / 1_000_000)
             )));
         }
         Ok(())
@@ -264,7 +264,7 @@ impl<'a> Scan<'a> {
 
 fn is_picture(name: &OsStr) -> bool {
     let lower = name.to_string_lossy().to_lowercase();
-    ENDINGS.iter().any(|ending| lower.ends_with(ending))
+    EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use super::{
     AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, StreamPlace, Synthetic,
-    SyntheticStream, TokenWindows, formats, known,
+    SyntheticStream, TokenWindows, formats, sample_table,
 };
 use crate::error::LoaderError;
 use crate::plan::{Needed, SampleTable};
@@ -66,9 +66,9 @@ impl OpenDataset for DatasetSpec {
 
 /// Catalog that looks up every dataset by opening it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Opening;
+pub struct OpeningCatalog;
 
-impl Catalog for Opening {
+impl Catalog for OpeningCatalog {
     fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError> {
         let of = |len, classes: &[String], labels| Entry {
             len,
@@ -104,7 +104,7 @@ impl Catalog for Opening {
         image_size: u32,
         needed: &Needed,
     ) -> Result<SampleTable, LoaderError> {
-        known::table(&spec.open_any(image_size)?, needed)
+        sample_table(&spec.open_any(image_size)?, needed)
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
             "stream:shards=3/4",
         ] {
             let spec: DatasetSpec = text.parse().unwrap();
-            let opened = Opening.look_up(&spec, 224).unwrap();
+            let opened = OpeningCatalog.look_up(&spec, 224).unwrap();
             let made_up = MadeUp.look_up(&spec, 224).unwrap();
             assert_eq!(
                 (opened.len, &opened.classes),

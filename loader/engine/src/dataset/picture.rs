@@ -1,9 +1,9 @@
 //! Loading a picture file as a tensor: read, decode, resize.
 
-mod classes;
-mod fault;
+mod error;
 mod grey_alpha;
 mod jpeg;
+mod mask;
 mod pixels;
 
 use std::cell::RefCell;
@@ -24,9 +24,9 @@ use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
 use crate::value::new_tensor;
-pub(super) use classes::classes;
-pub(super) use fault::Fault;
-use fault::MAX_PIXELS;
+use error::MAX_PIXELS;
+pub(super) use error::PictureError;
+pub(super) use mask::decode_mask;
 
 /// Maximum side of a resized picture.
 pub(super) const MAX_SIDE: u32 = 8192;
@@ -54,7 +54,7 @@ thread_local! {
 /// if it is too large. All name the file and the remedy.
 pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
     let bytes = clock.stage("read", || read_file(path))?;
-    decode(&bytes, side, clock).map_err(|fault| fault.about(path.display()))
+    decode(&bytes, side, clock).map_err(|error| error.into_sample_error(path.display()))
 }
 
 /// Reads a regular file. A pipe might block, and a device might never end.
@@ -88,7 +88,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
 }
 
 /// Decodes a file's bytes, like [`load`].
-fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Fault> {
+fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, PictureError> {
     decode_sized(bytes, Some(side), clock).map(|(tensor, _)| tensor)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn decode_sized(
     bytes: &[u8],
     side: Option<u32>,
     clock: &mut SampleClock,
-) -> Result<(Tensor, (u32, u32)), Fault> {
+) -> Result<(Tensor, (u32, u32)), PictureError> {
     // The borrow cannot fail, since decoding does not recurse. A fresh buffer is correct in any case.
     SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
         Ok(mut scratch) => decode_with(bytes, side, clock, &mut scratch),
@@ -110,7 +110,7 @@ fn decode_with(
     side: Option<u32>,
     clock: &mut SampleClock,
     scratch: &mut Scratch,
-) -> Result<(Tensor, (u32, u32)), Fault> {
+) -> Result<(Tensor, (u32, u32)), PictureError> {
     let Some(side) = side else {
         return original(bytes, clock);
     };
@@ -119,7 +119,7 @@ fn decode_with(
         resized,
         resizer,
     } = scratch;
-    let (width, height) = clock.stage("decode", || guarded(bytes, decoded))?;
+    let (width, height) = clock.stage("decode", || decode_catching_panics(bytes, decoded))?;
     let tensor = clock.stage("resize", || {
         let rgb = resize(decoded, width, height, side, resized, resizer)?;
         planes(rgb, side, side)
@@ -134,82 +134,85 @@ fn decode_with(
 ///
 /// Like torchvision's `pil_to_tensor`, it is a view of row-major pixels with the channels as first axis. The decoder
 /// writes straight into its memory.
-fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)), Fault> {
+fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)), PictureError> {
     clock.stage("decode", || {
-        let mut pixels = Fresh(None);
-        let size = guarded(bytes, &mut pixels)?;
+        let mut pixels = NewTensor(None);
+        let size = decode_catching_panics(bytes, &mut pixels)?;
         let view = pixels.0.map(|pixels| pixels.f_permute([2, 0, 1]));
         match view {
             Some(Ok(view)) => Ok((view, size)),
-            Some(Err(error)) => Err(Fault::Torch(error.to_string())),
-            None => Err(Fault::Damaged(say!("it has no pixels").to_owned())),
+            Some(Err(error)) => Err(PictureError::Torch(error.to_string())),
+            None => Err(PictureError::Damaged(say!("it has no pixels").to_owned())),
         }
     })
 }
 
 /// Destination of a decoder.
-trait Place {
+trait PixelSink {
     /// Allocates `width` × `height` pixels of 3 bytes, row-major, which `write` fills.
     fn fill(
         &mut self,
         width: u32,
         height: u32,
-        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault>;
+        write: impl FnOnce(&mut [u8]) -> Result<(), PictureError>,
+    ) -> Result<(), PictureError>;
 }
 
 /// A reused buffer.
-impl Place for Vec<u8> {
+impl PixelSink for Vec<u8> {
     fn fill(
         &mut self,
         width: u32,
         height: u32,
-        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        write: impl FnOnce(&mut [u8]) -> Result<(), PictureError>,
+    ) -> Result<(), PictureError> {
         self.resize(width as usize * height as usize * 3, 0);
         write(self)
     }
 }
 
 /// A new tensor `[height, width, 3]`.
-struct Fresh(Option<Tensor>);
+struct NewTensor(Option<Tensor>);
 
-impl Place for Fresh {
+impl PixelSink for NewTensor {
     fn fill(
         &mut self,
         width: u32,
         height: u32,
-        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        write: impl FnOnce(&mut [u8]) -> Result<(), PictureError>,
+    ) -> Result<(), PictureError> {
         let size = [i64::from(height), i64::from(width), 3];
         let mut written = Ok(());
         let tensor = new_tensor(&size, Kind::Uint8, |bytes| written = write(bytes));
         written?;
-        self.0 = Some(tensor.map_err(|e| Fault::Torch(e.to_string()))?);
+        self.0 = Some(tensor.map_err(|e| PictureError::Torch(e.to_string()))?);
         Ok(())
     }
 }
 
 /// Decodes with a guard against panics: a bug in a decoder must cost only a sample, not the program.
-fn guarded(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
-    catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, place)))
-        .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder failed").to_owned())))
+fn decode_catching_panics(
+    bytes: &[u8],
+    sink: &mut impl PixelSink,
+) -> Result<(u32, u32), PictureError> {
+    catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, sink)))
+        .unwrap_or_else(|_| Err(PictureError::Damaged(say!("the decoder failed").to_owned())))
 }
 
-/// Decodes into `place` (row-major, 3 bytes per pixel) and returns width and height.
-fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
+/// Decodes into `sink` (row-major, 3 bytes per pixel) and returns width and height.
+fn decode_rgb(bytes: &[u8], sink: &mut impl PixelSink) -> Result<(u32, u32), PictureError> {
     if bytes.is_empty() {
-        return Err(Fault::Empty);
+        return Err(PictureError::Empty);
     }
     match image::guess_format(bytes) {
         Ok(ImageFormat::Jpeg) => {
             let outcome = JpegDecoder::new(Cursor::new(bytes))
-                .map_err(Fault::from)
-                .and_then(|decoder| read(decoder, place));
+                .map_err(PictureError::from)
+                .and_then(|decoder| read(decoder, sink));
             // The decoder fills missing parts with grey. Pillow raises an error, which a training run needs.
             match outcome {
-                Ok(_) | Err(Fault::Damaged(_)) if !jpeg::is_complete(bytes) => {
-                    Err(Fault::Truncated)
+                Ok(_) | Err(PictureError::Damaged(_)) if !jpeg::is_complete(bytes) => {
+                    Err(PictureError::Truncated)
                 }
                 outcome => outcome,
             }
@@ -217,85 +220,87 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
         Ok(ImageFormat::Png) => {
             // Other compressed data, such as a colour profile, may also be a decompression bomb.
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
-            read(decoder, place)
+            read(decoder, sink)
         }
-        Ok(ImageFormat::WebP) => read(WebPDecoder::new(Cursor::new(bytes))?, place),
-        Ok(ImageFormat::Bmp) => read(BmpDecoder::new(Cursor::new(bytes))?, place),
-        Ok(ImageFormat::Pnm) => read_stretched(PnmDecoder::new(Cursor::new(bytes))?, place),
+        Ok(ImageFormat::WebP) => read(WebPDecoder::new(Cursor::new(bytes))?, sink),
+        Ok(ImageFormat::Bmp) => read(BmpDecoder::new(Cursor::new(bytes))?, sink),
+        Ok(ImageFormat::Pnm) => read_stretched(PnmDecoder::new(Cursor::new(bytes))?, sink),
         Ok(ImageFormat::Tiff) => match TiffDecoder::new(Cursor::new(bytes)) {
-            Ok(decoder) => read_turned(decoder, place),
+            Ok(decoder) => read_oriented(decoder, sink),
             Err(error) => match grey_alpha::read(bytes, MAX_PIXELS) {
-                Some(image) => put(image, place, pixels::high_byte),
+                Some(image) => write_pixels(image, sink, pixels::high_byte),
                 None => Err(error.into()),
             },
         },
-        Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
-        Ok(ImageFormat::Avif) => Err(Fault::Undecodable("AVIF")),
+        Ok(ImageFormat::Gif) => Err(PictureError::Undecodable("GIF")),
+        Ok(ImageFormat::Avif) => Err(PictureError::Undecodable("AVIF")),
         _ => match pixels::name(bytes) {
-            Some(name) => Err(Fault::Undecodable(name)),
-            None => Err(Fault::Unidentified),
+            Some(name) => Err(PictureError::Undecodable(name)),
+            None => Err(PictureError::Unidentified),
         },
     }
 }
 
 /// Sets the limits of a decoder and returns width and height.
-fn limited(decoder: &mut impl ImageDecoder) -> Result<(u32, u32), Fault> {
+fn apply_limits(decoder: &mut impl ImageDecoder) -> Result<(u32, u32), PictureError> {
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
-        return Err(Fault::Damaged(say!("it has no pixels").to_owned()));
+        return Err(PictureError::Damaged(say!("it has no pixels").to_owned()));
     }
     if u64::from(width) * u64::from(height) > MAX_PIXELS || decoder.total_bytes() > MAX_BYTES {
-        return Err(Fault::TooLarge(width, height));
+        return Err(PictureError::TooLarge(width, height));
     }
     decoder.set_limits(limits())?;
     Ok((width, height))
 }
 
-fn read(decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32), Fault> {
-    read_as(decoder, place, pixels::high_byte)
+fn read(decoder: impl ImageDecoder, sink: &mut impl PixelSink) -> Result<(u32, u32), PictureError> {
+    read_as(decoder, sink, pixels::high_byte)
 }
 
 /// Applies the orientation of the header, which Pillow does only for TIFF.
-fn read_turned(
+fn read_oriented(
     mut decoder: impl ImageDecoder,
-    place: &mut impl Place,
-) -> Result<(u32, u32), Fault> {
-    limited(&mut decoder)?;
+    sink: &mut impl PixelSink,
+) -> Result<(u32, u32), PictureError> {
+    apply_limits(&mut decoder)?;
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);
-    put(image, place, pixels::high_byte)
+    write_pixels(image, sink, pixels::high_byte)
 }
 
 /// Reads PNM. 8-bit values with a maximum below 255 are stretched as in Pillow.
 fn read_stretched(
     mut decoder: PnmDecoder<Cursor<&[u8]>>,
-    place: &mut impl Place,
-) -> Result<(u32, u32), Fault> {
+    sink: &mut impl PixelSink,
+) -> Result<(u32, u32), PictureError> {
     let most = decoder.header().maximal_sample();
     if most >= 255 {
-        return read_as(decoder, place, pixels::rounded);
+        return read_as(decoder, sink, pixels::rounded);
     }
-    limited(&mut decoder)?;
+    apply_limits(&mut decoder)?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     pixels::stretch(&mut image, most);
-    put(image, place, pixels::rounded)
+    write_pixels(image, sink, pixels::rounded)
 }
 
 /// Writes the pixels of a picture to their destination.
-fn put(
+fn write_pixels(
     image: DynamicImage,
-    place: &mut impl Place,
+    sink: &mut impl PixelSink,
     narrow: fn(u16) -> u8,
-) -> Result<(u32, u32), Fault> {
+) -> Result<(u32, u32), PictureError> {
     let (width, height) = (image.width(), image.height());
     let converted = pixels::rgb(image, narrow)?;
-    place.fill(width, height, |rgb| match converted.get(..rgb.len()) {
+    sink.fill(width, height, |rgb| match converted.get(..rgb.len()) {
         Some(converted) => {
             rgb.copy_from_slice(converted);
             Ok(())
         }
-        None => Err(Fault::Damaged(say!("it has too few pixels").to_owned())),
+        None => Err(PictureError::Damaged(
+            say!("it has too few pixels").to_owned(),
+        )),
     })?;
     Ok((width, height))
 }
@@ -303,18 +308,18 @@ fn put(
 /// Reads a picture. `narrow` converts 16-bit colours to 8 bits.
 fn read_as(
     mut decoder: impl ImageDecoder,
-    place: &mut impl Place,
+    sink: &mut impl PixelSink,
     narrow: fn(u16) -> u8,
-) -> Result<(u32, u32), Fault> {
-    let (width, height) = limited(&mut decoder)?;
+) -> Result<(u32, u32), PictureError> {
+    let (width, height) = apply_limits(&mut decoder)?;
     if decoder.color_type() == ColorType::Rgb8 {
         // Common case: decoded straight to its destination.
-        place.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
+        sink.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
     } else if decoder.color_type() == ColorType::L8 {
         // Repeats the grey value three times, since a general conversion takes as long as decoding.
         let mut grey = vec![0; decoder.total_bytes() as usize];
         decoder.read_image(&mut grey)?;
-        place.fill(width, height, |rgb| {
+        sink.fill(width, height, |rgb| {
             let (pixels, _) = rgb.as_chunks_mut::<3>();
             for (pixel, grey) in pixels.iter_mut().zip(grey) {
                 *pixel = [grey; 3];
@@ -323,7 +328,7 @@ fn read_as(
         })?;
     } else {
         // 16 bits or transparency, which is dropped as in Pillow's `convert("RGB")`.
-        return put(DynamicImage::from_decoder(decoder)?, place, narrow);
+        return write_pixels(DynamicImage::from_decoder(decoder)?, sink, narrow);
     }
     Ok((width, height))
 }
@@ -342,11 +347,11 @@ fn resize<'a>(
     side: u32,
     resized: &'a mut Vec<u8>,
     resizer: &mut Resizer,
-) -> Result<&'a [u8], Fault> {
+) -> Result<&'a [u8], PictureError> {
     if width == side && height == side {
         return Ok(rgb);
     }
-    let damaged = |what: String| Fault::Damaged(what);
+    let damaged = |what: String| PictureError::Damaged(what);
     resized.resize(side as usize * side as usize * 3, 0);
     let source = ImageRef::new(width, height, rgb, PixelType::U8x3)
         .map_err(|e| damaged(say!("its pixels do not match its size: {e}")))?;
@@ -360,7 +365,7 @@ fn resize<'a>(
 }
 
 /// Converts interleaved RGB to a tensor of three planes.
-fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
+fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, PictureError> {
     let size = [3, i64::from(height), i64::from(width)];
     new_tensor(&size, Kind::Uint8, |bytes| {
         let plane = bytes.len() / 3;
@@ -379,7 +384,7 @@ fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
             .zip(pixels)
             .for_each(|(to, [_, _, b])| *to = *b);
     })
-    .map_err(|e| Fault::Torch(e.to_string()))
+    .map_err(|e| PictureError::Torch(e.to_string()))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use loadscope_plan::dataset::extra_cost;
 
-use super::inner::known_by_inner;
-use super::spend::spend;
+use super::delegate::delegate_to_inner;
+use super::simulated_cost::simulate_cost;
 use super::{CostModel, Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::error::LoaderError;
 use crate::limits;
@@ -39,11 +39,11 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
     }
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
-        spend(&self.extra, index, Instant::now(), clock)?;
+        simulate_cost(&self.extra, index, Instant::now(), clock)?;
         self.inner.get(index, clock)
     }
 
-    known_by_inner!(samples);
+    delegate_to_inner!(samples);
 }
 
 /// A stream with artificial delays. The n-th sample that worker k of W yields counts as sample k + n·W.
@@ -77,7 +77,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for SlowedStream<D> {
         }))
     }
 
-    known_by_inner!(stream);
+    delegate_to_inner!(stream);
 }
 
 struct SlowStream<S> {
@@ -95,7 +95,7 @@ impl<S> SampleStream<S> for SlowStream<S> {
         self.next = index.saturating_add(self.step);
         // The extra cost is added to the sample's own time.
         let spent = start.elapsed();
-        match spend(&self.extra, index, start + spent, clock) {
+        match simulate_cost(&self.extra, index, start + spent, clock) {
             Ok(()) => Some(sample),
             Err(error) => Some(Err(error)),
         }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tch::{Kind, Tensor};
 
-use super::spend::spend;
+use super::simulated_cost::simulate_cost;
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::value::{Value, new_tensor};
 
@@ -65,7 +65,7 @@ impl Dataset for Synthetic {
             return Err(SampleError::out_of_range(index, self.model.len));
         }
         let picture = clock.stage("fill", || self.picture(index));
-        spend(&self.model, index, start, clock)?;
+        simulate_cost(&self.model, index, start, clock)?;
         match picture {
             Ok(picture) => Ok((picture, index as i64).into()),
             Err(e) => Err(SampleError::new("RuntimeError", e.to_string())),

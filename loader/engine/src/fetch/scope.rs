@@ -39,7 +39,9 @@ impl<'a> FetchScope<'a> {
             probe,
             batch,
             site,
-            stages: stages.until(Arc::clone(probe.done())).for_batch(batch),
+            stages: stages
+                .with_cancellation(Arc::clone(probe.done()))
+                .for_batch(batch),
             left_out: Vec::new(),
             stopwatch,
             current: None,
@@ -74,7 +76,7 @@ impl<'a> FetchScope<'a> {
     pub fn end_sample(&mut self) {
         let streamed = self.current.take().is_none();
         if let Some(stopwatch) = &mut self.stopwatch {
-            match self.stages.staged() {
+            match self.stages.first_stage_start() {
                 Some(at) => stopwatch.end_staged(at),
                 None => stopwatch.end(streamed),
             }

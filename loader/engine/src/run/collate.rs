@@ -5,7 +5,8 @@ use loadscope_words::say;
 
 use super::lenient::is_left_out;
 use crate::collate::{
-    CollateSite, collate_joined, collate_lists, collate_padded, default_collate, default_convert,
+    CollateSite, collate_concatenated, collate_lists, collate_padded, default_collate,
+    default_convert,
 };
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Collate, Stacking};
@@ -43,7 +44,7 @@ impl Collate<Value> for ValueCollate {
             Chosen::Fitting | Chosen::Stack => default_collate(samples, site),
             Chosen::List => collate_lists(samples),
             Chosen::Pad(value) => collate_padded(samples, site, value),
-            Chosen::Concat => collate_joined(samples, site),
+            Chosen::Concat => collate_concatenated(samples, site),
         }
         .map_err(|error| self.with_remedy(error))
     }

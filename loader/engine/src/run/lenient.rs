@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
 
 use crate::dataset::{
-    Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream, known_by_inner,
+    Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream, delegate_to_inner,
 };
 use crate::probe::Probe;
 use crate::value::Value;
@@ -15,9 +15,9 @@ use crate::worker_info::get_worker_info;
 /// Type name of the placeholder of a failed sample. No dataset yields it.
 const LEFT_OUT: &str = "loadscope.LeftOut";
 /// Number of successive failures after which a stream's error is returned.
-const MOST_IN_A_ROW: u64 = 10_000;
+const MAX_CONSECUTIVE_FAILURES: u64 = 10_000;
 /// Maximum number of failed samples with individual messages.
-const MOST_NAMED: u64 = 1_000;
+const MAX_INDIVIDUAL_MESSAGES: u64 = 1_000;
 
 /// Returns true if failed samples are skipped.
 pub(super) fn is_lenient(on_error: OnError) -> bool {
@@ -37,7 +37,7 @@ pub(crate) struct LeftOut {
     count: AtomicU64,
     /// First skipped sample, unless each is reported.
     first: OnceLock<String>,
-    says_each: bool,
+    reports_each: bool,
     probe: Probe,
 }
 
@@ -48,38 +48,43 @@ impl LeftOut {
             Arc::new(Self {
                 count: AtomicU64::new(0),
                 first: OnceLock::new(),
-                says_each: options.on_error == OnError::Log,
+                reports_each: options.on_error == OnError::Log,
                 probe: probe.clone(),
             })
         })
     }
 
     /// Counts a failed sample and returns its placeholder.
-    fn instead(&self, which: Option<usize>, of: Option<BatchId>, error: &SampleError) -> Value {
+    fn record_failure(
+        &self,
+        sample: Option<usize>,
+        batch: Option<BatchId>,
+        error: &SampleError,
+    ) -> Value {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
-        if !self.says_each {
-            self.first.get_or_init(|| match which {
+        if !self.reports_each {
+            self.first.get_or_init(|| match sample {
                 Some(index) => format!("sample {index}: {error}"),
                 None => error.to_string(),
             });
         }
-        if before < MOST_NAMED {
+        if before < MAX_INDIVIDUAL_MESSAGES {
             let worker = get_worker_info().map(|info| info.id as WorkerId);
-            let text = match which {
+            let text = match sample {
                 Some(index) => format!("sample {index} skipped: {error}"),
                 None => format!("sample skipped: {error}"),
             };
             self.probe.emit(|| {
                 EventKind::Message(Box::new(Message {
-                    level: match self.says_each {
+                    level: match self.reports_each {
                         true => Level::Warning,
                         // An info message marks the position. Only the final total is a warning.
                         false => Level::Info,
                     },
                     text,
-                    about: of,
+                    about: batch,
                     worker,
-                    sample: which.map(|index| index as u64),
+                    sample: sample.map(|index| index as u64),
                 }))
             });
         }
@@ -128,10 +133,10 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
         let sample = self.inner.get(index, clock);
-        Ok(
-            sample
-                .unwrap_or_else(|error| self.left_out.instead(Some(index), clock.batch(), &error)),
-        )
+        Ok(sample.unwrap_or_else(|error| {
+            self.left_out
+                .record_failure(Some(index), clock.batch(), &error)
+        }))
     }
 
     /// Retries the samples of a failed batch one by one.
@@ -160,7 +165,7 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
         self.inner.in_memory()
     }
 
-    known_by_inner!(samples);
+    delegate_to_inner!(samples);
 }
 
 impl<D: IterableDataset<Sample = Value> + ?Sized> IterableDataset for Lenient<D> {
@@ -170,30 +175,34 @@ impl<D: IterableDataset<Sample = Value> + ?Sized> IterableDataset for Lenient<D>
         Ok(Box::new(LenientStream {
             stream: self.inner.iter()?,
             left_out: Arc::clone(&self.left_out),
-            in_a_row: 0,
+            consecutive_failures: 0,
         }))
     }
 
-    known_by_inner!(stream);
+    delegate_to_inner!(stream);
 }
 
 struct LenientStream {
     stream: Box<dyn SampleStream<Value>>,
     left_out: Arc<LeftOut>,
-    in_a_row: u64,
+    consecutive_failures: u64,
 }
 
 impl SampleStream<Value> for LenientStream {
     fn next(&mut self, clock: &mut SampleClock) -> Option<Result<Value, SampleError>> {
         match self.stream.next(clock)? {
             Ok(sample) => {
-                self.in_a_row = 0;
+                self.consecutive_failures = 0;
                 Some(Ok(sample))
             }
-            Err(error) if self.in_a_row >= MOST_IN_A_ROW => Some(Err(error)),
+            Err(error) if self.consecutive_failures >= MAX_CONSECUTIVE_FAILURES => Some(Err(error)),
             Err(error) => {
-                self.in_a_row += 1;
-                Some(Ok(self.left_out.instead(None, clock.batch(), &error)))
+                self.consecutive_failures += 1;
+                Some(Ok(self.left_out.record_failure(
+                    None,
+                    clock.batch(),
+                    &error,
+                )))
             }
         }
     }

@@ -8,8 +8,8 @@ use loadscope_trace::RunOptions;
 use super::collate::ValueCollate;
 use super::lenient::{LeftOut, Lenient};
 use crate::dataset::{
-    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, SlowedStream,
-    StreamPlace, Stretched, data_len, table,
+    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, SlowMotion, Slowed,
+    SlowedStream, StreamPlace, data_len, sample_table,
 };
 use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
@@ -55,11 +55,11 @@ pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDatase
 }
 
 /// Returns the dataset in slow motion: each sample takes `factor` times as long.
-pub(crate) fn stretched(dataset: AnyDataset, factor: u32) -> AnyDataset {
+pub(crate) fn in_slow_motion(dataset: AnyDataset, factor: u32) -> AnyDataset {
     match dataset {
         dataset if factor <= 1 => dataset,
-        AnyDataset::Map(dataset) => AnyDataset::map(Stretched::new(dataset, factor)),
-        AnyDataset::Iterable(dataset) => AnyDataset::iterable(Stretched::new(dataset, factor)),
+        AnyDataset::Map(dataset) => AnyDataset::map(SlowMotion::new(dataset, factor)),
+        AnyDataset::Iterable(dataset) => AnyDataset::iterable(SlowMotion::new(dataset, factor)),
     }
 }
 
@@ -67,7 +67,9 @@ pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, L
     match dataset {
         AnyDataset::Map(map) => match Needed::by(options)? {
             None => Plan::of(options, data_len(map)),
-            Some(needed) => Plan::of_table(options, data_len(map), &table(dataset, &needed)?),
+            Some(needed) => {
+                Plan::of_table(options, data_len(map), &sample_table(dataset, &needed)?)
+            }
         },
         AnyDataset::Iterable(_) => Plan::of_stream(options),
     }

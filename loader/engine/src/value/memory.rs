@@ -12,7 +12,7 @@ pub(crate) fn is_plain(tensor: &Tensor) -> bool {
 }
 
 /// Returns libtorch's dispatch key of a lazy conjugation or negation, if the tensor has one.
-pub(crate) fn lazy(tensor: &Tensor, dtype: DType) -> Option<&'static str> {
+pub(crate) fn lazy_dispatch_key(tensor: &Tensor, dtype: DType) -> Option<&'static str> {
     let negative = || tensor.is_neg().then_some("Negative");
     // A lazily negated tensor is the imaginary part of a lazy conjugate, so it is a float.
     match dtype {
@@ -31,7 +31,7 @@ pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
         return None;
     }
     let dtype = DType::of(tensor)?;
-    if lazy(tensor, dtype).is_some() {
+    if lazy_dispatch_key(tensor, dtype).is_some() {
         return None;
     }
     let len = tensor.numel() * dtype.width();
@@ -71,7 +71,7 @@ pub(crate) fn new_tensor(
         fill(&mut []);
         return Ok(tensor);
     }
-    on_large_pages(data, len);
+    advise_huge_pages(data, len);
     // SAFETY: the tensor is new, so nothing else refers to its `len` bytes. They come from libtorch's allocator, which
     // is opaque to the compiler, and every bit pattern is a valid u8.
     fill(unsafe { std::slice::from_raw_parts_mut(data, len) });
@@ -79,16 +79,16 @@ pub(crate) fn new_tensor(
 }
 
 /// Minimum size of tensors on huge pages, bytes.
-const LARGE: usize = 4 << 20;
+const MIN_HUGE_PAGE_BYTES: usize = 4 << 20;
 
 /// Requests pages of 2 MiB for memory before its first write: one page fault instead of 512.
 ///
 /// For memory that was written before, it has no visible effect.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a system call")]
-fn on_large_pages(data: *mut u8, len: usize) {
+fn advise_huge_pages(data: *mut u8, len: usize) {
     const PAGE: usize = 2 << 20;
-    if len < LARGE {
+    if len < MIN_HUGE_PAGE_BYTES {
         return;
     }
     // Only whole pages inside the range. The rest of a partial page belongs to other allocations.
@@ -103,7 +103,7 @@ fn on_large_pages(data: *mut u8, len: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn on_large_pages(_: *mut u8, _: usize) {}
+fn advise_huge_pages(_: *mut u8, _: usize) {}
 
 /// Returns `torch.empty(size, dtype=…)` for a dtype without a name in tch.
 fn empty(size: &[i64], dtype: DType) -> Result<Tensor, TchError> {
@@ -116,7 +116,7 @@ fn empty(size: &[i64], dtype: DType) -> Result<Tensor, TchError> {
     unsafe {
         torch_sys::c_generated::atg_empty(&mut made, size.as_ptr(), len, dtype.code(), CPU);
     }
-    owned(made, dtype)
+    take_tensor(made, dtype)
 }
 
 /// Returns `tensor.view(dtype)`: the same bytes as elements of another dtype.
@@ -133,11 +133,11 @@ pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchErr
     unsafe {
         torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
     }
-    owned(made, dtype)
+    take_tensor(made, dtype)
 }
 
 /// Returns libtorch's tensor or error. `made` is null, or a tensor without an owner yet.
-fn owned(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchError> {
+fn take_tensor(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchError> {
     if !made.is_null() {
         // SAFETY: the pointer is a tensor without another owner.
         return Ok(unsafe { Tensor::from_ptr(made) });
@@ -207,7 +207,12 @@ mod tests {
 
     #[test]
     fn large_tensors_contain_their_fill_value() {
-        for len in [LARGE - 1, LARGE, LARGE + 1, 3 * LARGE + 4097] {
+        for len in [
+            MIN_HUGE_PAGE_BYTES - 1,
+            MIN_HUGE_PAGE_BYTES,
+            MIN_HUGE_PAGE_BYTES + 1,
+            3 * MIN_HUGE_PAGE_BYTES + 4097,
+        ] {
             let tensor = new_tensor(&[len as i64], Kind::Uint8, |out| out.fill(7)).unwrap();
             assert_eq!(dense_bytes(&tensor), Some(&*vec![7; len]));
         }

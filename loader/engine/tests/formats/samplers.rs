@@ -38,7 +38,7 @@ fn sampler_tables_contain_classes_columns_and_lengths() {
     let at = |text: &str| text.replace('@', &folder.path().display().to_string());
     let table = |text: &str, needed: &Needed| {
         let spec: DatasetSpec = at(text).parse().expect("a dataset");
-        Opening.table(&spec, 64, needed).expect("a table")
+        OpeningCatalog.table(&spec, 64, needed).expect("a table")
     };
     for (text, classes) in [
         ("csv:@/a.csv", &[5, 0, 5][..]),
@@ -52,7 +52,7 @@ fn sampler_tables_contain_classes_columns_and_lengths() {
     }
     let names = |text: &str| {
         let spec: DatasetSpec = at(text).parse().expect("a dataset");
-        Opening.look_up(&spec, 64).expect("an entry").classes
+        OpeningCatalog.look_up(&spec, 64).expect("an entry").classes
     };
     assert_eq!(names("csv:@/a.csv,label=kind"), ["a", "b"]);
     let groups = table("csv:@/a.csv", &Needed::Groups("x".to_owned())).groups;

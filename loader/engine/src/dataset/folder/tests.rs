@@ -146,23 +146,23 @@ fn kernel_folders_are_refused_or_skipped() {
 #[test]
 fn a_folder_scan_stops_at_its_limits() {
     let mut scan = Scan::new(Path::new("all"));
-    for _ in 0..MOST_OTHERS {
-        assert_eq!(scan.meet(false, 8), Ok(()));
+    for _ in 0..MAX_NON_IMAGES {
+        assert_eq!(scan.count_entry(false, 8), Ok(()));
     }
-    let error = scan.meet(false, 8).unwrap_err().to_string();
+    let error = scan.count_entry(false, 8).unwrap_err().to_string();
     assert!(
         error.contains("first 1,000,000 files and folders in all contain no image."),
         "{error}"
     );
     // After one picture, the higher limit applies.
     scan.pictures = 1;
-    assert_eq!(scan.meet(true, 8), Ok(()));
-    scan.entries = MOST_ENTRIES;
-    let error = scan.meet(true, 8).unwrap_err().to_string();
+    assert_eq!(scan.count_entry(true, 8), Ok(()));
+    scan.entries = MAX_ENTRIES;
+    let error = scan.count_entry(true, 8).unwrap_err().to_string();
     assert!(
         error.contains("all contains more than 20,000,000 files"),
         "{error}"
     );
     scan.entries = 2;
-    assert!(scan.meet(true, MOST_BYTES).is_err());
+    assert!(scan.count_entry(true, MAX_PATH_BYTES).is_err());
 }

@@ -66,27 +66,27 @@ pub(in crate::dataset) fn open(
             let path = Path::new(&spec.file);
             let rows = csv::Csv::open(path, spec.sep.map(Separator::byte));
             let rows =
-                rows.and_then(|rows| filled(rows, path, say!("it has a header but no rows")));
+                rows.and_then(|rows| non_empty(rows, path, say!("it has a header but no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Jsonl(spec) => {
             let path = Path::new(&spec.file);
             let rows = jsonl::JsonLines::open(path);
-            let rows = rows.and_then(|rows| filled(rows, path, say!("it has no rows")));
+            let rows = rows.and_then(|rows| non_empty(rows, path, say!("it has no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Sql(spec) => opener.query(spec),
         DataSpec::Parquet(spec) => {
             let path = Path::new(&spec.files);
             let rows = parquet::Parquet::named(&spec.files);
-            let rows = rows.and_then(|rows| filled(rows, path, say!("it has no rows")));
+            let rows = rows.and_then(|rows| non_empty(rows, path, say!("it has no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Arrow(spec) => {
             let mut path = PathBuf::from(&spec.dir);
             path.extend(&spec.split);
             let rows = arrow::Saved::open(&path);
-            let rows = rows.and_then(|rows| filled(rows, &path, say!("it has no rows")));
+            let rows = rows.and_then(|rows| non_empty(rows, &path, say!("it has no rows")));
             opener.table(rows, &path, selection!(spec))
         }
         DataSpec::Webdataset(spec) => opener.stream(open_shards(spec)),
@@ -105,7 +105,7 @@ fn opening(error: FormatError) -> LoaderError {
 }
 
 /// Returns the table, or an error if it has no rows.
-fn filled<R: Rows>(rows: R, path: &Path, reason: &'static str) -> Result<R, FormatError> {
+fn non_empty<R: Rows>(rows: R, path: &Path, reason: &'static str) -> Result<R, FormatError> {
     if !rows.is_empty() {
         return Ok(rows);
     }

@@ -34,7 +34,7 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
             return Err(SampleError::out_of_range(index, self.rows.len()));
         }
         let row = self.rows.row(index, clock);
-        clock.leave();
+        clock.end_stage();
         self.shaping
             .sample(row.map_err(|e| sample_error(&e))?, clock)
     }
@@ -58,7 +58,7 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
             clock.begin_sample();
         }
         let rows = self.rows.rows(indices, clock);
-        clock.leave();
+        clock.end_stage();
         match rows? {
             Ok(rows) => {
                 let samples = rows.into_iter().map(|row| self.shaping.sample(row, clock));

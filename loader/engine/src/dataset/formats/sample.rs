@@ -76,13 +76,14 @@ impl Shaping {
         match found.mode {
             PictureMode::Colour => {
                 let decoded = picture::decode_sized(&found.bytes, self.side, clock);
-                let (tensor, size) = decoded.map_err(|fault| fault.about(&found.origin))?;
+                let (tensor, size) =
+                    decoded.map_err(|error| error.into_sample_error(&found.origin))?;
                 *frame = self.side.map(|side| Frame { size, side });
                 Ok(tensor)
             }
             PictureMode::Classes => {
-                let decoded = picture::classes(&found.bytes, clock);
-                let tensor = decoded.map_err(|fault| fault.about(&found.origin))?;
+                let decoded = picture::decode_mask(&found.bytes, clock);
+                let tensor = decoded.map_err(|error| error.into_sample_error(&found.origin))?;
                 match frame.as_ref() {
                     Some(frame) => frame.scaled("mask", tensor),
                     None => Ok(tensor),

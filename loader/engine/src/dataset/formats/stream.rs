@@ -92,7 +92,7 @@ struct Samples {
 impl SampleStream<Value> for Samples {
     fn next(&mut self, clock: &mut SampleClock) -> Option<Result<Value, SampleError>> {
         let cell = self.stream.next(clock);
-        clock.leave();
+        clock.end_stage();
         Some(match cell? {
             Ok(cell) => self.shaping.sample(cell, clock),
             Err(error) => Err(sample_error(&error)),

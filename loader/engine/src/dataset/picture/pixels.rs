@@ -2,7 +2,7 @@
 
 use image::DynamicImage;
 
-use super::Fault;
+use super::PictureError;
 
 /// Returns the high byte of a colour, like Pillow's decoders for PNG and TIFF.
 pub(super) fn high_byte(sample: u16) -> u8 {
@@ -32,7 +32,7 @@ pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
 ///
 /// # Errors
 /// If they are floats, which Pillow does not open either.
-pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>, Fault> {
+pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>, PictureError> {
     Ok(match image {
         DynamicImage::ImageLuma16(grey) => {
             let clipped = grey
@@ -54,7 +54,7 @@ pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>,
             image.pixels().flat_map(colour).collect()
         }
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
-            return Err(Fault::Undecodable("32-bit float colour"));
+            return Err(PictureError::Undecodable("32-bit float colour"));
         }
         other => other.into_rgb8().into_raw(),
     })

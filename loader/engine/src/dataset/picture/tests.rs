@@ -27,7 +27,7 @@ fn pixels(bytes: &[u8], side: u32) -> Vec<u8> {
     Vec::try_from(tensor.flatten(0, -1)).unwrap()
 }
 
-fn fault(bytes: &[u8]) -> Fault {
+fn fault(bytes: &[u8]) -> PictureError {
     decode(bytes, 8, &mut SampleClock::off()).unwrap_err()
 }
 
@@ -135,17 +135,23 @@ fn shrinking_averages_the_pixels() {
 fn each_kind_of_bad_file_has_its_own_error() {
     let jpeg = encode(gradient(64, 48), ImageFormat::Jpeg);
     let png = encode(gradient(64, 48), ImageFormat::Png);
-    assert_eq!(fault(b""), Fault::Empty);
-    assert_eq!(fault(b"hello, this is text"), Fault::Unidentified);
-    assert_eq!(fault(b"GIF89a\x01\0\x01\0"), Fault::Undecodable("GIF"));
-    assert_eq!(fault(b"\0\0\0\x18ftypheic"), Fault::Undecodable("HEIC"));
-    assert_eq!(fault(b"RIFF\x10\0\0\0WEBPVP8 "), Fault::Truncated);
-    assert_eq!(fault(&jpeg[..jpeg.len() / 2]), Fault::Truncated);
+    assert_eq!(fault(b""), PictureError::Empty);
+    assert_eq!(fault(b"hello, this is text"), PictureError::Unidentified);
+    assert_eq!(
+        fault(b"GIF89a\x01\0\x01\0"),
+        PictureError::Undecodable("GIF")
+    );
+    assert_eq!(
+        fault(b"\0\0\0\x18ftypheic"),
+        PictureError::Undecodable("HEIC")
+    );
+    assert_eq!(fault(b"RIFF\x10\0\0\0WEBPVP8 "), PictureError::Truncated);
+    assert_eq!(fault(&jpeg[..jpeg.len() / 2]), PictureError::Truncated);
     assert!(matches!(
         fault(&png[..png.len() / 2]),
-        Fault::Truncated | Fault::Damaged(_)
+        PictureError::Truncated | PictureError::Damaged(_)
     ));
-    let error = fault(&jpeg[..jpeg.len() / 2]).about("a/b.jpg");
+    let error = fault(&jpeg[..jpeg.len() / 2]).into_sample_error("a/b.jpg");
     assert_eq!(error.kind, "OSError");
     assert!(error.message.contains("a/b.jpg") && error.message.contains("Copy it again"));
     // Bytes after the end do no harm.
@@ -165,8 +171,8 @@ fn decompression_bombs_are_refused() {
     let mut crc = flate2::Crc::new();
     crc.update(&header);
     png[29..33].copy_from_slice(&crc.sum().to_be_bytes());
-    assert_eq!(fault(&png), Fault::TooLarge(60_000, 60_000));
-    let error = Fault::TooLarge(60_000, 60_000).about("x.png");
+    assert_eq!(fault(&png), PictureError::TooLarge(60_000, 60_000));
+    let error = PictureError::TooLarge(60_000, 60_000).into_sample_error("x.png");
     assert_eq!(error.kind, "DecompressionBombError");
 }
 
@@ -249,7 +255,7 @@ proptest! {
         match decode_rgb(&bytes, &mut Vec::new()) {
             // `decode_rgb` is called directly, because `decode` would catch a panic.
             Ok((width, height)) => prop_assert!(width > 0 && height > 0),
-            Err(fault) => prop_assert!(!fault.about("x").message.is_empty()),
+            Err(fault) => prop_assert!(!fault.into_sample_error("x").message.is_empty()),
         }
         let _ = decode(&bytes, 8, &mut SampleClock::off());
     }

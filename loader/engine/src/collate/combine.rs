@@ -10,37 +10,37 @@ use crate::value::{Value, torch_error};
 
 /// Method that combines the tensors of a batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct CombineMethod {
     site: CollateSite,
-    kind: Joining,
+    kind: CombineKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Joining {
+enum CombineKind {
     Stack,
     Pad(f64),
     Concat,
 }
 
-impl Manner {
+impl CombineMethod {
     pub fn stacking(site: CollateSite) -> Self {
         Self {
             site,
-            kind: Joining::Stack,
+            kind: CombineKind::Stack,
         }
     }
 
     pub fn padding(site: CollateSite, value: f64) -> Self {
         Self {
             site,
-            kind: Joining::Pad(value),
+            kind: CombineKind::Pad(value),
         }
     }
 
-    pub fn joining(site: CollateSite) -> Self {
+    pub fn concatenating(site: CollateSite) -> Self {
         Self {
             site,
-            kind: Joining::Concat,
+            kind: CombineKind::Concat,
         }
     }
 
@@ -48,15 +48,15 @@ impl Manner {
     pub fn tensors(self, batch: &[Value]) -> Result<Value, LoaderError> {
         let has_axes = matches!(batch.first(), Some(Value::Tensor(first)) if first.defined() && first.dim() > 0);
         match self.kind {
-            Joining::Pad(value) if has_axes => padded(batch, value).map(Value::Tensor),
-            Joining::Concat if has_axes => joined(batch),
+            CombineKind::Pad(value) if has_axes => padded(batch, value).map(Value::Tensor),
+            CombineKind::Concat if has_axes => concatenated(batch),
             _ => stacked(batch, self.site).map(Value::Tensor),
         }
     }
 }
 
 /// Checks that the tensors of a batch have one dtype and one number of axes.
-fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderError> {
+fn check_same_dtype_and_dims(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderError> {
     let mut all: Vec<&Tensor> = Vec::with_capacity(batch.len());
     for (position, value) in batch.iter().enumerate() {
         let Value::Tensor(tensor) = value else {
@@ -85,7 +85,7 @@ fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderError> {
 
 fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("pad the tensors of a batch"), &e);
-    let all = alike(batch)?;
+    let all = check_same_dtype_and_dims(batch)?;
     let axes = all.first().map_or(0, |first| first.dim());
     let mut size = vec![0; axes];
     for tensor in &all {
@@ -98,7 +98,7 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
         return Err(LoaderError::runtime("received an empty list of sequences"));
     };
     let kind = first.f_kind().map_err(failed)?;
-    if !holds(kind, value) {
+    if !can_represent(kind, value) {
         return Err(LoaderError::runtime(say!(
             "{} cannot represent the padding value {value}. Choose another one with collate=pad:VALUE.",
             dtype_of(first)?.name()
@@ -121,7 +121,7 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
 }
 
 /// Returns true if an integer dtype can represent `value`. True for every other dtype.
-fn holds(kind: Kind, value: f64) -> bool {
+fn can_represent(kind: Kind, value: f64) -> bool {
     let (least, most) = match kind {
         Kind::Uint8 => (0.0, f64::from(u8::MAX)),
         Kind::Int8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
@@ -135,8 +135,8 @@ fn holds(kind: Kind, value: f64) -> bool {
 }
 
 /// Returns `(torch.cat(batch), offsets)`.
-fn joined(batch: &[Value]) -> Result<Value, LoaderError> {
-    let all = alike(batch)?;
+fn concatenated(batch: &[Value]) -> Result<Value, LoaderError> {
+    let all = check_same_dtype_and_dims(batch)?;
     let mut offsets = Vec::with_capacity(all.len());
     let mut at = 0i64;
     for tensor in &all {

@@ -7,7 +7,7 @@ use loadscope_words::say;
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 use tch::{Kind, Tensor};
 
-use super::{Fault, MAX_BYTES, MAX_PIXELS};
+use super::{MAX_BYTES, MAX_PIXELS, PictureError};
 use crate::dataset::SampleClock;
 use crate::value::new_tensor;
 
@@ -15,22 +15,27 @@ use crate::value::new_tensor;
 ///
 /// # Errors
 /// If it is not a PNG, or has colours without a palette.
-pub(in crate::dataset) fn classes(bytes: &[u8], clock: &mut SampleClock) -> Result<Tensor, Fault> {
+pub(in crate::dataset) fn decode_mask(
+    bytes: &[u8],
+    clock: &mut SampleClock,
+) -> Result<Tensor, PictureError> {
     let (pixels, width, height) = clock.stage("decode", || {
         catch_unwind(AssertUnwindSafe(|| decode(bytes)))
-            .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder failed").to_owned())))
+            .unwrap_or_else(|_| Err(PictureError::Damaged(say!("the decoder failed").to_owned())))
     })?;
     let size = [i64::from(height), i64::from(width)];
     new_tensor(&size, Kind::Uint8, |out| out.copy_from_slice(&pixels))
-        .map_err(|e| Fault::Torch(e.to_string()))
+        .map_err(|e| PictureError::Torch(e.to_string()))
 }
 
-fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
+fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), PictureError> {
     if bytes.is_empty() {
-        return Err(Fault::Empty);
+        return Err(PictureError::Empty);
     }
     if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Err(Fault::Damaged(say!("a mask must be a PNG").to_owned()));
+        return Err(PictureError::Damaged(
+            say!("a mask must be a PNG").to_owned(),
+        ));
     }
     let limits = Limits {
         bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
@@ -41,11 +46,11 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
     let mut reader = decoder.read_info()?;
     let (width, height) = (reader.info().width, reader.info().height);
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
-        return Err(Fault::TooLarge(width, height));
+        return Err(PictureError::TooLarge(width, height));
     }
     let (colour, depth) = reader.output_color_type();
     if !matches!(colour, ColorType::Indexed | ColorType::Grayscale) || depth == BitDepth::Sixteen {
-        return Err(Fault::Damaged(say!(
+        return Err(PictureError::Damaged(say!(
             "a mask has a palette or gray values of at most 8 bits, but this is {colour:?} of {} bits",
             depth as u8
         )));
@@ -75,7 +80,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
     Ok((pixels, width, height))
 }
 
-impl From<DecodingError> for Fault {
+impl From<DecodingError> for PictureError {
     fn from(error: DecodingError) -> Self {
         match &error {
             DecodingError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
@@ -107,8 +112,8 @@ mod tests {
         bytes
     }
 
-    fn pixels(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
-        let tensor = classes(bytes, &mut SampleClock::off())?;
+    fn pixels(bytes: &[u8]) -> Result<Vec<u8>, PictureError> {
+        let tensor = decode_mask(bytes, &mut SampleClock::off())?;
         assert_eq!(tensor.size()[0], 1);
         Ok(Vec::try_from(tensor.flatten(0, -1)).unwrap())
     }
@@ -128,9 +133,14 @@ mod tests {
     #[test]
     fn a_file_that_is_not_a_mask_is_refused() {
         let colours = mask(ColorType::Rgb, BitDepth::Eight, 1, &[1, 2, 3]);
-        assert!(matches!(pixels(&colours), Err(Fault::Damaged(what)) if what.contains("palette")));
-        assert_eq!(pixels(b""), Err(Fault::Empty));
-        assert!(matches!(pixels(b"\xff\xd8\xff"), Err(Fault::Damaged(_))));
+        assert!(
+            matches!(pixels(&colours), Err(PictureError::Damaged(what)) if what.contains("palette"))
+        );
+        assert_eq!(pixels(b""), Err(PictureError::Empty));
+        assert!(matches!(
+            pixels(b"\xff\xd8\xff"),
+            Err(PictureError::Damaged(_))
+        ));
         let whole = mask(ColorType::Indexed, BitDepth::Eight, 3, &[0, 15, 255]);
         assert!(pixels(&whole[..whole.len() - 20]).is_err());
     }

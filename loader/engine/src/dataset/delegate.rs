@@ -3,7 +3,7 @@
 /// Implements the methods that delegate to the field `inner`.
 ///
 /// Use `samples` in an implementation of `Dataset`, and `stream` in one of `IterableDataset`.
-macro_rules! known_by_inner {
+macro_rules! delegate_to_inner {
     (samples) => {
         fn classes(&self) -> &[String] {
             self.inner.classes()
@@ -44,4 +44,4 @@ macro_rules! known_by_inner {
     };
 }
 
-pub(crate) use known_by_inner;
+pub(crate) use delegate_to_inner;

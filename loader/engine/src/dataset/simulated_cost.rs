@@ -10,7 +10,7 @@ use crate::cpu::thread_cpu_time;
 /// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
 const SPIN: Duration = Duration::from_micros(300);
 /// Interval at which a long sleep checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// Spends the cost of sample `index`, counted from `start`, and fails if the model requests it.
 ///
@@ -19,21 +19,21 @@ const LOOK: Duration = Duration::from_millis(50);
 ///
 /// # Panics
 /// For the indices in `panic`.
-pub(super) fn spend(
+pub(super) fn simulate_cost(
     model: &CostModel,
     index: usize,
     start: Instant,
     clock: &mut SampleClock,
 ) -> Result<(), SampleError> {
     let cost = model.cost(index).to_duration();
-    let watch = clock.clone_watch();
-    let gone = || watch.is_cancelled();
+    let watch = clock.cancellation_only();
+    let is_cancelled = || watch.is_cancelled();
     if model.cpu {
         clock.stage("compute", || {
-            burn(cost.saturating_sub(start.elapsed()), gone)
+            burn_cpu(cost.saturating_sub(start.elapsed()), is_cancelled)
         });
     } else {
-        clock.stage("sleep", || sleep_until(start, cost, gone));
+        clock.stage("sleep", || sleep_until(start, cost, is_cancelled));
     }
     assert!(
         !model.panic.contains(&index),
@@ -49,19 +49,19 @@ pub(super) fn spend(
 }
 
 /// Returns `duration` after `start`, late by microseconds only. Returns earlier if the sample is cancelled.
-pub(super) fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
+pub(super) fn sleep_until(start: Instant, duration: Duration, is_cancelled: impl Fn() -> bool) {
     loop {
         let left = duration.saturating_sub(start.elapsed());
         match left.checked_sub(SPIN) {
-            _ if left.is_zero() || gone() => return,
-            Some(nap) => std::thread::sleep(nap.min(LOOK)),
+            _ if left.is_zero() || is_cancelled() => return,
+            Some(nap) => std::thread::sleep(nap.min(CANCEL_CHECK)),
             None => std::hint::spin_loop(),
         }
     }
 }
 
 /// Computes until this thread has used `cost` of CPU time, like decoding a picture. A busy host takes longer.
-fn burn(cost: Duration, gone: impl Fn() -> bool) {
+fn burn_cpu(cost: Duration, is_cancelled: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
     let start = Instant::now();
     let cpu_start = thread_cpu_time();
@@ -71,7 +71,7 @@ fn burn(cost: Duration, gone: impl Fn() -> bool) {
             // Wall time, because this platform has no thread CPU clock.
             _ => start.elapsed().into(),
         };
-        if used >= cost || gone() {
+        if used >= cost || is_cancelled() {
             return;
         }
         let mut z = used.0 as u64;
@@ -100,7 +100,7 @@ mod tests {
             let Some(start) = thread_cpu_time() else {
                 return true;
             };
-            burn(cost, || false);
+            burn_cpu(cost, || false);
             thread_cpu_time().is_some_and(|end| end - start < limit.into())
         });
         assert!(burns);

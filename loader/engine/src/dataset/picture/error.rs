@@ -12,7 +12,7 @@ pub(super) const MAX_PIXELS: u64 = 2 * 89_478_485;
 
 /// Error of a picture.
 #[derive(Debug, PartialEq)]
-pub(in crate::dataset) enum Fault {
+pub(in crate::dataset) enum PictureError {
     Empty,
     Unidentified,
     Undecodable(&'static str),
@@ -23,9 +23,9 @@ pub(in crate::dataset) enum Fault {
     Torch(String),
 }
 
-impl Fault {
+impl PictureError {
     /// Converts to the error of a sample. `path` names the picture.
-    pub(in crate::dataset) fn about(self, path: impl fmt::Display) -> SampleError {
+    pub(in crate::dataset) fn into_sample_error(self, path: impl fmt::Display) -> SampleError {
         let (kind, message) = match self {
             Self::Empty => (
                 "UnidentifiedImageError",
@@ -70,7 +70,7 @@ impl Fault {
     }
 }
 
-impl From<ImageError> for Fault {
+impl From<ImageError> for PictureError {
     fn from(error: ImageError) -> Self {
         match &error {
             ImageError::IoError(e) if e.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,

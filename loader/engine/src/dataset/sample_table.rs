@@ -8,7 +8,10 @@ use crate::plan::{Needed, SampleTable};
 ///
 /// # Errors
 /// If a column cannot be read.
-pub(crate) fn table(dataset: &AnyDataset, needed: &Needed) -> Result<SampleTable, LoaderError> {
+pub(crate) fn sample_table(
+    dataset: &AnyDataset,
+    needed: &Needed,
+) -> Result<SampleTable, LoaderError> {
     let mut table = SampleTable::of_len(dataset.len().unwrap_or_default());
     let AnyDataset::Map(dataset) = dataset else {
         return Ok(table);

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::inner::known_by_inner;
-use super::spend::sleep_until;
+use super::delegate::delegate_to_inner;
+use super::simulated_cost::sleep_until;
 use super::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 
 /// A dataset whose samples each take `factor` times as long.
-pub struct Stretched<D: ?Sized> {
+pub struct SlowMotion<D: ?Sized> {
     inner: Arc<D>,
     factor: u32,
 }
 
-impl<D: ?Sized> Stretched<D> {
+impl<D: ?Sized> SlowMotion<D> {
     /// Slows down `inner` by `factor`.
     pub fn new(inner: Arc<D>, factor: u32) -> Self {
         Self { inner, factor }
@@ -21,11 +21,11 @@ impl<D: ?Sized> Stretched<D> {
 }
 
 /// Sleeps for the rest of `factor` times the time since `start`.
-fn stretch(start: Instant, factor: u32, clock: &mut SampleClock) {
+fn slow_down(start: Instant, factor: u32, clock: &mut SampleClock) {
     let spent = start.elapsed();
     let rest = spent.saturating_mul(factor.saturating_sub(1));
     if rest > Duration::ZERO {
-        let watch = clock.clone_watch();
+        let watch = clock.cancellation_only();
         let until = start + spent;
         clock.stage("slow motion", || {
             sleep_until(until, rest, || watch.is_cancelled());
@@ -33,7 +33,7 @@ fn stretch(start: Instant, factor: u32, clock: &mut SampleClock) {
     }
 }
 
-impl<D: Dataset + ?Sized> Dataset for Stretched<D> {
+impl<D: Dataset + ?Sized> Dataset for SlowMotion<D> {
     type Sample = D::Sample;
 
     fn len(&self) -> usize {
@@ -43,36 +43,36 @@ impl<D: Dataset + ?Sized> Dataset for Stretched<D> {
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
         let start = Instant::now();
         let sample = self.inner.get(index, clock);
-        stretch(start, self.factor, clock);
+        slow_down(start, self.factor, clock);
         sample
     }
 
-    known_by_inner!(samples);
+    delegate_to_inner!(samples);
 }
 
-impl<D: IterableDataset + ?Sized> IterableDataset for Stretched<D> {
+impl<D: IterableDataset + ?Sized> IterableDataset for SlowMotion<D> {
     type Sample = D::Sample;
 
     fn iter(&self) -> Result<Box<dyn SampleStream<D::Sample>>, SampleError> {
-        Ok(Box::new(StretchedStream {
+        Ok(Box::new(SlowMotionStream {
             stream: self.inner.iter()?,
             factor: self.factor,
         }))
     }
 
-    known_by_inner!(stream);
+    delegate_to_inner!(stream);
 }
 
-struct StretchedStream<S> {
+struct SlowMotionStream<S> {
     stream: Box<dyn SampleStream<S>>,
     factor: u32,
 }
 
-impl<S> SampleStream<S> for StretchedStream<S> {
+impl<S> SampleStream<S> for SlowMotionStream<S> {
     fn next(&mut self, clock: &mut SampleClock) -> Option<Result<S, SampleError>> {
         let start = Instant::now();
         let sample = self.stream.next(clock)?;
-        stretch(start, self.factor, clock);
+        slow_down(start, self.factor, clock);
         Some(sample)
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     fn stretched_samples_are_equal_but_ten_times_slower() {
         let digits = Arc::new(Digits::new().expect("they are built in"));
         let slowed = Slowed::new(Arc::clone(&digits), "cost_ms=4").expect("sound words");
-        let stretched = Stretched::new(Arc::new(slowed), 10);
+        let stretched = SlowMotion::new(Arc::new(slowed), 10);
         let mut clock = SampleClock::off();
         let start = Instant::now();
         let sample = stretched.get(3, &mut clock).expect("it does not fail");
