@@ -240,15 +240,15 @@ fn throughput<F: Fetch>(
     let batches = epoch(&mut recorded, |batch| see(batch, &mut check))?;
     let mut answer = cost::cost(&mut alone, &mut recorded, &observer, job.seconds)?;
     drop((alone, recorded));
-    let heard = observer.finish();
+    let totals = observer.finish();
     let micros = answer["recorded_batch"].as_f64().unwrap_or(f64::NAN);
     answer["value"] = json!(check.count as f64 / batches as f64 * 1e6 / micros);
     for (name, number) in [
         ("sum", check.sum),
         ("order", check.order),
-        ("events", heard.events),
-        ("lost", heard.lost),
-        ("log_bytes", heard.log_bytes),
+        ("events", totals.events),
+        ("lost", totals.lost),
+        ("log_bytes", totals.log_bytes),
     ] {
         answer[name] = json!(number);
     }

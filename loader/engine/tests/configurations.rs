@@ -17,8 +17,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use configuration::{
-    Alive, Config, Expected, Got, Outcome, Picked, Use, What, many, maps, silence_wanted_panics,
-    streams, with_loader,
+    Alive, Config, DatasetKind, Expected, LoaderAction, Outcome, Picked, YieldedBatch, many, maps,
+    silence_wanted_panics, streams, with_loader,
 };
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::simulate::{Delivery, Simulation, Work};
@@ -33,14 +33,14 @@ type Taken = [Option<usize>; 2];
 /// Runs two epochs.
 struct Epochs(Taken);
 
-impl Use for Epochs {
-    type Result = Vec<Vec<Got>>;
+impl LoaderAction for Epochs {
+    type Result = Vec<Vec<YieldedBatch>>;
 
-    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+    fn run<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
         let mut epoch = |taken: Option<usize>| {
             let mut iter = loader.iter().expect("threads start");
             let batches = iter.by_ref().take(taken.unwrap_or(usize::MAX));
-            let got = batches.map(Got::of).collect();
+            let got = batches.map(YieldedBatch::of).collect();
             if taken.is_none() {
                 assert!(iter.next().is_none(), "the end is the end");
             }
@@ -90,9 +90,9 @@ fn same_place(a: &SharedGenerator, b: &SharedGenerator) -> bool {
 fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
     let outcomes = || expected.all.iter().map(|(_, o)| o.clone());
     let numbers = |s: &Vec<usize>| s.iter().map(|n| *n as u64).collect::<Vec<u64>>();
-    let troubled = outcomes().any(|o| o.is_err());
-    let work = match &config.what {
-        What::Map { .. } => {
+    let is_faulty = outcomes().any(|o| o.is_err());
+    let work = match &config.dataset {
+        DatasetKind::Map { .. } => {
             let generator = shared_generator(seed);
             lock_generator(&generator).random_i64();
             let tasks: Result<Vec<Vec<usize>>, _> = config.tasks(&generator).collect();
@@ -105,14 +105,14 @@ fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
             )
         }
         // The simulator has no errors, so a failed batch is a sample with the position of the error.
-        What::Stream(_) if troubled => Work::Streams {
+        DatasetKind::Stream(_) if is_faulty => Work::Streams {
             streams: (expected.streams.iter())
                 .map(|s| (0..s.len() as u64).collect())
                 .collect(),
             batch_size: 1,
             drop_last: false,
         },
-        What::Stream(shards) => {
+        DatasetKind::Stream(shards) => {
             let workers = config.num_workers.max(1);
             Work::Streams {
                 streams: (0..workers)
@@ -145,16 +145,16 @@ fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
 /// Compares the simulator's output with the model.
 fn check_simulated(config: &Config, seed: u64) -> Result<(), TestCaseError> {
     let expected = Expected::of(config, &shared_generator(seed), true, None);
-    let troubled = expected.all.iter().any(|(_, o)| o.is_err());
+    let is_faulty = expected.all.iter().any(|(_, o)| o.is_err());
     let delivered = simulated(config, &expected, seed);
-    let outcome = |d: &Delivery| match (&config.what, d.worker.unwrap_or(0)) {
-        (What::Map { .. }, _) => expected.all[d.idx].1.clone(),
-        (_, w) if troubled => expected.streams[w][d.samples[0] as usize].clone(),
+    let outcome = |d: &Delivery| match (&config.dataset, d.worker.unwrap_or(0)) {
+        (DatasetKind::Map { .. }, _) => expected.all[d.idx].1.clone(),
+        (_, w) if is_faulty => expected.streams[w][d.samples[0] as usize].clone(),
         _ => Ok(d.samples.iter().map(|s| *s as usize).collect()),
     };
-    let got: Vec<Got> = delivered
+    let got: Vec<YieldedBatch> = delivered
         .iter()
-        .map(|d| Got {
+        .map(|d| YieldedBatch {
             idx: d.idx,
             worker: d.worker,
             outcome: outcome(d),

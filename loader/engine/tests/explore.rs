@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use exploring::{
-    How, Numbers, Streams, all, any, any_below, check_events, epoch, explore, is_gone,
+    LoaderConfig, Numbers, Streams, all, any, any_below, check_events, epoch, explore, is_gone,
 };
 use loadscope_engine::{Clock, ContentPolicy, Gate, LoaderBuilder, Probe};
 use shuttle::sync::atomic::AtomicBool;
@@ -24,12 +24,12 @@ fn batches_and_errors_arrive_in_order() {
             ..Numbers::new(5)
         };
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             pinned: any(),
             prefetch: 1 + any_below(2),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).observed(probe);
+        let mut loader = config.build_loader(&data).observed(probe);
         let got = epoch(&mut loader);
         drop(loader);
         is_gone(&data);
@@ -48,12 +48,12 @@ fn every_batch_arrives_once_without_in_order() {
     explore(|| {
         let data = Numbers::new(6);
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             in_order: false,
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).observed(probe);
+        let mut loader = config.build_loader(&data).observed(probe);
         let mut got = epoch(&mut loader);
         drop(loader);
         is_gone(&data);
@@ -67,15 +67,15 @@ fn every_batch_arrives_once_without_in_order() {
 fn streams_of_unequal_length_yield_all_batches() {
     explore(|| {
         let in_order = any();
-        let how = How {
+        let config = LoaderConfig {
             in_order,
             persistent: any(),
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
         let builder = LoaderBuilder::iterable(Arc::new(Streams(&[1, 4])));
-        let loader = how.apply(builder).build();
+        let loader = config.apply(builder).build();
         let mut loader = loader.expect("sound arguments").observed(probe);
         for _ in 0..2 {
             let mut got = epoch(&mut loader);
@@ -97,14 +97,14 @@ fn a_dead_worker_loses_only_its_own_batches() {
             ..Numbers::new(6)
         };
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             pinned: any(),
             in_order: any(),
             persistent: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let (persistent, in_order) = (how.persistent, how.in_order);
-        let mut loader = how.of(&data).observed(probe);
+        let (persistent, in_order) = (config.persistent, config.in_order);
+        let mut loader = config.build_loader(&data).observed(probe);
         let got = epoch(&mut loader);
         let deaths = got.iter().filter_map(|b| b.as_ref().err());
         assert!(deaths.clone().all(|e| e.contains("exit code 7")));
@@ -129,12 +129,12 @@ fn a_dropped_iterator_leaves_the_next_epoch_complete() {
     explore(|| {
         let data = Numbers::new(4);
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             persistent: any(),
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).observed(probe);
+        let mut loader = config.build_loader(&data).observed(probe);
         let taken = any_below(5);
         let mut iter = loader.iter().expect("threads start");
         let got: Vec<usize> = iter.by_ref().take(taken).flatten().map(|b| b[0]).collect();
@@ -156,12 +156,12 @@ fn a_resumed_loader_yields_the_remaining_batches() {
         let in_order = any();
         let persistent = any();
         let new = || {
-            let how = How {
+            let config = LoaderConfig {
                 in_order,
                 persistent,
-                ..How::default()
+                ..LoaderConfig::default()
             };
-            how.of(&data)
+            config.build_loader(&data)
         };
         let mut stopped = new();
         let mut iter = stopped.iter().expect("threads start");
@@ -183,13 +183,13 @@ fn a_resumed_loader_yields_the_remaining_batches() {
 fn a_timeout_loses_no_batch() {
     explore(|| {
         let data = Numbers::new(4);
-        let how = How {
+        let config = LoaderConfig {
             timeout: 1e-9,
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
-        let mut loader = how.of(&data).observed(probe);
+        let mut loader = config.build_loader(&data).observed(probe);
         let mut got = epoch(&mut loader);
         got.retain(|b| !b.as_ref().is_err_and(|e| e.contains("timed out after")));
         assert_eq!(got, all(4));
@@ -204,11 +204,13 @@ fn an_interruption_ends_the_epoch() {
     explore(|| {
         let data = Numbers::new(4);
         let interrupt = Arc::new(AtomicBool::new(false));
-        let how = How {
+        let config = LoaderConfig {
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).interruptible(Arc::clone(&interrupt));
+        let mut loader = config
+            .build_loader(&data)
+            .interruptible(Arc::clone(&interrupt));
         let user = shuttle::thread::spawn(move || interrupt.store(true, Ordering::Release));
         let mut got = epoch(&mut loader);
         if got
@@ -230,12 +232,14 @@ fn closing_and_stepping_the_gate_loses_no_batch() {
         let data = Numbers::new(3);
         let gate = Gate::default();
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             pinned: any(),
             prefetch: 1,
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).observed(probe.with_gate(gate.clone()));
+        let mut loader = config
+            .build_loader(&data)
+            .observed(probe.with_gate(gate.clone()));
         let user = shuttle::thread::spawn(move || {
             gate.pause();
             (0..any_below(4)).for_each(|_| gate.step());
@@ -255,11 +259,13 @@ fn a_loader_that_is_dropped_while_paused_does_not_hang() {
         let data = Numbers::new(4);
         let gate = Gate::default();
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
-        let how = How {
+        let config = LoaderConfig {
             pinned: any(),
-            ..How::default()
+            ..LoaderConfig::default()
         };
-        let mut loader = how.of(&data).observed(probe.with_gate(gate.clone()));
+        let mut loader = config
+            .build_loader(&data)
+            .observed(probe.with_gate(gate.clone()));
         let mut iter = loader.iter().expect("threads start");
         let taken = iter.by_ref().take(any_below(3)).filter(Result::is_ok);
         assert!(taken.count() < 3);

@@ -17,7 +17,7 @@ mod samplers;
 
 use expected::{difference, parts, run, samples};
 use interpreter::python;
-use loadscope_engine::collate::{CollateSite, collate_joined, collate_lists, collate_padded};
+use loadscope_engine::collate::{CollateSite, collate_concatenated, collate_lists, collate_padded};
 use loadscope_engine::dataset::{
     Catalog as _, DatasetSpec, OpenDataset as _, OpeningCatalog, SampleClock,
 };
@@ -174,7 +174,7 @@ fn batches_match_the_printed_collate_functions() {
                 let ours = match collate {
                     Collate::List => collate_lists(batch),
                     Collate::Pad(value) => collate_padded(batch, site, value),
-                    _ => collate_joined(batch, site),
+                    _ => collate_concatenated(batch, site),
                 };
                 let written = format!("{kind}-{name}");
                 if !folder.path().join(format!("{written}.json")).exists() {

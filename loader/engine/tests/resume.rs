@@ -8,7 +8,8 @@ use crate::support;
 use std::sync::Arc;
 
 use configuration::{
-    Alive, Config, Got, Picked, Use, many, maps, silence_wanted_panics, streams, with_loader,
+    Alive, Config, LoaderAction, Picked, YieldedBatch, many, maps, silence_wanted_panics, streams,
+    with_loader,
 };
 use loadscope_engine::dataset::ListDataset;
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
@@ -20,18 +21,18 @@ use support::within;
 /// Number of compared epochs.
 const EPOCHS: usize = 3;
 
-fn epoch<F: Fetch<Batch = Picked>>(loader: &mut DataLoader<F>, taken: usize) -> Vec<Got> {
+fn epoch<F: Fetch<Batch = Picked>>(loader: &mut DataLoader<F>, taken: usize) -> Vec<YieldedBatch> {
     let iter = loader.iter().expect("threads start");
-    iter.take(taken).map(Got::of).collect()
+    iter.take(taken).map(YieldedBatch::of).collect()
 }
 
 /// Runs whole epochs.
 struct Whole(usize);
 
-impl Use for Whole {
-    type Result = Vec<Vec<Got>>;
+impl LoaderAction for Whole {
+    type Result = Vec<Vec<YieldedBatch>>;
 
-    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+    fn run<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
         (0..self.0)
             .map(|_| epoch(&mut loader, usize::MAX))
             .collect()
@@ -46,16 +47,20 @@ struct Stopped {
     taken: usize,
 }
 
-impl Use for Stopped {
-    type Result = (Vec<Got>, String);
+impl LoaderAction for Stopped {
+    type Result = (Vec<YieldedBatch>, String);
 
-    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+    fn run<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
         load(&mut loader, self.from);
         for _ in 0..self.whole {
             epoch(&mut loader, usize::MAX);
         }
         let mut iter = loader.iter().expect("threads start");
-        let got = iter.by_ref().take(self.taken).map(Got::of).collect();
+        let got = iter
+            .by_ref()
+            .take(self.taken)
+            .map(YieldedBatch::of)
+            .collect();
         (got, save(&iter.state_dict()))
     }
 }
@@ -66,25 +71,25 @@ struct Resumed {
     epochs: usize,
 }
 
-impl Use for Resumed {
-    type Result = Vec<Vec<Got>>;
+impl LoaderAction for Resumed {
+    type Result = Vec<Vec<YieldedBatch>>;
 
-    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+    fn run<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
         load(&mut loader, Some(self.from));
-        Whole(self.epochs).of(loader)
+        Whole(self.epochs).run(loader)
     }
 }
 
 /// Stops an epoch early, saves the loader's state between two epochs, and continues.
 struct Between(usize);
 
-impl Use for Between {
-    type Result = (String, Vec<Vec<Got>>);
+impl LoaderAction for Between {
+    type Result = (String, Vec<Vec<YieldedBatch>>);
 
-    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+    fn run<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
         epoch(&mut loader, self.0);
         let saved = save(&loader.state_dict());
-        (saved, Whole(2).of(loader))
+        (saved, Whole(2).run(loader))
     }
 }
 
@@ -104,7 +109,7 @@ fn load<F: Fetch>(loader: &mut DataLoader<F>, from: Option<String>) {
 }
 
 /// Uses a new loader, and checks that its threads have ended.
-fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Result {
+fn fresh<U: LoaderAction>(config: &Config, generator: &SharedGenerator, then: U) -> U::Result {
     let alive = Alive::default();
     let result = with_loader(config, generator, Probe::off(), &alive, then);
     assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
@@ -112,7 +117,7 @@ fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Re
 }
 
 /// Returns the comparable part: without order, only the batches, and the order within each stream.
-fn comparable(config: &Config, mut got: Vec<Got>) -> Vec<Got> {
+fn comparable(config: &Config, mut got: Vec<YieldedBatch>) -> Vec<YieldedBatch> {
     if config.is_stream() {
         // The task numbers depend on the time at which a worker ended.
         got.iter_mut().for_each(|g| g.idx = 0);
@@ -126,7 +131,7 @@ fn comparable(config: &Config, mut got: Vec<Got>) -> Vec<Got> {
     got
 }
 
-fn all_comparable(config: &Config, epochs: Vec<Vec<Got>>) -> Vec<Vec<Got>> {
+fn all_comparable(config: &Config, epochs: Vec<Vec<YieldedBatch>>) -> Vec<Vec<YieldedBatch>> {
     let of = |epoch| comparable(config, epoch);
     epochs.into_iter().map(of).collect()
 }
@@ -164,11 +169,12 @@ fn stopped_twice(config: &Config, seed: u64, whole: usize, taken: [usize; 2]) {
 }
 
 /// Checks that the remaining tasks do not depend on the number of workers.
-fn with_other_workers(config: &Config, whole: &[Got], from: String, taken: [usize; 2]) {
+fn with_other_workers(config: &Config, whole: &[YieldedBatch], from: String, taken: [usize; 2]) {
     if config.is_stream() || !config.in_order {
         return;
     }
-    let outcomes = |got: &[Got]| -> Vec<_> { got.iter().map(|g| g.outcome.clone()).collect() };
+    let outcomes =
+        |got: &[YieldedBatch]| -> Vec<_> { got.iter().map(|g| g.outcome.clone()).collect() };
     let other = config.with_workers((config.num_workers + 1) % 4);
     let last = Resumed { from, epochs: 1 };
     let rest = fresh(&other, &shared_generator(9), last);

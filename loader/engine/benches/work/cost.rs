@@ -11,16 +11,16 @@ use serde_json::{Value as Json, json};
 
 use super::engine::epoch;
 use super::processor::Processor;
-use super::recording::{LOOK_EVERY, Observer, STRAGGLERS};
+use super::recording::{MAX_EVENT_DELAY, Observer, POLL_INTERVAL};
 
 /// Minimum length of a turn, seconds.
 const TURN: f64 = 0.1;
 
 /// Maximum time of the initial period in which all batches are summarized.
-const BEGINNING: Duration = Duration::from_secs(10);
+const MAX_GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Maximum time before events are read, seconds.
-const LIE: f64 = STRAGGLERS.0 as f64 / 1e9 + LOOK_EVERY.as_secs_f64();
+const MAX_UNREAD: f64 = MAX_EVENT_DELAY.0 as f64 / 1e9 + POLL_INTERVAL.as_secs_f64();
 
 /// Totals of a loader's turns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +66,7 @@ fn turn<F: Fetch>(
         observer.catch_up();
         let all = Processor::now().since(&before, thread).0 as f64 / 1e9;
         // Some events are always unread. Any more is postponed work, and counts as if all threads had waited for it.
-        let usual = all * (LIE / seconds).min(1.0);
+        let usual = all * (MAX_UNREAD / seconds).min(1.0);
         seconds += (all - listening - usual).max(0.0);
         listening = all;
     }
@@ -89,7 +89,7 @@ pub fn cost<F: Fetch>(
 ) -> Result<Json, LoaderError> {
     // At the beginning of a run each batch is summarized. A long run pays only the cost after that.
     let begin = Instant::now();
-    while observer.probe.is_in_grace_period() && begin.elapsed() < BEGINNING {
+    while observer.probe.is_in_grace_period() && begin.elapsed() < MAX_GRACE_PERIOD {
         turn(recorded, Some(observer))?;
     }
     observer.catch_up();

@@ -35,7 +35,7 @@ impl Processor {
 }
 
 /// Returns the ID of the calling thread, or 0 if unknown.
-pub fn own() -> u64 {
+pub fn current_thread_id() -> u64 {
     let link = fs::read_link("/proc/thread-self").ok();
     let name = link.as_deref().and_then(|link| link.file_name()?.to_str());
     name.and_then(|name| name.parse().ok()).unwrap_or(0)

@@ -13,10 +13,10 @@ use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos};
 use super::processor;
 
 /// Maximum delay of other threads' events, as in the program.
-pub const STRAGGLERS: Nanos = Nanos(5_000_000);
+pub const MAX_EVENT_DELAY: Nanos = Nanos(5_000_000);
 
 /// Interval of reading events, as in the program.
-pub const LOOK_EVERY: Duration = Duration::from_millis(4);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Use of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ struct Progress {
     number: AtomicU64,
 }
 
-impl Heard {
-    fn hear(&mut self, event: &Event) {
+impl EventTotals {
+    fn add(&mut self, event: &Event) {
         self.events += 1;
         if let EventKind::Dropped { count } = event.kind {
             self.lost += count;
@@ -53,12 +53,12 @@ pub struct Observer {
     pub probe: Probe,
     clock: Clock,
     progress: Arc<Progress>,
-    thread: Option<JoinHandle<Heard>>,
+    thread: Option<JoinHandle<EventTotals>>,
 }
 
 /// Totals of the received events.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Heard {
+pub struct EventTotals {
     pub events: u64,
     /// Events for which there was no room.
     pub lost: u64,
@@ -89,9 +89,9 @@ impl Observer {
         let listen = move || match recording {
             Recording::Log => listener.log(),
             _ => {
-                let mut heard = Heard::default();
-                listener.fetch(|event| heard.hear(&event));
-                heard
+                let mut totals = EventTotals::default();
+                listener.fetch(|event| totals.add(&event));
+                totals
             }
         };
         let thread = Builder::new().name("recorder".to_owned()).spawn(listen);
@@ -123,13 +123,13 @@ impl Observer {
     }
 
     /// Waits until all events are received. The loader must have been dropped.
-    pub fn finish(self) -> Heard {
+    pub fn finish(self) -> EventTotals {
         let unreported = self.probe.dropped();
         drop(self.probe);
-        let heard = self.thread.and_then(|thread| thread.join().ok());
-        let mut heard = heard.unwrap_or_default();
-        heard.lost += unreported;
-        heard
+        let totals = self.thread.and_then(|thread| thread.join().ok());
+        let mut totals = totals.unwrap_or_default();
+        totals.lost += unreported;
+        totals
     }
 }
 
@@ -142,39 +142,41 @@ struct Listener {
 
 impl Listener {
     /// Takes events until no probe is left.
-    fn fetch(&self, mut hear: impl FnMut(Event)) {
+    fn fetch(&self, mut on_event: impl FnMut(Event)) {
         let progress = &self.progress;
-        progress.number.store(processor::own(), Ordering::Release);
+        progress
+            .number
+            .store(processor::current_thread_id(), Ordering::Release);
         let mut count = 0;
-        let mut hear = |event| {
+        let mut count_event = |event| {
             count += 1;
-            hear(event);
+            on_event(event);
             count
         };
         while !self.events.is_over() {
-            let until = self.clock.now() - STRAGGLERS;
+            let until = self.clock.now() - MAX_EVENT_DELAY;
             let mut so_far = None;
-            (self.events).take(Some(until), |event| so_far = Some(hear(event)));
+            (self.events).take(Some(until), |event| so_far = Some(count_event(event)));
             if let Some(count) = so_far {
                 progress.events.store(count, Ordering::Release);
             }
             progress.until.store(until.0, Ordering::Release);
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
         self.events.take(None, |event| {
-            hear(event);
+            count_event(event);
         });
     }
 
-    fn log(&self) -> Heard {
+    fn log(&self) -> EventTotals {
         let file = tempfile::tempfile().map_err(drop);
         let log = file.and_then(|file| LogWriter::new(file, Compression::Zstd).map_err(drop));
         let Ok(mut log) = log else {
-            return Heard::default();
+            return EventTotals::default();
         };
-        let mut heard = Heard::default();
+        let mut totals = EventTotals::default();
         self.fetch(|event| {
-            heard.hear(&event);
+            totals.add(&event);
             let start = matches!(event.kind, EventKind::Content(_)).then(Instant::now);
             let _ = log.write(&event);
             if let Some(start) = start {
@@ -182,7 +184,7 @@ impl Listener {
             }
         });
         let length = |file: File| file.metadata().map(|metadata| metadata.len()).ok();
-        heard.log_bytes = log.finish().ok().and_then(length).unwrap_or(0);
-        heard
+        totals.log_bytes = log.finish().ok().and_then(length).unwrap_or(0);
+        totals
     }
 }

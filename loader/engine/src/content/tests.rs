@@ -294,7 +294,7 @@ fn numpy_values_and_other_objects_are_described() {
         ],
     ));
     let fields = fields(value);
-    let told: Vec<(&str, &str)> = fields
+    let names_and_dtypes: Vec<(&str, &str)> = fields
         .iter()
         .map(|f| (f.name.as_str(), f.dtype.as_str()))
         .collect();
@@ -308,7 +308,7 @@ fn numpy_values_and_other_objects_are_described() {
         ("[\"r\"][0]", "int"),
         ("[\"r\"][1]", "int"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(names_and_dtypes, expected);
     assert_eq!(
         (fields[0].max, fields[1].max),
         (Some(65535.0), Some(65535.0))

@@ -14,7 +14,7 @@ pub type Alive = Arc<()>;
 
 /// Frequencies of faults: one in this many samples. 0 means never.
 #[derive(Clone, Copy, Debug)]
-pub struct Troubles {
+pub struct InjectedFaults {
     pub seed: u64,
     pub errors: u64,
     pub panics: u64,
@@ -22,10 +22,10 @@ pub struct Troubles {
     pub pauses: u64,
 }
 
-impl Troubles {
-    fn strikes(self, what: u64, index: usize, one_in: u64) -> bool {
+impl InjectedFaults {
+    fn strikes(self, salt: u64, index: usize, one_in: u64) -> bool {
         // SplitMix64: neighbouring indices are unrelated.
-        let mut x = self.seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ what;
+        let mut x = self.seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ salt;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         one_in > 0 && (x ^ (x >> 31)).is_multiple_of(one_in)
@@ -80,7 +80,7 @@ pub fn silence_wanted_panics() {
 /// Map-style dataset. Samples are their own index.
 pub struct Numbers {
     pub len: usize,
-    pub troubles: Troubles,
+    pub faults: InjectedFaults,
     /// Token held during the dataset's lifetime.
     pub alive: Alive,
 }
@@ -93,7 +93,7 @@ impl Dataset for Numbers {
     }
 
     fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
-        self.troubles.sample(index)
+        self.faults.sample(index)
     }
 }
 
@@ -125,7 +125,7 @@ impl Shards {
 /// Iterable-style dataset.
 pub struct Stream {
     pub shards: Shards,
-    pub troubles: Troubles,
+    pub faults: InjectedFaults,
     pub alive: Alive,
 }
 
@@ -134,13 +134,13 @@ impl IterableDataset for Stream {
 
     fn iter(&self) -> Result<Box<dyn SampleStream<usize>>, SampleError> {
         let (id, num_workers) = get_worker_info().map_or((0, 1), |i| (i.id, i.num_workers));
-        let troubles = self.troubles;
+        let faults = self.faults;
         // A stream reads from its dataset, so it holds the token.
         let alive = Alive::clone(&self.alive);
         let samples = self.shards.of(id, num_workers).into_iter();
         Ok(Box::new(samples.map(move |index| {
             let _ = &alive;
-            troubles.sample(index)
+            faults.sample(index)
         })))
     }
 }

@@ -6,9 +6,9 @@
 //! A random loader: its data, its options and the output that the algorithm requires. Shared by several tests.
 
 mod data;
-mod got;
 mod model;
 mod strategy;
+mod yielded_batch;
 
 use std::sync::Arc;
 
@@ -19,10 +19,12 @@ use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, Probe};
 use loadscope_trace::PinMemory;
 use proptest::test_runner::Config as ProptestConfig;
 
-pub use data::{Alive, Numbers, Pick, Picked, Shards, Stream, Troubles, silence_wanted_panics};
-pub use got::{Got, Outcome};
+pub use data::{
+    Alive, InjectedFaults, Numbers, Pick, Picked, Shards, Stream, silence_wanted_panics,
+};
 pub use model::Expected;
 pub use strategy::{maps, streams};
+pub use yielded_batch::{Outcome, YieldedBatch};
 
 /// Order of a map-style dataset.
 #[derive(Clone, Debug)]
@@ -44,7 +46,7 @@ pub enum Order {
 
 /// Dataset of a loader.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum DatasetKind {
     Map { len: usize, order: Order },
     Stream(Shards),
 }
@@ -52,7 +54,7 @@ pub enum What {
 /// A loader and its data.
 #[derive(Clone, Debug)]
 pub struct Config {
-    pub what: What,
+    pub dataset: DatasetKind,
     pub batch_size: Option<usize>,
     pub drop_last: bool,
     pub num_workers: usize,
@@ -62,12 +64,12 @@ pub struct Config {
     pub pinned: bool,
     /// True if `generator=` is given. Otherwise everything is drawn from the default generator.
     pub own_generator: bool,
-    pub troubles: Troubles,
+    pub faults: InjectedFaults,
 }
 
 impl Config {
     pub fn is_stream(&self) -> bool {
-        matches!(self.what, What::Stream(_))
+        matches!(self.dataset, DatasetKind::Stream(_))
     }
 
     /// Returns this configuration with another number of workers. Without workers nothing can be persistent.
@@ -112,7 +114,7 @@ impl Config {
 
     /// Returns the indices of the tasks of one epoch, drawn from `generator`. Empty for streams.
     pub fn tasks(&self, generator: &SharedGenerator) -> BatchIter {
-        let What::Map { len, order } = &self.what else {
+        let DatasetKind::Map { len, order } = &self.dataset else {
             return Box::new(std::iter::empty());
         };
         if let Order::Batches(batches) = order {
@@ -141,24 +143,24 @@ impl Sampler for List {
 }
 
 /// Action on a loader of any type.
-pub trait Use {
+pub trait LoaderAction {
     type Result;
-    fn of<F: Fetch<Batch = Picked>>(self, loader: DataLoader<F>) -> Self::Result;
+    fn run<F: Fetch<Batch = Picked>>(self, loader: DataLoader<F>) -> Self::Result;
 }
 
 /// Makes the loader and passes it to `then`. `alive` counts the holders of the dataset.
-pub fn with_loader<U: Use>(
+pub fn with_loader<U: LoaderAction>(
     config: &Config,
     generator: &SharedGenerator,
     probe: Probe,
     alive: &Alive,
     then: U,
 ) -> U::Result {
-    match &config.what {
-        What::Map { len, order } => {
+    match &config.dataset {
+        DatasetKind::Map { len, order } => {
             let data = Numbers {
                 len: *len,
-                troubles: config.troubles,
+                faults: config.faults,
                 alive: Alive::clone(alive),
             };
             let builder = LoaderBuilder::new(Arc::new(data)).collate_fn(Pick);
@@ -174,17 +176,17 @@ pub fn with_loader<U: Use>(
                     }
                 }
             };
-            then.of(builder.build().expect("sound arguments").observed(probe))
+            then.run(builder.build().expect("sound arguments").observed(probe))
         }
-        What::Stream(shards) => {
+        DatasetKind::Stream(shards) => {
             let data = Stream {
                 shards: shards.clone(),
-                troubles: config.troubles,
+                faults: config.faults,
                 alive: Alive::clone(alive),
             };
             let builder = LoaderBuilder::iterable(Arc::new(data)).collate_fn(Pick);
             let builder = batching(config, configure(config, generator, builder));
-            then.of(builder.build().expect("sound arguments").observed(probe))
+            then.run(builder.build().expect("sound arguments").observed(probe))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use loadscope_engine::rng::{SharedGenerator, lock_generator};
 
-use super::{Config, Got, Outcome, What};
+use super::{Config, DatasetKind, Outcome, YieldedBatch};
 
 /// Output of a complete epoch.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Expected {
         if fresh {
             lock_generator(generator).random_i64();
         }
-        if let What::Stream(shards) = &config.what {
+        if let DatasetKind::Stream(shards) = &config.dataset {
             let workers = config.num_workers.max(1);
             let streams = (0..workers)
                 .map(|w| config.cut(shards.of(w, workers)))
@@ -74,7 +74,12 @@ impl Expected {
     }
 
     /// Checks that `got` is a valid output if the consumer takes at most `taken` batches of this epoch.
-    pub fn check(&self, config: &Config, got: &[Got], taken: Option<usize>) -> Result<(), String> {
+    pub fn check(
+        &self,
+        config: &Config,
+        got: &[YieldedBatch],
+        taken: Option<usize>,
+    ) -> Result<(), String> {
         let wanted = taken.map_or(self.all.len(), |taken| taken.min(self.all.len()));
         if got.len() != wanted {
             return Err(format!("{} batches came instead of {wanted}", got.len()));
@@ -91,9 +96,9 @@ impl Expected {
     }
 
     /// Checks output without order. Batches of one worker must still be in order.
-    fn check_any_order(&self, config: &Config, got: &[Got]) -> Result<(), String> {
+    fn check_any_order(&self, config: &Config, got: &[YieldedBatch]) -> Result<(), String> {
         for worker in 0..config.num_workers {
-            let own: Vec<&Got> = got.iter().filter(|g| g.worker == Some(worker)).collect();
+            let own: Vec<&YieldedBatch> = got.iter().filter(|g| g.worker == Some(worker)).collect();
             if !own.windows(2).all(|pair| pair[0].idx < pair[1].idx) {
                 return Err(format!("worker {worker} is out of order: {own:?}"));
             }
@@ -110,7 +115,8 @@ impl Expected {
             let mut idxs: Vec<usize> = got.iter().map(|g| g.idx).collect();
             idxs.sort_unstable();
             idxs.dedup();
-            let right = |g: &Got| self.all.get(g.idx).is_some_and(|(_, o)| *o == g.outcome);
+            let right =
+                |g: &YieldedBatch| self.all.get(g.idx).is_some_and(|(_, o)| *o == g.outcome);
             if idxs.len() != got.len() || !got.iter().all(right) {
                 return Err(format!("{got:?} is not of {:?}", self.all));
             }
@@ -127,7 +133,7 @@ fn idx_worker(config: &Config, idx: usize) -> Option<usize> {
 impl Config {
     /// Returns the expected result of a task.
     fn outcome(&self, samples: Vec<usize>) -> Outcome {
-        match samples.iter().find_map(|s| self.troubles.of(*s)) {
+        match samples.iter().find_map(|s| self.faults.of(*s)) {
             Some(trouble) => Err(trouble),
             None => Ok(samples),
         }

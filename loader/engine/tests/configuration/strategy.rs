@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Config, Order, Shards, Troubles, What};
+use super::{Config, DatasetKind, InjectedFaults, Order, Shards};
 
 fn orders(len: usize) -> BoxedStrategy<Order> {
     // An empty dataset allows no random draws.
@@ -28,20 +28,21 @@ fn orders(len: usize) -> BoxedStrategy<Order> {
     .boxed()
 }
 
-fn map_style() -> impl Strategy<Value = What> {
-    (0..40usize).prop_flat_map(|len| orders(len).prop_map(move |order| What::Map { len, order }))
+fn map_style() -> impl Strategy<Value = DatasetKind> {
+    (0..40usize)
+        .prop_flat_map(|len| orders(len).prop_map(move |order| DatasetKind::Map { len, order }))
 }
 
-fn iterable_style() -> impl Strategy<Value = What> {
+fn iterable_style() -> impl Strategy<Value = DatasetKind> {
     let shards = prop_oneof![
         (0..20usize).prop_map(Shards::Whole),
         (0..40usize).prop_map(Shards::Strided),
         vec(0..20usize, 0..7).prop_map(Shards::Own),
     ];
-    shards.prop_map(What::Stream)
+    shards.prop_map(DatasetKind::Stream)
 }
 
-fn troubles() -> impl Strategy<Value = Troubles> {
+fn faults() -> impl Strategy<Value = InjectedFaults> {
     // Most loaders have no faults, because samples after a stream's first fault are never seen.
     let one_in = || prop_oneof![3 => Just(0u64), 2 => 5..40u64];
     (
@@ -50,7 +51,7 @@ fn troubles() -> impl Strategy<Value = Troubles> {
         one_in(),
         prop_oneof![Just(0u64), 2..20u64],
     )
-        .prop_map(|(seed, errors, panics, pauses)| Troubles {
+        .prop_map(|(seed, errors, panics, pauses)| InjectedFaults {
             seed,
             errors,
             panics,
@@ -68,7 +69,7 @@ pub fn streams() -> impl Strategy<Value = Config> {
     configs(iterable_style())
 }
 
-fn configs(what: impl Strategy<Value = What>) -> impl Strategy<Value = Config> {
+fn configs(dataset: impl Strategy<Value = DatasetKind>) -> impl Strategy<Value = Config> {
     let batching = (proptest::option::weighted(0.85, 1..7usize), any::<bool>());
     let workers = (1..=6usize, 1..=4usize);
     let flags = (
@@ -77,11 +78,11 @@ fn configs(what: impl Strategy<Value = What>) -> impl Strategy<Value = Config> {
         prop::bool::weighted(0.25),
         any::<bool>(),
     );
-    (what, batching, workers, flags, troubles()).prop_map(
-        |(what, (batch_size, drop_last), (num_workers, prefetch_factor), flags, troubles)| {
+    (dataset, batching, workers, flags, faults()).prop_map(
+        |(dataset, (batch_size, drop_last), (num_workers, prefetch_factor), flags, faults)| {
             let (persistent, in_order, pinned, own_generator) = flags;
             Config {
-                what,
+                dataset,
                 batch_size,
                 // PyTorch refuses it without batches.
                 drop_last: drop_last && batch_size.is_some(),
@@ -91,7 +92,7 @@ fn configs(what: impl Strategy<Value = What>) -> impl Strategy<Value = Config> {
                 in_order,
                 pinned,
                 own_generator,
-                troubles,
+                faults,
             }
         },
     )

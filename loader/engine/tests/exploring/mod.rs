@@ -94,7 +94,7 @@ pub type ListLoader = DataLoader<loadscope_engine::MapFetcher<Numbers, ListOf>>;
 pub type ListOf = fn(Vec<usize>) -> Result<Vec<usize>, LoaderError>;
 
 /// Options of a test loader with two workers.
-pub struct How {
+pub struct LoaderConfig {
     pub persistent: bool,
     pub in_order: bool,
     pub pinned: bool,
@@ -102,7 +102,7 @@ pub struct How {
     pub timeout: f64,
 }
 
-impl Default for How {
+impl Default for LoaderConfig {
     fn default() -> Self {
         Self {
             persistent: false,
@@ -114,7 +114,7 @@ impl Default for How {
     }
 }
 
-impl How {
+impl LoaderConfig {
     pub fn apply<K, D, C>(self, builder: LoaderBuilder<K, D, C>) -> LoaderBuilder<K, D, ListOf> {
         let pin_memory = if self.pinned {
             PinMemory::Mlock
@@ -132,7 +132,7 @@ impl How {
             .collate_fn(list as ListOf)
     }
 
-    pub fn of(self, data: &Numbers) -> ListLoader {
+    pub fn build_loader(self, data: &Numbers) -> ListLoader {
         let builder = LoaderBuilder::new(Arc::new(data.clone()));
         self.apply(builder).build().expect("sound arguments")
     }

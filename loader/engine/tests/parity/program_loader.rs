@@ -16,12 +16,12 @@ use super::rows::number;
 
 /// `collate_fn`: the program's own, which keeps rows unchanged, or the default one.
 #[derive(Clone, Copy)]
-pub enum How {
+pub enum ProgramCollate {
     Rows,
     Default,
 }
 
-impl Collate<Value> for How {
+impl Collate<Value> for ProgramCollate {
     type Batch = Value;
 
     fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
@@ -115,9 +115,9 @@ impl Parts {
         };
         parts.sampler = parts.take(program, "sampler", len, salt)?;
         if let Some(sampler) = parts.take(program, "batch_sampler", len, salt)? {
-            let said = &program["batch_sampler"];
-            let drop_last = said["drop_last"].as_bool().expect("a flag");
-            let made = BatchSampler::new(sampler, number(&said["batch_size"]) as i64, drop_last)?;
+            let spec = &program["batch_sampler"];
+            let drop_last = spec["drop_last"].as_bool().expect("a flag");
+            let made = BatchSampler::new(sampler, number(&spec["batch_size"]) as i64, drop_last)?;
             parts.batch_sampler = Some(Arc::new(made));
         }
         Ok(parts)
@@ -130,10 +130,10 @@ impl Parts {
         len: usize,
         salt: u64,
     ) -> Result<Option<Arc<dyn Sampler>>, LoaderError> {
-        let Some(said) = program.get(name) else {
+        let Some(spec) = program.get(name) else {
             return Ok(None);
         };
-        let chosen = chosen(said, len, &self.default, salt)?;
+        let chosen = chosen(spec, len, &self.default, salt)?;
         self.generators.push(chosen.own);
         self.epochs.extend(chosen.distributed);
         Ok(Some(chosen.sampler))
@@ -144,7 +144,7 @@ impl Parts {
         &self,
         builder: LoaderBuilder<K, D, DefaultCollate>,
         program: &Json,
-    ) -> LoaderBuilder<K, D, How> {
+    ) -> LoaderBuilder<K, D, ProgramCollate> {
         let mut builder =
             configure(builder, &self.args).default_generator(Arc::clone(&self.default));
         if let Some(own) = &self.own {
@@ -160,8 +160,8 @@ impl Parts {
             builder = builder.worker_init_fn(init(&program["init"]));
         }
         builder.collate_fn(match program["dataset"]["samples"].is_object() {
-            true => How::Default,
-            false => How::Rows,
+            true => ProgramCollate::Default,
+            false => ProgramCollate::Rows,
         })
     }
 }

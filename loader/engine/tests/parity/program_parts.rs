@@ -25,9 +25,9 @@ thread_local! {
 }
 
 /// `worker_init_fn`
-pub fn init(said: &Json) -> impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static {
-    let fails = said["fails"].as_u64();
-    let offset = said["offset"].as_i64().unwrap_or(0);
+pub fn init(spec: &Json) -> impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static {
+    let fails = spec["fails"].as_u64();
+    let offset = spec["offset"].as_i64().unwrap_or(0);
     move |worker| {
         if fails == Some(worker as u64) {
             return Err(SampleError::new("RuntimeError", "init boom"));
@@ -83,7 +83,7 @@ struct Stream {
     strided: bool,
     fails: Option<usize>,
     /// Reported length.
-    told: Option<usize>,
+    reported_len: Option<usize>,
     template: Json,
 }
 
@@ -104,27 +104,27 @@ impl IterableDataset for Stream {
     }
 
     fn len(&self) -> Option<usize> {
-        self.told
+        self.reported_len
     }
 }
 
 pub type Map = Arc<dyn Dataset<Sample = Value>>;
 
 /// Returns the map-style dataset of a program.
-pub fn map_dataset(said: &Json) -> Map {
-    let fails = said["fails"].as_u64().map(|at| at as usize);
-    let template = &said["samples"];
-    if said["tree"].is_object() {
-        return tree(&said["tree"], template);
+pub fn map_dataset(spec: &Json) -> Map {
+    let fails = spec["fails"].as_u64().map(|at| at as usize);
+    let template = &spec["samples"];
+    if spec["tree"].is_object() {
+        return tree(&spec["tree"], template);
     }
-    let mut dataset = rows(number(&said["n"]), 0, fails, template);
-    if said["concat"].is_array() {
-        let more = numbers(&said["concat"]).into_iter().enumerate();
+    let mut dataset = rows(number(&spec["n"]), 0, fails, template);
+    if spec["concat"].is_array() {
+        let more = numbers(&spec["concat"]).into_iter().enumerate();
         let more = more.map(|(at, len)| rows(len, 1000 * (at + 1), None, template));
         dataset = concat(std::iter::once(dataset).chain(more));
     }
-    if said["subset"].is_array() {
-        dataset = subset(dataset, &said["subset"]);
+    if spec["subset"].is_array() {
+        dataset = subset(dataset, &spec["subset"]);
     }
     dataset
 }
@@ -149,27 +149,27 @@ fn subset(dataset: Map, indices: &Json) -> Map {
 }
 
 /// Builds nested datasets.
-fn tree(said: &Json, template: &Json) -> Map {
-    let inner = || tree(&said["of"], template);
-    match said["op"].as_str().expect("a name") {
-        "rows" => rows(number(&said["n"]), number(&said["first"]), None, template),
+fn tree(spec: &Json, template: &Json) -> Map {
+    let inner = || tree(&spec["of"], template);
+    match spec["op"].as_str().expect("a name") {
+        "rows" => rows(number(&spec["n"]), number(&spec["first"]), None, template),
         "concat" => {
-            let all = said["of"].as_array().expect("a list").iter();
+            let all = spec["of"].as_array().expect("a list").iter();
             concat(all.map(|one| tree(one, template)))
         }
-        "subset" => subset(inner(), &said["indices"]),
+        "subset" => subset(inner(), &spec["indices"]),
         _ => {
-            let lengths = said["lengths"].as_array().expect("a list").iter();
+            let lengths = spec["lengths"].as_array().expect("a list").iter();
             let lengths: Vec<SplitLength> = lengths
                 .map(|one| match one.as_i64() {
                     Some(count) => count.into(),
                     None => one.as_f64().expect("a number").into(),
                 })
                 .collect();
-            let mut generator = Generator::new(number(&said["seed"]) as u64);
+            let mut generator = Generator::new(number(&spec["seed"]) as u64);
             let split = random_split(inner(), &lengths, &mut generator).expect("lengths that fit");
             let mut parts = split.subsets;
-            Arc::new(parts.swap_remove(number(&said["part"])))
+            Arc::new(parts.swap_remove(number(&spec["part"])))
         }
     }
 }
@@ -177,23 +177,23 @@ fn tree(said: &Json, template: &Json) -> Map {
 pub type Streamed = Arc<dyn IterableDataset<Sample = Value>>;
 
 /// Returns the stream of a program, with its chained streams.
-pub fn stream(said: &Json) -> Streamed {
+pub fn stream(spec: &Json) -> Streamed {
     let one = |at: usize, len: usize| -> Streamed {
-        let fails = said["fails"].as_u64().filter(|_| at == 0);
+        let fails = spec["fails"].as_u64().filter(|_| at == 0);
         Arc::new(Stream {
             len,
             first: 1000 * at,
-            strided: said["kind"] == "strided",
+            strided: spec["kind"] == "strided",
             fails: fails.map(|fails| fails as usize),
-            told: said["length"].as_u64().map(|len| len as usize),
-            template: said["samples"].clone(),
+            reported_len: spec["length"].as_u64().map(|len| len as usize),
+            template: spec["samples"].clone(),
         })
     };
-    let first = one(0, number(&said["n"]));
-    if !said["chain"].is_array() {
+    let first = one(0, number(&spec["n"]));
+    if !spec["chain"].is_array() {
         return first;
     }
-    let more = numbers(&said["chain"]).into_iter().enumerate();
+    let more = numbers(&spec["chain"]).into_iter().enumerate();
     let more = more.map(|(at, len)| one(at + 1, len));
     let all = std::iter::once(first).chain(more).map(AnyDataset::from);
     Arc::new(ChainDataset::new(all))
@@ -208,13 +208,13 @@ pub struct Chosen {
 
 /// Returns the sampler of a program. `salt` is mixed into the seed of its own generator.
 pub fn chosen(
-    said: &Json,
+    spec: &Json,
     len: usize,
     default: &SharedGenerator,
     salt: u64,
 ) -> Result<Chosen, LoaderError> {
-    let name = said["name"].as_str().expect("a name");
-    let own = said["seed"].as_u64().filter(|_| name != "distributed");
+    let name = spec["name"].as_str().expect("a name");
+    let own = spec["seed"].as_u64().filter(|_| name != "distributed");
     let own = own.map(|seed| shared_generator(seed ^ salt));
     let source = || match &own {
         Some(own) => RandomSource::Generator(Arc::clone(own)),
@@ -224,33 +224,33 @@ pub fn chosen(
     let sampler: Arc<dyn Sampler> = match name {
         "sequential" => Arc::new(SequentialSampler::new(len)),
         "random" => {
-            let replacement = said["replacement"].as_bool().expect("a flag");
-            let count = said["num_samples"].as_i64();
+            let replacement = spec["replacement"].as_bool().expect("a flag");
+            let count = spec["num_samples"].as_i64();
             Arc::new(RandomSampler::new(len, replacement, count, source())?)
         }
         "subset" => Arc::new(SubsetRandomSampler::new(
-            numbers(&said["indices"]),
+            numbers(&spec["indices"]),
             source(),
         )),
         "weighted" => {
-            let weights = said["weights"].as_array().expect("weights").iter();
+            let weights = spec["weights"].as_array().expect("weights").iter();
             let weights: Vec<f64> = weights.filter_map(Json::as_f64).collect();
-            let count = said["num_samples"].as_i64().expect("a number");
+            let count = spec["num_samples"].as_i64().expect("a number");
             Arc::new(WeightedRandomSampler::new(weights, count, true, source())?)
         }
         "distributed" => {
-            let (world, rank) = (number(&said["world"]) as i64, number(&said["rank"]) as i64);
+            let (world, rank) = (number(&spec["world"]) as i64, number(&spec["rank"]) as i64);
             let sampler = DistributedSampler::new(len, world, rank)?
-                .seed(number(&said["seed"]) as u64)
-                .shuffle(said["shuffle"].as_bool().expect("a flag"))
-                .drop_last(said["drop_last"].as_bool().expect("a flag"));
+                .seed(number(&spec["seed"]) as u64)
+                .shuffle(spec["shuffle"].as_bool().expect("a flag"))
+                .drop_last(spec["drop_last"].as_bool().expect("a flag"));
             let sampler = Arc::new(sampler);
-            if said["set_epoch"] == true {
+            if spec["set_epoch"] == true {
                 distributed = Some(Arc::clone(&sampler));
             }
             sampler
         }
-        _ => Arc::new(numbers(&said["indices"])),
+        _ => Arc::new(numbers(&spec["indices"])),
     };
     let own = match name {
         "random" | "subset" | "weighted" => own,
@@ -264,7 +264,7 @@ pub fn chosen(
 }
 
 /// Returns true if programs with this sampler draw from the default generator.
-pub fn draws_from_default(said: &Json) -> bool {
-    let name = said["name"].as_str().unwrap_or_default();
-    matches!(name, "random" | "subset" | "weighted") && said["seed"].is_null()
+pub fn draws_from_default(spec: &Json) -> bool {
+    let name = spec["name"].as_str().unwrap_or_default();
+    matches!(name, "random" | "subset" | "weighted") && spec["seed"].is_null()
 }

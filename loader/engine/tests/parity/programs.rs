@@ -80,21 +80,21 @@ struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    fn of(said: &'a Json) -> Self {
-        let stops = said["stops"].as_array().expect("epochs").iter();
+    fn of(spec: &'a Json) -> Self {
+        let stops = spec["stops"].as_array().expect("epochs").iter();
         // A state does not contain which of the yielded batches were errors, and PyTorch does not count these.
-        let dataset = &said["dataset"];
+        let dataset = &spec["dataset"];
         let may_raise = dataset["fails"].is_u64()
             || dataset["samples"].is_object()
-            || said["init"]["fails"].is_u64();
-        let is_resumed = said["resume"].as_array().is_some_and(|all| !all.is_empty());
+            || spec["init"]["fails"].is_u64();
+        let is_resumed = spec["resume"].as_array().is_some_and(|all| !all.is_empty());
         Self {
             stops: stops
                 .map(|stop| stop.as_u64().map(|most| most as usize))
                 .collect(),
-            resume: said["resume"].as_array().map_or(&[], Vec::as_slice),
-            whole: said["dataset"]["samples"].is_object(),
-            warned: said["dataset"]["length"].is_u64() && !(is_resumed && may_raise),
+            resume: spec["resume"].as_array().map_or(&[], Vec::as_slice),
+            whole: spec["dataset"]["samples"].is_object(),
+            warned: spec["dataset"]["length"].is_u64() && !(is_resumed && may_raise),
         }
     }
 
@@ -252,14 +252,14 @@ fn of_stream(
     Ok(with(parts, loader))
 }
 
-fn answer(said: &Json) -> Result<Json, LoaderError> {
-    let program = Program::of(said);
-    if said["dataset"]["kind"] == "map" {
-        let dataset = map_dataset(&said["dataset"]);
-        program.run(&|salt, workers| of_map(said, &dataset, salt, workers))
+fn answer(spec: &Json) -> Result<Json, LoaderError> {
+    let program = Program::of(spec);
+    if spec["dataset"]["kind"] == "map" {
+        let dataset = map_dataset(&spec["dataset"]);
+        program.run(&|salt, workers| of_map(spec, &dataset, salt, workers))
     } else {
-        let stream = stream(&said["dataset"]);
-        program.run(&|salt, workers| of_stream(said, &stream, salt, workers))
+        let stream = stream(&spec["dataset"]);
+        program.run(&|salt, workers| of_stream(spec, &stream, salt, workers))
     }
 }
 

@@ -36,7 +36,7 @@ fn id(idx: usize) -> BatchId {
 }
 
 impl Replay {
-    fn tell(&mut self, kind: EventKind) {
+    fn emit(&mut self, kind: EventKind) {
         self.now += 1;
         let (at, run) = (Nanos(self.now), RunId(0));
         self.run.apply(&Event { at, run, kind });
@@ -44,7 +44,7 @@ impl Replay {
 
     fn enter(&mut self, idx: usize, stage: Stage) {
         let batch = id(idx);
-        self.tell(EventKind::Entered { batch, stage });
+        self.emit(EventKind::Entered { batch, stage });
     }
 
     fn try_put(&mut self) {
@@ -52,7 +52,7 @@ impl Replay {
             return;
         };
         if let Some((idx, worker, ())) = put {
-            self.tell(EventKind::dispatched(id(idx), Some(worker as WorkerId), []));
+            self.emit(EventKind::dispatched(id(idx), Some(worker as WorkerId), []));
             if self.answered.contains(&idx) {
                 self.enter(idx, Stage::Fetching);
                 self.enter(idx, Stage::Returning);
@@ -65,7 +65,7 @@ impl Replay {
         if let Some(idx) = self.training.take() {
             self.enter(idx, Stage::Done);
         }
-        self.tell(EventKind::Consumer { waiting: true });
+        self.emit(EventKind::Consumer { waiting: true });
         let yielded = loop {
             match self.scheduler.next_step() {
                 Next::Exhausted => return answers.is_empty(),
@@ -180,7 +180,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
         answered: rows.iter().flat_map(answers).map(|(idx, _)| idx).collect(),
         training: None,
     };
-    replay.tell(EventKind::EpochStarted { epoch: 0 });
+    replay.emit(EventKind::EpochStarted { epoch: 0 });
     for _ in 0..replay.scheduler.window() {
         replay.try_put();
     }

@@ -34,25 +34,25 @@ fn a_sampler_error_is_reported_once() {
             .build()
             .expect("it is well formed")
     };
-    type Told = Vec<Result<usize, ()>>;
-    fn told<F: Fetch<Batch = Vec<usize>>>(
+    type Outcomes = Vec<Result<usize, ()>>;
+    fn take_batches<F: Fetch<Batch = Vec<usize>>>(
         loader: &mut DataLoader<F>,
         most: usize,
-    ) -> (Told, LoaderState) {
+    ) -> (Outcomes, LoaderState) {
         let mut iter = loader.iter().expect("an epoch");
         let batches = iter.by_ref().take(most);
-        let told = batches.map(|batch| batch.map(|b| b.into_batch()[0]).map_err(|_| ()));
-        (told.collect(), iter.state_dict())
+        let outcomes = batches.map(|batch| batch.map(|b| b.into_batch()[0]).map_err(|_| ()));
+        (outcomes.collect(), iter.state_dict())
     }
     within(60, move || {
         for num_workers in [0, 1, 2] {
-            let (whole, _) = told(&mut loader(num_workers), 20);
+            let (whole, _) = take_batches(&mut loader(num_workers), 20);
             assert_eq!(whole.iter().filter(|one| one.is_err()).count(), 1);
             for most in 0..=whole.len() {
-                let (mut got, state) = told(&mut loader(num_workers), most);
+                let (mut got, state) = take_batches(&mut loader(num_workers), most);
                 let mut other = loader(num_workers);
                 other.load_state_dict(state).expect("it fits");
-                got.extend(told(&mut other, 20).0);
+                got.extend(take_batches(&mut other, 20).0);
                 assert_eq!(got, whole, "{num_workers} workers, saved at {most}");
             }
         }

@@ -38,7 +38,7 @@ fn id(idx: usize) -> BatchId {
 }
 
 impl Driver {
-    fn tell(&mut self, kind: EventKind) {
+    fn emit(&mut self, kind: EventKind) {
         self.now += 1;
         let (at, run) = (Nanos(self.now), RunId(0));
         self.run.apply(&Event { at, run, kind });
@@ -46,7 +46,7 @@ impl Driver {
 
     fn enter(&mut self, idx: usize, stage: Stage) {
         let batch = id(idx);
-        self.tell(EventKind::Entered { batch, stage });
+        self.emit(EventKind::Entered { batch, stage });
     }
 
     fn try_put(&mut self) {
@@ -57,7 +57,7 @@ impl Driver {
             .try_put(|| has_more.then_some(Ok::<_, ()>(())));
         if let Some((idx, worker, ())) = put.expect("the sampler does not fail") {
             self.queues[worker].push_back(idx);
-            self.tell(EventKind::dispatched(id(idx), Some(worker as WorkerId), []));
+            self.emit(EventKind::dispatched(id(idx), Some(worker as WorkerId), []));
         }
     }
 
@@ -107,7 +107,7 @@ impl Driver {
                 self.compare();
             }
         }
-        self.tell(EventKind::Consumer { waiting: true });
+        self.emit(EventKind::Consumer { waiting: true });
         let yielded = loop {
             match self.scheduler.next_step() {
                 Next::Exhausted => return false,
@@ -139,7 +139,7 @@ impl Driver {
         let workers = self.queues.len() as WorkerId;
         let status: Vec<bool> = (0..workers).map(|w| pipeline.takes_tasks(w)).collect();
         assert_eq!(status, scheduler.workers_status());
-        let told: Vec<(usize, usize, bool)> = pipeline
+        let task_info: Vec<(usize, usize, bool)> = pipeline
             .task_info()
             .map(|t| {
                 (
@@ -154,7 +154,7 @@ impl Driver {
             Task::Held { worker, .. } => Some((idx, *worker, true)),
         };
         let known: Vec<_> = (0..scheduler.send_idx()).filter_map(known).collect();
-        assert_eq!(told, known);
+        assert_eq!(task_info, known);
     }
 }
 
@@ -186,7 +186,7 @@ proptest! {
             in_order,
             moves: moves.into(),
         };
-        driver.tell(EventKind::EpochStarted { epoch: 0 });
+        driver.emit(EventKind::EpochStarted { epoch: 0 });
         for _ in 0..window {
             driver.try_put();
         }
@@ -195,7 +195,7 @@ proptest! {
             driver.compare();
         }
         driver.compare();
-        driver.tell(EventKind::EpochEnded { epoch: 0 });
+        driver.emit(EventKind::EpochEnded { epoch: 0 });
         let pipeline = driver.run.pipeline_at(Nanos(driver.now));
         prop_assert!((0..workers).all(|w| !pipeline.takes_tasks(w as WorkerId)));
         prop_assert_eq!(pipeline.task_info().count(), 0);
@@ -203,7 +203,7 @@ proptest! {
 }
 
 /// The iterator's variables at an instant.
-struct Told {
+struct IteratorState {
     at: Nanos,
     send_idx: Option<usize>,
     rcvd_idx: Option<usize>,
@@ -226,10 +226,10 @@ fn recorded_variables_match_those_of_the_real_iterator() {
                 ..Numbers::new(90)
             };
             let mut loader = loader(data, 2, true, options).observed(probe);
-            let mut told = Vec::new();
+            let mut states = Vec::new();
             let mut iter = loader.iter().expect("threads start");
             loop {
-                told.push(Told {
+                states.push(IteratorState {
                     at: clock.now(),
                     send_idx: iter.send_idx(),
                     rcvd_idx: iter.rcvd_idx(),
@@ -242,15 +242,15 @@ fn recorded_variables_match_those_of_the_real_iterator() {
             drop(iter);
             let run = fold(events.try_iter());
             assert_eq!((run.dropped(), run.anomalies()), (0, (0, 0)));
-            assert_eq!(told.len(), 46);
-            for said in told {
-                let pipeline: Pipeline<'_> = run.pipeline_at(said.at);
-                assert_eq!(Some(pipeline.send_idx as usize), said.send_idx);
-                assert_eq!(Some(pipeline.rcvd_idx as usize), said.rcvd_idx);
+            assert_eq!(states.len(), 46);
+            for state in states {
+                let pipeline: Pipeline<'_> = run.pipeline_at(state.at);
+                assert_eq!(Some(pipeline.send_idx as usize), state.send_idx);
+                assert_eq!(Some(pipeline.rcvd_idx as usize), state.rcvd_idx);
                 let status: Vec<bool> = (0..num_workers)
                     .map(|w| pipeline.takes_tasks(w as WorkerId))
                     .collect();
-                assert_eq!(status, said.workers_status);
+                assert_eq!(status, state.workers_status);
             }
         }
     });

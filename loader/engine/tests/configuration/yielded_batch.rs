@@ -9,7 +9,7 @@ pub type Outcome = Result<Vec<usize>, String>;
 
 /// A batch from a loader, or its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Got {
+pub struct YieldedBatch {
     /// Task index.
     pub idx: usize,
     /// Worker that made it. `None` means the main thread.
@@ -18,7 +18,7 @@ pub struct Got {
     pub outcome: Outcome,
 }
 
-impl Got {
+impl YieldedBatch {
     pub fn of(result: Result<Loaded<Picked>, LoaderError>) -> Self {
         match result {
             Ok(batch) => Self {
