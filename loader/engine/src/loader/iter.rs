@@ -1,6 +1,7 @@
 //! One epoch: PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 
 mod events;
+mod outcome;
 mod single;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
@@ -15,9 +16,9 @@ use crate::preview_budget::PreviewBudget;
 use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{TaskOutput, WorkerCommand, WorkerMessage};
 use events::{error_message, record_dispatch};
+use outcome::{IterItem, NextOutcome};
 
 type TaskResult<F> = Result<TaskOutput<<F as Fetch>::Batch>, LoaderError>;
-type IterItem<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
 
 /// Source of batches.
 #[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
@@ -356,16 +357,6 @@ impl<F: Fetch> LoaderIter<'_, F> {
             .emit(|| EventKind::Consumer { waiting: false });
         self.loader.probe.emit(|| EventKind::EpochEnded { epoch });
     }
-}
-
-/// Outcome of a call of `next`.
-enum NextOutcome<F: Fetch> {
-    /// A batch or an error.
-    Item(IterItem<F>),
-    /// One `None`, although more may follow, because the dataset raised `StopIteration`.
-    StopIteration,
-    /// `None` from now on.
-    End,
 }
 
 impl<F: Fetch> Iterator for LoaderIter<'_, F> {
