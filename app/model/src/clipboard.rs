@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn values_make_a_table() {
+    fn copied_values_are_a_tab_separated_table() {
         let state = state(vec![
             field(
                 "[0]",
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_batch_there_is_nothing_to_copy() {
+    fn copying_without_a_batch_gives_no_text() {
         let state = State::default();
         for action in [
             Action::CopyValues,

@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn undoing_everything_gives_the_first_options_and_redoing_the_last(values in prop::collection::vec(1..9u32, 1..30)) {
+        fn undo_ends_at_the_first_options_and_redo_at_the_last(values in prop::collection::vec(1..9u32, 1..30)) {
             let mut history = History::default();
             let mut now = with_step(0);
             for value in &values {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_is_one_change_and_a_new_change_forgets_what_was_taken_back() {
+    fn a_drag_is_one_undo_step_and_a_change_clears_redo() {
         let mut history = History::default();
         for k in 0..5 {
             history.change(&with_step(k));

@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_stay_in_order_and_apart(marks in prop::collection::vec(any_mark(), 0..40)) {
+        fn markers_stay_sorted_at_distinct_times(marks in prop::collection::vec(any_mark(), 0..40)) {
             let mut markers = Markers::default();
             for mark in marks {
                 markers.apply(mark);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_goes_by_its_name_or_its_number() {
+    fn a_marker_label_is_its_name_or_its_number() {
         let mut markers = Markers::default();
         markers.toggle(Nanos(30));
         markers.toggle(Nanos(10));

@@ -182,7 +182,7 @@ mod tests {
 
     /// A new version must keep the preferences of an older one, and ignore unknown fields.
     #[test]
-    fn what_is_missing_or_unknown_is_no_reason_to_forget_the_rest() {
+    fn missing_or_unknown_fields_keep_the_other_preferences() {
         let prefs = Prefs {
             workspace: Workspace::Sampling,
             motion: Motion::Reduced,
@@ -202,7 +202,7 @@ mod tests {
 
     /// Keys of the preferences file stay the same after a rename in the window.
     #[test]
-    fn keys_of_the_file_keep_their_names() {
+    fn renamed_fields_keep_their_keys_in_the_file() {
         let old = serde_json::json!({"splits": {"options": 1.0, "inspector": 2.0, "machine": 3.0}});
         let prefs: Prefs = serde_json::from_value(old).expect("as it was written once");
         let expected = Splits {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_files_are_unique_and_few() {
+    fn recent_files_are_unique_and_at_most_eight() {
         let mut recent = Vec::new();
         for n in 0..20 {
             Prefs::remember(&mut recent, Path::new(&format!("/tmp/{}.jsonl", n % 11)));

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_secrets_are_hidden_and_all_else_stays() {
+    fn secret_values_are_masked_and_other_arguments_stay() {
         for (typed, kept) in [
             ("--api-key abc --epochs 3", "--api-key *** --epochs 3"),
             ("--token=abc", "--token=***"),

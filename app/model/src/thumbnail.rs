@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn it_adds_up_to_what_the_trainer_waited() {
+    fn thumbnail_parts_add_up_to_the_waiting_share() {
         let thumbnail = Thumbnail::of(&run()).expect("12 batches");
         let parts = thumbnail.parts();
         let waited: f64 = parts.iter().map(|part| f64::from(part.waited)).sum();
@@ -126,7 +126,7 @@ mod tests {
 
     /// Regression test: the start page showed 10.1 s, and the list of runs 7.99 s.
     #[test]
-    fn a_run_has_one_length_everywhere() {
+    fn thumbnail_and_run_list_show_the_same_length() {
         use loadscope_trace::{BatchId, Event, EventKind, RunId, Stage};
 
         use crate::state::kept::RunLine;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_kept_as_long_as_its_recording_is_among_the_recent_ones() {
+    fn a_thumbnail_is_kept_while_its_recording_is_recent() {
         let path = PathBuf::from("/runs/monday.jsonl.zst");
         let mut thumbnails = Thumbnails::default();
         thumbnails.draw(&path, &run());

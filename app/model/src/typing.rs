@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_home_directory_is_meant_by_its_sign() {
+    fn a_leading_tilde_expands_to_the_home_directory() {
         let Some(home) = std::env::home_dir() else {
             return;
         };

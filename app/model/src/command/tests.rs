@@ -37,7 +37,7 @@ fn each_key_of_the_navigation_block_has_an_action() {
 
 /// Egui also matches a key with Shift or Alt against the shortcut without it. The shortcut with the modifier must come first.
 #[test]
-fn keys_with_modifiers_are_asked_first() {
+fn shortcuts_with_modifiers_are_matched_first() {
     let all = Action::shortcuts();
     for (k, (plain, _)) in all.iter().enumerate() {
         let hidden = all[k + 1..].iter().find(|(other, _)| {
@@ -50,7 +50,7 @@ fn keys_with_modifiers_are_asked_first() {
 }
 
 #[test]
-fn names_are_in_sentence_case_and_unique() {
+fn action_names_are_unique_and_in_sentence_case() {
     let mut names = BTreeSet::new();
     for action in Action::all() {
         let info = action.info();
@@ -63,7 +63,7 @@ fn names_are_in_sentence_case_and_unique() {
 }
 
 #[test]
-fn keys_are_written_as_people_know_them() {
+fn keys_are_shown_by_their_symbols() {
     let ctx = egui::Context::default();
     let keys = |action: Action| action.info().keys(&ctx);
     assert_eq!(keys(Action::NextBatch), "Shift+→");

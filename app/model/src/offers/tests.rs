@@ -40,7 +40,7 @@ fn take(model: &mut Model, thing: Thing, text: &str) -> Vec<crate::effect::Effec
 }
 
 #[test]
-fn a_late_batch_leads_into_the_wait_for_it() {
+fn a_late_batch_offers_a_jump_to_its_wait() {
     let mut model = model();
     model.set_up().prefs.inspector_open = false;
     take(&mut model, Thing::Batch(3), "Why was it late?");
@@ -61,7 +61,7 @@ fn a_late_batch_leads_into_the_wait_for_it() {
 }
 
 #[test]
-fn a_worker_is_filtered_for_in_the_table() {
+fn show_only_a_worker_filters_the_batch_table() {
     let mut model = model();
     model.tell(Action::ShowDiagnose);
     take(
@@ -75,7 +75,7 @@ fn a_worker_is_filtered_for_in_the_table() {
 }
 
 #[test]
-fn a_span_leads_to_its_start_and_to_its_end() {
+fn a_span_menu_goes_to_its_start_and_its_end() {
     let mut model = model();
     let lane = Lane::Worker(1);
     let track = model
@@ -94,7 +94,7 @@ fn a_span_leads_to_its_start_and_to_its_end() {
 }
 
 #[test]
-fn what_is_copied_names_stages_and_times() {
+fn a_copied_batch_text_has_stages_and_times() {
     let mut model = model();
     let effects = take(&mut model, Thing::Batch(3), "Copy as text");
     let [crate::effect::Effect::Copy(text)] = &effects[..] else {
@@ -111,7 +111,7 @@ fn what_is_copied_names_stages_and_times() {
 
 /// Every target has possible entries and no empty group, at every step, with and without a hidden future.
 #[test]
-fn every_menu_can_be_opened_at_every_step() {
+fn every_menu_has_entries_at_every_step() {
     let mut model = model();
     for hides in [false, true] {
         model.set_up().prefs.hides_future = hides;

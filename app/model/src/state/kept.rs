@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_named_by_what_it_loaded_and_how_it_went() {
+    fn a_run_line_has_dataset_workers_and_outcome() {
         let mut session = session(1);
         let line = RunLine::of(&session);
         let outcome = line.outcome().replace('\u{2009}', " ");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_nothing_in_it_is_not_kept_and_gets_no_number() {
+    fn an_empty_run_is_not_kept_and_gets_no_number() {
         let mut runs = KeptRuns::default();
         let empty = SessionState {
             number: 1,
@@ -352,7 +352,7 @@ mod tests {
     proptest! {
         /// Contents are removed before runs, the oldest first. Starred runs stay.
         #[test]
-        fn there_is_room_for_so_much(
+        fn runs_above_the_limits_are_removed_oldest_first(
             sizes in prop::collection::vec((0..50u64, 0..50u64, any::<bool>()), 0..30),
             most in 2..25usize,
             most_bytes in 0..800u64,

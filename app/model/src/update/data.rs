@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_behind_the_place_stay() {
+    fn a_new_path_keeps_the_dataset_options() {
         let of = |old, path: &str| dataset(old, "csv", Path::new(path));
         assert_eq!(of("digits", "/a.csv"), "csv:/a.csv");
         assert_eq!(

@@ -61,7 +61,7 @@ fn reach(state: &mut State) {
 }
 
 #[test]
-fn every_lesson_is_finished_with_keys() {
+fn every_lesson_can_be_finished_by_keyboard() {
     for language in Language::ALL {
         let mut state = still();
         state.prefs.learned.language = language;
@@ -96,7 +96,7 @@ fn every_lesson_is_finished_with_keys() {
 
 /// No question has more answers than there are digits. Shift+Enter skips every question and try.
 #[test]
-fn digits_reach_every_choice_and_one_key_skips() {
+fn digits_select_every_choice_and_one_key_skips() {
     for number in 1..=loadscope_lessons::LESSONS as u32 {
         let mut state = lesson(number);
         let mut questions = 0;
@@ -136,7 +136,7 @@ fn digits_reach_every_choice_and_one_key_skips() {
 
 /// A digit only selects or is typed. It submits no answer, changes no step and switches no workspace.
 #[test]
-fn a_digit_never_answers_by_itself() {
+fn a_digit_selects_but_submits_no_answer() {
     for number in 1..=loadscope_lessons::LESSONS as u32 {
         let mut state = lesson(number);
         while *phase(&state) != Phase::Finished {
@@ -165,7 +165,7 @@ fn a_digit_never_answers_by_itself() {
 
 /// Regression test: Esc, Ctrl+L and the workspace keys did not leave the list of lessons.
 #[test]
-fn keys_that_show_the_run_leave_the_list_of_lessons() {
+fn run_and_workspace_keys_close_the_lesson_list() {
     use crate::view::Lower;
 
     let own = || {

@@ -32,7 +32,7 @@ fn a_lecture_hides_the_questions_and_shows_the_answers() {
 }
 
 #[test]
-fn a_lecture_keeps_the_results_of_the_learner() {
+fn a_lecture_leaves_the_learning_progress_unchanged() {
     let mut state = lesson(7);
     ask(&mut state, Action::GoOn);
     let given = right(&state);
@@ -46,7 +46,7 @@ fn a_lecture_keeps_the_results_of_the_learner() {
 }
 
 #[test]
-fn a_preview_is_read_again_and_leaves_no_progress() {
+fn a_lesson_preview_reloads_and_stores_no_progress() {
     let mut state = still();
     let path = std::path::PathBuf::from("x.en.toml");
     let course = loadscope_lessons::Course::built_in(Language::En).expect("sound lessons");
@@ -67,7 +67,7 @@ fn a_preview_is_read_again_and_leaves_no_progress() {
 }
 
 #[test]
-fn the_run_of_a_what_if_is_shown_with_its_answer() {
+fn a_what_if_answer_shows_the_changed_run() {
     let mut seen = 0;
     for number in 1..=loadscope_lessons::LESSONS as u32 {
         let mut state = lesson(number);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn opening_a_lesson_puts_aside_what_the_window_showed_and_leaving_gives_it_back() {
+fn leaving_a_lesson_restores_the_window_state() {
     let mut state = still();
     let own = RunOptions {
         num_workers: 7,
@@ -36,7 +36,7 @@ fn opening_a_lesson_puts_aside_what_the_window_showed_and_leaving_gives_it_back(
 
 /// Results for a step that is no longer shown change nothing. Errors of a job are reported.
 #[test]
-fn only_what_is_wanted_is_taken_in() {
+fn results_for_a_step_no_longer_shown_are_ignored() {
     let mut state = still();
     update(&mut state, Command::from(LearnCommand::Lesson(7)));
     let first = state.learn.wanted.clone().expect("a run is wanted");
@@ -65,7 +65,7 @@ fn only_what_is_wanted_is_taken_in() {
 }
 
 #[test]
-fn a_right_and_a_wrong_answer_are_counted_and_kept() {
+fn right_and_wrong_answers_are_counted_and_stored() {
     let mut state = lesson(7);
     ask(&mut state, Action::GoOn);
     assert!(refused(&state, Action::GoOn).is_some());
@@ -89,7 +89,7 @@ fn a_right_and_a_wrong_answer_are_counted_and_kept() {
 }
 
 #[test]
-fn a_number_that_is_typed_is_given_with_the_key_that_goes_on() {
+fn a_typed_number_is_submitted_by_the_continue_key() {
     let mut state = lesson(7);
     to_step(&mut state, 2);
     for (typed, is_number) in [("", false), ("two", false), ("1e999", false), ("1,5", true)] {
@@ -110,7 +110,7 @@ fn a_number_that_is_typed_is_given_with_the_key_that_goes_on() {
 }
 
 #[test]
-fn a_click_on_a_lane_is_an_answer_while_a_question_asks_for_one() {
+fn a_lane_click_answers_an_open_click_question() {
     use crate::view::Item;
     use loadscope_trace::Lane;
 
@@ -140,7 +140,7 @@ fn the_workspace_changes_with_the_answer() {
 
 /// Before a question is answered, no panel shows later events or the verdict.
 #[test]
-fn what_a_question_asks_is_hidden_until_it_is_answered() {
+fn an_open_question_hides_the_future_and_the_verdict() {
     let mut state = lesson(14);
     // The second step asks about the cause, so the first one does not name it.
     for _ in 0..2 {
@@ -157,7 +157,7 @@ fn what_a_question_asks_is_hidden_until_it_is_answered() {
 }
 
 #[test]
-fn the_run_plays_to_the_answer_and_stops_where_the_learner_takes_it() {
+fn playback_to_the_answer_stops_when_the_cursor_is_moved() {
     let mut state = State::default();
     ask(&mut state, LearnCommand::Lesson(7));
     ask(&mut state, Action::GoOn);
@@ -189,7 +189,7 @@ fn the_run_plays_to_the_answer_and_stops_where_the_learner_takes_it() {
 }
 
 #[test]
-fn a_learner_who_looks_elsewhere_comes_back_with_one_key() {
+fn return_to_step_restores_cursor_and_workspace() {
     let mut state = lesson(7);
     assert!(!has_wandered(&state) && refused(&state, Action::ReturnToStep).is_some());
     let home = state.session.cursor;
@@ -203,7 +203,7 @@ fn a_learner_who_looks_elsewhere_comes_back_with_one_key() {
 }
 
 #[test]
-fn back_skip_and_the_end_of_a_lesson() {
+fn back_skip_and_continue_move_through_the_lessons() {
     let mut state = lesson(1);
     assert!(refused(&state, Action::PreviousPage).is_some());
     assert!(refused(&state, Action::SkipStep).is_some());
@@ -240,7 +240,7 @@ fn back_skip_and_the_end_of_a_lesson() {
 }
 
 #[test]
-fn the_language_changes_in_the_middle_of_a_question() {
+fn a_language_change_keeps_the_open_question() {
     let mut state = lesson(7);
     ask(&mut state, Action::GoOn);
     let truth = stage(&state).truth.clone();
@@ -254,7 +254,7 @@ fn the_language_changes_in_the_middle_of_a_question() {
 }
 
 #[test]
-fn a_try_counts_the_learners_runs_and_offers_help() {
+fn a_try_counts_runs_and_offers_hint_and_solution() {
     let mut state = lesson(4);
     let last = playing(&state).play.position().1 - 1;
     to_step(&mut state, last);
@@ -291,7 +291,7 @@ fn a_try_counts_the_learners_runs_and_offers_help() {
 }
 
 #[test]
-fn a_step_that_was_reached_can_be_gone_to() {
+fn only_reached_steps_can_be_opened() {
     let mut state = lesson(7);
     to_step(&mut state, 3);
     ask(&mut state, LearnCommand::Step(5));
@@ -310,7 +310,7 @@ fn a_step_that_was_reached_can_be_gone_to() {
 
 /// No panel other than the outlined ones shows an answer while a question is open.
 #[test]
-fn what_may_answer_a_question_is_covered() {
+fn an_open_question_covers_panels_with_its_answer() {
     use loadscope_lessons::Pane;
 
     for number in 1..=loadscope_lessons::LESSONS as u32 {
