@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn some_of_the_run_is_always_in_sight(start in -1_000_000i64..1_000_000, len in 200..10_000_000i64) {
+        fn a_clamped_view_always_overlaps_the_run(start in -1_000_000i64..1_000_000, len in 200..10_000_000i64) {
             let whole = TimeView::new(Nanos(-10), Nanos(500_000));
             let view = TimeView::new(Nanos(start), Nanos(start + len)).kept_within(whole);
             prop_assert!(view.len() <= whole.len());
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_sight_stays() {
+    fn clamping_keeps_a_view_inside_the_run() {
         let whole = TimeView::new(Nanos(0), Nanos(1_000_000));
         let view = TimeView::new(Nanos(333), Nanos(77_777));
         assert_eq!(view.kept_within(whole), view);

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_run_with_m() {
+    fn a_module_is_started_with_dash_m() {
         let program = ProgramToWatch {
             python: " ".to_owned(),
             script: "-m package.train".to_owned(),
@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_name_says_what_is_missing() {
+    fn a_program_without_a_script_is_refused() {
         let program = ProgramToWatch::default();
         let why = program.command().expect_err("nothing to start");
         assert!(why.contains("train.py"), "{why}");
     }
 
     #[test]
-    fn a_file_that_was_chosen_is_started_in_its_folder() {
+    fn a_chosen_script_starts_in_its_own_folder() {
         let file = Path::new("/work/project/train.py");
         let program = ProgramToWatch::default().with_script(file);
         assert_eq!(

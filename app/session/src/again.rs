@@ -270,7 +270,7 @@ mod tests {
     use crate::open;
 
     #[test]
-    fn a_folder_is_saved_as_one_recording_that_is_the_same() {
+    fn a_folder_saves_as_one_recording_with_equal_runs() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         for (rank, began) in [(0, 0), (1, 5_000_000)] {
             let path = dir.path().join(format!("rank{rank}.jsonl"));
@@ -313,7 +313,7 @@ mod tests {
 
     /// Regression test: the copy of a recording without its first batches had the header of a complete one.
     #[test]
-    fn a_copy_says_in_its_first_line_what_its_source_says() {
+    fn a_copy_keeps_the_heading_of_its_source() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| dir.path().join(name);
         let new = |name: &str, heading| {

@@ -133,7 +133,7 @@ mod tests {
 
     /// Regression test: a Chrome trace was written for every extension.
     #[test]
-    fn a_name_of_no_format_is_refused_with_the_endings_there_are() {
+    fn unknown_export_extensions_are_refused_with_a_list() {
         for (name, format) in [
             ("run.json", Some(ExportFormat::Chrome)),
             ("run.JSON.gz", Some(ExportFormat::Chrome)),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn none_of_the_files_of_an_export_is_its_input() {
+    fn an_export_onto_its_input_is_refused() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| dir.path().join(name);
         let input = at("run.samples.csv");

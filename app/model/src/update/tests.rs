@@ -84,7 +84,7 @@ fn at_ms(state: &State) -> f64 {
 }
 
 #[test]
-fn every_kind_of_moment_is_gone_to_and_back() {
+fn jump_actions_go_forward_and_back_or_give_a_hint() {
     let mut state = state();
     state.session.cursor = Cursor::Step(0);
     let mut go = |action: Action| {
@@ -113,7 +113,7 @@ fn every_kind_of_moment_is_gone_to_and_back() {
 }
 
 #[test]
-fn stages_of_a_batch_are_gone_through() {
+fn stage_actions_visit_each_stage_of_the_batch() {
     let mut state = state();
     update(&mut state, Action::NextStage);
     assert!(
@@ -136,7 +136,7 @@ fn stages_of_a_batch_are_gone_through() {
 }
 
 #[test]
-fn lanes_and_spans_are_walked() {
+fn lane_and_span_actions_move_the_selection() {
     let mut state = state();
     state.session.cursor = Cursor::Step(0);
     update(&mut state, Action::LaneDown);
@@ -161,7 +161,7 @@ fn lanes_and_spans_are_walked() {
 }
 
 #[test]
-fn what_was_found_is_jumped_to() {
+fn next_match_goes_to_the_found_batch() {
     let mut state = state();
     update(&mut state, Action::NextMatch);
     assert_eq!(
@@ -187,7 +187,7 @@ fn what_was_found_is_jumped_to() {
 }
 
 #[test]
-fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
+fn a_paused_run_steps_until_the_goal() {
     let mut state = state();
     state.session.source = Source::Live { paused: true };
     assert_eq!(update(&mut state, Action::NextBatch), None);
@@ -225,7 +225,7 @@ fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
 }
 
 #[test]
-fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
+fn seeking_a_wait_resumes_the_run_and_pauses_at_the_wait() {
     let mut state = state();
     state.session.source = Source::Live { paused: true };
     let effect = update(&mut state, Action::NextStall);
@@ -269,7 +269,7 @@ fn the_options_are_undone_and_redone() {
 }
 
 #[test]
-fn speeds_go_from_a_hundredth_to_ten() {
+fn playback_speeds_range_from_0_01_to_10() {
     let mut state = state();
     while obstacle(&state, Action::Slower).is_none() {
         update(&mut state, Action::Slower);
@@ -306,7 +306,7 @@ fn any_command() -> impl Strategy<Value = Command> {
 
 /// Regression test: Stop in a live page only showed a message.
 #[test]
-fn a_page_does_not_offer_to_stop_the_program_of_a_terminal() {
+fn a_live_page_cannot_stop_the_watched_program() {
     let of = |in_page, watched, source| {
         let mut state = state();
         state.place.in_page = in_page;
@@ -334,7 +334,7 @@ proptest! {
     /// Commands in any order never panic. Impossible actions change only the hint.
     /// Going from moment to moment never leaves the time of the run.
     #[test]
-    fn anything_can_be_pressed(commands in prop::collection::vec(any_command(), 0..40)) {
+    fn any_command_sequence_runs_without_panic(commands in prop::collection::vec(any_command(), 0..40)) {
         let mut state = state();
         for command in commands {
             let impossible = match &command {

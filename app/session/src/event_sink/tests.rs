@@ -62,7 +62,7 @@ fn a_journal_can_be_read_while_it_grows() {
 }
 
 #[test]
-fn a_journal_stops_at_its_limit_and_says_where_it_is() {
+fn a_full_journal_stops_and_names_its_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (mut sink, told, path) = journaled(dir.path(), (2 << 30) - 10);
     write_and_flush(&mut sink);
@@ -90,7 +90,7 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
 
 /// Chunks must be short, because the window checks its time budget between them.
 #[test]
-fn many_events_are_passed_on_in_short_chunks() {
+fn many_events_are_sent_in_short_chunks() {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
     let mut sink = EventSink::new(Record::Off, Selection::default(), shared, out, wake)
@@ -110,7 +110,7 @@ fn many_events_are_passed_on_in_short_chunks() {
 }
 
 #[test]
-fn the_log_in_memory_of_a_selection_says_that_not_everything_is_there() {
+fn a_memory_log_of_a_selection_is_marked_limited() {
     for (epochs, heading) in [
         (vec![], loadscope_trace::Heading::Plain),
         (vec![1..=3], loadscope_trace::Heading::Limited),
@@ -131,7 +131,7 @@ fn the_log_in_memory_of_a_selection_says_that_not_everything_is_there() {
 
 /// The run is saved or dropped while its program continues.
 #[test]
-fn a_journal_with_a_limit_that_is_discarded_goes_when_its_program_ends() {
+fn a_discarded_limited_journal_is_removed_at_program_end() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let limits = crate::Limits {
         last: None,

@@ -34,7 +34,7 @@ fn recording(more: &str) -> tempfile::NamedTempFile {
 }
 
 #[test]
-fn all_processors_together_read_what_one_reads() {
+fn parallel_and_sequential_reading_give_the_same_run() {
     let late = r#"{"t":5,"e":"consumer","waiting":true}"#;
     for more in ["", &late[..20], &format!("{late}\n{late}\n")] {
         let file = recording(more);
@@ -57,7 +57,7 @@ fn all_processors_together_read_what_one_reads() {
 }
 
 #[test]
-fn a_damaged_line_is_named() {
+fn an_error_names_the_damaged_line() {
     let file = recording("{\"t\":5,\"e\":\"consumer\"}\n");
     let one = read_log(file.path(), |_, _| true).expect_err("a field is missing");
     let all = read_run(file.path(), |_| true).expect_err("a field is missing");
@@ -66,7 +66,7 @@ fn a_damaged_line_is_named() {
 }
 
 #[test]
-fn the_progress_of_a_folder_is_that_of_all_its_recordings() {
+fn folder_progress_rises_across_all_recordings() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let recordings = 4;
     for rank in 0..recordings {
@@ -94,7 +94,7 @@ fn the_progress_of_a_folder_is_that_of_all_its_recordings() {
 }
 
 #[test]
-fn reading_can_be_stopped() {
+fn reading_stops_when_the_callback_returns_false() {
     let file = recording("");
     let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
     assert!(run.events() < 24_001, "{}", run.events());
@@ -102,7 +102,7 @@ fn reading_can_be_stopped() {
 }
 
 #[test]
-fn how_many_came_late_is_reported_in_good_english() {
+fn the_late_event_message_has_singular_and_plural() {
     let text = |count| match late(RunId(0), Nanos::ZERO, count).kind {
         EventKind::Message(message) => message.text,
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@ use loadscope_insight::session_event::SessionEvent;
 use super::*;
 
 #[test]
-fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_before() {
+fn only_quitting_with_unsaved_runs_asks_a_question() {
     let mut state = state();
     for (action, effect) in [
         (Action::Run, Effect::Start),
@@ -42,7 +42,7 @@ fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_bef
 
 /// Regression test: demo runs were neither kept nor counted, so *Keep for next time* lost the "before" of a comparison.
 #[test]
-fn runs_of_the_demo_count_beside_others() {
+fn demo_runs_count_as_unsaved_next_to_other_runs() {
     let demo = || {
         let mut state = state();
         state.session.run.info.options = crate::prefs::demo();
@@ -79,7 +79,7 @@ fn runs_of_the_demo_count_beside_others() {
 
 /// Regression test: after a missing folder or a no to *Replace?*, the path had to be typed again.
 #[test]
-fn a_path_that_did_not_serve_is_there_to_be_corrected() {
+fn a_failed_path_is_shown_again_for_correction() {
     use crate::question::Output;
     use crate::typing::{PathFor, TypedPath};
 
@@ -121,7 +121,7 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
 
 /// Regression test: the path of an image folder was shown again with the error of the next run.
 #[test]
-fn a_typed_path_comes_back_only_after_an_error_about_it() {
+fn a_typed_path_returns_only_after_its_own_error() {
     use crate::typing::{PathFor, TypedPath};
     use PathFor as P;
 
@@ -186,7 +186,7 @@ fn a_typed_path_comes_back_only_after_an_error_about_it() {
 
 /// Regression test: the notice was found by the start of its text, which another crate writes.
 #[test]
-fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
+fn export_errors_stay_until_an_export_succeeds() {
     let mut state = state();
     let texts = |state: &State| {
         let notices = state.session.notices.iter();
@@ -210,7 +210,7 @@ fn begin(state: &mut State) {
 
 /// Regression test: refused options such as `extra_cost=len=24,fail=5`, or a missing folder, lost the shown run.
 #[test]
-fn a_run_that_is_refused_gives_way_to_the_one_before() {
+fn a_refused_run_returns_to_the_previous_run() {
     let mut state = state();
     state.session.number = 1;
     let before = state.session.run.events();
@@ -231,7 +231,7 @@ fn a_run_that_is_refused_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
+fn shown_runs_are_restored_and_events_reach_their_run() {
     let mut state = state();
     state.session.number = 1;
     state.session.selection = Some(Item::Batch(2));
@@ -276,7 +276,7 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
 /// Regression test: *Run the program with other settings* ran the program of `loadscope watch`.
 /// It must run the program of the shown run.
 #[test]
-fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
+fn try_program_uses_the_program_of_the_shown_run() {
     use crate::watching::Program;
 
     let program = |name: &str| Program {
@@ -300,7 +300,7 @@ fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
 
 /// Regression test: input during the file dialog was lost, and a form closed meanwhile was shown again.
 #[test]
-fn a_program_that_is_chosen_changes_only_the_sheet_that_is_open() {
+fn a_chosen_script_fills_only_an_open_form() {
     use crate::watching::{ProgramToWatch, Watching};
 
     let mut state = state();
@@ -337,7 +337,7 @@ fn a_program_that_is_chosen_changes_only_the_sheet_that_is_open() {
 }
 
 #[test]
-fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
+fn stored_program_arguments_have_masked_secrets() {
     let mut state = state();
     state.prefs.watched.arguments = "--api-key abc --epochs 3".to_owned();
     let kept = state.prefs_to_keep().watched.arguments;
@@ -348,7 +348,7 @@ fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
 
 /// Regression test: a saved run, or one opened with a hidden future, had no thumbnail on the start page.
 #[test]
-fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
+fn saved_and_opened_files_get_start_page_thumbnails() {
     let saved = "/runs/saved.jsonl.zst";
     let mut all = state();
     update(&mut all, Message::Saving(saved.into()));

@@ -18,7 +18,7 @@ fn check_answer_is_covered(state: &State, at: usize) {
 }
 
 #[test]
-fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
+fn a_quiz_counts_right_answers_and_stores_the_result() {
     let mut state = still();
     ask(&mut state, LearnCommand::Quiz(3));
     for at in 0..loadscope_lessons::DRAWN {
@@ -56,7 +56,7 @@ fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
 }
 
 #[test]
-fn a_question_of_the_quiz_changes_its_language() {
+fn a_language_change_translates_the_quiz_question() {
     let mut state = still();
     ask(&mut state, LearnCommand::Quiz(5));
     let ask_of = |state: &State| state.learn.question().map(|question| question.ask.clone());
@@ -68,7 +68,7 @@ fn a_question_of_the_quiz_changes_its_language() {
 }
 
 #[test]
-fn a_case_is_named_solved_and_kept() {
+fn a_solved_case_is_scored_and_stored() {
     let mut state = still();
     ask(&mut state, LearnCommand::Case(1, 1));
     let detecting = state.learn.detecting().expect("a case is open");
@@ -107,7 +107,7 @@ fn a_case_is_named_solved_and_kept() {
 }
 
 #[test]
-fn another_seed_of_cases_is_kept_with_the_preferences() {
+fn a_new_case_seed_is_stored_in_the_preferences() {
     let mut state = still();
     assert_eq!(state.prefs.learned.cases_seed(), 1);
     ask(&mut state, LearnCommand::Seed(9));
@@ -116,7 +116,7 @@ fn another_seed_of_cases_is_kept_with_the_preferences() {
 
 /// Actions of lessons are refused with a reason if no lesson is open.
 #[test]
-fn without_a_lesson_its_actions_are_refused() {
+fn lesson_actions_are_refused_without_a_lesson() {
     let state = still();
     for action in [
         Action::GoOn,
