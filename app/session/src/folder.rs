@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_names_are_numbers() {
+    fn file_names_sort_by_their_numbers() {
         let mut names = [
             "rank10.jsonl",
             "rank2.jsonl",

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_whatever_comes_later() {
+    fn a_snapshot_reads_only_earlier_writes() {
         let mut log = SharedLog::default();
         let bytes: Vec<u8> = (0..3 * PIECE + 17).map(|k| (k % 251) as u8).collect();
         for chunk in bytes.chunks(10_007) {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_a_long_log_copies_less_than_a_piece_of_it() {
+    fn snapshots_share_all_full_pieces_of_a_log() {
         let mut log = SharedLog::default();
         log.write_all(&vec![7; 5 * PIECE + 3])
             .expect("there is room");

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_goes_into_a_page_but_the_contents_where_they_are_not_wanted() {
+    fn a_page_omits_only_unwanted_contents() {
         let file = recorded();
         let whole = events(packed(file.path(), true).expect("it is sound"));
         assert_eq!(whole.len(), 3);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recordings_of_a_folder_go_into_a_page_as_one() {
+    fn a_folder_is_packed_into_a_page_as_one_recording() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         assert!(packed(dir.path(), true).is_err());
         for name in ["a.jsonl", "b.jsonl"] {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_goes_into_no_page() {
+    fn a_file_that_is_no_recording_is_not_packed() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::io::Write::write_all(&mut file.as_file(), b"</script>").expect("there is room");
         assert!(packed(file.path(), true).is_err());

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_recording_shares_nothing() {
+    fn a_finished_recording_shares_no_memory() {
         let (partial, mut fleet) = (PartialRun::default(), fleet());
         (0..3000).for_each(|idx| dispatch(&mut fleet, idx));
         partial.publish(&fleet);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_loader_stays() {
+    fn snapshots_follow_the_chosen_loader() {
         let (partial, mut fleet) = (PartialRun::default(), fleet());
         dispatch(&mut fleet, 0);
         partial.publish(&fleet);

@@ -272,7 +272,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_as_it_was(workers in 0..4usize, skip in 0..70u64, first in 0..5u32, more in 0..3u32) {
+        fn selected_batches_and_waits_are_unchanged(workers in 0..4usize, skip in 0..70u64, first in 0..5u32, more in 0..3u32) {
             let events = events(workers);
             let whole = run_of(&events);
             let epochs = first..=first + more;
@@ -305,7 +305,7 @@ mod tests {
         }
 
         #[test]
-        fn what_comes_after_the_end_of_its_epoch_is_kept_as_well(
+        fn late_events_of_a_selected_epoch_are_kept(
             workers in 1..4usize, skip in 0..70u64, first in 0..4u32, more in 0..3u32, by in 1..300usize,
         ) {
             let events = events(workers);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_epochs_the_latest_are_known() {
+    fn only_the_latest_of_many_epochs_are_remembered() {
         let mut run = Selected::default();
         let selection = Selection {
             skip_first: 1,
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_needs_no_selector() {
+    fn a_full_selection_needs_no_selector() {
         assert!(Selector::new(Selection::default()).is_none());
         let selection = Selection {
             skip_first: 25,

@@ -41,7 +41,7 @@ fn killed(journal: &Journal, dataset: &str) -> PathBuf {
 }
 
 #[test]
-fn unsaved_runs_of_ended_processes_are_offered_and_live_ones_are_not() {
+fn only_unsaved_runs_of_ended_processes_are_offered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(&dir.path().join("loadscope/journal"));
     assert_eq!(journal.left_over(), []);
@@ -63,7 +63,7 @@ fn unsaved_runs_of_ended_processes_are_offered_and_live_ones_are_not() {
 }
 
 #[test]
-fn the_oldest_runs_make_room() {
+fn the_oldest_runs_are_removed_above_the_limits() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(dir.path());
     let all: Vec<PathBuf> = (0..MOST_RUNS + 3)
@@ -83,7 +83,7 @@ fn the_oldest_runs_make_room() {
 }
 
 #[test]
-fn a_run_does_not_grow_without_end() {
+fn a_run_above_the_journal_limit_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let entry = Journal::at(dir.path()).begin().expect("room").entry();
     assert!(entry.check(0).is_ok());
@@ -96,7 +96,7 @@ fn a_run_does_not_grow_without_end() {
 
 /// Damaged or unusual files, and their descriptions.
 #[test]
-fn what_cannot_be_read_is_offered_and_never_removed() {
+fn damaged_runs_are_offered_and_never_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(dir.path());
     let sound = fs::read(killed(&journal, "sound")).expect("it was just written");
@@ -180,7 +180,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_opened_is_left_alone() {
+fn an_unopenable_file_is_neither_offered_nor_removed() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(dir.path());
@@ -283,7 +283,7 @@ fn saved(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_run_with_a_limit_keeps_it_and_is_offered_saved_and_removed_as_one() {
+fn a_limited_run_is_offered_saved_and_removed_as_one() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let folder = dir.path().join("journal");
     let journal = Journal::at(&folder);
@@ -326,7 +326,7 @@ fn a_run_with_a_limit_keeps_it_and_is_offered_saved_and_removed_as_one() {
 }
 
 #[test]
-fn the_parts_of_runs_count_and_those_of_none_are_swept() {
+fn run_parts_count_and_orphaned_parts_are_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(dir.path());
     let (mut log, entry) = limited(&journal);

@@ -156,7 +156,7 @@ fn assert_same(found: &Run, full: &Run) {
 }
 
 #[test]
-fn the_limit_is_kept_after_every_write_and_nothing_is_missing_in_the_sums() {
+fn the_size_limit_holds_and_sums_stay_complete() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let new = NewLimited::create(&path, Existing::Keep, limits(None, MB)).expect("room");
@@ -197,7 +197,7 @@ fn the_limit_is_kept_after_every_write_and_nothing_is_missing_in_the_sums() {
 }
 
 #[test]
-fn so_much_time_is_kept_in_full_and_not_much_more() {
+fn the_requested_time_is_kept_in_full() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     let last = Nanos(10_000_000_000);
@@ -221,7 +221,7 @@ fn so_much_time_is_kept_in_full_and_not_much_more() {
 }
 
 #[test]
-fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
+fn the_shortest_long_waits_are_removed_without_space() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let limits = Limits {
@@ -254,7 +254,7 @@ fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
 
 /// Regression test: slow batches without room were counted as left out, again with each part.
 #[test]
-fn slow_batches_that_there_is_no_room_for_are_no_lost_events() {
+fn removed_slow_batches_do_not_count_as_lost_events() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let limits = Limits {
@@ -271,7 +271,7 @@ fn slow_batches_that_there_is_no_room_for_are_no_lost_events() {
 }
 
 #[test]
-fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
+fn a_recording_copied_without_its_parts_names_them() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let new = NewLimited::create(&path, Existing::Keep, limits(None, MB)).expect("room");
@@ -303,7 +303,7 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
 }
 
 #[test]
-fn a_recording_that_is_replaced_goes_with_its_parts_and_an_empty_one_leaves_nothing() {
+fn replacing_a_recording_removes_only_its_own_parts() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let write = |existing, events: &[Event]| {
@@ -344,7 +344,7 @@ fn a_recording_that_is_replaced_goes_with_its_parts_and_an_empty_one_leaves_noth
 }
 
 #[test]
-fn a_copy_in_one_file_says_the_same() {
+fn a_single_file_copy_has_the_same_run() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let new = NewLimited::create(&path, Existing::Keep, limits(None, MB)).expect("room");

@@ -175,7 +175,7 @@ fn long_waits(run: &Run) -> Vec<Nanos> {
 }
 
 #[test]
-fn a_long_stream_stays_below_the_bound_and_adds_up_to_all_of_it() {
+fn a_long_stream_stays_below_the_bound_with_equal_sums() {
     let memory = 24_000_000;
     let (shown, full, _) = play((300_000, 2, 5_000), (memory, 1024), true);
     assert!(shown.renewed >= 5, "{}", shown.renewed);
@@ -190,7 +190,7 @@ fn a_long_stream_stays_below_the_bound_and_adds_up_to_all_of_it() {
 
 /// Events arrive while the runs are rebuilt.
 #[test]
-fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
+fn events_during_a_rebuild_are_counted_once() {
     let (shown, full, _) = play((200_000, 3, 2_000), (6_000_000, 1024), false);
     assert!(shown.renewed >= 1);
     let found = shown.all();
@@ -202,7 +202,7 @@ fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
 
 /// Without room for all long waits, the shortest are removed. The run states the new minimum length.
 #[test]
-fn all_waits_of_the_length_that_it_states_are_there() {
+fn every_wait_above_the_stated_length_is_kept() {
     let (shown, full, _) = play((200_000, 3, 700), (4_000_000, 1024), true);
     let found = shown.all();
     for (id, full) in full.runs() {
@@ -222,7 +222,7 @@ proptest! {
 
     /// Any memory limit, number of loaders and pace.
     #[test]
-    fn sums_and_what_is_in_full_add_up_to_a_full_fold(
+    fn sums_plus_kept_events_equal_the_full_run(
         batches in 100..6_000usize,
         loaders in 1..5usize,
         memory in 100_000..2_000_000u64,
@@ -239,7 +239,7 @@ proptest! {
 
 /// Regression test: runs accumulated in the channel of a hidden window.
 #[test]
-fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
+fn a_hidden_window_gets_one_rebuilt_run_at_a_time() {
     let (mut training, events) = Training::new(1, 1000);
     let mut bound = MemoryBound::new(200_000);
     bound.hear(&events);

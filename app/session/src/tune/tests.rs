@@ -68,7 +68,7 @@ fn first() -> First {
 }
 
 #[test]
-fn the_loader_of_another_run_is_the_one_of_the_same_line_and_dataset() {
+fn loaders_of_two_runs_match_by_line_and_dataset() {
     let told = ran(
         End::Code(130),
         true,
@@ -85,7 +85,7 @@ fn the_loader_of_another_run_is_the_one_of_the_same_line_and_dataset() {
 }
 
 #[test]
-fn a_run_is_compared_only_if_it_is_what_was_asked_for_and_long_enough() {
+fn a_failed_short_or_unchanged_run_is_not_compared() {
     let batches = std::num::NonZeroU64::new(100)
         .map(Stop::Batches)
         .expect("not zero");
@@ -118,7 +118,7 @@ fn a_run_is_compared_only_if_it_is_what_was_asked_for_and_long_enough() {
 
 /// The error of `DataLoader` comes from the effects of the request, not from a message of the run.
 #[test]
-fn the_error_of_refused_arguments_is_a_value() {
+fn a_rejected_setting_gives_the_dataloader_error() {
     let batches = std::num::NonZeroU64::new(100)
         .map(Stop::Batches)
         .expect("not zero");

@@ -6,7 +6,7 @@ use super::*;
 
 /// A program that a window cannot watch is ended.
 #[test]
-fn a_program_that_no_session_follows_is_ended() {
+fn a_program_without_a_session_is_killed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let command: Vec<OsString> = ["sh", "-c", "echo $$ > id; exec sleep 600"]
         .map(OsString::from)
@@ -39,7 +39,7 @@ fn a_program_that_no_session_follows_is_ended() {
 
 /// A stop is recognized by a report of the processes, not by the text of a message.
 #[test]
-fn a_stop_is_known_without_its_sentence() {
+fn a_stop_is_recognized_by_its_report_not_by_text() {
     use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 

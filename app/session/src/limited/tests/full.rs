@@ -19,7 +19,7 @@ fn without_obstacle(dir: &Path, obstacle: Member) {
 }
 
 #[test]
-fn a_recording_that_stopped_can_be_read() {
+fn a_recording_stopped_by_a_write_error_can_be_read() {
     let obstacles = [
         Member::Kept,
         Member::Course(0),
@@ -41,7 +41,7 @@ fn a_recording_that_stopped_can_be_read() {
 }
 
 #[test]
-fn a_recording_that_cannot_be_completed_can_be_read() {
+fn an_incomplete_recording_can_be_read() {
     for obstacle in [Member::Kept, Member::Course(0)] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run.jsonl.zst");
@@ -57,7 +57,7 @@ fn a_recording_that_cannot_be_completed_can_be_read() {
 }
 
 #[test]
-fn a_recording_without_an_event_leaves_nothing() {
+fn a_recording_without_an_event_leaves_no_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let (log, result) = written(&path, Member::Part(0), 1);

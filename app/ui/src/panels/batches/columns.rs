@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_fill_the_room_there_is() {
+    fn table_columns_fill_the_available_width() {
         let mut all = vec![Field::Batch, Field::Worker, Field::Samples];
         all.extend((0..=ARRIVED).map(Field::Time));
         all.push(Field::Stage);
