@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_between_entries() {
+    fn menu_separators_are_only_between_entries() {
         for (title, actions) in MENUS {
             assert!(actions.first().is_some_and(Option::is_some), "{title}");
             assert!(actions.last().is_some_and(Option::is_some), "{title}");

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_little_room_the_slowest_stands_for_its_neighbours() {
+    fn with_little_space_the_slowest_sample_is_shown() {
         let state = state();
         let run = &state.session.run;
         let end = run.samples(1).last().expect("batch 1 has 8").end();

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_how_long_it_took_and_where_to_look() {
+    fn the_ending_shows_the_duration_and_next_buttons() {
         let options = RunOptions {
             dataset: "synthetic:len=8,cost_ms=10".to_owned(),
             batch_size: Some(1),

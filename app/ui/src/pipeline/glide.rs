@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_comes_from_where_it_was_and_arrives_in_time() {
+    fn a_moved_chip_glides_from_its_old_place() {
         let mut glides = Glides::default();
         glides.follow((1, 1), 5, &[chip(3, 0.0)], None, 0.0);
         assert!(!glides.are_moving(), "nothing has moved yet");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_that_moves_on_goes_on_from_where_it_is_seen() {
+    fn a_chip_moved_again_glides_from_its_visible_place() {
         let mut glides = Glides::default();
         glides.follow((1, 1), 5, &[chip(3, 0.0)], None, 0.0);
         glides.follow((1, 1), 6, &[chip(3, 100.0)], None, 0.0);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn new_batches_come_from_the_sampler_and_leaps_move_nothing() {
+    fn new_batches_glide_from_the_sampler_and_jumps_do_not_glide() {
         let mut glides = Glides::default();
         let sampler = Some(chip(0, -50.0).place);
         glides.follow((1, 1), 5, &[], sampler, 0.0);

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_add_up_and_settle() {
+    fn a_stage_duration_is_known_when_the_stage_ends() {
         let mut run = Run::default();
         let mut durations = Durations::default();
         let batch = BatchId::default();
@@ -287,7 +287,7 @@ mod tests {
 
     /// Batch 0 is finished 4 ms after the trainer asks for it. Batch 1 is ready 2 ms before the trainer asks.
     #[test]
-    fn late_is_what_the_trainer_waits_for() {
+    fn late_batches_have_negative_arrival_times() {
         let mut run = Run::default();
         let mut tell = |ms: i64, kind| {
             run.apply(&Event {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_taken_in_bit_by_bit() {
+    fn many_rows_are_processed_over_several_frames() {
         let mut run = Run::default();
         let mut apply = |at: i64, kind| {
             let (at, id) = (Nanos(at), RunId(0));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn units_fit_what_is_usual() {
+    fn units_fit_the_usual_duration() {
         let write = |usual, ns| (Unit::of(usual).sign, Unit::of(usual).write(Nanos(ns)));
         assert_eq!(write(0, 7), ("ns", "7".to_owned()));
         assert_eq!(write(4_210, 812), ("µs", "0.81".to_owned()));

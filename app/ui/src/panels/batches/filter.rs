@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_understood() {
+    fn filter_texts_parse_into_conditions() {
         let one = |text: &str| Filter::parse(text).map(|f| f.conditions);
         let millis = Nanos::from_millis;
         for (text, condition) in [
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn an_invalid_filter_part_is_named() {
         for text in [
             "wrkr 1",
             "fetch >",

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_order_comes_later_and_is_sound() {
+    fn a_long_table_is_sorted_by_a_thread() {
         let ctx = Context::default();
         let number = |row: usize| (row as i64 * 7_919) % 1_000;
         let key = |row| Some(number(row));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_thread_a_long_order_is_there_at_once() {
+    fn a_long_table_is_sorted_at_once_without_threads() {
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, false));
         assert!(!order.go_on(
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_order_is_there_at_once() {
+    fn a_short_table_is_sorted_at_once() {
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, false));
         let tens = |row: usize| Some(-(row as i64) / 10);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_nowhere() {
+    fn filtered_rows_have_no_place() {
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, false));
         let thirds = |row: usize| row.is_multiple_of(3).then_some(0);

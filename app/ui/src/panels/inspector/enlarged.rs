@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pixel_says_where_it_is() {
+    fn a_hovered_pixel_shows_its_position_and_values() {
         let data = Pictures {
             width: 2,
             height: 2,
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_original_size_is_in_the_shape() {
+    fn the_original_image_size_is_read_from_the_shape() {
         let data = Pictures {
             width: 48,
             height: 36,

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heat_map_has_a_row_a_sample_and_fits() {
+    fn a_heat_map_has_a_row_per_sample_and_fits_the_panel() {
         let grid = |shape: &[i64], kept| Grid::of(&field(shape), kept, 276.0);
         let few = grid(&[3, 4], 12).expect("two dimensions");
         assert_eq!((few.rows, few.columns, few.numbers), (3, 4, true));

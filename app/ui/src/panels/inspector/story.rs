@@ -167,7 +167,7 @@ mod tests {
 
     /// The sentence once read "Fetching it took 1.33 s" while the batch was still being fetched.
     #[test]
-    fn the_story_at_an_instant_is_that_of_a_run_that_ends_there() {
+    fn a_batch_story_at_an_instant_ignores_later_events() {
         let options = RunOptions {
             dataset: "synthetic:len=12,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),
@@ -197,7 +197,7 @@ mod tests {
 
     /// The sentence once read "Fetching it took 32.9 ms" for a batch that failed in collation.
     #[test]
-    fn a_batch_that_failed_names_the_stage_of_its_error() {
+    fn the_story_of_a_failed_batch_names_the_failed_stage() {
         use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};
 
         for (last, expected) in [

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn values_read_well() {
+    fn tensor_numbers_have_up_to_four_digits() {
         assert_eq!(number(3.0), "3");
         assert_eq!(number(-0.5), "-0.5000");
         assert_eq!(number(4.88421), "4.884");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_name_their_values() {
+    fn histogram_bins_have_a_value_or_a_range() {
         assert_eq!(bin(&field("torch.int64", &[], 3), 3.0, 5.0, 1), (4.0, None));
         assert_eq!(
             bin(&field("torch.uint8", &[], 32), 0.0, 255.0, 1),

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaves_stand_below_their_containers() {
+    fn leaves_are_placed_below_their_containers() {
         let root = Node::of([
             (0, "[0]"),
             (1, "[1][\"label\"]"),
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_paths_make_a_tree(paths in prop::collection::vec("[\\[\\].\"\\\\a0é]{0,12}", 0..20)) {
+        fn any_paths_become_a_tree_with_all_leaves(paths in prop::collection::vec("[\\[\\].\"\\\\a0é]{0,12}", 0..20)) {
             let root = Node::of(paths.iter().map(String::as_str).enumerate());
             prop_assert_eq!(root.leaves(), paths.len());
         }

@@ -225,7 +225,7 @@ mod tests {
     proptest! {
         /// Every point is either in a hole or in exactly one rectangle.
         #[test]
-        fn the_rest_covers_everything_else_once(
+        fn covers_include_every_point_outside_the_holes_once(
             holes in prop::collection::vec((0.0f32..90.0, 0.0f32..90.0, 1.0f32..40.0, 1.0f32..40.0), 0..6),
             (x, y) in (0.0f32..100.0, 0.0f32..100.0),
         ) {

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn presets_give_texts_that_can_be_run() {
+    fn cost_presets_give_valid_options() {
         for (name, _, change) in PRESETS {
             for text in ["", "cost_ms=8,jitter=0.4,tail=0.004:60"] {
                 let mut model = extra_cost(text, DIGITS).expect("sound");

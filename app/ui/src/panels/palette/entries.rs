@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_letters_are_enough() {
+    fn a_few_letters_find_the_action() {
         assert_eq!(first("run demo"), Some(Action::RunDemo));
         assert_eq!(first("sim"), Some(Action::Simulate));
         assert_eq!(first("DARK"), Some(Action::ToggleTheme));
@@ -159,7 +159,7 @@ mod tests {
 
     /// "theme" once also found Glossary, Simulate, Next marker and Smaller, through letters scattered over their tooltips.
     #[test]
-    fn a_whole_word_finds_only_what_has_it() {
+    fn a_whole_word_finds_only_actions_with_that_word() {
         let state = State::default();
         let mut words: Vec<String> = Action::all()
             .filter(|action| *action != Action::Palette)
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_of_words_are_enough_and_chinese_has_no_blanks() {
+    fn word_prefixes_match_and_chinese_needs_no_spaces() {
         assert!(by_name("Next arrival out of order", "noo").is_some());
         assert!(by_name("Run the digits demo", "run demo").is_some());
         assert!(by_name("Next marker", "theme").is_none());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_there_while_nothing_is_typed() {
+    fn an_empty_search_lists_every_action() {
         let state = State::default();
         assert_eq!(entries(&state, "").len(), Action::all().count() - 1);
         // Unavailable actions are included with their reason, and come last.
@@ -207,7 +207,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn anything_can_be_typed(text in ".{0,40}") {
+        fn any_palette_text_is_searched_without_panic(text in ".{0,40}") {
             entries(&State::default(), &text);
         }
 

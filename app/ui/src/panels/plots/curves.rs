@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lanes_add_up_to_what_is_outstanding() {
+    fn stacked_lanes_add_up_to_tasks_outstanding() {
         let mut run = Run::new(RunInfo::default());
         let batch = BatchId { epoch: 0, idx: 0 };
         for (at, kind) in [

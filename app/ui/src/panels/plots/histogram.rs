@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_read_well() {
+    fn histogram_ticks_have_fitting_units() {
         let text = |bin: f64| tick(Kind::Fetch, bin).replace('\u{2009}', " ");
         assert_eq!(text(80.0), "1 ms");
         assert_eq!(text(140.0), "1 s");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_cover_everything_that_was_counted() {
+    fn histogram_bars_include_every_count() {
         for (first, last) in [(0, 0), (3, 219), (100, 104), (219, 219), (110, 110)] {
             let mut counts = [0; BINS];
             counts[first] += 1;

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_batch_is_where_it_belongs() {
+    fn each_batch_is_counted_in_its_histogram_bins() {
         let mut run = Run::new(RunInfo::default());
         let mut history = History::default();
         let batch = |idx| BatchId { epoch: 0, idx };

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_of_durations() {
+    fn durations_map_to_logarithmic_bins() {
         assert_eq!(bin_of(Nanos(0)), 0);
         assert_eq!(bin_of(Nanos(-5)), 0);
         assert_eq!(bin_of(Nanos(1_000)), 20);
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_stretch_is_counted_as_by_walking(values in prop::collection::vec((0..50i64, 0..BINS), 0..4000), start in -5..2100i64, len in 0..2000i64) {
+        fn range_counts_equal_a_linear_count(values in prop::collection::vec((0..50i64, 0..BINS), 0..4000), start in -5..2100i64, len in 0..2000i64) {
             let mut series = Series::default();
             let mut all = Vec::new();
             let mut now = 0;

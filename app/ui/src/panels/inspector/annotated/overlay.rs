@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_says_what_is_on_it() {
+    fn image_labels_describe_boxes_and_masks() {
         let boxed = |name: &str| Boxed {
             name: Some(name.to_owned()),
             corners: [48.0, 240.0, 195.0, 371.0],

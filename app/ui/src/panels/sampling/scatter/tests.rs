@@ -19,7 +19,7 @@ fn answers() -> Answers {
 
 /// Points of another epoch with larger indices were once above the image.
 #[test]
-fn all_that_is_laid_over_the_order_has_room() {
+fn the_window_has_room_for_all_overlaid_epochs() {
     let mut answers = answers();
     for (epoch, indices) in [(0, [0, 1, 2, 3, 4].as_slice()), (1, &[20])] {
         answers.epochs.take(epoch, indices);
@@ -30,7 +30,7 @@ fn all_that_is_laid_over_the_order_has_room() {
 
 /// Epochs 0 to 7 were once labelled 1 to 8 if all had equal length.
 #[test]
-fn a_picture_is_made_anew_when_another_epoch_is_the_first() {
+fn the_image_is_redrawn_when_the_first_epoch_changes() {
     let mut epochs = Overlay::default();
     let eight = u32::try_from(Overlay::MOST).expect("a few");
     (0..eight).for_each(|epoch| epochs.take(epoch, &[1, 2, 3]));
