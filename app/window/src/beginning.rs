@@ -44,7 +44,7 @@ mod tests {
 
     /// `--lang` sets the language of all texts and overrides the lesson language.
     #[test]
-    fn the_language_that_is_asked_for_is_that_of_the_lessons() {
+    fn the_lang_option_sets_the_lesson_language() {
         for read_before in Language::ALL {
             for asked in [None, Some(Language::En), Some(Language::Zh)] {
                 let mut prefs = Prefs::default();

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_made_small_by_its_means() {
+    fn images_are_reduced_by_averaging_pixels() {
         let data = Pictures {
             width: 256,
             height: 2,
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_stay_within_their_room() {
+    fn preview_squares_stay_inside_and_do_not_overlap() {
         let room = Rect::from_min_size(pos2(10.0, 20.0), vec2(170.0, 90.0));
         for count in [1, 5, 32, 500] {
             let all = squares(room, count, (16.0, 48.0));

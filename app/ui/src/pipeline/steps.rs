@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_has_the_wait_before_it() {
+    fn each_training_step_includes_the_wait_before_it() {
         let run = run(50);
         let at = |ms| last_steps(&run, Nanos::from_millis(ms), 3);
         assert_eq!(at(18), [millis((2, 4)); 3]);

@@ -59,7 +59,7 @@ fn oklab(light: [f32; 3]) -> [f32; 3] {
 }
 
 #[test]
-fn everything_can_be_read() {
+fn text_and_activity_colours_have_enough_contrast() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
         for ground in [p.panel, p.canvas] {
             assert!(contrast(p.text, ground) >= 7.0);
@@ -76,7 +76,7 @@ fn everything_can_be_read() {
 }
 
 #[test]
-fn stages_differ_for_every_eye() {
+fn stage_colours_differ_for_colour_blind_users() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
         let stages = [p.wait, p.fetch, p.collate, p.pin, p.held, p.step, p.stall];
         for (eye, matrix) in EYES {

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn from_an_hour_on_labels_are_of_a_clock() {
+    fn labels_from_an_hour_on_are_clock_times() {
         let hour = 3_600 * SECOND;
         assert_eq!(
             labels(&axis(0, 10 * hour))[..3],
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_labels_tell_pixels_apart() {
+    fn exact_labels_have_pixel_resolution() {
         let axis = axis(0, 2_000_000_000);
         assert_eq!(axis.exact(Nanos(1_234_567_890)), "1.234\u{2009}s");
         assert_eq!(
@@ -286,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn far_away_is_just_outside() {
+    fn far_times_are_drawn_just_outside_the_axis() {
         let axis = axis(0, 1_000);
         assert!(axis.x(Nanos::MAX) <= 3_200.0 && axis.x(Nanos(i64::MIN)) >= -1_000.0);
     }
 
     proptest! {
         #[test]
-        fn pixels_and_back(start in 0..1_000_000_000_000i64, len in 200..1_000_000_000_000i64, share in 0.0..1.0f64) {
+        fn time_to_pixel_and_back_is_within_half_a_pixel(start in 0..1_000_000_000_000i64, len in 200..1_000_000_000_000i64, share in 0.0..1.0f64) {
             let axis = axis(start, start + len);
             let t = Nanos(start + (share * len as f64) as i64);
             let error = (axis.time(axis.x(t)) - t).0.abs() as f64;
@@ -302,7 +302,7 @@ mod tests {
         }
 
         #[test]
-        fn marks_never_crowd(start in 0..90_000_000_000_000i64, len in 200..9_000_000_000_000_000i64) {
+        fn tick_labels_keep_their_minimum_distance(start in 0..90_000_000_000_000i64, len in 200..9_000_000_000_000_000i64) {
             let axis = axis(start, start + len);
             let ticks = axis.ticks();
             prop_assert!(axis.points(ticks.major) >= TimeAxis::LABEL_EVERY * 0.999);

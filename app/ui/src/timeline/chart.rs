@@ -330,7 +330,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_area_that_is_drawn_is_the_area_there_is(
+        fn the_drawn_area_equals_the_area_of_the_counter(
             times in prop::collection::vec((0..2_000i64, 0..50_000i64), 1..400),
             start in 0.0..1.0f64, len in 200..500_000i64,
         ) {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn values_read_well() {
+    fn chart_values_have_fitting_units() {
         let memory = Chart::Gauge(Subject::Program, GaugeKind::Rss);
         let texts =
             [512.0, 1_500.0, 12_345_678.0, 1.5e9].map(|v| memory.text(v).replace('\u{2009}', " "));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_all_there() {
+    fn few_search_hits_are_all_drawn() {
         let run = run(1_000);
         let hits: Vec<Hit> = [3, 4, 500, 900].map(Hit::Batch).into();
         let found = on_screen(&run, &hits, Some(1), &axis(370, 60_000));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_there_is_one_a_pixel() {
+    fn many_search_hits_are_drawn_once_per_pixel() {
         let run = run(20_000);
         let hits: Vec<Hit> = (0..20_000).map(Hit::Batch).collect();
         let found = on_screen(&run, &hits, Some(777), &axis(0, 2_000_000));

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_inside_and_outside_can_be_taken() {
+    fn each_minimap_position_grabs_edge_inside_or_outside() {
         let view = TimeView::new(Nanos(200_000), Nanos(400_000));
         let window = window(&whole(), view);
         assert_eq!(window, Rangef::new(300.0, 500.0));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_window_can_still_be_taken() {
+    fn a_narrow_minimap_window_can_still_be_grabbed() {
         let view = TimeView::new(Nanos(500_000), Nanos(500_200));
         let window = window(&whole(), view);
         assert!(window.span() >= NARROWEST);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_resizing_and_centring() {
+    fn dragging_moves_resizes_or_centres_the_view() {
         let view = TimeView::new(Nanos(200_000), Nanos(400_000));
         let to = |grip, from, to| {
             let v = moved(grip, view, Nanos(from), Nanos(to));

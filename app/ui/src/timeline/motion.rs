@@ -80,7 +80,7 @@ mod tests {
     };
 
     #[test]
-    fn commands_glide_and_hands_jump() {
+    fn commands_animate_the_view_and_direct_input_does_not() {
         let mut motion = Motion::default();
         assert_eq!(motion.follow(None, A, 0.0, false), A);
         let half = motion.follow(Some(B), B, 1.0, false);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn following_live_does_not_glide() {
+    fn following_a_live_run_is_not_animated() {
         let mut motion = Motion::default();
         motion.follow(None, A, 0.0, false);
         assert_eq!(motion.follow(None, B, 0.01, false), B);

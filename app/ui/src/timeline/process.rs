@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn loading_training_and_waiting_follow_one_another() {
+    fn main_process_spans_follow_without_overlap() {
         let run = run(3);
         let spans = spans(&run, &grid(&run, 60)).expect("a few");
         let all: Vec<(Activity, i64)> = spans
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_crowded_adds_up_to_the_same() {
+    fn crowded_spans_add_up_to_the_same_times() {
         let run = run(3_000);
         let grid = grid(&run, 54_000);
         assert!(spans(&run, &grid).is_none());

@@ -137,7 +137,7 @@ mod tests {
 
     /// Labels begin with a capital. Words within a sentence do not: "batch 3, which is fetching in worker 0".
     #[test]
-    fn stages_have_no_capital_within_a_sentence() {
+    fn stage_names_are_lowercase_within_a_sentence() {
         let options = RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),

@@ -73,7 +73,7 @@ fn each(check: impl Fn(&Plan, Rect, &Layout, &str)) {
 }
 
 #[test]
-fn stations_stand_apart_and_inside() {
+fn stations_do_not_overlap_and_stay_inside() {
     each(|_, area, layout, what| {
         let bodies: Vec<Rect> = layout.stations.iter().map(|s| s.body).collect();
         assert_inside(&bodies, area, what);
@@ -89,7 +89,7 @@ fn stations_stand_apart_and_inside() {
 
 /// Without workers, the frame around loading and training once crossed the margin and covered the head of its arrow.
 #[test]
-fn the_frame_of_the_one_process_is_inside_and_arrows_reach_it() {
+fn the_main_process_frame_is_inside_and_crosses_no_arrow() {
     each(|plan, area, layout, what| {
         let Some(process) = layout.process else {
             assert!(!plan.is_one_process(), "{what}");
@@ -115,7 +115,7 @@ fn the_frame_of_the_one_process_is_inside_and_arrows_reach_it() {
 }
 
 #[test]
-fn workers_and_their_queues_stand_apart_and_inside() {
+fn workers_and_queues_do_not_overlap_and_stay_inside() {
     each(|plan, _, layout, what| {
         let crew = &layout.crew;
         assert_eq!(crew.cells.len(), plan.workers.max(1));
@@ -133,7 +133,7 @@ fn workers_and_their_queues_stand_apart_and_inside() {
 }
 
 #[test]
-fn nothing_scrolls_in_a_usual_window() {
+fn a_usual_window_shows_all_workers_without_scrolling() {
     each(|plan, area, layout, what| {
         if area.width() >= 1100.0
             && area.height() >= 300.0
@@ -148,7 +148,7 @@ fn nothing_scrolls_in_a_usual_window() {
 }
 
 #[test]
-fn the_reorder_buffer_holds_its_window() {
+fn reorder_slots_add_up_to_the_prefetch_window() {
     each(|plan, _, layout, what| {
         let stack = &layout.stack;
         let Some(body) = body_of(layout, Station::Reorder) else {
@@ -164,7 +164,7 @@ fn the_reorder_buffer_holds_its_window() {
 }
 
 #[test]
-fn a_queue_counts_what_it_cannot_show() {
+fn a_full_queue_counts_its_hidden_batches() {
     let room = Rect::from_min_size(Pos2::ZERO, vec2(70.0, 92.0));
     for count in 0..40 {
         let (places, hidden) = queue_places(room, count, 30.0);
@@ -177,7 +177,7 @@ fn a_queue_counts_what_it_cannot_show() {
 }
 
 #[test]
-fn three_workers_have_room_for_words() {
+fn three_workers_are_drawn_with_full_text() {
     let plan = Plan {
         workers: 3,
         prefetch: 2,

@@ -47,7 +47,7 @@ fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
 }
 
 #[test]
-fn the_trainer_names_the_error_that_ended_the_epoch() {
+fn the_trainer_shows_that_an_error_ended_the_epoch() {
     let mut state = state(&failing());
     state.session.cursor = Cursor::Live;
     assert_eq!(
@@ -62,7 +62,7 @@ fn the_trainer_names_the_error_that_ended_the_epoch() {
 }
 
 #[test]
-fn without_an_order_to_keep_late_batches_are_named() {
+fn in_order_false_marks_late_batches() {
     let mut state = state(&RunOptions {
         dataset: "synthetic:len=12,cost_ms=10,slow=3:80".to_owned(),
         in_order: false,
@@ -127,7 +127,7 @@ fn without_workers_there_is_no_pin_thread() {
 
 /// Before the loop starts, the trainer neither waits nor trains.
 #[test]
-fn before_the_first_event_nothing_has_begun() {
+fn before_the_first_event_the_trainer_has_not_started() {
     for num_workers in [0, 2] {
         let options = RunOptions {
             num_workers,

@@ -27,7 +27,7 @@ fn places(lanes: &Lanes) -> Vec<(f32, f32)> {
 }
 
 #[test]
-fn every_worker_is_there_from_the_beginning() {
+fn every_planned_worker_has_a_lane_from_the_start() {
     let lanes = Lanes::of(&planned(2), &BTreeSet::new());
     let names: Vec<String> = lanes.boxes.iter().map(|b| b.lane.to_string()).collect();
     assert_eq!(
@@ -45,7 +45,7 @@ fn every_worker_is_there_from_the_beginning() {
 }
 
 #[test]
-fn folded_groups_take_little_room_and_lose_no_lane() {
+fn folded_groups_are_small_and_keep_every_lane() {
     let run = planned(64);
     let open = Lanes::of(&run, &BTreeSet::new());
     let every = LaneGroup::ALL.into_iter().collect();
@@ -62,7 +62,7 @@ fn folded_groups_take_little_room_and_lose_no_lane() {
 }
 
 #[test]
-fn queues_stay_sane_however_full() {
+fn full_queues_keep_a_limited_lane_height() {
     for lane in [Lane::Reorder, Lane::IndexQueue(3), Lane::Worker(0)] {
         for rows in 1..3000 {
             let b = LaneBox::new(lane, 10.0, rows);
@@ -82,7 +82,7 @@ fn queues_stay_sane_however_full() {
 
 /// Arrow keys visit the lanes in the order in which they are drawn.
 #[test]
-fn the_model_knows_the_order_that_is_drawn() {
+fn the_lane_order_of_the_model_equals_the_drawn_order() {
     let order = |lanes: Lanes| lanes.boxes.into_iter().map(|b| b.lane);
     for workers in [0, 1, 3] {
         let mut run = planned(workers);

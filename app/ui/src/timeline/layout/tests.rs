@@ -73,7 +73,7 @@ fn shown(drawn: &[Drawn], until: Nanos) -> Shares {
 
 proptest! {
     #[test]
-    fn what_is_drawn_adds_up(times in times(), start in 0.0..1.0f64, len in 1..3_000_000i64) {
+    fn drawn_spans_add_up_to_the_recorded_times(times in times(), start in 0.0..1.0f64, len in 1..3_000_000i64) {
         let run = worker(&times);
         let spans = track(&run);
         let start = (start * run.end().0 as f64) as i64;
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn wide_spans_are_themselves_and_narrow_ones_are_shares() {
+fn wide_spans_are_drawn_whole_and_narrow_ones_as_shares() {
     // 10 ns per point, so buckets have 30 ns.
     let run = worker(&[(0, 300, 10), (0, 10, 10), (40, 30, 5), (0, 5, 5)]);
     let mut drawn = Vec::new();
@@ -127,7 +127,7 @@ fn wide_spans_are_themselves_and_narrow_ones_are_shares() {
 }
 
 #[test]
-fn panning_moves_buckets_and_does_not_change_them() {
+fn panning_keeps_the_buckets_unchanged() {
     let times: Vec<(i64, i64, i64)> = (0..500).map(|k| (k % 7, k % 11, k % 5)).collect();
     let run = worker(&times);
     let at = |start| {
