@@ -195,7 +195,7 @@ mod tests {
     use crate::Window;
 
     #[test]
-    fn a_tap_does_not_drive_and_holding_accelerates() {
+    fn a_tap_does_not_move_and_a_held_key_accelerates() {
         let mut drive = Drive::default();
         assert_eq!(drive.distance(10.0, 0.016, Drive::PAN), 0.0);
         assert_eq!(drive.distance(10.1, 0.016, Drive::PAN), 0.0);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_text_needs_is_left_to_it() {
+    fn text_editing_keys_trigger_no_action_while_typing() {
         for action in WHILE_TYPING {
             let keys = Action::shortcuts()
                 .into_iter()

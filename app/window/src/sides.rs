@@ -64,7 +64,7 @@ mod tests {
 
     /// Regression test: in windows of 1100 points, or of 1440 points at 150 %, the pipeline had 280 points.
     #[test]
-    fn the_middle_has_a_part_of_every_window() {
+    fn the_pipeline_gets_38_percent_of_every_window() {
         /// Margins of both panels, points.
         const MARGINS: f32 = 48.0;
         let mut before = 0.0;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_that_was_dragged_keeps_its_width() {
+    fn a_dragged_panel_keeps_its_width() {
         let splits = Splits {
             options: 400.0,
             ..Splits::default()

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_in_order_from_both_ends() {
+    fn items_iterate_in_order_from_both_ends() {
         for len in LENGTHS {
             let column = numbers(len);
             assert_eq!(column.len(), len);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_meet_without_a_repeated_item() {
+    fn iteration_from_both_ends_repeats_no_item() {
         let column = numbers(MANY);
         let (mut items, mut seen) = (column.iter(), Vec::new());
         while let Some(item) = items.next() {
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_is_a_range() {
+    fn a_view_has_the_items_of_its_range() {
         let column = numbers(MANY);
         let ranges = [
             (0, 0),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_keeps_its_items() {
+    fn a_clone_keeps_its_items_after_changes() {
         let mut column = numbers(MANY);
         let before = column.clone();
         column.push(1);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_several_groups_keeps_its_items() {
+    fn a_column_of_several_groups_keeps_its_items() {
         let mut column = numbers(HUGE);
         let before = column.clone();
         for at in [0, 511 * CHUNK, 512 * CHUNK, HUGE - 6, HUGE - 1] {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_column_grows_again() {
+    fn a_truncated_column_can_grow_again() {
         for len in LENGTHS {
             let whole = numbers(MANY);
             let mut column = whole.clone();

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_slices() {
+    fn indexing_an_array_returns_a_slice() {
         let array = Array::with_shape(vec![2, 3], &[1i16, 2, 3, 4, 5, 6]).unwrap();
         assert_eq!(array.get(1), Some(Array::of(&[4i16, 5, 6])));
         assert_eq!(array.get(2), None);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_must_match() {
+    fn an_array_with_a_wrong_size_is_refused() {
         assert!(Array::with_shape(vec![2, 3], &[1u8; 5]).is_err());
         assert!(Array::new(Dtype::Int64, vec![usize::MAX, 2], Buffer::default()).is_err());
         assert!(Array::new(Dtype::Int64, vec![usize::MAX, 0], Buffer::default()).is_err());

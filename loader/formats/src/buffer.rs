@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_are_those_of_the_bytes() {
+    fn buffer_slices_have_the_same_bytes() {
         let buffer = Buffer::from(vec![1, 2, 3, 4, 5]);
         let part = buffer.slice(1..4).unwrap();
         assert_eq!(&*part, [2, 3, 4]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_mapped() {
+    fn files_are_memory_mapped() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         #[allow(clippy::disallowed_methods, reason = "a file of a test")]

@@ -124,7 +124,7 @@ mod tests {
     const ORIENTATION: u16 = 0x0112;
 
     #[test]
-    fn both_byte_orders_are_read() {
+    fn exif_orientation_is_read_in_both_byte_orders() {
         let little = jpeg(b"II", u16::to_le_bytes, 6);
         let big = jpeg(b"MM", u16::to_be_bytes, 3);
         assert_eq!(orientation(&little), Some(6));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn turned_pictures_are_counted() {
+    fn a_note_counts_rotated_images() {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<PathBuf> = (0..100)
             .map(|n| dir.path().join(format!("{n}.jpg")))

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_may_overlap_and_must_lie_within() {
+    fn rows_may_overlap_but_not_exceed_the_bytes() {
         let bytes: Vec<u8> = (0..10).collect();
         let rows = InMemory::new(Dtype::UInt8, vec![2, 2], &bytes, 3, 3).expect("10 bytes suffice");
         assert_eq!(rows.row(0), Some(&bytes[0..4]));

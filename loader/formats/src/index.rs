@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_are_rows_of_a_text() {
+    fn blank_lines_of_a_text_count_as_rows() {
         let rows = Lines { skip_blank: false };
         let text = b"a\n\n\nb\n";
         let (index, _) = RowIndex::build(text, 0, &rows).unwrap();

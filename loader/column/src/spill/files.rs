@@ -117,7 +117,7 @@ mod tests {
     use crate::Column;
 
     #[test]
-    fn memory_is_not_a_disk() {
+    fn a_memory_file_system_does_not_count_as_disk() {
         assert!(!is_disk(Path::new("/no/such/folder")));
         if Path::new("/dev/shm").is_dir() {
             assert!(!is_disk(Path::new("/dev/shm")));
@@ -132,7 +132,7 @@ mod tests {
 
     /// One test covers all cases, because the budget is per process.
     #[test]
-    fn chunks_above_the_budget_are_in_a_file() {
+    fn chunks_above_the_budget_spill_to_a_file() {
         // A test host may have no disk. Then all chunks stay in memory.
         spill_to([std::env::temp_dir(), PathBuf::from("/var/tmp")]);
         let many = (BUDGET + 2 * SEGMENT) / size_of::<u64>();

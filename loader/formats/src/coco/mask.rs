@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_square_is_filled() {
+    fn a_drawn_square_is_filled_and_clipped() {
         let mut mask = Mask::empty(6, 4).unwrap();
         let left = &mut PointsLeft::default();
         mask.draw(&[1.0, 1.0, 4.0, 1.0, 4.0, 3.0, 1.0, 3.0], left)
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn many_long_outlines_are_refused_before_they_are_drawn() {
+    fn too_many_long_outlines_are_refused() {
         let mut mask = Mask::empty(4, 4).unwrap();
         let left = &mut PointsLeft::default();
         // Each outline is within the limit, but their sum is not.
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_go_down_the_columns() {
+    fn mask_runs_fill_column_by_column() {
         let mut mask = Mask::empty(3, 2).unwrap();
         mask.draw_runs([1, 2, 3]).unwrap();
         assert_eq!(rows(&mask), [".#.", "#.."]);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_counts_are_refused() {
+    fn damaged_run_counts_are_refused() {
         assert_eq!(runs(b"123"), Ok(vec![1, 2, 3]));
         for (text, says) in [
             (&b"\x7f"[..], "is not a digit"),

@@ -37,7 +37,7 @@ fn target(coco: &Coco, index: usize) -> Result<Vec<(String, Cell)>, FormatError>
 }
 
 #[test]
-fn pictures_come_by_id_with_what_is_in_them() {
+fn images_load_by_id_with_their_annotations() {
     let dir = tempfile::tempdir().unwrap();
     let notes = r#"{"id":1,"image_id":7,"category_id":3,"bbox":[1,0.5,2,1],"area":2,"iscrowd":1,
         "segmentation":{"counts":[1,2,3],"size":[2,3]}},
@@ -72,7 +72,7 @@ fn pictures_come_by_id_with_what_is_in_them() {
 }
 
 #[test]
-fn categories_that_are_not_listed_and_inverted_boxes_are_doubted() {
+fn unlisted_categories_and_inverted_boxes_are_noted() {
     let dir = tempfile::tempdir().unwrap();
     let notes = r#"{"image_id":7,"category_id":42,"bbox":[1,0,2,1]},
         {"image_id":7,"category_id":1,"bbox":[1,0,-1,1]}]}"#;
@@ -117,7 +117,7 @@ fn captions_and_keypoints_are_recognized() {
 }
 
 #[test]
-fn faults_have_their_place() {
+fn annotation_errors_name_their_place() {
     let dir = tempfile::tempdir().unwrap();
     let says = |text: &str, part: &str| {
         let read = open(dir.path(), text, |_| ()).and_then(|coco| {
@@ -194,7 +194,7 @@ fn faults_have_their_place() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_folder_or_file_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let error = Coco::open(
         &dir.path().join("x"),

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_kept_as_long_as_there_is_room() {
+    fn decoded_blocks_are_cached_up_to_the_limit() {
         let blocks = Blocks::with_room((0..5).map(|_| Counted(AtomicUsize::new(0))), 250);
         assert_eq!(
             (blocks.len(), blocks.find(23), blocks.find(50)),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_decoded_once_for_all() {
+    fn threads_share_one_decoding_of_a_block() {
         let blocks = Blocks::with_room([Counted(AtomicUsize::new(0))], 10);
         std::thread::scope(|scope| {
             for _ in 0..4 {

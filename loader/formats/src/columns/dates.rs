@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_python_writes_them() {
+    fn times_are_formatted_like_in_python() {
         let at = |count, unit| timestamp(count, unit, false);
         assert_eq!(at(0, TimeUnit::Second).unwrap(), "1970-01-01T00:00:00");
         let half = at(1_580_473_800_500, TimeUnit::Millisecond).unwrap();

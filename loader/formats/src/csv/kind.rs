@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_those_of_pandas() {
+    fn column_types_equal_those_of_pandas() {
         use ColumnType::{Bool, Float, Int, Text};
         for (fields, expected) in [
             (&["1", "-2", "+3"][..], Int),

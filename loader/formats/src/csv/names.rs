@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_pandas() {
+    fn column_names_equal_those_of_pandas() {
         for (given, expected) in [
             ("a,a,a.1", "a,a.2,a.1"),
             ("a,,a,b,a.1,a", "a,Unnamed: 1,a.2,b,a.1,a.3"),

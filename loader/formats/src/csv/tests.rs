@@ -37,7 +37,7 @@ fn fields_have_types_and_nulls() {
 }
 
 #[test]
-fn names_are_made_unique() {
+fn repeated_and_empty_column_names_become_unique() {
     let found = rows("a,,a,\"b\nc\",a.1\n1,2,3,4,5");
     let names = ["a", "Unnamed: 1", "a.2", "b\nc", "a.1"];
     let expected = names.iter().zip(1i64..).map(|(name, n)| (*name, n.into()));
@@ -45,7 +45,7 @@ fn names_are_made_unique() {
 }
 
 #[test]
-fn line_ends_of_all_kinds() {
+fn all_kinds_of_line_ends_are_read() {
     for end in ["\n", "\r\n", "\r"] {
         let text = ["a,b", "1,\"x\ny\"", "2,z"].join(end);
         let found = rows(&text);
@@ -59,7 +59,7 @@ fn line_ends_of_all_kinds() {
 
 /// Quoted texts contain lines that look like rows, over many parts. Parts with a wrong guess are scanned again.
 #[test]
-fn guesses_do_not_matter() {
+fn wrong_guesses_about_quotes_are_corrected() {
     let mut text = "id,text,number\n".to_owned();
     let mut expected = Vec::new();
     for id in 0..160_000i64 {
@@ -89,7 +89,7 @@ fn guesses_do_not_matter() {
 }
 
 #[test]
-fn broken_rows_are_named() {
+fn errors_name_the_broken_row() {
     let says = |text: &[u8], row| match table(text) {
         Ok(table) => table.row(row, &mut Untimed).unwrap_err().to_string(),
         Err(error) => error.to_string(),
@@ -120,7 +120,7 @@ fn broken_rows_are_named() {
 }
 
 #[test]
-fn columns_and_classes_are_read_in_one_walk() {
+fn columns_and_labels_are_read_in_one_pass() {
     let found = table("label,name\n2,x\n\n0,\"y\nz\"\n1,\n").unwrap();
     assert_eq!(found.labels(), Some(vec![2, 0, 1]));
     let names = found.column("name").unwrap().unwrap();

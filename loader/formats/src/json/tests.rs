@@ -9,7 +9,7 @@ fn wrong(text: &str) -> Wrong {
 }
 
 #[test]
-fn numbers_are_those_of_python() {
+fn json_numbers_parse_like_in_python() {
     let read = |text: &str| parse(text.as_bytes()).unwrap();
     for (text, expected) in [
         ("-0", Cell::Int(0)),
@@ -46,7 +46,7 @@ fn numbers_are_those_of_python() {
 }
 
 #[test]
-fn strings_are_those_of_python() {
+fn json_strings_parse_like_in_python() {
     let read = |text: &str| parse(text.as_bytes()).unwrap();
     assert_eq!(read(r#""\ud83d\ude00\u00e4\/\"\n""#), "😀ä/\"\n".into());
     assert_eq!(read("\"\u{2028}\u{7f}\""), "\u{2028}\u{7f}".into());
@@ -66,7 +66,7 @@ fn strings_are_those_of_python() {
 }
 
 #[test]
-fn faults_have_a_name_and_a_place() {
+fn json_errors_have_a_kind_and_a_position() {
     for (text, expected) in [
         ("", Wrong::Truncated),
         ("{\"a\": 1", Wrong::Truncated),
@@ -101,7 +101,7 @@ fn repeated_keys_have_their_last_value() {
 }
 
 #[test]
-fn passing_over_a_value_checks_it() {
+fn skipping_a_value_validates_it() {
     let skip = |text: &str| Json::new(text.as_bytes()).and_then(|mut json| json.skip());
     assert_eq!(skip(r#" {"a": [1, "\ud800", NaN]} "#), Ok(1..26));
     for text in ["{\"a\": [1,]}", "[\"\\x\"]", "{\"a\"}", "[1 2]"] {
