@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_values() {
+    fn each_line_is_read_as_a_json_value() {
         let text = "{\"a\": [1, 2.5, null]}\n\n \"ä\"\r\n18446744073709551615".as_bytes();
         let list = Cell::List(vec![1.into(), 2.5.into(), Cell::Null]);
         assert_eq!(read(text, 0), Ok(crate::cell::fields([("a", list)])));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_a_column() {
+    fn a_key_is_read_as_a_column() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl");
         #[allow(clippy::disallowed_methods, reason = "a file of a test")]
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named() {
+    fn errors_name_the_broken_line() {
         let says = |text: &[u8], row| read(text, row).unwrap_err().to_string();
         let error = says("1\n\n{\"ä\": tru}\n".as_bytes(), 1);
         assert!(
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_its_items_as_samples() {
+    fn items_of_a_json_array_are_samples() {
         let rows = |text: &str| {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("a.jsonl");

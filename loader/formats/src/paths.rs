@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_and_patterns_name_files() {
+    fn folders_and_patterns_expand_to_files() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["b.parquet", "a.parquet", "c.txt"] {
             #[allow(clippy::disallowed_methods, reason = "a file of a test")]

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_come_in_the_order_asked_for() {
+    fn columns_have_the_requested_order() {
         let all = Selected::new(table([Cell::Null]), of(&["b", "a"], None)).unwrap();
         let row = all.row(0, &mut Untimed).unwrap();
         assert_eq!(row, fields([("b", "x".into()), ("a", Cell::Int(1))]));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_may_have_the_classes() {
+    fn a_label_column_gives_labels_and_classes() {
         let named = |label: &str| Selection {
             label: Some(label.to_owned()),
             ..of(&["a"], None)
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_bytes_or_paths() {
+    fn image_cells_are_bytes_or_paths() {
         let bytes = Cell::Bytes(Buffer::from(vec![1, 2]));
         let both = fields([("bytes", bytes.clone()), ("path", "p".into())]);
         let path = fields([("bytes", Cell::Null), ("path", "p.jpg".into())]);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn words_have_numbers() {
+    fn words_become_vocabulary_numbers() {
         let text = "b  a\ta\r\n\nä a".as_bytes();
         let row = |text: &Text, row| text.row(row, &mut Untimed);
         let known = open(text, "v.txt", "a\nb\r\nä\na\n").unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_and_vocabularies_are_named() {
+    fn errors_name_the_broken_line_or_vocabulary() {
         let says = |text: &str, name: &str, words: &str| match open(text.as_bytes(), name, words) {
             Ok(text) => text.row(1, &mut Untimed).unwrap_err().to_string(),
             Err(error) => error.to_string(),

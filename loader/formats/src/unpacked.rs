@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_gzip_are_joined() {
+    fn gzip_members_are_joined() {
         let both = [gzip(b"a,b\n"), gzip(b"1,2\n")].concat();
         assert_eq!(read(&both).unwrap(), b"a,b\n1,2\n");
         let error = read(&both[..both.len() - 9]).unwrap_err().to_string();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_named() {
+    fn other_formats_are_refused_by_name() {
         for (bytes, says) in [
             (b"BZh91AY".as_slice(), "compressed with bzip2"),
             (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),

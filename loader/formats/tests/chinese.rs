@@ -8,7 +8,7 @@ use loadscope_formats::{Rows as _, Untimed};
 use loadscope_words::{Language, set_language};
 
 #[test]
-fn errors_name_the_place_and_the_remedy() {
+fn chinese_errors_name_the_place_and_the_remedy() {
     set_language(Language::Zh);
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = |name: &str| folder.path().join(name);

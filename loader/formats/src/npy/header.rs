@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read() {
+    fn npy_headers_are_parsed() {
         let text = "{'descr': '>f4', 'fortran_order': True, 'shape': (3, 4L), }      \n";
         let (layout, begin) = read(&header(text), &Place::default()).unwrap();
         assert_eq!(begin, 10 + text.len());
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tensor_holds_is_refused() {
+    fn dtypes_without_a_tensor_type_are_refused() {
         let with = |descr: &str| {
             says(&format!(
                 "{{'descr': {descr}, 'fortran_order': False, 'shape': (2,)}}"
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_headers_are_named() {
+    fn damaged_headers_are_refused_with_the_reason() {
         for (text, what) in [
             ("", "not a Python dict"),
             (

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partitions_are_folders_with_an_equals_sign() {
+    fn partitions_are_read_from_key_value_folders() {
         let of = |path: &str| partitions(Path::new(path));
         let text = |key: &str, value: &str| (key.to_owned(), Some(value.to_owned()));
         assert_eq!(of("a/k=1/m=a%20b"), [text("k", "1"), text("m", "a b")]);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_files_and_folders_are_passed_over() {
+    fn hidden_and_foreign_files_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let names = [
             "a-b/1",

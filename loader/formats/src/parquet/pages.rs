@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_passed() {
+    fn page_headers_give_sizes_and_are_skipped() {
         // i32 1: 0; i32 2: 300; i32 3: 20; struct 5 { i32 1: 1, list 2 of i32 [1, 2], binary 3 "ab", bool 4 }; stop.
         let bytes = [
             0x15, 0, 0x15, 0xd8, 4, 0x15, 40, 0x2c, 0x15, 2, 0x19, 0x25, 2, 4, 0x18, 2, b'a', b'b',

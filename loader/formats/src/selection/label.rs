@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_numbered_in_their_order() {
+    fn text_labels_are_numbered_alphabetically() {
         let read = labels(&["dog".into(), "cat".into(), "dog".into()]).unwrap();
         assert_eq!(
             (read.of_rows, read.names),

@@ -8,7 +8,7 @@ fn place() -> Place {
 proptest! {
     /// Row-major and column-major arrays have the same numbers in both byte orders.
     #[test]
-    fn orders_and_byte_orders_agree(
+    fn memory_and_byte_orders_give_the_same_numbers(
         shape in prop::collection::vec(1usize..5, 1..5), start in 0usize..5, count in 0usize..5, big: bool,
     ) {
         let size: usize = shape.iter().product();
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn truth_values_are_0_or_1() {
+fn booleans_are_read_as_0_or_1() {
     let layout = Layout {
         dtype: Dtype::Bool,
         shape: vec![1, 3],
@@ -59,7 +59,7 @@ fn truth_values_are_0_or_1() {
 }
 
 #[test]
-fn labels_are_whole_numbers_that_are_named_so() {
+fn integer_arrays_with_a_label_name_are_labels() {
     let numbers = |dtype, bytes: Vec<u8>| {
         let layout = Layout {
             dtype,
@@ -87,7 +87,7 @@ fn labels_are_whole_numbers_that_are_named_so() {
 }
 
 #[test]
-fn arrays_of_different_lengths_are_no_samples() {
+fn arrays_of_different_lengths_are_refused() {
     let numbers = |n: usize| {
         let layout = Layout {
             dtype: Dtype::UInt8,

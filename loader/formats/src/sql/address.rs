@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_was_kept_is_found_again() {
+    fn a_stored_password_is_found_by_its_address() {
         let bare = keep_password("postgresql://bob:hun%40ter2@db:5433/shop").unwrap();
         assert_eq!(bare, "postgresql://bob@db:5433/shop");
         let address = Address::parse(&bare).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn each_thread_has_its_own() {
+    fn each_thread_gets_its_own_value() {
         let made = Arc::new(AtomicUsize::new(0));
         let owner = Owner::default();
         let count = |owner: &Owner, made: &AtomicUsize| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn things_go_with_their_owner() {
+    fn values_of_a_dropped_owner_are_freed_at_the_next_use() {
         struct Thing(Arc<AtomicUsize>);
         impl Drop for Thing {
             fn drop(&mut self) {

@@ -33,7 +33,7 @@ mod tests {
 
     /// The expected values are those of Python's `re` with `^((?:.*/|)[^.]+)[.]([^/]*)$`.
     #[test]
-    fn names_are_cut_as_by_the_package() {
+    fn member_names_split_like_in_webdataset() {
         for (name, expected) in [
             ("a/b/0001.jpg", Some(("a/b/0001", "jpg"))),
             ("0001.seg.PNG", Some(("0001", "seg.PNG"))),

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_line_and_a_column() {
+    fn annotation_errors_have_a_line_and_a_column() {
         says("", "a.xml, line 1, column 1: it is truncated");
         says(
             "<annotation>\n<object>\n",

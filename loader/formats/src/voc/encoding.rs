@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_and_encodings_are_named() {
+    fn invalid_bytes_and_unknown_encodings_are_named() {
         let says = |text: &[u8], part: &str| {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_128_characters() {
+    fn code_pages_have_128_characters() {
         for (names, page) in PAGES {
             assert_eq!(page.chars().count(), 128, "{names:?}");
         }

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_a_class_leave_out_where_it_is_not() {
+    fn class_lists_skip_images_without_the_class() {
         assert_eq!(listed("a\n\n b \nc 1\n"), ["a", "b", "c 1"]);
         assert_eq!(listed("a  1\nb -1\nc  0\n"), ["a", "c"]);
         assert_eq!(listed("\n"), [] as [&str; 0]);

@@ -52,7 +52,7 @@ fn labels(voc: &Voc, index: usize) -> Vec<u8> {
 }
 
 #[test]
-fn classes_are_those_of_voc_or_those_that_are_found() {
+fn classes_are_the_voc_classes_or_the_found_names() {
     let usual = folder(&[&["cat", "dog"], &[]]);
     let voc = open(usual.path(), |_| ()).unwrap();
     assert_eq!((voc.len(), voc.classes().len()), (2, 21));
@@ -94,7 +94,7 @@ fn classes_are_those_of_voc_or_those_that_are_found() {
 }
 
 #[test]
-fn folders_are_found_by_their_year() {
+fn dataset_folders_are_found_by_their_year() {
     let kit = tempfile::tempdir().unwrap();
     let years = kit.path().join("VOCdevkit");
     fs::create_dir(&years).unwrap();
@@ -117,7 +117,7 @@ fn folders_are_found_by_their_year() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn errors_name_missing_files_and_sets() {
     let dir = folder(&[&["cat"], &["cat"]]);
     let says =
         |error: FormatError, part: &str| assert!(error.to_string().contains(part), "{error}");
@@ -163,7 +163,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn pictures_may_have_other_endings() {
+fn images_may_have_other_extensions() {
     let dir = folder(&[&["cat"]]);
     let at = |name: &str| dir.path().join("JPEGImages").join(name);
     fs::rename(at("a.jpg"), at("a.png")).unwrap();

@@ -62,7 +62,7 @@ fn wrong_headers() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn npy_files() {
+fn damaged_npy_files_never_panic() {
     let damaged = wrong_headers()
         .into_iter()
         .map(|(name, bytes)| Damaged::refused(name, bytes))
@@ -98,7 +98,7 @@ pub fn any_tensors() -> Vec<u8> {
 }
 
 #[test]
-fn npz_files() {
+fn damaged_npz_files_never_panic() {
     for packed in [false, true] {
         let mut damaged: Vec<Damaged> = wrong_headers()
             .into_iter()
@@ -140,7 +140,7 @@ fn tensors(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn safetensors_files() {
+fn damaged_safetensors_files_never_panic() {
     let one = |dtype: &str, shape: &str, end: &str| {
         format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[0,{end}]}}}}"#)
     };

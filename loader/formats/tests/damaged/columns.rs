@@ -65,7 +65,7 @@ pub fn any_arrow() -> Vec<u8> {
 }
 
 #[test]
-fn parquet_files() {
+fn damaged_parquet_files_never_panic() {
     let packings = [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
@@ -139,7 +139,7 @@ fn arrow(stream: bool, packing: Option<CompressionType>) -> Vec<u8> {
 }
 
 #[test]
-fn arrow_files() {
+fn damaged_arrow_files_never_panic() {
     for stream in [true, false] {
         for packing in [
             None,
@@ -170,7 +170,7 @@ fn arrow_files() {
 }
 
 #[test]
-fn saved_folders() {
+fn damaged_saved_datasets_are_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = |name: &str, bytes: &[u8]| crate::common::write(&dir.path().join(name), bytes);
     let says = || match loadscope_formats::arrow::Saved::open(dir.path()) {
