@@ -47,7 +47,7 @@ fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
 }
 
 #[test]
-fn entries_are_those_of_python() {
+fn entries_equal_those_of_python() {
     let Some((python, dir)) = made() else { return };
     for (name, database) in [
         ("plain", None),
@@ -99,7 +99,7 @@ fn many_threads_read_at_once() {
 }
 
 #[test]
-fn values_are_what_the_options_say_and_faults_are_sentences() {
+fn values_follow_the_options_and_errors_are_clear() {
     let Some((_, dir)) = made() else { return };
     let open = |name: &str, options: Options| Lmdb::open(&dir.path().join(name), options);
     let refused = |name: &str, options: Options| open(name, options).err().unwrap();
@@ -184,7 +184,7 @@ fn set(bytes: &[u8], changes: &[(usize, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn damaged_environments_are_sentences() {
+fn damaged_environments_give_clear_errors() {
     peers::within(Duration::from_secs(240), || {
         let Some((_, dir)) = made() else { return };
         let sound = std::fs::read(dir.path().join("plain/data.mdb")).unwrap();

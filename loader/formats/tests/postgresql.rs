@@ -20,7 +20,7 @@ use peers::sql::{all, by_key, keyed, streamed};
 const LIMIT: Duration = Duration::from_secs(300);
 
 #[test]
-fn rows_are_those_of_psycopg() {
+fn rows_equal_those_of_psycopg() {
     peers::within(LIMIT, || {
         let Some(python) = peers::python(&["psycopg"]) else {
             return;
@@ -84,7 +84,7 @@ fn rows_are_those_of_psycopg() {
 }
 
 #[test]
-fn workers_have_connections_of_their_own() {
+fn each_worker_uses_its_own_connection() {
     peers::within(LIMIT, || {
         let Some(server) = Server::start() else {
             return;
@@ -148,7 +148,7 @@ impl Stages for Connects {
 }
 
 #[test]
-fn who_does_not_want_the_answer_does_not_wait() {
+fn a_cancelled_query_does_not_wait_for_its_answer() {
     peers::within(LIMIT, || {
         struct Cancelled(Instant);
         impl Stages for Cancelled {
@@ -169,7 +169,7 @@ fn who_does_not_want_the_answer_does_not_wait() {
 }
 
 #[test]
-fn passwords_stay_in_the_process() {
+fn stored_passwords_connect_but_are_not_shown() {
     peers::within(LIMIT, || {
         let Some(server) = Server::start() else {
             return;

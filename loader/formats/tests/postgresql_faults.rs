@@ -19,7 +19,7 @@ use peers::sql::{all, by_key, fault, keyed, short, streamed};
 const LIMIT: Duration = Duration::from_secs(300);
 
 #[test]
-fn what_is_asked_wrongly_is_a_sentence() {
+fn invalid_queries_give_clear_errors() {
     peers::within(LIMIT, || {
         let Some(server) = Server::start() else {
             return;
@@ -122,7 +122,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
 }
 
 #[test]
-fn a_server_that_is_away_refuses_or_is_locked_is_a_sentence() {
+fn an_unreachable_or_locked_server_gives_a_clear_error() {
     peers::within(LIMIT, || {
         let away = |url: &str| streamed(url, short("SELECT 1")).err().unwrap();
         fault(
@@ -205,7 +205,7 @@ fn a_server_that_is_away_refuses_or_is_locked_is_a_sentence() {
 }
 
 #[test]
-fn a_server_that_goes_away_in_the_middle_is_a_sentence() {
+fn a_server_lost_during_a_query_gives_a_clear_error() {
     for (signal, expected) in [
         ("STOP", Fault::Locked),
         ("KILL", Fault::Away),

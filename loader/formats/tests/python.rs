@@ -149,7 +149,7 @@ fn made(python: &Path, folder: &Path) -> Value {
 }
 
 #[test]
-fn samples_are_those_of_python() {
+fn samples_equal_those_of_python() {
     // Prefers a Python with all packages to one with some.
     let all = [
         "numpy",

@@ -24,7 +24,7 @@ const FIRST: f64 = 20.0;
 const GROWTH: f64 = 40.0;
 
 #[test]
-fn every_format_begins_soon_and_keeps_its_memory() {
+fn every_format_starts_fast_with_constant_memory() {
     for format in made::FORMATS {
         let folder = tempfile::tempdir().expect("a folder");
         let count = if format.has_files { 600 } else { 30_000 };

@@ -13,7 +13,7 @@ mod peers;
 use peers::sql::{all, by_key, made, row, sqlite, streamed};
 
 #[test]
-fn rows_are_those_of_python() {
+fn rows_equal_those_of_python() {
     let Some(python) = peers::python(&["sqlite3"]) else {
         return;
     };
@@ -54,7 +54,7 @@ fn rows_are_those_of_python() {
 }
 
 #[test]
-fn workers_share_a_stream_and_threads_do_not_share_connections() {
+fn workers_split_a_stream_and_threads_read_at_once() {
     let (_dir, path) = made(1000);
     let stream = streamed(&sqlite(&path), Query::new("SELECT id FROM items")).unwrap();
     let whole = all(&*stream, Share::default()).unwrap();
@@ -93,7 +93,7 @@ fn workers_share_a_stream_and_threads_do_not_share_connections() {
 }
 
 #[test]
-fn a_stream_that_is_left_lets_the_file_go() {
+fn a_dropped_stream_releases_its_file_lock() {
     let (_dir, path) = made(1000);
     let stream = streamed(&sqlite(&path), Query::new("SELECT id FROM items")).unwrap();
     let mut part = stream.open(&Share::default()).unwrap();
@@ -109,7 +109,7 @@ fn a_stream_that_is_left_lets_the_file_go() {
 }
 
 #[test]
-fn columns_become_what_the_options_say() {
+fn options_choose_image_label_and_text_columns() {
     let (_dir, path) = made(9);
     let query = Query {
         index: Some("id".into()),

@@ -18,7 +18,7 @@ mod peers;
 use peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
 
 #[test]
-fn what_is_asked_wrongly_is_a_sentence() {
+fn invalid_queries_give_clear_errors() {
     let (_dir, path) = made(9);
     let refused = |query: &str, index: &str| by_key(&sqlite(&path), query, index).err().unwrap();
     let stream = |query: Query| streamed(&sqlite(&path), query).err().unwrap();
@@ -109,7 +109,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
 }
 
 #[test]
-fn a_bad_row_is_named_and_the_next_one_comes() {
+fn a_bad_row_is_named_and_later_rows_are_read() {
     let (_dir, path) = made(4);
     let db = Connection::open(&path).unwrap();
     db.execute_batch("UPDATE items SET name = CAST(x'ff00fe' AS TEXT) WHERE id = 2; DELETE FROM items WHERE id = 6").unwrap();
@@ -139,7 +139,7 @@ fn a_bad_row_is_named_and_the_next_one_comes() {
 }
 
 #[test]
-fn what_is_locked_or_slow_is_given_up() {
+fn locked_files_and_slow_queries_time_out() {
     peers::within(Duration::from_secs(120), ask_what_is_locked_or_slow);
 }
 
@@ -171,7 +171,7 @@ fn ask_what_is_locked_or_slow() {
 }
 
 #[test]
-fn damaged_files_are_sentences() {
+fn damaged_files_give_clear_errors() {
     peers::within(Duration::from_secs(120), read_damaged_files);
 }
 

@@ -41,7 +41,7 @@ fn ours(options: &Options, share: Share, epochs: usize) -> Vec<Value> {
 }
 
 #[test]
-fn samples_and_their_order_are_those_of_the_package() {
+fn samples_and_order_equal_those_of_webdataset() {
     let Some((python, dir, urls)) = made() else {
         return;
     };
@@ -178,7 +178,7 @@ fn samples_and_their_order_are_those_of_the_package() {
 }
 
 #[test]
-fn patterns_are_written_out_as_by_the_package() {
+fn brace_patterns_expand_like_braceexpand() {
     let Some(python) = peers::python(&["webdataset", "braceexpand"]) else {
         return;
     };
@@ -247,7 +247,7 @@ fn patterns_are_written_out_as_by_the_package() {
 }
 
 #[test]
-fn patterns_without_end_are_refused() {
+fn huge_brace_patterns_are_refused() {
     for pattern in [
         "{1..99999999999}",
         "{1..1000000}{1..1000000}",

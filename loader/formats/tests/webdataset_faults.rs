@@ -22,7 +22,7 @@ use peers::archives::{archive, fault, header, peak_mb, read, read_with, sound};
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[test]
-fn what_is_asked_wrongly_is_a_sentence() {
+fn invalid_urls_and_shares_give_clear_errors() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a-0.tar");
     std::fs::write(&path, sound()).unwrap();
@@ -77,7 +77,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
 }
 
 #[test]
-fn damage_is_reported_with_its_place_and_the_next_shard_comes() {
+fn a_damaged_shard_is_named_and_the_next_one_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let whole = sound();
     let path = |name: &str| dir.path().join(name);
@@ -99,7 +99,7 @@ fn damage_is_reported_with_its_place_and_the_next_shard_comes() {
 
 /// If only the checksum at the end of the file is damaged, all samples precede the error.
 #[test]
-fn bytes_that_are_flipped_or_missing_never_panic() {
+fn flipped_or_missing_bytes_never_panic() {
     peers::within(LIMIT, || {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("damaged.tar");
@@ -141,7 +141,7 @@ fn bytes_that_are_flipped_or_missing_never_panic() {
 
 /// A few kilobytes that decompress to a gigabyte.
 #[test]
-fn bombs_take_no_memory() {
+fn decompression_bombs_take_little_memory() {
     peers::within(LIMIT, || {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bomb.tar.gz");

@@ -29,7 +29,7 @@ pub fn right() -> Vec<u8> {
 }
 
 #[test]
-fn wav_files() {
+fn damaged_wav_files_never_panic() {
     let data = [1u8; 400];
     let right = wav(1, 2, 8000, 16, 400, &data);
     let damaged = vec![
@@ -61,7 +61,7 @@ pub const OGG: &[u8] = include_bytes!("../data/noise.ogg");
 const THREE: &[u8] = include_bytes!("../data/three.ogg");
 
 #[test]
-fn flac_files() {
+fn damaged_flac_files_never_panic() {
     let mut damaged = Vec::new();
     for at in 0..60 {
         let mut bytes = FLAC.to_vec();
@@ -73,7 +73,7 @@ fn flac_files() {
 }
 
 #[test]
-fn ogg_files() {
+fn damaged_ogg_files_never_panic() {
     let mut damaged = Vec::new();
     for at in (0..OGG.len()).step_by(OGG.len() / 150) {
         let mut bytes = OGG.to_vec();
@@ -85,7 +85,7 @@ fn ogg_files() {
 }
 
 #[test]
-fn text_files() {
+fn damaged_text_files_never_panic() {
     let dir = tempfile::tempdir().expect("a folder");
     let words = dir.path().join("words.txt");
     crate::common::write(&words, b"<pad>\na\nb\n");

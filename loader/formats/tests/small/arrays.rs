@@ -22,7 +22,7 @@ fn numbers() -> Vec<u8> {
 }
 
 #[test]
-fn npy_slices_and_windows() {
+fn npy_rows_are_slices_or_windows() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.npy");
     write(&path, &npy(">i2", "False", "(3, 2)", &numbers()));
@@ -50,7 +50,7 @@ fn npy_slices_and_windows() {
 }
 
 #[test]
-fn arrays_by_name() {
+fn safetensors_arrays_are_read_by_name() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.safetensors");
     let header = r#"{"__metadata__":{"by":"hand"},"x":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},
@@ -73,7 +73,7 @@ fn arrays_by_name() {
 }
 
 #[test]
-fn packed_arrays_are_unpacked_when_asked_for() {
+fn compressed_npz_arrays_are_read() {
     use std::io::Write as _;
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.npz");

@@ -53,7 +53,7 @@ fn expected() -> [Cell; 2] {
 }
 
 #[test]
-fn rows_of_parquet() {
+fn parquet_files_are_read_as_rows_and_columns() {
     let dir = tempfile::tempdir().expect("a folder");
     let batch = table();
     let mut paths = Vec::new();
@@ -85,7 +85,7 @@ fn rows_of_parquet() {
 }
 
 #[test]
-fn rows_of_arrow() {
+fn arrow_streams_are_read_as_rows() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.arrow");
     let batch = table();
@@ -114,7 +114,7 @@ fn rows_of_arrow() {
 }
 
 #[test]
-fn waveforms() {
+fn wav_files_are_read_as_labelled_waveforms() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut wav = b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0\x40\x1f\0\0\x00\x7d\0\0\x04\0\x10\0data\x08\0\0\0".to_vec();
     wav.extend(
@@ -147,7 +147,7 @@ fn waveforms() {
 }
 
 #[test]
-fn lines_of_words() {
+fn text_lines_are_read_as_vocabulary_numbers() {
     let dir = tempfile::tempdir().expect("a folder");
     let paths = ["a.txt", "words"].map(|name| dir.path().join(name));
     write(&paths[0], b"b a\n\nc\n");
@@ -168,7 +168,7 @@ fn lines_of_words() {
 /// `cargo test --release -p loadscope-formats --test small -- --ignored --nocapture ten_million`
 #[test]
 #[ignore = "a measurement, which writes 300 MB"]
-fn ten_million_rows() {
+fn a_csv_file_of_ten_million_rows_opens() {
     use std::fmt::Write as _;
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.csv");
