@@ -37,7 +37,7 @@ fn open(size: Vec2, theme: Theme) -> (tempfile::TempDir, Harness<'static, App>) 
 }
 
 #[test]
-fn the_main_process_has_one_lane_and_no_other() {
+fn without_workers_the_main_process_is_the_only_lane() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     window.get_by_label("main process lane");
     for other in ["trainer lane", "main thread lane", "reorder buffer lane"] {
@@ -56,7 +56,7 @@ fn the_main_process_has_one_lane_and_no_other() {
 }
 
 #[test]
-fn what_is_loaded_and_what_is_trained_is_shown_in_the_same_lane() {
+fn the_main_process_lane_shows_loading_and_training() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let run = &window.state().state.session.run;
     let path = run.path(2);
@@ -84,7 +84,7 @@ fn what_is_loaded_and_what_is_trained_is_shown_in_the_same_lane() {
 }
 
 #[test]
-fn pictures_without_workers() {
+fn a_run_without_workers_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (name, size, theme) in [
         ("dark", Vec2::new(1100.0, 700.0), Theme::Dark),

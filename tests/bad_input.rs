@@ -29,7 +29,7 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
 }
 
 #[test]
-fn files_that_are_no_recordings_are_refused_with_a_remedy() {
+fn unreadable_files_are_refused_with_a_remedy() {
     let (text, open) = refusal("new.jsonl", b"{\"loadscope\": 99}\n");
     assert!(
         text.contains("version 99") && text.contains("newer Loadscope") && !open,
@@ -52,7 +52,7 @@ fn files_that_are_no_recordings_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_recording_cut_in_half_opens_up_to_the_cut_and_says_so() {
+fn a_truncated_recording_opens_with_a_notice() {
     let (_dir, path) = control_recording();
     let whole = std::fs::read(&path).expect("just written");
     let (text, open) = refusal("half.jsonl.zst", &whole[..whole.len() / 2]);
@@ -60,7 +60,7 @@ fn a_recording_cut_in_half_opens_up_to_the_cut_and_says_so() {
 }
 
 #[test]
-fn a_missing_folder_is_named_where_the_run_was_asked_for() {
+fn a_missing_dataset_folder_is_named_in_the_window() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     window
@@ -77,7 +77,7 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
 }
 
 #[test]
-fn a_run_that_fails_says_why_and_stays_open() {
+fn a_failed_run_shows_its_error_and_stays_open() {
     let mut window = Window::new().open();
     window.state_mut().state.set_up().prefs.options.dataset =
         "synthetic:len=12,cost_ms=1,fail=5".to_owned();
@@ -94,7 +94,7 @@ fn a_run_that_fails_says_why_and_stays_open() {
 }
 
 #[test]
-fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
+fn extreme_recorded_options_are_shown_without_panic() {
     use loadscope_trace::{EventKind, RunOptions};
     let mut events = crate::fixture::control_sequence();
     for event in &mut events {
@@ -129,7 +129,7 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
 }
 
 #[test]
-fn lost_events_are_counted_in_red() {
+fn dropped_events_are_counted_in_the_window() {
     use loadscope_trace::{Event, EventKind, Nanos, RunId};
     let (_dir, path) = control_recording();
     let mut window = Window {

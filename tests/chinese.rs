@@ -125,7 +125,7 @@ impl Faults {
 }
 
 #[test]
-fn no_english_sentence_is_left_without_a_run() {
+fn a_window_without_a_run_is_fully_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
     let mut window = chinese(Window::new());
@@ -158,7 +158,7 @@ fn every_menu_is_chinese() {
 }
 
 #[test]
-fn no_english_sentence_is_left_with_a_run() {
+fn a_window_with_a_run_is_fully_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
     let (_dir, mut window) = with_recording(Theme::Dark, SMALL);
@@ -204,7 +204,7 @@ fn no_english_sentence_is_left_with_a_run() {
 
 /// Texts below the visible area were once not checked, and "trainer step" and "cores" were English.
 #[test]
-fn what_is_below_the_fold_is_chinese() {
+fn texts_below_the_visible_area_are_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
     let (_dir, mut window) = with_recording(Theme::Dark, Vec2::new(1600.0, 2600.0));
@@ -221,7 +221,7 @@ fn what_is_below_the_fold_is_chinese() {
 }
 
 #[test]
-fn a_run_that_failed_is_in_chinese() {
+fn a_failed_run_is_shown_in_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -238,7 +238,7 @@ fn a_run_that_failed_is_in_chinese() {
 }
 
 #[test]
-fn the_language_changes_at_once_and_is_kept() {
+fn a_language_change_applies_at_once_and_is_stored() {
     let _turn = alone();
     let mut window = Window::new().open();
     assert_eq!(language(), Language::En);
@@ -254,7 +254,7 @@ fn the_language_changes_at_once_and_is_kept() {
 }
 
 #[test]
-fn pictures_in_chinese() {
+fn chinese_windows_match_their_images() {
     let _turn = alone();
     let mut results = SnapshotResults::new();
     for (theme, end) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
@@ -290,7 +290,7 @@ fn learned(window: &mut Harness<'static, App>, command: impl Into<Command>) {
 }
 
 #[test]
-fn pictures_of_the_quiz_and_of_cases_in_chinese() {
+fn chinese_quiz_and_cases_match_their_images() {
     let _turn = alone();
     let mut results = SnapshotResults::new();
     let mut window = Window {

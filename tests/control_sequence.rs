@@ -31,7 +31,7 @@ fn said(run: &Run, step: usize) -> Option<String> {
 }
 
 #[test]
-fn stepping_through_the_recording_shows_the_order_of_the_real_loader() {
+fn stepping_shows_the_order_of_the_real_dataloader() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -60,7 +60,7 @@ fn stepping_through_the_recording_shows_the_order_of_the_real_loader() {
 }
 
 #[test]
-fn the_batches_behind_the_slow_one_are_held_and_the_wait_is_the_trainers() {
+fn batches_after_the_slow_one_are_held_while_training_waits() {
     let run = run();
     let held: Vec<u32> = run
         .batches()

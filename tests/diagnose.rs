@@ -51,7 +51,7 @@ fn ask(window: &mut Harness<'static, App>, command: Command) {
 
 /// The tooltip of a disabled button gives the reason.
 #[test]
-fn a_forecast_that_cannot_be_checked_says_why() {
+fn an_uncheckable_forecast_shows_the_reason() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     let state = window.state_mut().state.set_up();
     state.session.run.info.origin = Origin::Import("a profiler".to_owned());
@@ -64,7 +64,7 @@ fn a_forecast_that_cannot_be_checked_says_why() {
 }
 
 #[test]
-fn pictures_of_the_proof() {
+fn the_diagnosis_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, LARGE, "diagnose_proof"),
@@ -80,7 +80,7 @@ fn pictures_of_the_proof() {
 
 /// Screenshot of the recording whose report is in the README.
 #[test]
-fn the_picture_of_the_readme() {
+fn the_readme_diagnosis_matches_its_image() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/lessons/cases");
     let mut window = Window {
         theme: Theme::Dark,
@@ -99,7 +99,7 @@ fn the_picture_of_the_readme() {
 }
 
 #[test]
-fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
+fn the_verdict_is_exact_and_links_to_its_evidence() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     assert_eq!(window.state().state.prefs.workspace, Workspace::Diagnose);
     for text in [
@@ -122,7 +122,7 @@ fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
 }
 
 #[test]
-fn a_forecast_is_picked_applied_and_comes_true() {
+fn an_applied_forecast_is_confirmed_by_the_run() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     let place = "num_workers=3, prefetch_factor=2";
     window.get_by_label_contains(place).click();
@@ -146,7 +146,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
 
 /// The title was once the text of a button: "Reset to recorded".
 #[test]
-fn the_forecast_of_the_recorded_settings_has_their_name() {
+fn the_recorded_settings_have_their_own_forecast_title() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     ask(&mut window, Command::Pick(Some((2, 2))));
     window.get_by_label("The recorded settings");
@@ -154,7 +154,7 @@ fn the_forecast_of_the_recorded_settings_has_their_name() {
 }
 
 #[test]
-fn another_order_changes_the_table_and_can_be_taken_back() {
+fn a_changed_in_order_updates_forecasts_and_can_be_reset() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     window.get_by_label("what if in_order").click();
     window.run();
@@ -167,7 +167,7 @@ fn another_order_changes_the_table_and_can_be_taken_back() {
 }
 
 #[test]
-fn another_recording_is_put_beside_and_away_again() {
+fn a_second_recording_can_be_compared_and_removed() {
     let mut window = simulated(proof(), Theme::Light, vec2(1440.0, 900.0));
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("other.jsonl");
@@ -190,7 +190,7 @@ fn another_recording_is_put_beside_and_away_again() {
 }
 
 #[test]
-fn without_a_run_it_says_what_to_do() {
+fn diagnose_without_a_run_says_how_to_start() {
     let mut results = SnapshotResults::new();
     let mut window = Window {
         theme: Theme::Dark,

@@ -53,7 +53,7 @@ fn drop_on(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
 }
 
 #[test]
-fn what_is_held_over_the_window_is_named_and_opens_when_dropped() {
+fn a_dragged_file_is_named_and_opens_when_dropped() {
     let (dir, path) = control_recording();
     let mut window = Window::new().open();
     hold(&mut window, std::slice::from_ref(&path));
@@ -69,7 +69,7 @@ fn what_is_held_over_the_window_is_named_and_opens_when_dropped() {
 }
 
 #[test]
-fn of_several_files_the_first_is_shown_and_a_second_is_compared_with_it() {
+fn two_dropped_files_are_shown_and_compared() {
     let (_dir, first) = control_recording();
     let (_other, second) = control_recording();
     let mut window = Window::new().open();
@@ -82,7 +82,7 @@ fn of_several_files_the_first_is_shown_and_a_second_is_compared_with_it() {
 }
 
 #[test]
-fn pictures_that_are_dropped_are_what_is_loaded() {
+fn a_dropped_image_folder_becomes_the_dataset() {
     let pictures = photographs(3);
     let mut window = Window::new().open();
     drop_on(&mut window, &[pictures.path().to_owned()]);
@@ -91,7 +91,7 @@ fn pictures_that_are_dropped_are_what_is_loaded() {
 }
 
 #[test]
-fn pictures_of_files_that_are_held_over_the_window() {
+fn files_dragged_over_the_window_match_their_images() {
     let mut results = SnapshotResults::new();
     let (_dir, path) = control_recording();
     for (theme, end) in [(Theme::Dark, ""), (Theme::Light, "-light")] {
@@ -114,7 +114,7 @@ fn pictures_of_files_that_are_held_over_the_window() {
 
 /// A folder may contain very many files or be on another host, so a thread reads it.
 #[test]
-fn what_is_opened_is_looked_at_elsewhere() {
+fn opened_files_are_inspected_by_a_thread() {
     let (dir, path) = control_recording();
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
@@ -132,7 +132,7 @@ fn what_is_opened_is_looked_at_elsewhere() {
 
 /// A large run has many allocations, so a thread frees it soon after.
 #[test]
-fn a_run_that_is_dropped_is_let_go_of() {
+fn a_discarded_run_is_freed() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],

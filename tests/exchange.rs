@@ -28,7 +28,7 @@ const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
 const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
 
 #[test]
-fn a_trace_of_torch_profiler_opens_and_leaves_the_options_alone() {
+fn a_profiler_trace_opens_without_changing_the_options() {
     let mut window = open("profiler/workers.json.gz", SMALL, Theme::Dark);
     let state = &window.state().state;
     assert!(matches!(
@@ -58,7 +58,7 @@ fn a_folder_of_lotus_logs_opens_with_its_workers() {
 }
 
 #[test]
-fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
+fn spdl_statistics_are_shown_as_zoomable_charts() {
     let mut pictures = SnapshotResults::new();
     for (size, theme, name) in [
         (SMALL, Theme::Dark, "exchange_spdl_dark"),
@@ -132,7 +132,7 @@ fn a_run_is_exported_in_the_background() {
 }
 
 #[test]
-fn what_is_shown_is_not_written_over() {
+fn the_shown_recording_is_never_overwritten() {
     let (dir, path) = control_recording();
     // The exported table would have this name.
     let table = dir.path().join("run.samples.csv");
@@ -173,7 +173,7 @@ fn what_is_shown_is_not_written_over() {
 }
 
 #[test]
-fn without_a_run_there_is_nothing_to_export() {
+fn export_without_a_run_is_refused() {
     let mut window = Window::new().open();
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run();
@@ -202,7 +202,7 @@ fn an_import_is_saved_as_a_recording() {
 }
 
 #[test]
-fn a_foreign_file_is_named_and_replaces_nothing() {
+fn opening_a_foreign_file_names_it_and_keeps_the_run() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],

@@ -82,7 +82,7 @@ impl Film {
 
 #[test]
 #[ignore = "cargo xtask film makes the films"]
-fn films() {
+fn readme_films_are_drawn() {
     head_of_line_blocking();
     time_travel();
 }

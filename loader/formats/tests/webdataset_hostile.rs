@@ -262,7 +262,7 @@ fn hostile() -> Vec<Variant> {
 }
 
 #[test]
-fn hostile_archives_are_sentences() {
+fn hostile_archives_give_clear_errors() {
     peers::within(LIMIT, || {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("hostile.tar");
