@@ -24,7 +24,7 @@ fn load(options: &RunOptions) -> (Run, Option<String>) {
 }
 
 #[test]
-fn two_hundred_photographs_come_with_pictures_labels_and_stages() {
+fn an_image_folder_loads_with_labels_and_stage_times() {
     let dir = photographs(200);
     let options = RunOptions {
         dataset: format!("folder:{}", dir.path().display()),
@@ -65,7 +65,7 @@ fn two_hundred_photographs_come_with_pictures_labels_and_stages() {
 }
 
 #[test]
-fn a_broken_picture_is_named_and_the_run_stops_or_goes_on() {
+fn a_broken_image_is_named_and_stops_or_skips_by_on_error() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for k in 0..6 {
         red_png(&dir.path().join(format!("{k}.png")));

@@ -66,7 +66,7 @@ type Change = fn(&mut RunOptions);
 
 /// "1 option changed" once pushed all rows down by 30 points, so the second click hit another row.
 #[test]
-fn rows_stay_where_they_are_while_they_are_edited() {
+fn option_rows_do_not_move_while_edited() {
     let mut window = form(268.0);
     let changes: [(&str, Change); 10] = [
         ("num_workers", |o| o.num_workers = 5),
@@ -92,7 +92,7 @@ fn rows_stay_where_they_are_while_they_are_edited() {
 
 /// `WeightedRandom, balanced` once covered the name of its row, and an arrow covered "dataset".
 #[test]
-fn no_choice_lies_over_its_name() {
+fn choices_do_not_cover_option_names() {
     let samplers = [
         "",
         "sequential",
@@ -174,7 +174,7 @@ fn press(window: &mut Harness<'static, App>, key: Key) {
 
 /// After opening with the mouse, the first Down once selected the entry that was already chosen. Letters did nothing.
 #[test]
-fn lists_go_to_the_next_entry_and_to_letters() {
+fn lists_follow_arrow_keys_and_typed_letters() {
     for by_mouse in [true, false] {
         let mut window = form(268.0);
         let open = |window: &mut Harness<'static, App>, name: &str| {

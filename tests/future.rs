@@ -179,12 +179,12 @@ fn compare(events: &[Event], shares: &[f64]) {
 }
 
 #[test]
-fn with_the_future_hidden_the_window_shows_the_run_that_ended_there() {
+fn a_hidden_future_looks_like_a_run_that_ended_there() {
     compare(&control_sequence(), &[0.15, 0.4, 0.6, 0.85]);
 }
 
 #[test]
-fn so_it_does_for_runs_of_all_kinds() {
+fn a_hidden_future_looks_ended_in_simulated_runs() {
     for seed in 0..4 {
         let events = simulate(&options(seed)).expect("sound options");
         compare(
@@ -196,7 +196,7 @@ fn so_it_does_for_runs_of_all_kinds() {
 
 /// "sample 19 of 32" and its strip once became "32 samples" when the future was hidden.
 #[test]
-fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
+fn a_hidden_future_leaves_past_progress_visible() {
     let options = RunOptions {
         batch_size: Some(8),
         num_workers: 2,
@@ -256,7 +256,7 @@ fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
 
 /// At t = 0, the inspector once showed images and a histogram of a batch that was not dispatched yet.
 #[test]
-fn contents_are_shown_once_the_batch_is_collated() {
+fn batch_contents_are_shown_only_after_collation() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         size: Vec2::new(1920.0, 1080.0),
@@ -300,7 +300,7 @@ fn contents_are_shown_once_the_batch_is_collated() {
 }
 
 #[test]
-fn the_future_is_hidden_by_key_and_time_goes_on_by_key() {
+fn keys_hide_the_future_and_advance_the_time() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -343,7 +343,7 @@ fn the_future_is_hidden_by_key_and_time_goes_on_by_key() {
 }
 
 #[test]
-fn pictures_of_the_hidden_future() {
+fn windows_with_a_hidden_future_match_their_images() {
     let mut results = egui_kittest::SnapshotResults::new();
     for (theme, size, name) in [
         (

@@ -59,7 +59,7 @@ fn killed() -> (TempDir, String) {
 }
 
 #[test]
-fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
+fn the_run_of_a_killed_window_is_offered_and_can_be_saved() {
     let (dir, shown) = killed();
     let mut window = open(dir.path());
     assert!(
@@ -97,7 +97,7 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
 
 /// The journal file appears and is written during the run, not at its end.
 #[test]
-fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
+fn a_running_run_is_journaled_and_offered_after_a_kill() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     window.state_mut().state.set_up().prefs.options = RunOptions {
@@ -152,7 +152,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
 
 /// A damaged journal has a name that says so. A click suggests a repair.
 #[test]
-fn a_damaged_journal_is_offered_and_stays() {
+fn a_damaged_journal_is_offered_and_kept() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("000000000000001-000.jsonl.zst");
     std::fs::write(&path, "{\"loadscope\":1}\n?\n{}\n").expect("room");
@@ -180,7 +180,7 @@ fn exit(mut window: Harness<'static, App>) {
 }
 
 #[test]
-fn a_run_that_is_saved_or_dropped_leaves_no_journal() {
+fn a_saved_or_discarded_run_leaves_no_journal() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     let ctx = window.ctx.clone();
@@ -204,7 +204,7 @@ fn a_run_that_is_saved_or_dropped_leaves_no_journal() {
 }
 
 #[test]
-fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
+fn runs_kept_for_next_time_are_offered_at_the_next_start() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     let ctx = window.ctx.clone();
@@ -231,7 +231,7 @@ fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
 }
 
 #[test]
-fn runs_that_are_discarded_leave_no_journal() {
+fn runs_discarded_at_quit_leave_no_journal() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     let ctx = window.ctx.clone();
@@ -282,7 +282,7 @@ fn an_existing_file_is_replaced_only_after_a_question() {
 }
 
 #[test]
-fn what_is_offered_and_asked_can_be_seen() {
+fn offered_runs_and_questions_match_their_images() {
     let mut pictures = SnapshotResults::new();
     for theme in [Theme::Dark, Theme::Light] {
         let name = format!("{theme:?}").to_lowercase();

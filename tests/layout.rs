@@ -91,7 +91,7 @@ impl Faults {
 }
 
 #[test]
-fn the_start_page_fits() {
+fn the_start_page_fits_every_window_size() {
     let mut faults = Faults::default();
     for (size, theme) in settings() {
         let mut window = Window {
@@ -106,7 +106,7 @@ fn the_start_page_fits() {
 }
 
 #[test]
-fn every_workspace_fits() {
+fn every_workspace_fits_every_window_size() {
     let mut faults = Faults::default();
     for (size, theme) in settings() {
         let (_dir, path) = control_recording();
@@ -152,7 +152,7 @@ fn every_workspace_fits() {
 }
 
 #[test]
-fn what_lies_over_the_window_fits() {
+fn dialogs_and_overlays_fit_every_window_size() {
     let mut faults = Faults::default();
     for (size, theme) in settings() {
         let dir = tempfile::tempdir().expect("a temporary folder");

@@ -10,7 +10,7 @@ use crate::texts::texts;
 
 /// The counters below the pipeline once showed the answer.
 #[test]
-fn counters_are_covered_while_a_question_asks() {
+fn counters_are_hidden_while_a_question_is_open() {
     let size = Vec2::new(1920.0, 1080.0);
     let mut window = lesson(5, Language::En, Theme::Dark, size);
     to_step(&mut window, 1);
@@ -46,7 +46,7 @@ fn is_disabled(window: &Harness<'static, App>, name: &str) -> bool {
 
 /// The order of the next run once showed the answer.
 #[test]
-fn orders_are_not_predicted_while_a_question_asks() {
+fn order_prediction_is_off_while_a_question_is_open() {
     let size = Vec2::new(1100.0, 700.0);
     let mut window = lesson(3, Language::En, Theme::Dark, size);
     to_step(&mut window, 3);

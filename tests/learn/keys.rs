@@ -42,7 +42,7 @@ fn reach(window: &mut Harness<'static, App>) {
 
 /// From the list of lessons to the end of the last lesson.
 #[test]
-fn every_lesson_is_finished_with_keys_alone() {
+fn every_lesson_can_be_finished_in_the_window_by_keyboard() {
     let mut window = Window {
         size: Vec2::new(1100.0, 700.0),
         ..Window::new()
@@ -111,7 +111,7 @@ fn is_asking(window: &Harness<'static, App>) -> bool {
 
 /// A digit selects and Enter answers, so the user sees the explanation.
 #[test]
-fn a_choice_is_answered_with_enter() {
+fn a_digit_selects_a_choice_and_enter_answers() {
     let mut window = Window::new().open();
     open_question(&mut window, |kind| matches!(kind, Kind::Choice(_)));
     let workspace = window.state().state.prefs.workspace;
@@ -127,7 +127,7 @@ fn a_choice_is_answered_with_enter() {
 
 /// An empty field keeps the focus, and one Shift+Enter skips it.
 #[test]
-fn a_number_field_keeps_the_keyboard_until_it_is_answered() {
+fn a_number_field_keeps_the_focus_until_answered() {
     let mut window = Window::new().open();
     open_question(&mut window, |kind| matches!(kind, Kind::Number { .. }));
     for _ in 0..2 {
@@ -147,7 +147,7 @@ fn a_number_field_keeps_the_keyboard_until_it_is_answered() {
 
 /// Keys between two frames are processed in order.
 #[test]
-fn an_order_typed_at_once_is_complete() {
+fn an_order_typed_within_one_frame_is_complete() {
     let mut window = Window::new().open();
     open_question(&mut window, |kind| matches!(kind, Kind::Order(_)));
     let workspace = window.state().state.prefs.workspace;
@@ -165,7 +165,7 @@ fn an_order_typed_at_once_is_complete() {
 
 /// *Close* once scrolled away with the list, and the workspace tabs lit up although nothing changed.
 #[test]
-fn the_way_out_of_the_list_stays_in_sight() {
+fn the_close_button_of_the_lesson_list_stays_visible() {
     let mut window = Window {
         size: Vec2::new(760.0, 480.0),
         ..Window::new()
@@ -208,7 +208,7 @@ fn the_way_out_of_the_list_stays_in_sight() {
 
 /// Enter once removed the focus from a field without a number, and later digits were lost.
 #[test]
-fn a_number_is_still_typed_after_enter_without_one() {
+fn a_number_field_keeps_the_focus_after_an_empty_enter() {
     let mut found = 0;
     for number in 1..=loadscope_lessons::LESSONS as u32 {
         let mut window = lesson(number, Language::En, Theme::Dark, Vec2::new(1100.0, 700.0));

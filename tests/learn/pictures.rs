@@ -30,7 +30,7 @@ const STEPS: [(u32, Language, usize, &str); 7] = [
 ];
 
 #[test]
-fn pictures_of_each_kind_of_step() {
+fn each_kind_of_lesson_step_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, width, height) in [
         (Theme::Dark, 1100.0, 700.0),
@@ -47,7 +47,7 @@ fn pictures_of_each_kind_of_step() {
 }
 
 #[test]
-fn pictures_of_answers_and_tries() {
+fn answers_and_tries_match_their_images() {
     let mut results = SnapshotResults::new();
     for (theme, width, height) in [(Theme::Light, 1100.0, 700.0), (Theme::Dark, 1920.0, 1080.0)] {
         let size = Vec2::new(width, height);
@@ -74,7 +74,7 @@ fn pictures_of_answers_and_tries() {
 }
 
 #[test]
-fn pictures_of_the_list() {
+fn the_lesson_list_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, language, width, height) in [
         (Theme::Dark, Language::En, 1100.0, 700.0),
@@ -115,7 +115,7 @@ fn empty() -> Harness<'static, App> {
 }
 
 #[test]
-fn pictures_of_the_quiz() {
+fn the_quiz_matches_its_images() {
     let mut results = SnapshotResults::new();
     let mut window = empty();
     command(&mut window, LearnCommand::Quiz(3));
@@ -142,7 +142,7 @@ fn pictures_of_the_quiz() {
 
 /// A simulated case before and after its solution, and a case recorded from a program.
 #[test]
-fn pictures_of_cases() {
+fn cases_match_their_images() {
     let mut results = SnapshotResults::new();
     let mut window = empty();
     command(&mut window, LearnCommand::Case(1, 1));

@@ -16,7 +16,7 @@ fn window(language: Language) -> Harness<'static, App> {
 
 /// Every third answer is wrong, and one question is skipped.
 #[test]
-fn a_quiz_is_gone_through_and_wrong_answers_are_explained() {
+fn a_completed_quiz_explains_the_wrong_answers() {
     for language in Language::ALL {
         let mut window = window(language);
         command(&mut window, LearnCommand::Quiz(3));
@@ -101,7 +101,7 @@ fn a_case_hides_the_diagnosis_until_it_is_solved() {
 
 /// A case has a fixed number of causes. Naming one more removes the first.
 #[test]
-fn only_so_many_causes_can_be_named() {
+fn naming_too_many_causes_removes_the_first() {
     let mut window = window(Language::Zh);
     command(&mut window, LearnCommand::Case(1, 1));
     settle(&mut window);
@@ -117,7 +117,7 @@ fn only_so_many_causes_can_be_named() {
 
 /// "4 workers yield 800 samples, 200 of them unique" once named the cause before the case was solved.
 #[test]
-fn the_order_of_the_next_epoch_does_not_name_the_cause_of_a_case() {
+fn the_next_epoch_does_not_reveal_the_cause_of_a_case() {
     let mut all = (1..20).flat_map(|seed| (1..=5).map(move |number| (seed, number)));
     let found = all.find(|(seed, number)| {
         let case = Case::of(*seed, *number).expect("a case");
@@ -167,7 +167,7 @@ fn answers(window: &Harness<'static, App>) -> usize {
 }
 
 #[test]
-fn a_digit_alone_answers_no_question_of_the_quiz() {
+fn a_digit_alone_answers_no_quiz_question() {
     let mut window = quiz_at(|kind| matches!(kind, Kind::Choice(_)));
     let before = answers(&window);
     let workspace = window.state().state.prefs.workspace;
@@ -180,7 +180,7 @@ fn a_digit_alone_answers_no_question_of_the_quiz() {
 }
 
 #[test]
-fn an_empty_number_of_the_quiz_keeps_the_keyboard() {
+fn an_empty_number_field_of_the_quiz_keeps_the_focus() {
     let mut window = quiz_at(|kind| matches!(kind, Kind::Number { .. }));
     let before = answers(&window);
     for _ in 0..2 {

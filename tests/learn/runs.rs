@@ -17,7 +17,7 @@ fn options() -> RunOptions {
 
 /// A lesson once changed the options of the next run, and its runs replaced the user's own.
 #[test]
-fn the_users_own_run_and_options_come_back() {
+fn leaving_a_lesson_restores_the_users_run_and_options() {
     let mut window = Window::new();
     window.prefs.options = options();
     let mut window = window.open();
@@ -66,7 +66,7 @@ fn one_key_returns_to_the_step() {
 
 /// After an answer, the run plays to the instant that shows it, and stops when the user continues.
 #[test]
-fn the_run_plays_to_the_answer() {
+fn an_answer_plays_the_run_to_its_instant() {
     let mut window = Window {
         moves: true,
         ..Window::new()
@@ -96,7 +96,7 @@ fn the_run_plays_to_the_answer() {
 
 /// After a restart, a lesson continues at the step reached, in the chosen language.
 #[test]
-fn progress_is_kept_with_the_preferences() {
+fn lesson_progress_is_stored_in_the_preferences() {
     let mut window = lesson(3, Language::Zh, Theme::Dark, Vec2::new(1100.0, 700.0));
     key(&mut window, Key::Enter);
     settle(&mut window);
@@ -116,7 +116,7 @@ fn progress_is_kept_with_the_preferences() {
 
 /// A lesson file under development is reloaded at the current step, and its errors are shown.
 #[test]
-fn a_file_that_is_being_written_is_read_again() {
+fn a_changed_lesson_file_is_reloaded() {
     use loadscope::window::preview::Learn;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("07.en.toml");
