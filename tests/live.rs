@@ -10,7 +10,7 @@ use loadscope_trace::{RunOptions, Stage, Summary};
 use crate::fixture::{Window, wait};
 
 #[test]
-fn one_click_runs_the_digits_and_the_recording_gives_the_same_run_back() {
+fn the_recorded_digits_demo_reads_back_as_the_same_run() {
     let mut window = Window::new().open();
     window.get_by_label("Run the digits demo").click();
     window.run_steps(2);
@@ -103,7 +103,7 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
 }
 
 #[test]
-fn clicking_a_batch_shows_what_is_inside() {
+fn selecting_a_batch_shows_its_contents() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::RunDemo.into());
@@ -129,7 +129,7 @@ fn clicking_a_batch_shows_what_is_inside() {
 }
 
 #[test]
-fn an_idle_window_is_not_drawn() {
+fn an_idle_window_requests_no_repaint() {
     let mut window = Window::new().open();
     assert!(window.run() <= 2, "the welcome screen comes to rest");
     let ctx = window.ctx.clone();

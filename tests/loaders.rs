@@ -109,7 +109,7 @@ fn the_slowest_rank_is_shown_first_and_named() {
 }
 
 #[test]
-fn another_loader_is_shown_at_the_same_moment() {
+fn switching_loaders_keeps_the_cursor_time() {
     let (mut window, _dir) = open(Theme::Dark, LARGE);
     ask(
         &mut window,
@@ -156,7 +156,7 @@ fn validated() -> Vec<Event> {
 }
 
 #[test]
-fn the_time_of_a_program_with_two_loaders_is_one_bar() {
+fn one_bar_shows_the_time_of_both_loaders() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, LARGE, "loaders-program"),
@@ -191,7 +191,7 @@ fn the_time_of_a_program_with_two_loaders_is_one_bar() {
 }
 
 #[test]
-fn a_single_loader_has_no_tab_of_loaders() {
+fn a_single_loader_has_no_loaders_tab() {
     let mut window = Window::new().open();
     window.key_press(Key::K);
     window.run();

@@ -15,7 +15,7 @@ use crate::texts::{Picture as _, cut, overlapping};
 const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
 
 #[test]
-fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
+fn a_right_click_on_a_chip_opens_its_batch_menu() {
     let (_dir, mut window) = open(USUAL, Theme::Dark);
     window.get_by_label("batch 3, fetching").click_secondary();
     window.run();
@@ -33,7 +33,7 @@ fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
 
 /// The tooltip of a lane once hid the entries of its menu.
 #[test]
-fn no_tooltip_lies_over_a_menu() {
+fn tooltips_do_not_cover_an_open_menu() {
     use eframe::egui::Order;
 
     let (_dir, mut window) = open(USUAL, Theme::Dark);
@@ -86,7 +86,7 @@ fn secondary_click(window: &mut Harness<'static, App>, at: eframe::egui::Pos2) {
 
 /// The remaining height for the menu was once negative.
 #[test]
-fn a_menu_has_a_height_in_a_window_that_is_lower_than_its_bar() {
+fn a_menu_has_height_in_a_very_low_window() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 40.0), Theme::Dark);
     window.get_by_label("File").click();
     window.run();
@@ -95,7 +95,7 @@ fn a_menu_has_a_height_in_a_window_that_is_lower_than_its_bar() {
 }
 
 #[test]
-fn a_right_click_on_a_worker_shows_only_its_batches() {
+fn the_worker_menu_filters_the_table_to_its_batches() {
     let (_dir, mut window) = open(USUAL, Theme::Dark);
     window.get_by_label("worker 1").click_secondary();
     window.run();
@@ -114,7 +114,7 @@ fn a_right_click_on_a_worker_shows_only_its_batches() {
 }
 
 #[test]
-fn a_right_click_on_a_lane_is_about_what_was_clicked() {
+fn a_right_click_on_a_lane_acts_on_the_clicked_part() {
     let (_dir, mut window) = open(USUAL, Theme::Dark);
     let lane = window.get_by_label("trainer lane").rect();
     let press = |window: &mut Harness<'static, App>, at| {
@@ -159,7 +159,7 @@ fn a_right_click_on_a_lane_is_about_what_was_clicked() {
 }
 
 #[test]
-fn words_of_the_pipeline_say_what_pytorch_calls_them() {
+fn pipeline_tooltips_give_the_pytorch_names() {
     let (_dir, mut window) = open(Vec2::new(1920.0, 1080.0), Theme::Dark);
     for (word, pytorch) in [
         ("Reorder buffer", "_task_info"),
@@ -236,7 +236,7 @@ fn the_glossary_opens_with_f1_finds_words_and_closes() {
 }
 
 #[test]
-fn pictures_of_menus() {
+fn menus_match_their_images() {
     let mut results = SnapshotResults::new();
     for (name, size, theme) in [
         ("dark", USUAL, Theme::Dark),

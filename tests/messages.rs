@@ -16,7 +16,7 @@ fn all_of(state: &State) -> String {
 }
 
 #[test]
-fn a_list_of_messages_replayed_gives_the_same_state() {
+fn replaying_the_messages_gives_the_same_state() {
     let (dir, path) = control_recording();
     let other = dir.path().join("other.jsonl.zst");
     std::fs::copy(&path, &other).expect("there is room");

@@ -52,7 +52,7 @@ fn edit(window: &mut Harness<'static, App>, options: RunOptions) {
 }
 
 #[test]
-fn what_differs_from_the_run_that_is_shown_is_marked_and_taken_back() {
+fn changed_options_are_marked_and_can_be_reverted() {
     let size = Vec2::new(1100.0, 1400.0);
     let mut window = simulated(size, Theme::Dark, &options());
     assert!(window.query_by_label_contains("changed").is_none());
@@ -78,7 +78,7 @@ fn what_differs_from_the_run_that_is_shown_is_marked_and_taken_back() {
 }
 
 #[test]
-fn errors_stand_at_their_fields() {
+fn option_errors_are_shown_at_their_fields() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1400.0),
         ..Window::new()
@@ -104,7 +104,7 @@ fn errors_stand_at_their_fields() {
 
 /// After Enter, the list once stayed open. Only a pointer click closed it.
 #[test]
-fn a_drop_down_that_is_used_by_key_closes() {
+fn a_drop_down_closes_after_enter() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1800.0),
         ..Window::new()
@@ -130,7 +130,7 @@ fn a_drop_down_that_is_used_by_key_closes() {
 
 /// Presets and rows write the same text that the command line reads.
 #[test]
-fn costs_are_rows_and_presets() {
+fn cost_presets_write_the_dataset_text() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1400.0),
         ..Window::new()
@@ -165,7 +165,7 @@ fn costs_are_rows_and_presets() {
 
 /// At 760 × 480, buttons once overlapped and crossed the edge, and *Simulate* was missing.
 #[test]
-fn every_button_is_inside_the_window_and_on_its_own_place() {
+fn toolbar_buttons_fit_the_window_without_overlap() {
     for (width, height) in [
         (760.0, 480.0),
         (900.0, 600.0),
@@ -213,7 +213,7 @@ fn every_button_is_inside_the_window_and_on_its_own_place() {
 
 /// In a narrow window, the inspector replaces the options, because both would leave no room for the run.
 #[test]
-fn a_narrow_window_has_one_panel_at_its_side() {
+fn a_narrow_window_shows_one_side_panel_at_a_time() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         size: Vec2::new(760.0, 480.0),
@@ -236,7 +236,7 @@ fn a_narrow_window_has_one_panel_at_its_side() {
 
 /// The options once filled a phone's window. They now close once, and stay open if the user opens them.
 #[test]
-fn the_options_are_closed_at_first_on_a_phone() {
+fn the_options_start_closed_on_a_phone() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         size: Vec2::new(390.0, 844.0),
@@ -255,7 +255,7 @@ fn the_options_are_closed_at_first_on_a_phone() {
 }
 
 #[test]
-fn pictures_of_the_options_against_the_run() {
+fn changed_options_match_their_images() {
     let mut results = SnapshotResults::new();
     for (theme, width, height) in [
         (Theme::Dark, 760.0, 480.0),

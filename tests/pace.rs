@@ -61,7 +61,7 @@ fn a_recording_opens_in_its_longest_wait_or_at_its_error() {
 }
 
 #[test]
-fn at_its_end_a_run_says_how_it_went_and_can_be_replayed() {
+fn an_ended_run_shows_its_outcome_and_can_be_replayed() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "pace_end_dark"),
@@ -108,7 +108,7 @@ fn at_its_end_a_run_says_how_it_went_and_can_be_replayed() {
 }
 
 #[test]
-fn a_run_can_begin_held_and_be_stepped_through() {
+fn a_run_can_start_paused_and_be_stepped() {
     let mut window = Window::new().open();
     window.state_mut().state.set_up().prefs.options = options();
     window.key_press_modifiers(Modifiers::ALT, Key::R);
@@ -142,7 +142,7 @@ fn a_run_can_begin_held_and_be_stepped_through() {
 }
 
 #[test]
-fn a_slow_run_takes_ten_times_as_long_and_says_so() {
+fn a_slow_motion_run_takes_ten_times_as_long() {
     let took = |action: Action| {
         let mut window = Window::new().open();
         window.state_mut().state.set_up().prefs.options = options();
@@ -173,7 +173,7 @@ fn a_slow_run_takes_ten_times_as_long_and_says_so() {
 }
 
 #[test]
-fn chips_glide_for_a_quarter_of_a_second_and_then_nothing_is_drawn_any_more() {
+fn chips_glide_briefly_and_then_repaints_stop() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],

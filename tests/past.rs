@@ -115,7 +115,7 @@ fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
 }
 
 #[test]
-fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
+fn the_timeline_starts_at_the_kept_part_and_can_show_all() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "past_dark"), (Theme::Light, "past_light")] {
         let mut window = open(Vec2::new(1100.0, 700.0), theme);
@@ -147,7 +147,7 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
 }
 
 #[test]
-fn one_goes_into_the_far_past_and_back_by_keys() {
+fn home_toggles_between_the_kept_part_and_the_whole_run() {
     let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let kept = window.state().state.shown();
     window.key_press_modifiers(Modifiers::NONE, Key::Home);
@@ -160,7 +160,7 @@ fn one_goes_into_the_far_past_and_back_by_keys() {
 
 /// A live run with a memory limit, whose old part is no longer in memory.
 #[test]
-fn the_status_line_says_what_of_a_live_run_is_in_memory() {
+fn the_status_line_shows_the_time_kept_in_memory() {
     for (theme, size) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0)),
         (Theme::Light, Vec2::new(1920.0, 1080.0)),
@@ -191,7 +191,7 @@ fn the_status_line_says_what_of_a_live_run_is_in_memory() {
 
 /// The card once said that ten hours took a second.
 #[test]
-fn the_card_at_the_end_does_not_call_what_is_kept_the_epoch() {
+fn the_end_card_does_not_call_the_kept_part_an_epoch() {
     let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     window.state_mut().state.set_up().session.cursor = Cursor::Live;
     window.run();

@@ -49,7 +49,7 @@ fn lesson_14_shows_the_title_of_the_forecasts() {
 }
 
 #[test]
-fn a_click_on_a_dot_goes_to_a_step_that_was_reached() {
+fn a_click_on_a_dot_opens_a_reached_step() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
     to_step(&mut window, 3);
     let steps = playing(&window).play.position().1;

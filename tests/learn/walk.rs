@@ -147,28 +147,28 @@ const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
 const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
 
 #[test]
-fn every_lesson_is_gone_through_in_english_with_right_answers() {
+fn lessons_complete_in_english_with_right_answers() {
     all_lessons(Language::En, true, Theme::Dark, USUAL);
 }
 
 #[test]
-fn every_lesson_is_gone_through_in_english_with_wrong_answers() {
+fn lessons_complete_in_english_with_wrong_answers() {
     all_lessons(Language::En, false, Theme::Light, LARGE);
 }
 
 #[test]
-fn every_lesson_is_gone_through_in_chinese_with_right_answers() {
+fn lessons_complete_in_chinese_with_right_answers() {
     all_lessons(Language::Zh, true, Theme::Light, LARGE);
 }
 
 #[test]
-fn every_lesson_is_gone_through_in_chinese_with_wrong_answers() {
+fn lessons_complete_in_chinese_with_wrong_answers() {
     all_lessons(Language::Zh, false, Theme::Dark, USUAL);
 }
 
 /// A lecture advances with one key and asks no questions.
 #[test]
-fn a_lecture_is_gone_through_with_one_key() {
+fn one_key_advances_a_whole_lecture() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
     command(&mut window, Action::ToggleLecture);
     settle(&mut window);
@@ -186,7 +186,7 @@ fn a_lecture_is_gone_through_with_one_key() {
 
 /// A click on the part itself counts as an answer, like its button.
 #[test]
-fn a_click_in_the_window_is_an_answer() {
+fn a_click_on_a_part_answers_the_question() {
     let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
     key(&mut window, Key::Enter);
     settle(&mut window);

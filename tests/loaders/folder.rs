@@ -30,7 +30,7 @@ fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) 
 }
 
 #[test]
-fn eight_ranks_of_two_hosts_stand_on_one_axis() {
+fn eight_ranks_of_two_hosts_share_one_time_axis() {
     let (window, _dir) = open(Theme::Dark, LARGE);
     let state = &window.state().state;
     let all = state.session.loaders.all(&state.session.run);
@@ -54,7 +54,7 @@ fn eight_ranks_of_two_hosts_stand_on_one_axis() {
 }
 
 #[test]
-fn the_slow_rank_is_seen_among_the_others() {
+fn the_slow_rank_is_named_as_the_straggler() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, LARGE, "loaders-ranks"),
@@ -83,7 +83,7 @@ fn the_slow_rank_is_seen_among_the_others() {
 }
 
 #[test]
-fn a_session_is_saved_as_one_recording_that_is_the_same() {
+fn a_session_saves_as_one_recording_with_equal_runs() {
     let (mut window, dir) = open(Theme::Dark, SMALL);
     let path = dir.path().join("together.jsonl.zst");
     ask(&mut window, Command::SaveTo(path.clone()));
@@ -105,7 +105,7 @@ fn a_session_is_saved_as_one_recording_that_is_the_same() {
 }
 
 #[test]
-fn the_options_of_the_program_are_read_and_taken_over() {
+fn recorded_options_can_be_loaded_and_undone() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
     let mine = window.state().state.prefs.options.clone();
     assert!(window.query_by_label("Recorded program").is_some());
