@@ -26,7 +26,7 @@ fn screenshot(window: &mut Harness<'static, App>, name: &str) {
 }
 
 #[test]
-fn pictures_of_the_welcome() {
+fn the_start_page_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [
         (Theme::Dark, "welcome_dark"),
@@ -55,7 +55,7 @@ fn held() -> [Command; 2] {
 }
 
 #[test]
-fn a_picture_of_the_debug_workspace() {
+fn the_debug_workspace_matches_its_image() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         theme: Theme::Light,
@@ -69,7 +69,7 @@ fn a_picture_of_the_debug_workspace() {
 }
 
 #[test]
-fn pictures_of_small_and_large_windows() {
+fn small_and_large_windows_match_their_images() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "debug_small"),
@@ -93,7 +93,7 @@ fn pictures_of_small_and_large_windows() {
 }
 
 #[test]
-fn pictures_of_the_table_and_the_help() {
+fn table_and_help_match_their_images() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -113,7 +113,7 @@ fn pictures_of_the_table_and_the_help() {
 }
 
 #[test]
-fn pictures_of_the_plots() {
+fn the_plots_workspace_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "plots_dark"), (Theme::Light, "plots_light")] {
         let (_dir, path) = control_recording();
@@ -137,7 +137,7 @@ fn pictures_of_the_plots() {
 }
 
 #[test]
-fn pictures_of_a_failed_and_of_an_empty_run() {
+fn failed_and_empty_runs_match_their_images() {
     let mut window = Window::new().open();
     do_all(
         &mut window,

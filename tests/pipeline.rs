@@ -165,7 +165,7 @@ fn shots() -> Vec<Shot> {
 }
 
 #[test]
-fn pictures_of_the_pipeline() {
+fn the_pipeline_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (name, play, (idx, stage), size, theme) in shots() {
         let run = enact(play);
@@ -178,7 +178,7 @@ fn pictures_of_the_pipeline() {
 }
 
 #[test]
-fn a_click_selects_and_a_second_one_clears() {
+fn a_click_selects_and_a_second_click_deselects() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
     let (mut harness, asked) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
@@ -208,7 +208,7 @@ fn a_click_selects_and_a_second_one_clears() {
 }
 
 #[test]
-fn it_says_what_happens_and_what_the_trainer_waits_for() {
+fn the_pipeline_names_the_held_and_the_awaited_batch() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
@@ -224,7 +224,7 @@ fn it_says_what_happens_and_what_the_trainer_waits_for() {
 }
 
 #[test]
-fn every_step_can_be_looked_at() {
+fn the_pipeline_draws_every_step() {
     for play in [
         Play::default(),
         Play {
@@ -247,7 +247,7 @@ fn every_step_can_be_looked_at() {
 }
 
 #[test]
-fn a_wait_is_seen_as_soon_as_it_begins() {
+fn a_wait_is_shown_as_soon_as_it_begins() {
     let mut run = Run::default();
     let kinds = [
         EventKind::EpochStarted { epoch: 0 },
@@ -268,7 +268,7 @@ fn a_wait_is_seen_as_soon_as_it_begins() {
 }
 
 #[test]
-fn a_run_without_batches_says_how_to_make_some() {
+fn an_empty_pipeline_says_how_to_run() {
     let (mut harness, asked) = pipeline((700.0, 220.0), Theme::Dark, State::default());
     harness.run();
     harness.get_by_label("No batches yet — press Ctrl+R to run");
@@ -277,7 +277,7 @@ fn a_run_without_batches_says_how_to_make_some() {
 }
 
 #[test]
-fn out_of_order_any_batch_will_do() {
+fn without_in_order_the_trainer_waits_for_any_batch() {
     for (width, is_saved) in [(520.0, false), (776.0, false), (1100.0, true)] {
         let mut run = enact(Play::default());
         run.info.options.in_order = false;
@@ -298,7 +298,7 @@ fn out_of_order_any_batch_will_do() {
 }
 
 #[test]
-fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
+fn a_failed_batch_is_shown_in_the_training_loop() {
     let mut run = Run::default();
     crate::fixture::failed_sequence()
         .iter()
@@ -311,7 +311,7 @@ fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
 }
 
 #[test]
-fn where_a_recording_is_cut_off_the_pipeline_says_so() {
+fn the_pipeline_marks_the_end_of_a_truncated_recording() {
     let run = enact(Play::default());
     let mut state = state(run, Cursor::Live);
     state.session.source = Source::Recording {
@@ -332,7 +332,7 @@ fn where_a_recording_is_cut_off_the_pipeline_says_so() {
 }
 
 #[test]
-fn the_sampler_can_be_selected_like_everything_else() {
+fn a_click_selects_the_sampler() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
@@ -344,7 +344,7 @@ fn the_sampler_can_be_selected_like_everything_else() {
 }
 
 #[test]
-fn a_worker_that_died_says_so() {
+fn a_dead_worker_is_labelled_died() {
     let mut run = Run::default();
     let info = WorkerInfo {
         worker: 0,

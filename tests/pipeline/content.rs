@@ -199,7 +199,7 @@ fn inspector<'a>(height: f32, theme: Theme, mut state: State) -> (Harness<'a, St
 }
 
 #[test]
-fn content_of_every_kind_has_its_form() {
+fn each_kind_of_content_has_its_own_view() {
     let mut results = SnapshotResults::new();
     for (name, theme) in [("content", Theme::Dark), ("content-light", Theme::Light)] {
         let (mut harness, _) = inspector(2_900.0, theme, state(run(6, true), Cursor::Live));
@@ -214,7 +214,7 @@ fn content_of_every_kind_has_its_form() {
 }
 
 #[test]
-fn what_is_inside_a_map_folds() {
+fn a_dict_in_the_contents_can_be_folded() {
     let (mut harness, _) = inspector(2_900.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness.get_by_label("heat map of [\"target\"][\"boxes\"]");
@@ -231,7 +231,7 @@ fn what_is_inside_a_map_folds() {
 }
 
 #[test]
-fn a_picture_is_enlarged_and_saved() {
+fn an_image_can_be_enlarged_and_saved() {
     let (mut harness, asked) = inspector(1_400.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness
@@ -263,7 +263,7 @@ fn a_picture_is_enlarged_and_saved() {
 }
 
 #[test]
-fn values_and_indices_are_copied() {
+fn copy_buttons_copy_values_and_indices() {
     let (mut harness, asked) = inspector(2_900.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness.get_by_label("Copy the indices").click();
@@ -284,7 +284,7 @@ fn values_and_indices_are_copied() {
 }
 
 #[test]
-fn a_batch_of_thousands_is_scrolled_not_cut() {
+fn a_batch_of_4096_samples_is_shown_in_full() {
     let (mut harness, _) = inspector(
         1_300.0,
         Theme::Light,
@@ -297,7 +297,7 @@ fn a_batch_of_thousands_is_scrolled_not_cut() {
 }
 
 #[test]
-fn whatever_a_recording_says_is_inside_can_be_looked_at() {
+fn extreme_contents_are_shown_without_panic() {
     let mut run = run(2, false);
     let batch = BatchId { epoch: 0, idx: 0 };
     let numbers = |count: usize| FieldData::Numbers((0..count).map(|k| k as f64).collect());

@@ -61,7 +61,7 @@ fn diminished(workers: u16) -> Run {
 }
 
 #[test]
-fn workers_that_are_gone_stay_in_their_places() {
+fn ended_and_dead_workers_keep_their_places() {
     let mut results = SnapshotResults::new();
     for (name, workers, size, theme) in [
         ("gone", 3, (1100.0, 320.0), Theme::Dark),

@@ -22,7 +22,7 @@ fn inspector<'a>(state: State) -> Harness<'a, State> {
 }
 
 #[test]
-fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
+fn the_inspector_shows_waits_and_contents_of_a_batch() {
     let mut state = state(enact(Play::default()), Cursor::Live);
     state.session.selection = Some(Item::Batch(4));
     let mut harness = inspector(state);
@@ -42,7 +42,7 @@ fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
 }
 
 #[test]
-fn a_batch_that_failed_says_why() {
+fn the_inspector_shows_why_a_batch_failed() {
     let mut run = Run::default();
     let batch = BatchId::default();
     let message = Message {
@@ -84,7 +84,7 @@ fn a_batch_that_failed_says_why() {
 }
 
 #[test]
-fn pictures_of_the_inspector() {
+fn the_inspector_matches_its_images() {
     let mut results = egui_kittest::SnapshotResults::new();
     let play = Play {
         batch_size: 12,

@@ -39,7 +39,7 @@ fn streams() -> Run {
 }
 
 #[test]
-fn a_worker_whose_stream_has_ended_is_exhausted() {
+fn an_ended_stream_marks_its_worker_exhausted() {
     let mut results = SnapshotResults::new();
     for (name, size, theme, with_table) in [
         ("iterable", (1100.0, 320.0), Theme::Dark, true),
@@ -72,7 +72,7 @@ fn a_worker_whose_stream_has_ended_is_exhausted() {
 }
 
 #[test]
-fn every_step_of_a_stream_can_be_looked_at() {
+fn the_pipeline_draws_every_step_of_a_stream() {
     let run = streams();
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));

@@ -38,7 +38,7 @@ fn copied_by(window: &mut Harness<'_, App>, modifiers: Modifiers) -> Option<Stri
 }
 
 #[test]
-fn variables_values_and_pictures_by_key() {
+fn keys_open_variables_copy_values_and_enlarge_images() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],

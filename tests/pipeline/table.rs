@@ -22,7 +22,7 @@ fn table<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State
 }
 
 #[test]
-fn the_table_sorts_and_selects() {
+fn the_table_sorts_by_column_and_selects_rows() {
     let run = enact(Play::default());
     let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state(run, Cursor::Live));
     harness.run();
@@ -41,7 +41,7 @@ fn the_table_sorts_and_selects() {
 }
 
 #[test]
-fn the_table_says_how_long_each_batch_was_waited_for_and_how_early_it_came() {
+fn the_table_shows_waited_and_arrived_times() {
     let run = enact(Play::default());
     // Batch 3 is slow. The batches after it are ready when the trainer asks for them.
     let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state(run, Cursor::Live));
@@ -66,7 +66,7 @@ fn the_table_says_how_long_each_batch_was_waited_for_and_how_early_it_came() {
 }
 
 #[test]
-fn the_table_shows_only_what_is_asked_for() {
+fn a_filter_limits_the_table_to_matching_batches() {
     let play = Play {
         batches: 300,
         workers: 4,
@@ -107,7 +107,7 @@ fn the_table_shows_only_what_is_asked_for() {
 
 /// A filtered table with a hidden future must not show future batches.
 #[test]
-fn the_filter_knows_nothing_of_the_future() {
+fn a_filtered_table_hides_future_batches() {
     let play = Play {
         batches: 300,
         workers: 4,
@@ -131,7 +131,7 @@ fn the_filter_knows_nothing_of_the_future() {
 }
 
 #[test]
-fn the_table_brings_what_is_selected_elsewhere_into_sight() {
+fn the_table_scrolls_to_a_batch_selected_elsewhere() {
     let play = Play {
         batches: 3_000,
         workers: 4,
@@ -149,7 +149,7 @@ fn the_table_brings_what_is_selected_elsewhere_into_sight() {
 }
 
 #[test]
-fn the_table_fits_a_narrow_place() {
+fn the_table_fits_a_narrow_panel() {
     let play = Play {
         pin: true,
         ..Play::default()
@@ -162,7 +162,7 @@ fn the_table_fits_a_narrow_place() {
 }
 
 #[test]
-fn while_live_the_newest_rows_are_followed() {
+fn the_table_of_a_live_run_follows_the_newest_rows() {
     let play = Play {
         batches: 500,
         workers: 4,
@@ -177,7 +177,7 @@ fn while_live_the_newest_rows_are_followed() {
 }
 
 #[test]
-fn units_fit_and_nothing_is_clipped_in_a_usual_window() {
+fn a_usual_window_shows_all_columns_with_fitting_units() {
     let play = Play {
         batches: 300,
         workers: 4,
@@ -198,7 +198,7 @@ fn units_fit_and_nothing_is_clipped_in_a_usual_window() {
 /// `cargo test -p loadscope-tests -- --ignored --nocapture a_million_rows`
 #[test]
 #[ignore = "a measurement"]
-fn a_million_rows_hold_up_no_frame() {
+fn a_million_rows_delay_no_frame() {
     let mut run = Run::default();
     let mut apply = |at: i64, kind| {
         let (at, id) = (Nanos(at), RunId(0));

@@ -20,7 +20,7 @@ fn opened(play: Play, idx: u32, stage: Stage) -> State {
 }
 
 #[test]
-fn the_table_says_what_pytorch_would_and_its_rows_select() {
+fn variables_equal_those_of_pytorch_and_rows_select() {
     let state = opened(Play::default(), 8, Stage::Held);
     let (mut harness, asked) = pipeline((1100.0, 320.0), Theme::Dark, state);
     harness.run();
@@ -57,7 +57,7 @@ fn the_table_says_what_pytorch_would_and_its_rows_select() {
 }
 
 #[test]
-fn pictures_of_the_variables() {
+fn the_variables_match_their_images() {
     let mut results = SnapshotResults::new();
     let usual = Play::default();
     let many = Play {
@@ -122,7 +122,7 @@ fn pictures_of_the_variables() {
 }
 
 #[test]
-fn with_the_table_open_every_step_can_be_looked_at() {
+fn every_step_is_drawn_with_open_variables() {
     let run = enact(Play::default());
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));
