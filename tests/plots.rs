@@ -105,7 +105,7 @@ fn dragging_selects_a_range_and_clicking_sets_the_cursor() {
 }
 
 #[test]
-fn bars_select_their_batches_one_after_the_other() {
+fn clicking_a_bar_selects_its_batches_in_turn() {
     let mut window = open(Window::new(&CONTROL), vec2(1300.0, 700.0), Theme::Dark);
     let rect = window.get_by_label_contains("Fetch time: ").rect();
     // All batches except batch 3 take 0.1 s. Their bar is at the left, and that of batch 3 at the right.
@@ -122,7 +122,7 @@ fn bars_select_their_batches_one_after_the_other() {
 }
 
 #[test]
-fn pictures_of_plots() {
+fn plots_match_their_images() {
     let mut results = SnapshotResults::new();
     let part = |loader: &Loader| {
         let mut window = Window::new(loader);

@@ -10,7 +10,7 @@ use crate::fixture::{open_control as open, run};
 use crate::texts::{Picture as _, cut, overlapping, texts};
 
 #[test]
-fn a_presentation_shows_the_pipeline_and_nothing_beside_it() {
+fn a_presentation_shows_only_the_pipeline() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     window.get_by_label("trainer lane");
     let before = window.get_by_label("worker 0").rect();
@@ -33,7 +33,7 @@ fn a_presentation_shows_the_pipeline_and_nothing_beside_it() {
 }
 
 #[test]
-fn a_presentation_is_readable_on_a_large_screen() {
+fn a_presentation_is_enlarged_on_a_large_screen() {
     let mut results = SnapshotResults::new();
     for (name, size, theme, zoom) in [
         ("large", Vec2::new(2560.0, 1440.0), Theme::Light, 2.2),
@@ -57,7 +57,7 @@ fn a_presentation_is_readable_on_a_large_screen() {
 }
 
 #[test]
-fn everything_becomes_larger_and_smaller_by_key() {
+fn keys_zoom_the_whole_window() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let press = |window: &mut Harness<'static, App>, key| {
         window.key_press_modifiers(Modifiers::COMMAND, key);
@@ -74,7 +74,7 @@ fn everything_becomes_larger_and_smaller_by_key() {
 }
 
 #[test]
-fn numbers_about_the_program_itself_are_shown_on_demand() {
+fn event_and_frame_counts_are_shown_on_request() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let has = |window: &Harness<'static, App>, part: &str| {
         texts(window).iter().any(|text| text.contains(part))
@@ -85,7 +85,7 @@ fn numbers_about_the_program_itself_are_shown_on_demand() {
 }
 
 #[test]
-fn menus_stand_in_the_usual_order() {
+fn menus_have_the_usual_order() {
     let (_dir, window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let names = ["File", "Edit", "Run", "Navigate", "View", "Help"];
     let left = |name: &str| {

@@ -58,7 +58,7 @@ fn is_reading(window: &Harness<'static, App>) -> bool {
 }
 
 #[test]
-fn what_has_been_read_is_shown_before_the_rest_is_there() {
+fn a_large_recording_is_shown_while_it_is_read() {
     const BATCHES: u32 = 250_000;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("large.jsonl.zst");
@@ -89,7 +89,7 @@ fn what_has_been_read_is_shown_before_the_rest_is_there() {
 }
 
 #[test]
-fn a_file_that_is_shown_while_it_is_read_can_be_let_go_of() {
+fn reading_a_large_recording_can_be_cancelled() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("large.jsonl.zst");
     write(&path, 250_000);
@@ -112,7 +112,7 @@ fn a_file_that_is_shown_while_it_is_read_can_be_let_go_of() {
 }
 
 #[test]
-fn the_window_shows_how_far_it_has_been_read() {
+fn the_window_shows_the_reading_progress() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "reading_dark"),

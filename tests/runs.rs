@@ -38,7 +38,7 @@ fn events(window: &Harness<'static, App>) -> u64 {
 }
 
 #[test]
-fn a_click_shows_a_run_again_and_shift_compares_it() {
+fn a_click_shows_a_run_and_shift_click_compares_it() {
     let mut window = Window::new().open();
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
     assert!(
@@ -71,7 +71,7 @@ fn a_click_shows_a_run_again_and_shift_compares_it() {
 
 /// A right click on the shown run once did nothing.
 #[test]
-fn a_right_click_offers_what_can_be_done_with_a_run() {
+fn a_right_click_opens_the_menu_of_a_run() {
     let mut window = Window::new().open();
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 4);
@@ -100,7 +100,7 @@ fn a_right_click_offers_what_can_be_done_with_a_run() {
 
 /// A missing dataset is detected only after the run has started.
 #[test]
-fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
+fn a_refused_run_leaves_the_shown_run_in_place() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 2);
@@ -150,7 +150,7 @@ fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
 
 /// Events of a run are not lost while another run is shown.
 #[test]
-fn a_run_goes_on_while_another_one_is_shown() {
+fn a_run_continues_while_another_run_is_shown() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 2);
@@ -184,7 +184,7 @@ fn a_run_goes_on_while_another_one_is_shown() {
 }
 
 #[test]
-fn pictures_of_the_runs_of_a_window() {
+fn the_list_of_runs_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, width, height) in [
         (Theme::Dark, 760.0, 480.0),
@@ -218,7 +218,7 @@ fn pictures_of_the_runs_of_a_window() {
 
 /// A new user looked for this in the context menu and the palette, and found only files there.
 #[test]
-fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette() {
+fn menu_and_palette_compare_runs_of_the_window() {
     let compared = |window: &Harness<'static, App>| {
         let other = window.state().state.session.diagnose.other.as_ref();
         other.map(|other| other.name.clone())

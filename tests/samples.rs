@@ -68,7 +68,7 @@ fn pictures(harness: &Harness<'_, State>) -> usize {
 const ROOMY: Vec2 = Vec2::new(1500.0, 360.0);
 
 #[test]
-fn a_worker_shows_the_picture_that_it_reads_and_the_trainer_its_batch() {
+fn workers_and_trainer_show_images_of_their_samples() {
     let harness = open(ROOMY, Theme::Dark, amid(9));
     let workers = texts(&harness)
         .iter()
@@ -93,7 +93,7 @@ fn a_worker_shows_the_picture_that_it_reads_and_the_trainer_its_batch() {
 }
 
 #[test]
-fn a_slow_sample_says_how_slow_it_is() {
+fn a_slow_sample_shows_its_ratio_to_the_median() {
     let harness = open(ROOMY, Theme::Light, amid(9));
     let said = texts(&harness).join("\n");
     assert!(
@@ -103,7 +103,7 @@ fn a_slow_sample_says_how_slow_it_is() {
 }
 
 #[test]
-fn pictures_of_what_is_inside_the_workers() {
+fn workers_with_samples_match_their_images() {
     let mut results = SnapshotResults::new();
     for (name, size, theme) in [
         ("dark", ROOMY, Theme::Dark),

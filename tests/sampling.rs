@@ -53,7 +53,7 @@ fn select(window: &mut Harness<'static, App>, row: usize) {
 }
 
 #[test]
-fn pictures_of_a_shuffled_run() {
+fn a_shuffled_run_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, LARGE, "sampling_shuffled"),
@@ -115,7 +115,7 @@ fn points_are_coloured_by_class_by_worker_or_by_batch() {
 }
 
 #[test]
-fn ranks_and_epochs_are_laid_over_each_other() {
+fn ranks_and_epochs_are_overlaid_in_one_plot() {
     let mut results = SnapshotResults::new();
     let told = RunOptions {
         set_epoch: true,
@@ -160,7 +160,7 @@ fn ranks_and_epochs_are_laid_over_each_other() {
 
 /// With one epoch of one rank, there is nothing to overlay.
 #[test]
-fn what_cannot_be_laid_over_each_other_is_grey() {
+fn colouring_by_rank_or_epoch_needs_several() {
     let options = RunOptions {
         epochs: 1,
         ..digits()
@@ -174,7 +174,7 @@ fn what_cannot_be_laid_over_each_other_is_grey() {
 }
 
 #[test]
-fn pictures_of_ranks_that_were_not_told_the_epoch() {
+fn ranks_without_set_epoch_match_their_images() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, vec2(1440.0, 900.0), "sampling_ranks"),
@@ -189,7 +189,7 @@ fn pictures_of_ranks_that_were_not_told_the_epoch() {
 }
 
 #[test]
-fn pictures_of_orders_with_something_wrong() {
+fn faulty_orders_match_their_images() {
     let mut results = SnapshotResults::new();
     let sorted = RunOptions {
         shuffle: false,
@@ -223,7 +223,7 @@ fn pictures_of_orders_with_something_wrong() {
 }
 
 #[test]
-fn pictures_of_what_will_come() {
+fn predicted_orders_match_their_images() {
     let mut results = SnapshotResults::new();
     let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
     window.picture("sampling_empty");
@@ -259,7 +259,7 @@ fn pictures_of_what_will_come() {
 }
 
 #[test]
-fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
+fn the_order_prediction_agrees_with_earlier_epochs() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
     until(&mut window, "Each of the 1,797 indices comes exactly once");
     window.get_by_label("Next epoch").click();
@@ -272,7 +272,7 @@ fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
 }
 
 #[test]
-fn a_point_selects_its_batch_and_keys_change_the_workspace() {
+fn a_click_on_a_point_selects_its_batch() {
     let mut window = open(&Recorded::of(distributed()), Theme::Dark, SMALL);
     until(&mut window, "251 of 1,003 indices come");
     let rect = window.get_by_label_contains("Position × index: ").rect();
@@ -309,7 +309,7 @@ fn a_point_selects_its_batch_and_keys_change_the_workspace() {
 }
 
 #[test]
-fn a_live_run_is_looked_at_as_it_goes_on() {
+fn the_sampling_workspace_follows_a_live_run() {
     let mut window = crate::fixture::Window::new();
     window.prefs.options = RunOptions {
         num_workers: 2,
@@ -343,7 +343,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
 }
 
 #[test]
-fn an_epoch_that_was_stopped_early_is_not_blamed_for_what_is_missing() {
+fn an_epoch_stopped_early_reports_no_missing_indices() {
     let first = RunOptions {
         epochs: 1,
         ..digits()
@@ -355,7 +355,7 @@ fn an_epoch_that_was_stopped_early_is_not_blamed_for_what_is_missing() {
 }
 
 #[test]
-fn a_recorded_stream_tells_how_much_its_workers_yielded() {
+fn a_recorded_stream_shows_its_yielded_samples() {
     let stream = RunOptions {
         dataset: "stream:len=24".to_owned(),
         num_workers: 3,

@@ -88,7 +88,7 @@ fn picture(
 }
 
 #[test]
-fn panels_of_a_run_that_failed() {
+fn panels_of_a_failed_run_match_their_images() {
     let mut results = SnapshotResults::new();
     let lower = vec2(1100.0, 380.0);
     let all = &mut results;
@@ -126,7 +126,7 @@ fn panels_of_a_run_that_failed() {
 }
 
 #[test]
-fn panels_of_a_run_without_batches() {
+fn panels_of_an_empty_run_match_their_images() {
     let mut results = SnapshotResults::new();
     let lower = vec2(1100.0, 240.0);
     let mut table = BatchTable::default();
@@ -152,7 +152,7 @@ fn panels_of_a_run_without_batches() {
 }
 
 #[test]
-fn the_options_say_why_they_are_refused_wherever_it_is_scrolled_to() {
+fn refused_options_show_the_reason() {
     let mut results = SnapshotResults::new();
     let options = RunOptions {
         num_workers: 2,
@@ -187,7 +187,7 @@ fn the_options_say_why_they_are_refused_wherever_it_is_scrolled_to() {
 }
 
 #[test]
-fn a_recording_that_is_being_read() {
+fn a_loading_recording_matches_its_image() {
     let mut results = SnapshotResults::new();
     let state = State {
         session: SessionState {

@@ -165,7 +165,7 @@ fn voc() -> tempfile::TempDir {
 }
 
 #[test]
-fn boxes_of_voc_are_drawn_over_its_pictures() {
+fn voc_boxes_are_drawn_over_their_images() {
     let dir = voc();
     let run = load(format!("voc:{}", dir.path().display()), 2);
     let labels = [
@@ -202,7 +202,7 @@ fn coco(kind: &str, annotations: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn masks_of_coco_are_drawn_over_its_pictures() {
+fn coco_masks_are_drawn_over_their_images() {
     let annotations = r#"{"id":1,"image_id":1,"category_id":1,"bbox":[40,35,165,130],"area":9000,"iscrowd":0,
             "segmentation":[[120,35,205,100,200,165,45,165,40,100]]},
         {"id":2,"image_id":2,"category_id":2,"bbox":[60,10,145,140],"area":9000,"iscrowd":0,
@@ -216,7 +216,7 @@ fn masks_of_coco_are_drawn_over_its_pictures() {
 }
 
 #[test]
-fn keypoints_of_coco_are_drawn_over_its_pictures() {
+fn coco_keypoints_are_drawn_over_their_images() {
     let annotations = r#"{"id":1,"image_id":1,"category_id":1,"bbox":[40,35,165,130],"area":9000,"iscrowd":0,"num_keypoints":3,
             "keypoints":[120,40,2,45,160,2,200,160,1]}"#;
     let (_dir, dataset) = coco("person_keypoints", annotations);
@@ -225,7 +225,7 @@ fn keypoints_of_coco_are_drawn_over_its_pictures() {
 }
 
 #[test]
-fn captions_of_coco_stand_below_its_pictures() {
+fn coco_captions_are_shown_below_their_images() {
     let annotations = r#"{"id":1,"image_id":1,"caption":"A temple with many roofs above a street."},
         {"id":2,"image_id":1,"caption":"The Summer Palace in Beijing."},{"id":3,"image_id":2,"caption":"A red flower."}"#;
     let (_dir, dataset) = coco("captions", annotations);
@@ -234,7 +234,7 @@ fn captions_of_coco_stand_below_its_pictures() {
 }
 
 #[test]
-fn rows_of_a_table_are_shown_as_a_table() {
+fn csv_rows_are_shown_as_a_table() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("people.csv");
     let rows: String = (0..24)
@@ -259,7 +259,7 @@ fn rows_of_a_table_are_shown_as_a_table() {
 }
 
 #[test]
-fn padding_of_texts_is_shaded() {
+fn text_padding_is_shaded() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (text, vocab) = (dir.path().join("lines.txt"), dir.path().join("vocab.txt"));
     fs::write(&vocab, "<pad>\nthe\nsun\nsea\nabove\na\nsmall\nbird\n").expect("there is room");
@@ -308,7 +308,7 @@ fn wav(path: &Path, hertz: f64) {
 }
 
 #[test]
-fn sounds_are_curves_and_spectrograms() {
+fn sounds_are_shown_as_waveforms_and_spectrograms() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for (class, hertz) in [("high", 900.0), ("low", 200.0)] {
         let folder = dir.path().join(class);
