@@ -199,7 +199,7 @@ fn compare(name: &str, texts: &[String]) {
 }
 
 #[test]
-fn a_number_that_changes_is_seen_whatever_the_picture_says() {
+fn a_changed_number_changes_the_stored_texts() {
     let of = |number: u32| {
         let mut harness = Harness::new_ui(move |ui| {
             ui.label(format!("{number} batches"));
@@ -217,7 +217,7 @@ fn a_number_that_changes_is_seen_whatever_the_picture_says() {
 
 /// A test that is removed leaves its image or its texts.
 #[test]
-fn every_picture_has_its_texts() {
+fn every_image_has_its_text_file() {
     if writes() {
         // Not all of them exist yet.
         return;

@@ -20,7 +20,7 @@ use loadscope_trace::{Lane, Nanos};
 use window::{Window, click, drag, open, place, row, small, wheel};
 
 #[test]
-fn an_empty_timeline_says_what_to_do() {
+fn an_empty_timeline_says_how_to_run() {
     let harness = small(Window::default());
     harness.get_by_label("No batches yet — press Ctrl+R to run");
 }
@@ -42,7 +42,7 @@ fn every_lane_has_a_name() {
 }
 
 #[test]
-fn a_click_on_a_span_selects_its_batch_and_on_a_label_its_lane() {
+fn a_click_on_a_span_or_label_selects_batch_or_lane() {
     let mut harness = small(Window::new(&CONTROL));
     // Sample 3 keeps worker 0 busy from 0.1 s to 0.7 s.
     let at = place(&harness, "worker 0", 400);
@@ -65,7 +65,7 @@ fn a_click_on_a_span_selects_its_batch_and_on_a_label_its_lane() {
 }
 
 #[test]
-fn tooltips_say_what_how_long_and_why() {
+fn tooltips_show_stage_duration_and_reason() {
     let mut harness = small(Window::new(&CONTROL));
     let at = place(&harness, "worker 0", 400);
     harness.hover_at(at);
@@ -115,7 +115,7 @@ fn the_ruler_sets_the_cursor_and_selects_a_range() {
 }
 
 #[test]
-fn hands_zoom_and_pan() {
+fn wheel_and_drag_zoom_and_pan_the_view() {
     let mut harness = small(Window::new(&CONTROL));
     let whole = harness.state().state.shown();
     let at = place(&harness, "worker 1", 300);
@@ -174,7 +174,7 @@ fn the_wheel_scrolls_lanes_that_do_not_fit() {
 }
 
 #[test]
-fn groups_fold_and_their_summary_says_what_they_did() {
+fn folded_groups_show_a_summary() {
     let mut harness = small(Window::new(&CONTROL));
     harness.get_by_label("Fold workers").click();
     harness.run();
@@ -195,7 +195,7 @@ fn groups_fold_and_their_summary_says_what_they_did() {
 }
 
 #[test]
-fn a_lane_is_selected_by_key() {
+fn enter_selects_the_focused_lane() {
     let mut harness = small(Window::new(&CONTROL));
     harness.get_by_label("worker 2 lane").focus();
     harness.run();
@@ -206,7 +206,7 @@ fn a_lane_is_selected_by_key() {
 }
 
 #[test]
-fn a_lane_that_is_selected_elsewhere_comes_into_sight() {
+fn the_timeline_scrolls_to_a_lane_selected_elsewhere() {
     let mut harness = small(Window::new(&MANY));
     assert!(harness.query_by_label("worker 40 lane").is_none());
     harness.state_mut().state.session.selection = Some(Item::Lane(Lane::Worker(40)));
@@ -218,7 +218,7 @@ fn a_lane_that_is_selected_elsewhere_comes_into_sight() {
 }
 
 #[test]
-fn what_a_search_finds_is_pointed_out() {
+fn search_hits_are_marked_on_the_timeline() {
     let mut window = Window::new(&CONTROL);
     window
         .state
@@ -237,7 +237,7 @@ fn what_a_search_finds_is_pointed_out() {
 }
 
 #[test]
-fn gauges_tell_their_values() {
+fn gauge_charts_have_explaining_tooltips() {
     let mut harness = open(Window::new(&PINNED), vec2(1100.0, 700.0), Theme::Dark);
     let chart = harness.get_by_label("tasks_outstanding chart").rect();
     harness.hover_at(chart.center());
@@ -252,7 +252,7 @@ fn gauges_tell_their_values() {
 }
 
 #[test]
-fn a_colour_of_the_legend_selects_its_activity() {
+fn a_click_on_a_legend_colour_selects_its_activity() {
     let mut harness = small(Window::new(&CONTROL));
     harness.get_by_label("Held color").click();
     harness.run();
@@ -264,7 +264,7 @@ fn a_colour_of_the_legend_selects_its_activity() {
 }
 
 #[test]
-fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
+fn marker_flags_can_be_visited_moved_and_removed() {
     let mut window = Window::new(&CONTROL);
     window
         .state
@@ -312,7 +312,7 @@ fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
 }
 
 #[test]
-fn nothing_moves_while_nothing_happens() {
+fn an_idle_timeline_requests_no_repaint() {
     for window in [
         Window::new(&CONTROL),
         Window::new(&PINNED),
@@ -328,7 +328,7 @@ fn nothing_moves_while_nothing_happens() {
 }
 
 #[test]
-fn the_minimap_moves_the_view() {
+fn dragging_the_minimap_moves_the_view() {
     let mut window = Window::new(&CONTROL);
     window.state.session.view = Some(TimeView::new(
         Nanos::from_millis(100),
@@ -379,7 +379,7 @@ fn a_double_click_zooms_to_the_span() {
 }
 
 #[test]
-fn commands_glide_there_and_come_to_rest() {
+fn a_view_animation_ends_within_a_few_frames() {
     let mut window = Window::new(&CONTROL);
     window.state.look.still = false;
     let mut harness = small(window);

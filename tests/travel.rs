@@ -82,7 +82,7 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
 }
 
 #[test]
-fn the_jump_buttons_go_to_what_was_chosen() {
+fn jump_buttons_go_to_the_chosen_kind_of_moment() {
     let mut window = control();
     window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     window.run();
@@ -100,7 +100,7 @@ fn the_jump_buttons_go_to_what_was_chosen() {
 }
 
 #[test]
-fn errors_are_found_and_listed() {
+fn a_key_jumps_to_errors_and_a_list_shows_them() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("failed.jsonl.zst");
     write_log(&path, &failed_sequence());
@@ -134,7 +134,7 @@ fn errors_are_found_and_listed() {
 }
 
 #[test]
-fn markers_are_placed_gone_to_and_removed() {
+fn keys_place_visit_and_remove_markers() {
     let mut window = control();
     window.state_mut().state.set_up().session.cursor = Cursor::At(Nanos::from_millis(300));
     tap(&mut window, Key::M);
@@ -149,7 +149,7 @@ fn markers_are_placed_gone_to_and_removed() {
 
 /// Follows the pipeline, the lane, the batch and its stages without a mouse.
 #[test]
-fn a_batch_is_followed_with_the_keyboard_alone() {
+fn a_batch_can_be_followed_by_keyboard_alone() {
     let mut window = control();
     window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     tap(&mut window, Key::Slash);
@@ -193,7 +193,7 @@ fn a_batch_is_followed_with_the_keyboard_alone() {
 }
 
 #[test]
-fn the_search_counts_what_it_finds_and_goes_through_it() {
+fn the_search_counts_hits_and_steps_through_them() {
     let mut window = control();
     tap(&mut window, Key::Slash);
     type_text(&mut window, "slower than 50 ms");
@@ -239,7 +239,7 @@ fn the_palette_finds_actions_and_batches() {
 }
 
 #[test]
-fn a_change_of_the_options_is_undone() {
+fn option_changes_can_be_undone_and_redone() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1100.0),
         ..Window::new()

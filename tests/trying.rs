@@ -80,7 +80,7 @@ fn tried(kind: Kind, workers: usize) -> Tried {
 
 /// Screenshots of the offer, the progress and the result.
 #[test]
-fn pictures_of_tries() {
+fn tries_match_their_images() {
     let mut results = SnapshotResults::new();
     let (_dir, file) = control_recording();
     for (theme, name) in [(Theme::Dark, "trying"), (Theme::Light, "trying-light")] {
@@ -148,7 +148,7 @@ fn set(overrides: &[(usize, usize)]) -> Table {
 
 /// "num_workers=5..." once appeared twice.
 #[test]
-fn settings_have_different_names() {
+fn tried_settings_have_different_names() {
     let (dir, file) = control_recording();
     let program = Program {
         command: words(&["python", "train.py"]),
@@ -232,7 +232,7 @@ fn a_faster_row_than_the_recommended_one_is_explained() {
 
 /// A click once said "This run is slower: −51 %" about the unchanged program.
 #[test]
-fn a_click_compares_what_came_of_a_change() {
+fn a_click_compares_the_changed_run_with_this_run() {
     let (dir, file) = control_recording();
     let program = Program {
         command: words(&["python", "train.py"]),
@@ -299,7 +299,7 @@ fn runs(word: &str) -> bool {
 
 #[test]
 #[cfg(unix)]
-fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
+fn a_tried_program_runs_again_and_can_be_ended() {
     if std::process::Command::new("python3")
         .arg("--version")
         .output()

@@ -14,7 +14,7 @@ use crate::texts::Picture as _;
 
 /// Every scene in one of the themes, at the smallest size with the least space.
 #[test]
-fn pictures_of_the_timeline() {
+fn every_timeline_scene_matches_its_image() {
     let mut results = SnapshotResults::new();
     for (k, (scene, window, hover)) in scenes().into_iter().enumerate() {
         let theme = [Theme::Dark, Theme::Light][k % 2];
@@ -32,7 +32,7 @@ fn pictures_of_the_timeline() {
 
 /// A small window with both side panels leaves little space, a large screen leaves much.
 #[test]
-fn pictures_of_narrow_and_wide_timelines() {
+fn narrow_and_wide_timelines_match_their_images() {
     let mut results = SnapshotResults::new();
     for (size, theme, name) in [
         (vec2(532.0, 300.0), Theme::Dark, "timeline_narrow"),

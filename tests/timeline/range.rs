@@ -51,7 +51,7 @@ fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, S
 }
 
 #[test]
-fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
+fn the_range_page_shows_counts_and_links_the_slowest() {
     let mut harness = page(&CONTROL, 0, 800, Theme::Dark);
     let until = Nanos::from_millis(800);
     let transitions = harness.state().session.run.transitions().iter();
@@ -75,13 +75,13 @@ fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
 }
 
 #[test]
-fn an_empty_range_says_so() {
+fn an_empty_range_says_that_nothing_was_recorded() {
     let harness = page(&CONTROL, 5_000, 6_000, Theme::Dark);
     harness.get_by_label("Nothing recorded in this range");
 }
 
 #[test]
-fn pictures_of_the_range_page() {
+fn the_range_page_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (loader, theme, name) in [
         (&CONTROL, Theme::Dark, "timeline_range-page"),

@@ -10,7 +10,7 @@ use crate::texts::texts;
 
 /// Every sample of a stream was once called sample #1.
 #[test]
-fn a_sample_of_a_stream_is_named_by_its_place_in_the_batch() {
+fn stream_samples_are_named_by_position_in_the_batch() {
     let options = RunOptions {
         dataset: "stream:shards=2/8,cost_ms=20".to_owned(),
         batch_size: Some(2),

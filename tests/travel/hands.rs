@@ -12,7 +12,7 @@ use super::{control, press, tap};
 use crate::fixture::Window;
 
 #[test]
-fn the_buttons_at_the_side_of_the_mouse_go_through_the_views() {
+fn mouse_side_buttons_go_through_the_view_history() {
     let mut window = control();
     tap(&mut window, Key::W);
     let closer = window.state().state.session.view;
@@ -35,7 +35,7 @@ fn the_buttons_at_the_side_of_the_mouse_go_through_the_views() {
 }
 
 #[test]
-fn keys_that_are_held_go_on_and_stop() {
+fn a_held_key_zooms_until_it_is_released() {
     let mut window = control();
     window.key_down(Key::W);
     window.run_steps(40);
@@ -53,7 +53,7 @@ fn keys_that_are_held_go_on_and_stop() {
 }
 
 #[test]
-fn what_the_user_prefers_is_remembered() {
+fn changed_preferences_are_stored() {
     let mut window = control();
     tap(&mut window, Key::Num2);
     let ctx = window.ctx.clone();
@@ -70,7 +70,7 @@ fn what_the_user_prefers_is_remembered() {
 }
 
 #[test]
-fn the_width_that_a_panel_was_dragged_to_is_remembered() {
+fn a_dragged_panel_width_is_stored() {
     let mut window = control();
     let edge = pos2(268.0, 400.0);
     let mut pointer = |at, pressed: Option<bool>| {
@@ -103,7 +103,7 @@ fn the_width_that_a_panel_was_dragged_to_is_remembered() {
 }
 
 #[test]
-fn every_button_of_the_toolbar_has_a_name_and_can_be_reached_with_tab() {
+fn toolbar_buttons_have_names_and_are_reached_by_tab() {
     let mut window = control();
     window.state_mut().state.set_up().session.cursor = Cursor::At(Nanos::from_millis(300));
     window.run();

@@ -12,7 +12,7 @@ use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log
 use crate::texts::Picture as _;
 
 #[test]
-fn pictures_of_the_search_the_palette_and_the_question() {
+fn search_palette_and_question_match_their_images() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "dark"),

@@ -12,7 +12,7 @@ use super::{Harnessed, press, tap};
 use crate::fixture::{Window, wait};
 
 #[test]
-fn the_same_run_is_simulated_every_time_and_can_be_saved() {
+fn a_simulation_is_repeatable_and_can_be_saved() {
     let mut window = Window::new().open();
     let simulate = |window: &mut Harnessed| {
         press(window, Modifiers::COMMAND | Modifiers::SHIFT, Key::R);
@@ -61,7 +61,7 @@ fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
 }
 
 #[test]
-fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
+fn quitting_asks_about_unsaved_runs_and_can_save_them() {
     let mut window = Window::new().open();
     small_run(&mut window);
     let before = window.state().state.session.run.events();
@@ -92,7 +92,7 @@ fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
 }
 
 #[test]
-fn a_held_run_is_let_go_on_to_the_next_batch() {
+fn a_paused_run_continues_to_the_next_batch() {
     let mut window = Window::new().open();
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=400,cost_ms=2".to_owned(),
@@ -133,7 +133,7 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
 }
 
 #[test]
-fn where_there_is_no_dialog_the_path_is_typed() {
+fn a_typed_path_saves_without_a_dialog() {
     use loadscope_model::typing::{PathFor, TypedPath};
 
     let mut window = Window::new().open();
