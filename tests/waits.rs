@@ -80,7 +80,7 @@ fn red(window: &mut Harness<'static, App>, top: f32, bottom: f32) -> usize {
 }
 
 #[test]
-fn waits_of_less_than_a_millisecond_are_never_red() {
+fn waits_below_a_millisecond_are_never_red() {
     for (wait, is_red) in [(Nanos(700_000), false), (Nanos(1_600_000), true)] {
         let (_dir, mut window) = open(wait);
         run(&mut window, Action::ToggleInspector);
@@ -110,7 +110,7 @@ fn waits_of_less_than_a_millisecond_are_never_red() {
 }
 
 #[test]
-fn who_looks_at_the_past_of_a_live_run_sees_how_far_behind_and_comes_back() {
+fn the_delay_to_live_is_shown_and_a_click_returns_to_live() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
         let (_dir, path) = control_recording();

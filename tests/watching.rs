@@ -40,7 +40,7 @@ fn asked(window: &Harness<'static, App>) -> ProgramToWatch {
 }
 
 #[test]
-fn pictures_of_the_sheet_that_asks_for_a_program() {
+fn the_program_form_matches_its_images() {
     let mut results = SnapshotResults::new();
     for (size, theme, name) in [
         (vec2(1100.0, 700.0), Theme::Dark, "watching-dark"),
@@ -65,7 +65,7 @@ fn pictures_of_the_sheet_that_asks_for_a_program() {
 }
 
 #[test]
-fn the_sheet_keeps_what_was_typed_and_goes_with_escape() {
+fn the_program_form_takes_text_and_closes_on_escape() {
     let mut window = open(vec2(1100.0, 700.0), Theme::Dark);
     // The field has the focus.
     window.event(Event::Text("train.py".to_owned()));
@@ -120,7 +120,7 @@ fn enter_starts_the_program_only_from_a_field() {
 /// The program may be anything. This one does not use PyTorch, and fails.
 #[cfg(unix)]
 #[test]
-fn a_program_that_fails_says_what_it_printed_last() {
+fn a_failed_program_shows_its_last_output() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = "echo \"$1 and $2\"; echo 'ValueError: it failed' >&2; exit 3";
     std::fs::write(folder.path().join("train.sh"), script).expect("there is room");

@@ -18,7 +18,7 @@ fn all_in(events: &[Event]) -> Run {
 }
 
 #[test]
-fn a_recording_that_was_closed_is_drawn_on_the_start_page() {
+fn a_closed_recording_has_a_start_page_thumbnail() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path.clone()],
@@ -48,7 +48,7 @@ fn a_recording_that_was_closed_is_drawn_on_the_start_page() {
 }
 
 #[test]
-fn pictures_of_recent_runs() {
+fn recent_runs_match_their_images() {
     let mut results = SnapshotResults::new();
     let alone = RunOptions {
         dataset: "synthetic:len=48,cost_ms=8,jitter=0.5".to_owned(),

@@ -34,7 +34,7 @@ fn stepping_forwards_and_backwards_moves_the_pipeline() {
 }
 
 #[test]
-fn keys_go_to_stalls_zoom_and_come_back() {
+fn keys_jump_to_waits_zoom_and_return() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -80,7 +80,7 @@ fn keys_go_to_stalls_zoom_and_come_back() {
 }
 
 #[test]
-fn keys_are_letters_while_text_is_typed() {
+fn letter_keys_in_a_text_field_trigger_no_action() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -101,7 +101,7 @@ fn keys_are_letters_while_text_is_typed() {
 }
 
 #[test]
-fn the_verdict_selects_the_batch_that_was_waited_for() {
+fn a_click_on_the_verdict_selects_the_awaited_batch() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -115,7 +115,7 @@ fn the_verdict_selects_the_batch_that_was_waited_for() {
 }
 
 #[test]
-fn the_table_and_the_help_open_by_key() {
+fn keys_open_the_table_and_the_help() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -138,7 +138,7 @@ fn the_table_and_the_help_open_by_key() {
 }
 
 #[test]
-fn the_panel_edits_the_options_and_shows_the_line_of_python() {
+fn editing_an_option_updates_the_python_line() {
     let mut window = Window {
         size: eframe::egui::vec2(1100.0, 1100.0),
         ..Window::new()
