@@ -158,7 +158,7 @@ fn ranks_and_epochs_are_overlaid_in_one_plot() {
     }
 }
 
-/// With one epoch of one rank, there is nothing to overlay.
+/// A run with one epoch of one rank has nothing to overlay.
 #[test]
 fn colouring_by_rank_or_epoch_needs_several() {
     let options = RunOptions {

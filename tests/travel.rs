@@ -59,7 +59,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
     assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
-/// A user looks for the reason why batch 3 arrived late: first the first arrival out of order, then the missing batch.
+/// Finds the first arrival out of order, which shows that batch 3 is missing.
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {
     let mut window = control();

@@ -40,7 +40,7 @@ fn reach(window: &mut Harness<'static, App>) {
     assert_eq!(*playing(window).play.phase(), Phase::Reached);
 }
 
-/// From the list of lessons to the end of the last lesson.
+/// Opens the first lesson in the list and finishes all lessons.
 #[test]
 fn every_lesson_can_be_finished_in_the_window_by_keyboard() {
     let mut window = Window {
