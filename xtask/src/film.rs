@@ -20,7 +20,14 @@ const FOLDER: &str = "LOADSCOPE_FILM";
 pub fn film(ready: &Ready, workspace: &Path) -> Result<u8> {
     let frames = tempfile::tempdir().context("no room for the frames")?;
     let mut command = cargo_test(ready, &["--workspace", "--exclude", "xtask"])?;
-    command.args(["--test", "all", "--", "--ignored", "--exact", "film::readme_films_are_drawn"]);
+    command.args([
+        "--test",
+        "all",
+        "--",
+        "--ignored",
+        "--exact",
+        "film::readme_films_are_drawn",
+    ]);
     command.env(FOLDER, frames.path());
     prepare_pictures(&mut command, ready)?;
     let code = finish(&mut command)?;
