@@ -28,8 +28,8 @@ ALIKE = 0.003
 
 
 class Attempt:
-    def __init__(self, binary, folder, pictures):
-        self.binary, self.folder, self.pictures = binary, folder, pictures
+    def __init__(self, binary, folder, pictures, judges_times):
+        self.binary, self.folder, self.pictures, self.judges_times = binary, folder, pictures, judges_times
         self.rows = []
         self.failed = []
 
@@ -39,6 +39,10 @@ class Attempt:
         print("%-56s %-48s %s" % (name, said, held), file=sys.stderr, flush=True)
         if holds is False:
             self.failed.append(name)
+
+    def timed(self, name, said, holds):
+        """A row that other programs on the host can change: it fails only when results are written."""
+        self.row(name, said, holds if self.judges_times else None)
 
     def loadscope(self, *arguments, code=0):
         asked = subprocess.run([self.binary, *map(str, arguments)], capture_output=True, encoding="utf-8", cwd=self.folder, timeout=300)
@@ -79,7 +83,7 @@ class Attempt:
                 times.append(time.monotonic() - began)
             took = sorted(times)[1]
             assert screen.state["batches_of_all"] == 10_000, screen.state
-            self.row("10,000 batches, from disk to the window", "%.2f s (median of 3), %.1f MB" % (took, page.stat().st_size / 1e6), took <= MOST)
+            self.timed("10,000 batches, from disk to the window", "%.2f s (median of 3), %.1f MB" % (took, page.stat().st_size / 1e6), took <= MOST)
             asked = browser.script("return performance.getEntriesByType('resource').map((one) => one.name)")
             asked = [name for name in asked if not name.startswith("data:")]
             self.row("what the page asks of a network", ", ".join(asked) or "nothing", not asked)
@@ -107,8 +111,8 @@ class Attempt:
             took = time.monotonic() - began
             assert screen.state["batches_of_all"] == 100_000, screen.state
             self.row("100,000 batches, from disk to the window", "%.1f s, %.1f MB" % (took, page.stat().st_size / 1e6))
-            self.row("longest frame while they are read", "%.0f ms of %d frames" % (longest, frames), longest <= FRAME)
-            self.row("longest frame in which the run appears", "%.0f ms" % last, last <= FRAME)
+            self.timed("longest frame while they are read", "%.0f ms of %d frames" % (longest, frames), longest <= FRAME)
+            self.timed("longest frame in which the run appears", "%.0f ms" % last, last <= FRAME)
 
     def working(self):
         """Steps, selects, searches, looks at everything, simulates."""
@@ -315,7 +319,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         pictures = arguments.pictures or pathlib.Path(temporary)
         pictures.mkdir(parents=True, exist_ok=True)
-        attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures)
+        attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures, arguments.results is not None)
         parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "without_scripts", "without_graphics"]
         for part in parts:
             if not arguments.only or part in arguments.only:
