@@ -8,7 +8,7 @@ use loadscope_model::command::Action;
 use loadscope_model::state::Source;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{
-    Awaited, BatchId, Event, EventKind, Kept, Nanos, Retention, Run, RunId, State, Sums,
+    AwaitedStage, BatchId, Event, EventKind, Kept, Nanos, Retention, Run, RunId, State, Sums,
 };
 
 use crate::fixture::{Window, control_sequence, run};
@@ -33,8 +33,8 @@ fn sums(k: i64) -> Sums {
     };
     for _ in 0..sums.batches {
         let wait = Nanos::from_millis(20 + k / 12);
-        *sums.waited.entry(Awaited::Fetching).or_default() += wait;
-        *sums.waited.entry(Awaited::Held).or_default() += Nanos::from_millis(5);
+        *sums.waited.entry(AwaitedStage::Fetching).or_default() += wait;
+        *sums.waited.entry(AwaitedStage::Held).or_default() += Nanos::from_millis(5);
         sums.waits.record(wait + Nanos::from_millis(5));
         sums.steps.record(Nanos::from_millis(60));
         sums.fetches.record(Nanos::from_millis(90 + k / 6));

@@ -25,7 +25,7 @@ fn a_closed_recording_has_a_start_page_thumbnail() {
         ..Window::new()
     }
     .open();
-    let share = loadscope_diagnose::Glance::of(&window.state().state.session.run).share();
+    let share = loadscope_diagnose::WaitSummary::of(&window.state().state.session.run).share();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Close.into());
     window.run();

@@ -7,7 +7,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
 use loadscope_model::view::OptionsOf;
-use loadscope_trace::{ClockBy, Nanos, RunId};
+use loadscope_trace::{ClockMethod, Nanos, RunId};
 
 use super::job::{self, AHEAD, SLOW};
 use super::{LARGE, SMALL, ask};
@@ -41,7 +41,7 @@ fn eight_ranks_of_two_hosts_share_one_time_axis() {
         let clock = run.info.clock;
         assert_eq!(clock.is_none(), run.info.host == "gpu-a", "{clock:?}");
         let Some(clock) = clock else { continue };
-        assert_eq!(clock.by, ClockBy::Steps);
+        assert_eq!(clock.by, ClockMethod::Steps);
         let within = clock.within.expect("it was measured");
         assert!(within < Nanos::from_millis(1), "{within}");
         let shift = all[0].1.info.started_unix_ns - (run.info.started_unix_ns - AHEAD.0);

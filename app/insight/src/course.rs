@@ -57,7 +57,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
             "{}, {:.1} samples/s, trainer waited {} of {in_loop} ({})",
             plural(sums.batches, say!(n: "batch"), say!(n: "batches")),
             per_second(sums),
-            waited.beside(in_loop),
+            waited.format_in_unit_of(in_loop),
             percent(share)
         ),
     ];
@@ -118,7 +118,7 @@ pub fn kept_in(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{Awaited, Event, EventKind, RunId};
+    use loadscope_trace::{AwaitedStage, Event, EventKind, RunId};
 
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
     fn lines_of_a_stretch_contain_time_rate_and_waits() {
         let mut sums = minute(61, 120);
         sums.waited
-            .insert(Awaited::Fetching, Nanos::from_millis(15_000));
+            .insert(AwaitedStage::Fetching, Nanos::from_millis(15_000));
         sums.steps.record(Nanos::from_millis(45_000));
         let lines = lines(&sums);
         let plain = lines.join("\n").replace('\u{2009}', " ");

@@ -1,6 +1,6 @@
 //! Headline of a run: share and cause of the trainer's waiting, or the error of a failed run.
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Level, Run};
 use loadscope_words::say;
 
@@ -27,17 +27,17 @@ impl Headline {
     /// Returns the headline of `run`. `None` before the first epoch.
     pub fn of(run: &Run) -> Option<Self> {
         run.epochs().first()?;
-        let glance = Glance::of(run);
+        let wait_summary = WaitSummary::of(run);
         if let Some((at, error)) = run.failure() {
             let place = error.place().map(|place| format!(": {place}"));
             let mut batches = run.batches().iter();
             return Some(Self {
-                share: glance.share(),
+                share: wait_summary.share(),
                 has_failed: true,
                 is_empty: false,
                 verdict: say!(
                     "The run ended with an error at {}{}",
-                    glance.say(at),
+                    wait_summary.format_time(at),
                     place.unwrap_or_default()
                 ),
                 cause: Some(error.first_line().to_owned()),
@@ -48,13 +48,13 @@ impl Headline {
             return Some(Self::of_nothing(run));
         }
         Some(Self {
-            share: glance.share(),
+            share: wait_summary.share(),
             has_failed: false,
             is_empty: false,
-            verdict: glance.headline(),
+            verdict: wait_summary.headline(),
             // The window shows the cause on its own line.
-            cause: glance.cause().map(|cause| capital(&cause)),
-            batch: glance.batch(),
+            cause: wait_summary.cause().map(|cause| capital(&cause)),
+            batch: wait_summary.batch(),
         })
     }
 

@@ -150,7 +150,7 @@ impl Landmarks {
                 note(&mut self.trouble, t.at);
             }
             // The end of a stream is not an early stop.
-            if t.stage == Stage::Discarded && !gave_up(run, id.epoch, k) {
+            if t.stage == Stage::Discarded && !is_unanswered_discard(run, id.epoch, k) {
                 self.stopped_early.get_or_insert(k);
             }
             let under_way = self.under_way.entry(id.epoch).or_default();
@@ -348,9 +348,9 @@ fn matters(length: Nanos, longest: Nanos) -> bool {
     length > Nanos::ZERO && length.0.saturating_mul(SMALL) >= longest.0
 }
 
-fn gave_up(run: &Run, epoch: u32, transition: usize) -> bool {
+fn is_unanswered_discard(run: &Run, epoch: u32, transition: usize) -> bool {
     let epoch = run.epochs().iter().rev().find(|e| e.epoch == epoch);
-    epoch.is_some_and(|e| e.gave_up(transition))
+    epoch.is_some_and(|e| e.is_unanswered_discard(transition))
 }
 
 /// Inserts an instant into a sorted list without duplicates, usually at its end.

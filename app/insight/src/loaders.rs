@@ -12,7 +12,7 @@ mod strip;
 mod together;
 
 pub use find::{NoSuchLoader, find};
-pub use loadscope_trace::fleet::{crew_names, name, names};
+pub use loadscope_trace::fleet::{group_names, name, names};
 pub use straggling::{clocks, said};
 pub use strip::{Part, trainer};
 pub use together::findings;
@@ -28,7 +28,7 @@ impl Loaders {
     /// Splits a fleet into the shown loader and the others. `wanted` is shown if it exists, otherwise the loader with the longest waits.
     pub fn of(fleet: Fleet, wanted: Option<RunId>) -> (Self, Run) {
         let wanted = wanted.filter(|id| fleet.get(*id).is_some());
-        let shown = wanted.or(fleet.foremost()).unwrap_or_default();
+        let shown = wanted.or(fleet.longest_waiting()).unwrap_or_default();
         let mut others = BTreeMap::new();
         let mut run = Run::default();
         for (id, one) in fleet.into_runs() {

@@ -1,6 +1,6 @@
 //! Full report of one run as text, Markdown, JSON or an HTML page.
 
-use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, Prospects, Survey};
+use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, ForecastSet, Survey};
 use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ pub struct Report<'a> {
     /// Waits with the cause *Fetching*, by named stage and by sample.
     pub fetching: FetchBlame,
     /// Forecasts for other settings, or the reason why there are none. `None` if not requested.
-    pub prospects: Option<Result<Prospects, String>>,
+    pub prospects: Option<Result<ForecastSet, String>>,
     /// True if the file is truncated.
     pub cut: bool,
     /// True if the file is still being written.
@@ -71,7 +71,7 @@ impl<'a> Report<'a> {
         run: &'a Run,
         cut: bool,
         datasets: Datasets,
-        prospects: Option<Result<Prospects, String>>,
+        prospects: Option<Result<ForecastSet, String>>,
     ) -> Self {
         let survey = Survey::of(run);
         let known = prospects.as_ref().and_then(|p| p.as_ref().ok());
@@ -180,7 +180,7 @@ impl<'a> Report<'a> {
     fn blame(&self) -> Map<String, Value> {
         let causes = Cause::ALL.into_iter();
         let entry = |cause: Cause| {
-            let time = self.survey.blame.of(cause).map(Nanos::as_secs_f64);
+            let time = self.survey.blame.time_of(cause).map(Nanos::as_secs_f64);
             (cause.id().to_owned(), json!(time))
         };
         causes.map(entry).collect()
@@ -214,7 +214,7 @@ impl<'a> Report<'a> {
 
 /// Returns the seconds outside the loop, by kind of work.
 fn left_out(run: &Run) -> Value {
-    let out = run.left_out();
+    let out = run.time_outside_loop();
     let of = |kind| {
         out.asides
             .get(&kind)

@@ -1,6 +1,6 @@
 //! Waits of the trainer that are long enough to be shown in red, and their sums.
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Nanos, Run, Stage, Wait};
 
 /// Minimum length of a wait that is shown in red. A shorter wait has no visible cost.
@@ -22,7 +22,7 @@ pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
 
 /// Returns an instant after three quarters of the longest wait, when most of the batches in flight have finished. It reads every wait.
 pub fn in_longest(run: &Run) -> Option<Nanos> {
-    let wait = *run.waits().get(Glance::of(run).longest?)?;
+    let wait = *run.waits().get(WaitSummary::of(run).longest?)?;
     let length = wait.end.min(run.end()) - wait.start;
     (length > Nanos::ZERO).then(|| wait.start + Nanos(length.0 - length.0 / 4))
 }

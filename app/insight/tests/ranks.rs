@@ -3,7 +3,7 @@
 use loadscope_diagnose::{Finding, FindingId, straggler};
 use loadscope_insight::loaders::findings;
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage,
+    BatchId, Event, EventKind, Level, Message, Nanos, Run, RunId, RunInfo, SourceLine, Stage,
 };
 
 /// Returns a rank with this number of batches per epoch. It requests one more batch unless its last step raises
@@ -18,7 +18,7 @@ fn waiting(rank: u32, epochs: &[u32], wait: i64, error: Option<&str>) -> Run {
         rank,
         world_size: 2,
         dataset: format!("Shard of {} samples", epochs[0]),
-        made_at: Some(MadeAt {
+        made_at: Some(SourceLine {
             file: "train.py".to_owned(),
             line: 21,
             name: "train.py:21".to_owned(),

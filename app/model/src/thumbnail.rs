@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_insight::loaders::{Part, trainer};
 use loadscope_trace::{Nanos, Run};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl Thumbnail {
                 .map(|part| [byte(part.trained), byte(part.waiting())])
                 .collect(),
             length: run.in_loop(),
-            share: Glance::of(run).share(),
+            share: WaitSummary::of(run).share(),
             workers: run.info.options.num_workers,
         })
     }

@@ -9,7 +9,7 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
 use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
-use loadscope_trace::{Compression, Event, Heading, LogError, LogReader, LogWriter, Nanos};
+use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos, RecordingKind};
 use loadscope_words::say;
 
 use super::events::{each_event, heading_of, is_program};
@@ -78,19 +78,21 @@ impl Session {
 
 impl Again {
     /// Returns the header for a copy. A copy of several recordings is limited if one of them is.
-    pub fn heading(&self) -> Result<Heading<'static>, ImportError> {
+    pub fn recording_kind(&self) -> Result<RecordingKind<'static>, ImportError> {
         let path = match self {
-            Self::Memory(log) => return Ok(LogReader::new(log.clone())?.heading()),
+            Self::Memory(log) => return Ok(LogReader::new(log.clone())?.recording_kind()),
             Self::File(path) => path,
         };
         if !path.is_dir() || is_program(path) {
             return Ok(heading_of(path));
         }
         let all = Folder::of(path)?.recordings;
-        let is_part = all.iter().any(|path| heading_of(path) != Heading::Plain);
+        let is_part = all
+            .iter()
+            .any(|path| heading_of(path) != RecordingKind::Plain);
         Ok(match is_part {
-            true => Heading::Limited,
-            false => Heading::Plain,
+            true => RecordingKind::Limited,
+            false => RecordingKind::Plain,
         })
     }
 
@@ -244,10 +246,10 @@ fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), Save
     if let Again::File(input) = &events {
         refuse_input(path, input)?;
     }
-    let heading = events.heading()?;
+    let heading = events.recording_kind()?;
     let file = NewFile::create(path, existing)?;
-    let mut log =
-        LogWriter::headed(file, Compression::for_path(path), heading).map_err(ImportError::from)?;
+    let mut log = LogWriter::with_header(file, Compression::for_path(path), heading)
+        .map_err(ImportError::from)?;
     events.each(|event| log.write(event))?;
     log.finish().map_err(ImportError::from)?.commit()?;
     Ok(())
@@ -306,8 +308,8 @@ mod tests {
         assert_eq!(begun, [Nanos::ZERO, Nanos::from_millis(5)]);
     }
     /// Writes a recording without events.
-    fn headed<W: std::io::Write>(to: W, heading: Heading<'_>) {
-        let log = LogWriter::headed(to, Compression::None, heading);
+    fn headed<W: std::io::Write>(to: W, heading: RecordingKind<'_>) {
+        let log = LogWriter::with_header(to, Compression::None, heading);
         log.and_then(LogWriter::finish).expect("there is room");
     }
 
@@ -320,36 +322,41 @@ mod tests {
             let file = loadscope_files::file_for_others(&at(name));
             headed(file.expect("it is new"), heading);
         };
-        new("whole.jsonl", Heading::Plain);
-        new("selected.jsonl", Heading::Limited);
+        new("whole.jsonl", RecordingKind::Plain);
+        new("selected.jsonl", RecordingKind::Limited);
         let copied = |source: Again, name: &str| {
             write_copy(source, &at(name), Existing::Keep).expect("there is room");
-            LogReader::open(&at(name)).expect("a recording").heading()
+            LogReader::open(&at(name))
+                .expect("a recording")
+                .recording_kind()
         };
         let file = |name: &str| Again::File(at(name));
-        assert_eq!(copied(file("whole.jsonl"), "a.jsonl.zst"), Heading::Plain);
+        assert_eq!(
+            copied(file("whole.jsonl"), "a.jsonl.zst"),
+            RecordingKind::Plain
+        );
         assert_eq!(
             copied(file("selected.jsonl"), "b.jsonl.zst"),
-            Heading::Limited
+            RecordingKind::Limited
         );
         let shared = crate::memory::SharedLog::default();
-        headed(shared.clone(), Heading::Limited);
+        headed(shared.clone(), RecordingKind::Limited);
         let memory = Again::Memory(shared.now());
-        assert_eq!(copied(memory, "c.jsonl.zst"), Heading::Limited);
+        assert_eq!(copied(memory, "c.jsonl.zst"), RecordingKind::Limited);
         let saved = tempfile::tempdir().expect("a temporary folder");
         let both = saved.path().join("both.jsonl.zst");
         let folder = Again::File(dir.path().to_owned());
         write_copy(folder, &both, Existing::Keep).expect("there is room");
         let both = LogReader::open(&both).expect("a recording");
-        assert_eq!(both.heading(), Heading::Limited);
+        assert_eq!(both.recording_kind(), RecordingKind::Limited);
         // The page of a recording in a browser has the same header.
         for (name, heading) in [
-            ("whole.jsonl", Heading::Plain),
-            ("selected.jsonl", Heading::Limited),
+            ("whole.jsonl", RecordingKind::Plain),
+            ("selected.jsonl", RecordingKind::Limited),
         ] {
             let packed = crate::packed(&at(name), true).expect("it is sound");
             let log = LogReader::new(std::io::Cursor::new(packed.bytes)).expect("a recording");
-            assert_eq!(log.heading(), heading, "{name}");
+            assert_eq!(log.recording_kind(), heading, "{name}");
         }
     }
 }

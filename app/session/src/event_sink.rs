@@ -55,8 +55,8 @@ impl EventSink {
         let log = match record {
             Record::Off => None,
             Record::Memory => {
-                let heading = selection.heading();
-                let log = LogWriter::headed(shared, Compression::Zstd, heading)?;
+                let heading = selection.recording_kind();
+                let log = LogWriter::with_header(shared, Compression::Zstd, heading)?;
                 Some(Log::Memory(log))
             }
             Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
@@ -209,7 +209,10 @@ impl Log {
                 Compression::for_path(file.file.path()),
                 path.display().to_string(),
             );
-            *self = Self::File(Box::new(LogWriter::for_copies(*file, compression)?), shown);
+            *self = Self::File(
+                Box::new(LogWriter::without_header(*file, compression)?),
+                shown,
+            );
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadscope_exchange::{ImportError, Kind, read};
 use loadscope_live::folder;
-use loadscope_trace::{Event, Heading, LogError, LogReader};
+use loadscope_trace::{Event, LogError, LogReader, RecordingKind};
 
 /// Returns true for a folder of event streams that a program wrote without a listener.
 pub(super) fn is_program(path: &Path) -> bool {
@@ -12,10 +12,10 @@ pub(super) fn is_program(path: &Path) -> bool {
 }
 
 /// Returns the header for a copy of the recording. Read errors are ignored here, because the reader reports them.
-pub(super) fn heading_of(path: &Path) -> Heading<'static> {
+pub(super) fn heading_of(path: &Path) -> RecordingKind<'static> {
     let is_log = !is_program(path) && Kind::of(path).is_ok_and(|kind| kind == Kind::Log);
     let log = is_log.then(|| LogReader::open(path).ok()).flatten();
-    log.map_or(Heading::Plain, |log| log.heading())
+    log.map_or(RecordingKind::Plain, |log| log.recording_kind())
 }
 
 /// Calls `each` with the events of a recording in order of time, until it returns false. Returns true if the recording is truncated.

@@ -22,7 +22,7 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
                 .to_owned()
         }
         error if error.names_the_file() => error.to_string(),
-        ImportError::Log(error) => say!("cannot open {}: {}", path.display(), error.about(path)),
+        ImportError::Log(error) => say!("cannot open {}: {}", path.display(), error.describe(path)),
         ImportError::Foreign { .. } if is_python(path) => say!(
             "cannot open {}: it is a Python program. To record it, run `loadscope record -- python {}`.",
             path.display(),
@@ -168,10 +168,10 @@ fn fold(
     while let Some(block) = blocks.next(&mut text) {
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
-        merge.ripe(|event| taker.take(event));
+        merge.drain_ready(|event| taker.take(event));
         if let Some(error) = block.failed {
-            merge.rest(|event| taker.take(event));
-            return Err(error.after(lines));
+            merge.drain_all(|event| taker.take(event));
+            return Err(error.offset_lines(lines));
         }
         lines += block.lines;
         cut |= block.cut;
@@ -186,7 +186,7 @@ fn fold(
             }
         }
     }
-    merge.rest(|event| taker.take(event));
+    merge.drain_all(|event| taker.take(event));
     taker.tell_late(merge.late());
     Ok(cut)
 }
@@ -202,7 +202,7 @@ pub(super) fn complete(fleet: &mut Fleet) {
             say!(
                 "{} skipped: a recording can have at most {} loaders",
                 plural(left_out, say!(n: "event"), say!(n: "events")),
-                count(Fleet::MOST as u64)
+                count(Fleet::MAX_RUNS as u64)
             ),
         ));
     }

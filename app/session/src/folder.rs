@@ -8,11 +8,11 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use loadscope_diagnose::align::{Marks, Place, places};
+use loadscope_diagnose::align::{Alignment, ClockInfo, align_recordings};
 use loadscope_exchange::{ImportError, Kind, check};
 use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
-use loadscope_trace::{Clock, Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
+use loadscope_trace::{Clock, Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, multipart};
 use loadscope_words::say;
 
 use super::events::each_event;
@@ -168,7 +168,7 @@ impl Folder {
 fn is_of_parts(path: &Path) -> bool {
     let is_part = |entry: fs::DirEntry| {
         let name = entry.file_name();
-        name.to_str().and_then(parted::Member::of).is_some()
+        name.to_str().and_then(multipart::PartFile::parse).is_some()
     };
     path.extension().is_some_and(|ending| ending == "parts")
         && fs::read_dir(path).is_ok_and(|all| all.take(MOST_FILES).flatten().any(is_part))
@@ -258,7 +258,7 @@ fn natural(name: &str) -> Vec<Part> {
 pub(super) struct Seat {
     pub path: PathBuf,
     title: String,
-    place: Place,
+    place: Alignment,
     /// Loader numbers in the session, by the number in the file.
     runs: BTreeMap<RunId, RunId>,
 }
@@ -269,28 +269,35 @@ pub(super) struct Numbers(u32);
 
 /// Returns the position of each recording, ordered by rank.
 pub(super) fn seats(recordings: &[PathBuf]) -> Vec<Seat> {
-    let mut all: Vec<(Marks, &PathBuf)> = recordings.iter().map(|p| (marks(p), p)).collect();
-    all.sort_by_key(|(marks, path)| (marks.rank().unwrap_or(u32::MAX), natural(&name(path))));
-    let (marks, paths): (Vec<Marks>, Vec<&PathBuf>) = all.into_iter().unzip();
-    let seat = |(place, path): (Place, &PathBuf)| Seat {
+    let mut all: Vec<(ClockInfo, &PathBuf)> =
+        recordings.iter().map(|p| (clock_info(p), p)).collect();
+    all.sort_by_key(|(clock_info, path)| {
+        (clock_info.rank().unwrap_or(u32::MAX), natural(&name(path)))
+    });
+    let (clock_info, paths): (Vec<ClockInfo>, Vec<&PathBuf>) = all.into_iter().unzip();
+    let seat = |(place, path): (Alignment, &PathBuf)| Seat {
         path: path.clone(),
         title: title(path),
         place,
         runs: BTreeMap::new(),
     };
-    places(&marks).into_iter().zip(paths).map(seat).collect()
+    align_recordings(&clock_info)
+        .into_iter()
+        .zip(paths)
+        .map(seat)
+        .collect()
 }
 
 /// Reads the facts for the position of a recording in time. Damage is reported by the second pass.
-fn marks(path: &Path) -> Marks {
-    let mut marks = Marks::default();
+fn clock_info(path: &Path) -> ClockInfo {
+    let mut clock_info = ClockInfo::default();
     let mut left = LOOK;
     let _ = each_event(path, |event| {
         left -= 1;
-        let is_short = marks.rank().is_none() && LOOK - left >= SHORT_LOOK;
-        marks.take(event) && left > 0 && !is_short
+        let is_short = clock_info.rank().is_none() && LOOK - left >= SHORT_LOOK;
+        clock_info.apply(event) && left > 0 && !is_short
     });
-    marks
+    clock_info
 }
 
 impl Seat {
@@ -306,7 +313,7 @@ impl Seat {
         let run = match self.runs.get(&event.run) {
             Some(run) => *run,
             // All loaders beyond the limit share one number, because a damaged file can contain any number.
-            None if numbers.0 as usize >= Fleet::MOST => RunId(u32::MAX),
+            None if numbers.0 as usize >= Fleet::MAX_RUNS => RunId(u32::MAX),
             None => {
                 let run = RunId(numbers.0);
                 numbers.0 += 1;
@@ -315,7 +322,7 @@ impl Seat {
             }
         };
         event.run = run;
-        if let Some(info) = event.introduction() {
+        if let Some(info) = event.run_info_mut() {
             self.name(info);
             return None;
         }

@@ -1,5 +1,5 @@
 //! A recording with a limit, written in parts. Parts that are too old or too many are dropped.
-//! Sums replace them, with every long wait, every error and the slowest batches in full ([`Keeper`] selects them).
+//! Sums replace them, with every long wait, every error and the slowest batches in full ([`RetentionFilter`] selects them).
 //!
 //! The limit holds at every moment: each file has a share, and is not written if it could exceed it.
 //! The recording is valid if the process is killed: the kept data of a part are on disk before the part is removed.
@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, GrowingFile, NewFile};
-use loadscope_trace::parted::Member;
-use loadscope_trace::{Event, EventKind, Heading, Keeper, LogError, Nanos};
+use loadscope_trace::multipart::PartFile;
+use loadscope_trace::{Event, EventKind, LogError, Nanos, RecordingKind, RetentionFilter};
 use loadscope_words::say;
 
 mod bounded;
@@ -44,7 +44,7 @@ pub struct Limited {
     folder: PathBuf,
     limits: Limits,
     replaced: Option<PathBuf>,
-    keeper: Keeper,
+    retention_filter: RetentionFilter,
     /// Current part, and the time of its start.
     part: Option<(Bounded, Nanos)>,
     old: VecDeque<Old>,
@@ -70,7 +70,7 @@ impl Limited {
             main,
             limits,
             replaced,
-            keeper: Keeper::new(limits.policy()),
+            retention_filter: RetentionFilter::new(limits.policy()),
             part: None,
             old: VecDeque::new(),
             course: Course::new(folder.clone(), limits.course()),
@@ -121,7 +121,7 @@ impl Limited {
             part.put(text)?;
         }
         let mut keep = std::mem::take(&mut self.keep);
-        self.keeper.hear(event, &mut keep);
+        self.retention_filter.apply(event, &mut keep);
         let kept = self.keep_all(&mut keep);
         self.keep = keep;
         kept
@@ -152,21 +152,21 @@ impl Limited {
 
     /// Creates a part. Its first events are the state of the runs.
     fn begin(&self, state: &[Event]) -> Result<Bounded, LogError> {
-        let number = self.keeper.part();
-        let path = self.folder.join(Member::Part(number).name());
-        let mut first = head(Heading::Part(number), state)?;
+        let number = self.retention_filter.part();
+        let path = self.folder.join(PartFile::Part(number).name());
+        let mut first = head(RecordingKind::Part(number), state)?;
         if first.len() as u64 > self.limits.part() / 2 {
             let bare: Vec<Event> = state.iter().map(without_batches).collect();
-            first = head(Heading::Part(number), &bare)?;
+            first = head(RecordingKind::Part(number), &bare)?;
         }
         if first.len() as u64 > self.limits.part() / 2 {
-            first = head(Heading::Part(number), &[])?;
+            first = head(RecordingKind::Part(number), &[])?;
         }
         Bounded::create(path, &first)
     }
 
     fn next_part(&mut self, at: Nanos) -> Result<(), LogError> {
-        let number = self.keeper.part();
+        let number = self.retention_filter.part();
         if let Some((part, _)) = self.part.take() {
             let path = part.path().to_owned();
             let bytes = part.finish()?;
@@ -178,7 +178,7 @@ impl Limited {
             });
         }
         let mut keep = Vec::new();
-        let state = self.keeper.cut(at, &mut keep);
+        let state = self.retention_filter.start_part(at, &mut keep);
         self.keep_all(&mut keep)?;
         self.put_down()?;
         self.drop_old(at)?;
@@ -206,7 +206,7 @@ impl Limited {
     /// Returns the number of the first existing part.
     fn first(&self) -> u32 {
         let old = self.old.front().map(|old| old.number);
-        old.unwrap_or(self.keeper.part())
+        old.unwrap_or(self.retention_filter.part())
     }
 
     fn keep_all(&mut self, keep: &mut Vec<Event>) -> Result<(), LogError> {
@@ -225,7 +225,7 @@ impl Limited {
                 Some((start, end)) => match self.waits.put(end - start, &text)? {
                     Put::Kept => true,
                     Put::From(longer) => {
-                        self.keeper.set_long_wait(longer);
+                        self.retention_filter.set_long_wait(longer);
                         true
                     }
                     Put::TooLarge => false,
@@ -241,26 +241,26 @@ impl Limited {
         self.course.flush()?;
         self.waits.flush()?;
         let runs = self
-            .keeper
-            .introductions(&self.limits.retention(self.left_out));
+            .retention_filter
+            .retention_events(&self.limits.retention(self.left_out));
         let mut most = usize::MAX;
         let bytes = loop {
-            let slowest = self.keeper.slowest_of(most);
+            let slowest = self.retention_filter.slowest_of(most);
             let mut events = runs.clone();
             events.extend_from_slice(&slowest);
             events.sort_by_key(|event| event.at);
-            let bytes = head(Heading::Limited, &events)?;
+            let bytes = head(RecordingKind::Limited, &events)?;
             if bytes.len() as u64 <= self.limits.kept() {
                 break bytes;
             }
             if slowest.is_empty() {
                 // There are too many runs for the limit. The remaining parts describe them.
-                break head(Heading::Limited, &runs[..0])?;
+                break head(RecordingKind::Limited, &runs[..0])?;
             }
             // The recording contains the number of kept batches.
             most = slowest.len() / 2;
         };
-        let path = self.folder.join(Member::Kept.name());
+        let path = self.folder.join(PartFile::Kept.name());
         NewFile::write_all_to(&path, Existing::Replace, &bytes).map_err(written)
     }
 
@@ -328,7 +328,7 @@ impl Limited {
         let part = self.part.take();
         let ended = part.map_or(Ok(()), |(part, _)| part.finish().map(drop));
         let mut keep = Vec::new();
-        self.keeper.finish(self.newest, &mut keep);
+        self.retention_filter.finish(self.newest, &mut keep);
         let kept = self.keep_all(&mut keep).and_then(|()| self.put_down());
         ended.and(kept)
     }

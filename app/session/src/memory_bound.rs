@@ -1,6 +1,6 @@
 //! Memory limit of a window. A second copy of its events is stored temporarily in parts, like a recording with a limit.
 //! If the window's runs are too large, a thread rebuilds them from sums per minute, data kept in full and the last parts.
-//! [`Keeper`] computes sums and kept data. The window replaces its runs at a position in the event stream.
+//! [`RetentionFilter`] computes sums and kept data. The window replaces its runs at a position in the event stream.
 //! The new runs contain all events before this position and none after it.
 
 use std::collections::VecDeque;

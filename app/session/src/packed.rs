@@ -23,8 +23,8 @@ pub struct Packed {
 /// # Errors
 /// If the input cannot be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let heading = Again::File(path.to_owned()).heading()?;
-    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
+    let heading = Again::File(path.to_owned()).recording_kind()?;
+    let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
     let cut = each_in_order(path, &mut |event| match contents {
         true => log.write(event),
         false => match without_contents(event) {

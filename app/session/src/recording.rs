@@ -33,7 +33,7 @@ pub fn new_recording_in(
 
 /// Returns a log without events. Its header records if an epoch may start in its middle.
 pub(super) fn head(compression: Compression, selection: &Selection) -> Vec<u8> {
-    let log = LogWriter::headed(Vec::new(), compression, selection.heading());
+    let log = LogWriter::with_header(Vec::new(), compression, selection.recording_kind());
     let log = log.and_then(LogWriter::finish);
     log.unwrap_or_default()
 }

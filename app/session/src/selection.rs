@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use loadscope_trace::{BatchId, Event, EventKind, Heading, RunId};
+use loadscope_trace::{BatchId, Event, EventKind, RecordingKind, RunId};
 
 /// Maximum number of stored epochs per loader. Beyond it, the earliest ended one is forgotten.
 const MOST_EPOCHS: usize = 1024;
@@ -58,10 +58,10 @@ impl Selection {
     }
 
     /// Returns the header of the recording. In a limited one, an epoch may start in its middle.
-    pub fn heading(&self) -> Heading<'static> {
+    pub fn recording_kind(&self) -> RecordingKind<'static> {
         match self.is_all() {
-            true => Heading::Plain,
-            false => Heading::Limited,
+            true => RecordingKind::Plain,
+            false => RecordingKind::Limited,
         }
     }
 

@@ -117,7 +117,7 @@ impl Tuning<'_> {
         let all: Vec<(RunId, &Run)> = ran.fleet.runs().collect();
         let id = match asked {
             Some(text) => find(&all, text).map_err(|none| TuneError::Nothing(none.to_string()))?,
-            None => ran.fleet.foremost().unwrap_or_default(),
+            None => ran.fleet.longest_waiting().unwrap_or_default(),
         };
         let run = ran.fleet.get(id).cloned().unwrap_or_default();
         let called = called(&all, id);
@@ -346,7 +346,7 @@ fn why_not(
     let Some((id, run)) = run else {
         return failed.or_else(|| Some(say!("the loader was not iterated, see {log}")));
     };
-    let missed = overrides.missed_by(&run.info.options);
+    let missed = overrides.not_applied_in(&run.info.options);
     if !missed.is_empty() {
         let why = ran.effects.refused.get(&id);
         let why = why.map_or(String::new(), |error| format!(": {error}"));

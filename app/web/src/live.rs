@@ -35,7 +35,7 @@ impl Feed {
             let block = self.lines.parse();
             events.extend(block.events);
             if let Some(error) = block.failed {
-                return Err(error.after(self.read).to_string());
+                return Err(error.offset_lines(self.read).to_string());
             }
             self.read += block.lines;
         }

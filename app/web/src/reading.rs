@@ -108,7 +108,7 @@ impl Reading {
                         self.state = LoadState::Ripe;
                         if let Some(error) = block.failed {
                             self.state = LoadState::Over;
-                            return Read::Failed(error.after(self.read));
+                            return Read::Failed(error.offset_lines(self.read));
                         }
                         self.read += block.lines;
                         self.cut |= block.cut;
@@ -117,13 +117,13 @@ impl Reading {
                 },
                 LoadState::Ripe => {
                     let fleet = &mut self.fleet;
-                    self.merge.ripe(|event| fleet.apply(event));
+                    self.merge.drain_ready(|event| fleet.apply(event));
                     self.follow();
                     self.state = LoadState::Lines;
                 }
                 LoadState::Rest => {
                     let fleet = &mut self.fleet;
-                    self.merge.rest(|event| fleet.apply(event));
+                    self.merge.drain_all(|event| fleet.apply(event));
                     self.follow();
                     self.state = LoadState::Whole;
                 }
@@ -168,7 +168,7 @@ impl Reading {
             let text = say!(
                 "{} skipped: a recording can have at most {} loaders",
                 plural(left_out, say!(n: "event"), say!(n: "events")),
-                count(Fleet::MOST as u64)
+                count(Fleet::MAX_RUNS as u64)
             );
             fleet.apply(&Event::warning(run, at, text));
         }
@@ -205,7 +205,7 @@ mod tests {
         };
         let events = simulate(&options, &MadeUp).expect("it can be simulated");
         let log = LogWriter::new(Vec::new(), Compression::Zstd).expect("a vector");
-        let mut log = log.with_frames_of(100_000);
+        let mut log = log.with_frame_size(100_000);
         for event in &events {
             log.write(event).expect("a vector");
         }

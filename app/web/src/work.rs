@@ -30,7 +30,7 @@ pub(crate) fn refusal(name: &str, error: &LogError) -> String {
         LogError::NotALog { .. } => say!(
             "cannot open {name}: it is not a Loadscope recording. For the traces of other tools, create a page with `loadscope share`."
         ),
-        _ => say!("cannot open {name}: {}", error.about(name.as_ref())),
+        _ => say!("cannot open {name}: {}", error.describe(name.as_ref())),
     }
 }
 

@@ -34,14 +34,14 @@ struct Memory<T>(Box<[T]>);
 
 impl<T> Memory<T> {
     fn new(items: Box<[T]>) -> Self {
-        spill::count(size_of_val(&*items));
+        spill::add_bytes_in_memory(size_of_val(&*items));
         Self(items)
     }
 }
 
 impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
-        spill::uncount(size_of_val(&*self.0));
+        spill::subtract_bytes_in_memory(size_of_val(&*self.0));
     }
 }
 
@@ -52,10 +52,10 @@ unsafe impl<T: Send + Sync> Sync for Chunk<T> {}
 
 impl<T> Chunk<T> {
     /// Moves the [`CHUNK`] items out of `open`.
-    pub fn take(open: &mut Vec<T>) -> Self {
+    pub fn seal(open: &mut Vec<T>) -> Self {
         assert_eq!(open.len(), CHUNK, "only full chunks are closed");
         if !std::mem::needs_drop::<T>()
-            && let Some((place, segment)) = spill::place::<T>(CHUNK)
+            && let Some((place, segment)) = spill::allocate::<T>(CHUNK)
         {
             // SAFETY: the place has room for `CHUNK` items, is aligned and not used elsewhere. `open` forgets the items, so each
             // exists once. They have no destructor, so nothing is lost when the file goes.

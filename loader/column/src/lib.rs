@@ -127,10 +127,10 @@ impl<T: Clone> Column<T> {
     #[inline]
     pub fn push(&mut self, item: T) {
         if self.len < self.stored {
-            self.remove_rest();
+            self.discard_truncated();
         }
         if self.open.len() == CHUNK {
-            self.close();
+            self.seal_open_chunk();
         }
         self.open.push(item);
         self.len += 1;
@@ -139,7 +139,7 @@ impl<T: Clone> Column<T> {
 
     /// Removes the items from `len` on.
     #[cold]
-    fn remove_rest(&mut self) {
+    fn discard_truncated(&mut self) {
         let (kept, inside) = (self.len >> SHIFT, self.len & (CHUNK - 1));
         match self.full.get(kept) {
             Some(chunk) => {
@@ -153,8 +153,8 @@ impl<T: Clone> Column<T> {
 
     /// Moves the open chunk to the full chunks.
     #[cold]
-    fn close(&mut self) {
-        self.full.push(Chunk::take(&mut self.open));
+    fn seal_open_chunk(&mut self) {
+        self.full.push(Chunk::seal(&mut self.open));
     }
 
     /// Returns the item at a position for a change.
@@ -178,7 +178,7 @@ impl<T: Clone> Column<T> {
     }
 
     /// Calls `change` with the position and each item, in order.
-    pub fn change_each(&mut self, mut change: impl FnMut(usize, &mut T)) {
+    pub fn for_each_mut(&mut self, mut change: impl FnMut(usize, &mut T)) {
         for at in 0..self.len {
             if let Some(item) = self.get_mut(at) {
                 change(at, item);
@@ -369,7 +369,7 @@ mod tests {
     fn every_item_can_be_changed() {
         for len in LENGTHS {
             let mut column = numbers(len);
-            column.change_each(|at, item| *item += at);
+            column.for_each_mut(|at, item| *item += at);
             assert!(column.iter().copied().eq((0..len).map(|n| 2 * n)));
             assert_eq!(column.get_mut(len), None);
         }

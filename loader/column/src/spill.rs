@@ -7,26 +7,26 @@
 #[cfg(target_os = "linux")]
 pub use files::spill_to;
 #[cfg(target_os = "linux")]
-pub(crate) use files::{Segment, count, place, uncount};
+pub(crate) use files::{Segment, add_bytes_in_memory, allocate, subtract_bytes_in_memory};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use nowhere::{Segment, count, place, uncount};
+pub(crate) use unsupported::{Segment, add_bytes_in_memory, allocate, subtract_bytes_in_memory};
 
 #[cfg(target_os = "linux")]
 mod files;
 
 #[cfg(not(target_os = "linux"))]
-mod nowhere {
+mod unsupported {
     use std::ptr::NonNull;
     use std::sync::Arc;
 
     /// A mapped file. This platform has none.
     pub(crate) enum Segment {}
 
-    pub(crate) fn count(_: usize) {}
+    pub(crate) fn add_bytes_in_memory(_: usize) {}
 
-    pub(crate) fn uncount(_: usize) {}
+    pub(crate) fn subtract_bytes_in_memory(_: usize) {}
 
-    pub(crate) fn place<T>(_: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
+    pub(crate) fn allocate<T>(_: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
         None
     }
 }

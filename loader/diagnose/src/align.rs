@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use loadscope_trace::{Clock, ClockBy};
+pub use loadscope_trace::{Clock, ClockMethod};
 use loadscope_trace::{Event, EventKind, Nanos, RunId, RunInfo};
 
 /// Minimum number of steps that two ranks must have in common.
 const MIN_STEPS: usize = 8;
 /// Maximum number of steps counted per run.
-pub const MOST_STEPS: usize = 512;
+pub const MAX_STEPS: usize = 512;
 /// Maximum deviation from the median offset, as a share of the median step length. Ranks are in step if 90 % of their steps are within it.
 const MAX_DEVIATION: f64 = 0.25;
 /// Largest clock offset that is accepted without further evidence, ns: 1 s. A larger one requires correlated step lengths of both ranks.
@@ -27,7 +27,7 @@ type Job = (String, u32, usize);
 
 /// Clock information of a recording: host, start, and times of training steps.
 #[derive(Clone, Debug, Default)]
-pub struct Marks {
+pub struct ClockInfo {
     /// Host of the recording. Empty if unknown.
     host: String,
     /// Wall-clock time of the instant 0 of the recording, ns since 1970. `None` if not recorded.
@@ -47,9 +47,9 @@ struct RunState {
     steps: usize,
 }
 
-impl Marks {
-    /// Adds an event. Returns false once a run has [`MOST_STEPS`] steps, so the caller can stop reading.
-    pub fn take(&mut self, event: &Event) -> bool {
+impl ClockInfo {
+    /// Adds an event. Returns false once a run has [`MAX_STEPS`] steps, so the caller can stop reading.
+    pub fn apply(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::RunStarted(info) => self.add_run(event.run, info),
             // A recording with a limit lacks its first steps, so later steps have no number. Its host and its start are still usable.
@@ -69,7 +69,7 @@ impl Marks {
             EventKind::Consumer { waiting: true } => {
                 if let Some(state) = self.runs.get_mut(&event.run) {
                     // The first call of an epoch does not follow a training step.
-                    if state.calls > 0 && state.steps < MOST_STEPS {
+                    if state.calls > 0 && state.steps < MAX_STEPS {
                         let calls = self.calls.entry(state.job.clone()).or_default();
                         calls.insert((state.epoch, state.calls), event.at.0);
                         state.steps += 1;
@@ -79,7 +79,7 @@ impl Marks {
             }
             _ => {}
         }
-        !self.runs.values().any(|state| state.steps >= MOST_STEPS)
+        !self.runs.values().any(|state| state.steps >= MAX_STEPS)
     }
 
     fn set_host_and_start(&mut self, info: &RunInfo) {
@@ -117,7 +117,7 @@ impl Marks {
 
 /// Position of a recording on the common time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Alignment {
     /// Time to add to the times of the recording, ns. At least 0.
     pub shift: Nanos,
     /// Method of the clock comparison, with its uncertainty. `None` for the earliest recording, for others of its session
@@ -125,20 +125,20 @@ pub struct Place {
     pub clock: Option<Clock>,
 }
 
-/// Returns the place of each recording. The earliest recording of each session starts at 0, and recordings without a start do too.
-pub fn places(all: &[Marks]) -> Vec<Place> {
-    let mut places = vec![Place::default(); all.len()];
+/// Returns the alignment of each recording. The earliest recording of each session starts at 0, and recordings without a start do too.
+pub fn align_recordings(all: &[ClockInfo]) -> Vec<Alignment> {
+    let mut alignments = vec![Alignment::default(); all.len()];
     let beginning = Clock {
-        by: ClockBy::Beginning,
+        by: ClockMethod::Beginning,
         within: None,
     };
     let mut known: Vec<usize> = (0..all.len())
         .filter(|k| all[*k].started.is_some())
         .collect();
     if !known.is_empty() {
-        for (k, marks) in all.iter().enumerate() {
-            if marks.started.is_none() {
-                places[k].clock = Some(beginning);
+        for (k, clock_info) in all.iter().enumerate() {
+            if clock_info.started.is_none() {
+                alignments[k].clock = Some(beginning);
             }
         }
     }
@@ -154,23 +154,23 @@ pub fn places(all: &[Marks]) -> Vec<Place> {
         }
     }
     for (nth, session) in sessions.into_iter().enumerate() {
-        align_session(all, &session, &mut places);
+        align_session(all, &session, &mut alignments);
         if nth > 0 {
             for k in session {
-                places[k].clock.get_or_insert(beginning);
+                alignments[k].clock.get_or_insert(beginning);
             }
         }
     }
-    places
+    alignments
 }
 
-fn last_start(all: &[Marks], session: &[usize]) -> i64 {
+fn last_start(all: &[ClockInfo], session: &[usize]) -> i64 {
     let last = session.last().and_then(|k| all[*k].started);
     last.unwrap_or_default()
 }
 
-/// Sets the places of the recordings of one session. `session` contains their positions in `all`, in order of their starts.
-fn align_session(all: &[Marks], session: &[usize], places: &mut [Place]) {
+/// Sets the alignments of the recordings of one session. `session` contains their positions in `all`, in order of their starts.
+fn align_session(all: &[ClockInfo], session: &[usize], alignments: &mut [Alignment]) {
     let Some(first) = session.first() else {
         return;
     };
@@ -178,7 +178,7 @@ fn align_session(all: &[Marks], session: &[usize], places: &mut [Place]) {
     let mut corrections: BTreeMap<&str, Option<(i64, i64)>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::with_capacity(session.len());
     let reference = all[*first].host.as_str();
-    let on = |host: &str| -> Vec<&Marks> {
+    let on = |host: &str| -> Vec<&ClockInfo> {
         let of = session.iter().map(|k| &all[*k]);
         of.filter(|m| !host.is_empty() && m.host == host).collect()
     };
@@ -187,43 +187,43 @@ fn align_session(all: &[Marks], session: &[usize], places: &mut [Place]) {
         host => on(host),
     };
     for k in session {
-        let marks = &all[*k];
-        let started = marks.started.unwrap_or_default();
-        if k == first || (!reference.is_empty() && marks.host == reference) {
+        let clock_info = &all[*k];
+        let started = clock_info.started.unwrap_or_default();
+        if k == first || (!reference.is_empty() && clock_info.host == reference) {
             begins.push(started);
             continue;
         }
-        let found = match marks.host.as_str() {
-            "" => clock_offset(&base, &[marks]),
+        let found = match clock_info.host.as_str() {
+            "" => clock_offset(&base, &[clock_info]),
             host => *corrections
                 .entry(host)
                 .or_insert_with(|| clock_offset(&base, &on(host))),
         };
         begins.push(started.saturating_sub(found.map_or(0, |(offset, _)| offset)));
-        places[*k].clock = Some(Clock {
+        alignments[*k].clock = Some(Clock {
             by: match found {
-                Some(_) => ClockBy::Steps,
-                None => ClockBy::WallClock,
+                Some(_) => ClockMethod::Steps,
+                None => ClockMethod::WallClock,
             },
             within: found.map(|(_, within)| Nanos(within)),
         });
     }
     let earliest = begins.iter().min().copied().unwrap_or_default();
     for (k, began) in session.iter().zip(begins) {
-        places[*k].shift = Nanos(began.saturating_sub(earliest).max(0));
+        alignments[*k].shift = Nanos(began.saturating_sub(earliest).max(0));
     }
 }
 
 /// Returns the offset of the wall clock of `others` from that of `base`, and its uncertainty, ns. A positive offset means ahead.
 ///
 /// The offset is the median over all pairs of ranks of one loader that are in step. `None` without such a pair.
-fn clock_offset(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
+fn clock_offset(base: &[&ClockInfo], others: &[&ClockInfo]) -> Option<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (a, b) in base
         .iter()
         .flat_map(|a| others.iter().map(move |b| (*a, *b)))
     {
-        let began = |marks: &Marks| marks.started.unwrap_or_default();
+        let began = |clock_info: &ClockInfo| clock_info.started.unwrap_or_default();
         let start_difference = began(b).saturating_sub(began(a));
         for ((job, rank), one) in &a.calls {
             let ranks = (job.clone(), 0)..=(job.clone(), u32::MAX);

@@ -26,7 +26,7 @@ pub struct Blame {
 
 impl Blame {
     /// Returns the waited time of `cause`. `None` if the source does not measure it.
-    pub fn of(&self, cause: Cause) -> Option<Nanos> {
+    pub fn time_of(&self, cause: Cause) -> Option<Nanos> {
         let time = self.times[cause as usize];
         let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);
         (!unknown).then_some(time)
@@ -52,7 +52,7 @@ impl Blame {
 
 /// Part of a wait with its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blamed {
+pub struct BlamedInterval {
     /// Cause.
     pub cause: Cause,
     /// Start.
@@ -75,7 +75,7 @@ impl Blame {
         }
         let first = run.waits().partition_point(|w| w.end <= start);
         let waits = run.waits().iter().enumerate().skip(first);
-        let culprits = Culprits::of(run);
+        let context = BlameContext::of(run);
         let mut most = Nanos(-1);
         for (k, wait) in waits.take_while(|(_, wait)| wait.start < end) {
             let clip = (wait.start.max(start), wait.end.min(run.end()).min(end));
@@ -85,13 +85,13 @@ impl Blame {
                 blame.longest = Some(k);
             }
             blame.waited += took;
-            culprits.each(run.awaited_in(wait), clip, &mut |part| {
+            context.each(run.awaited_in(wait), clip, &mut |part| {
                 blame.add(part.cause, part.end - part.start);
             });
         }
         if run.measures(Stage::Held) {
             let held = run.spent(Lane::Reorder, start.min(run.end()), end.min(run.end()));
-            blame.ready_batches = Some(held.of(Activity::Held));
+            blame.ready_batches = Some(held.time_in(Activity::Held));
         }
         blame
     }
@@ -110,27 +110,27 @@ impl Blame {
     }
 }
 
-impl Blamed {
+impl BlamedInterval {
     /// Returns the parts of the wait at position `k` in [`Run::waits`], the last one first.
     pub fn of_wait(run: &Run, k: usize) -> Vec<Self> {
         let mut parts = Vec::new();
         if let Some(wait) = run.waits().get(k) {
             let clip = (wait.start, wait.end.min(run.end()));
-            Culprits::of(run).each(run.awaited_in(wait), clip, &mut |part| parts.push(part));
+            BlameContext::of(run).each(run.awaited_in(wait), clip, &mut |part| parts.push(part));
         }
         parts
     }
 }
 
 /// Calls `visit` for each wait with its position, the awaited batch and the parts.
-pub(crate) fn each_wait(run: &Run, mut visit: impl FnMut(usize, Option<usize>, &[Blamed])) {
-    let culprits = Culprits::of(run);
+pub(crate) fn each_wait(run: &Run, mut visit: impl FnMut(usize, Option<usize>, &[BlamedInterval])) {
+    let context = BlameContext::of(run);
     let mut parts = Vec::new();
     for (k, wait) in run.waits().iter().enumerate() {
         parts.clear();
         let row = run.awaited_in(wait);
         let clip = (wait.start, wait.end.min(run.end()));
-        culprits.each(row, clip, &mut |part| parts.push(part));
+        context.each(row, clip, &mut |part| parts.push(part));
         visit(k, row, &parts);
     }
 }
@@ -152,7 +152,7 @@ fn ready_from(run: &Run, worker: &Worker) -> Nanos {
 }
 
 /// Lifetimes of the workers, which determine the causes of waits.
-struct Culprits<'a> {
+struct BlameContext<'a> {
     run: &'a Run,
     /// Lifetimes of each worker, from ready for tasks to its end.
     lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
@@ -160,7 +160,7 @@ struct Culprits<'a> {
     unrecorded: Vec<&'a Worker>,
 }
 
-impl<'a> Culprits<'a> {
+impl<'a> BlameContext<'a> {
     fn of(run: &'a Run) -> Self {
         let mut lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>> = BTreeMap::new();
         for worker in run.workers() {
@@ -176,13 +176,18 @@ impl<'a> Culprits<'a> {
     }
 
     /// Calls `visit` for each part of a wait for the batch at `row`. The parts fill `clip` without gaps, the last part first.
-    fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
+    fn each(
+        &self,
+        row: Option<usize>,
+        clip: (Nanos, Nanos),
+        visit: &mut impl FnMut(BlamedInterval),
+    ) {
         let (start, mut end) = clip;
         if end <= start {
             return;
         }
         let Some(row) = row else {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause: Cause::End,
                 start,
                 end,
@@ -206,7 +211,7 @@ impl<'a> Culprits<'a> {
             true => Cause::NotDispatched,
             false => Cause::NotMeasured,
         };
-        visit(Blamed { cause, start, end });
+        visit(BlamedInterval { cause, start, end });
     }
 
     /// Calls `visit` with the causes in one stage of the batch at `row`. The batch entered the stage at transition `at`, and then the stage
@@ -217,7 +222,7 @@ impl<'a> Culprits<'a> {
         at: usize,
         next: Option<Stage>,
         part: (Nanos, Nanos),
-        visit: &mut impl FnMut(Blamed),
+        visit: &mut impl FnMut(BlamedInterval),
     ) {
         let run = self.run;
         let stage = run.transitions()[at].stage;
@@ -233,7 +238,7 @@ impl<'a> Culprits<'a> {
             _ => false,
         };
         let mut whole = |cause| {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause,
                 start: part.0,
                 end: part.1,
@@ -264,16 +269,16 @@ impl<'a> Culprits<'a> {
     }
 
     /// Splits the time in an index queue: the worker starts, works on an earlier batch, or has not taken the task.
-    fn queued(&self, row: usize, part: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
+    fn queued(&self, row: usize, part: (Nanos, Nanos), visit: &mut impl FnMut(BlamedInterval)) {
         let (mut start, end) = part;
         let Some(worker) = self.run.batches()[row].worker else {
             let cause = Cause::IndexQueue;
-            visit(Blamed { cause, start, end });
+            visit(BlamedInterval { cause, start, end });
             return;
         };
         let (starting, at_work) = self.not_yet_alive(worker, start, end);
         if starting.0 > 0 {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause: Cause::Starting,
                 start,
                 end: start + starting,
@@ -285,14 +290,14 @@ impl<'a> Culprits<'a> {
         let middle = start + busy.max(Nanos::ZERO).min(end - start);
         if middle > start {
             let cause = Cause::Queued;
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause,
                 start,
                 end: middle,
             });
         }
         if end > middle {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause: Cause::IndexQueue,
                 start: middle,
                 end,
@@ -342,7 +347,13 @@ impl<'a> Culprits<'a> {
     }
 
     /// Splits the time after the arrival: the main process draws the indices of the next task, then yields the batch.
-    fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
+    fn ready(
+        &self,
+        row: usize,
+        at: usize,
+        part: (Nanos, Nanos),
+        visit: &mut impl FnMut(BlamedInterval),
+    ) {
         // Few other transitions are in between. The limit bounds the search in a broken recording.
         const NEAR: usize = 64;
         let (start, end) = part;
@@ -351,14 +362,14 @@ impl<'a> Culprits<'a> {
         let put = until_out.find(|t| t.stage == Stage::Queued);
         let drawn = put.map_or(start, |t| t.at.clamp(start, end));
         if drawn > start {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause: Cause::Sampling,
                 start,
                 end: drawn,
             });
         }
         if end > drawn {
-            visit(Blamed {
+            visit(BlamedInterval {
                 cause: Cause::Trainer,
                 start: drawn,
                 end,

@@ -10,19 +10,17 @@ use loadscope_words::say;
 mod blocked;
 mod collate;
 mod cores;
-mod crew;
 mod effect;
 mod finding;
 mod forecast;
-mod glance;
 mod handover;
 mod host;
 mod id;
 mod iterators;
 mod memory;
 mod misfit;
-mod named;
 mod remedy;
+mod remedy_settings;
 mod resources;
 mod slow_sample;
 mod slow_worker;
@@ -35,15 +33,17 @@ mod survey;
 mod transfer;
 mod unrecorded;
 mod verdict;
+mod wait_summary;
 mod window;
+mod worker_failures;
 
 pub use effect::Effect;
 pub use finding::{Evidence, Finding, Severity};
-pub use forecast::{Change, Forecast, Prospects, is_likely_less};
-pub use glance::{Glance, LongestWait};
+pub use forecast::{Change, Forecast, ForecastSet, is_likely_less};
 pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;
+pub use wait_summary::{LongestWait, WaitSummary};
 
 /// Verdict on a run, with all findings.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,15 +62,15 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     /// Returns the diagnosis of a run. `prospects` are the forecasts for other settings. `more` are findings from other crates.
-    pub fn of(run: &Run, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
+    pub fn of(run: &Run, prospects: Option<&ForecastSet>, more: Vec<Finding>) -> Self {
         Self::from(&Survey::of(run), prospects, more)
     }
 
     /// Returns a copy whose remedies and effects agree with the forecasts. The verdict stays the same.
     #[must_use]
-    pub fn agreeing(&self, prospects: &Prospects) -> Self {
+    pub fn with_forecasts(&self, prospects: &ForecastSet) -> Self {
         let mut findings = self.findings.clone();
-        remedy::agree(&mut findings, self.loader, Some(prospects));
+        remedy::apply_forecasts(&mut findings, self.loader, Some(prospects));
         Self {
             effects: effect::effects(self.loader, &findings, Some(prospects)),
             findings,
@@ -79,8 +79,8 @@ impl Diagnosis {
     }
 
     /// Returns the setting to try if the forecasts are unreliable, from the first remedy that contains one. `None` without such a remedy.
-    pub fn to_try(&self) -> Option<Change> {
-        self.findings.iter().find_map(remedy::to_try)
+    pub fn suggested_change(&self) -> Option<Change> {
+        self.findings.iter().find_map(remedy::suggested_change)
     }
 
     /// Returns a warning if several findings have a cost and their sum exceeds the waited time. `None` otherwise.
@@ -92,10 +92,10 @@ impl Diagnosis {
     }
 
     /// Returns the diagnosis of a run from its survey. See [`Diagnosis::of`].
-    pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
+    pub fn from(survey: &Survey, prospects: Option<&ForecastSet>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
         let loader = remedy::Loader::of(survey);
-        remedy::agree(&mut findings, loader, prospects);
+        remedy::apply_forecasts(&mut findings, loader, prospects);
         // A repeated stream causes duplicates. One finding covers both.
         let is_repeated = findings.iter().any(|f| f.id == FindingId::RepeatedStream);
         let more = more.into_iter();
@@ -105,7 +105,12 @@ impl Diagnosis {
 
     /// Returns a copy with additional findings and a new verdict.
     #[must_use]
-    pub fn with(&self, survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
+    pub fn with(
+        &self,
+        survey: &Survey,
+        prospects: Option<&ForecastSet>,
+        more: Vec<Finding>,
+    ) -> Self {
         let mut findings = self.findings.clone();
         findings.extend(more);
         Self::sorted(survey, findings, prospects, self.loader)
@@ -114,7 +119,7 @@ impl Diagnosis {
     fn sorted(
         survey: &Survey,
         mut findings: Vec<Finding>,
-        prospects: Option<&Prospects>,
+        prospects: Option<&ForecastSet>,
         loader: remedy::Loader,
     ) -> Self {
         // Errors and lost data have no cost and precede slowness of the same severity. The sort is stable, so ties keep the order of
@@ -134,7 +139,7 @@ impl Diagnosis {
 /// Returns all findings that apply, causes before their consequences.
 fn findings(survey: &Survey) -> Vec<Finding> {
     let mut all = Vec::new();
-    all.extend(crew::dead(survey));
+    all.extend(worker_failures::dead(survey));
     all.extend(stuck::worker(survey));
     all.extend(step::failed(survey));
     all.extend(resources::shared_memory(survey));
@@ -144,7 +149,7 @@ fn findings(survey: &Survey) -> Vec<Finding> {
         .iter()
         .all(|f: &Finding| f.severity < Severity::Critical)
     {
-        all.extend(misfit::collating(survey).or_else(|| crew::failed(survey)));
+        all.extend(misfit::collating(survey).or_else(|| worker_failures::failed(survey)));
     }
     all.extend(misfit::stop_iteration(survey));
     all.extend(effect::stale(survey));

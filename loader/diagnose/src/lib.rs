@@ -11,10 +11,10 @@ mod blame;
 mod findings;
 mod straggler;
 
-pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
+pub use blame::{Blame, BlamedInterval, Cause, FetchBlame, SampleBlame};
 pub use findings::{
-    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, Glance, LongestWait,
-    Prospects, Severity, Survey, Verdict, VerdictId, is_likely_less,
+    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, ForecastSet, LongestWait,
+    Severity, Survey, Verdict, VerdictId, WaitSummary, is_likely_less,
 };
 pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use loadscope_trace::{Activity, Lane, Nanos, Run, RunId};
 
-use crate::Glance;
+use crate::WaitSummary;
 
 /// Straggler among the ranks of a loader.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option
     waits.sort_by_key(|(waited, id, _)| (*waited, *id));
     let (waited, id, slowest) = waits.pop()?;
     let usual = waits[waits.len() / 2].0;
-    let total = Glance::of(slowest).total;
+    let total = WaitSummary::of(slowest).total;
     let share = (waited - usual).0 as f64 / total.0.max(1) as f64;
     let of_epochs = runs.iter().map(|(_, r)| r.epochs().len()).min()?;
     let slowest_in = |epoch: usize| {
@@ -127,7 +127,7 @@ fn waited_in(run: &Run, epoch: usize) -> Nanos {
     };
     let end = epoch.end.unwrap_or(run.end());
     run.spent(Lane::Trainer, epoch.start, end)
-        .of(Activity::Waiting)
+        .time_in(Activity::Waiting)
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(found.usual, Nanos::from_millis(40));
         assert!((found.share - 0.4).abs() < 1e-9, "{}", found.share);
         assert_eq!((found.epochs, found.of_epochs), (1, 1));
-        assert_eq!(fleet.foremost(), Some(RunId(2)));
+        assert_eq!(fleet.longest_waiting(), Some(RunId(2)));
         let mut even = Fleet::default();
         (0..4).for_each(|k| rank(&mut even, k, &[5; 20]));
         assert_eq!(straggler(even.runs()), None);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use loadscope_diagnose::{
-    Blame, Blamed, Cause, Diagnosis, FetchBlame, Severity, Survey, VerdictId,
+    Blame, BlamedInterval, Cause, Diagnosis, FetchBlame, Severity, Survey, VerdictId,
 };
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo, SampleTiming, Stage,
@@ -24,7 +24,7 @@ fn assert_sound(run: &Run) {
     assert_eq!(blame.waited, run.waited());
     let mut waits = Nanos::ZERO;
     for (k, wait) in run.waits().iter().enumerate() {
-        let parts = Blamed::of_wait(run, k);
+        let parts = BlamedInterval::of_wait(run, k);
         let mut end = wait.end.min(run.end());
         for part in &parts {
             assert!(part.start < part.end, "{part:?}");
@@ -43,7 +43,7 @@ fn assert_sound(run: &Run) {
     let fetching = FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX);
     assert_eq!(
         Some(fetching.total()),
-        blame.of(Cause::Fetching).or(Some(Nanos::ZERO))
+        blame.time_of(Cause::Fetching).or(Some(Nanos::ZERO))
     );
 }
 
@@ -89,7 +89,7 @@ proptest! {
         for (k, wait) in run.waits().iter().enumerate() {
             let Some(row) = run.awaited_in(wait) else { continue };
             let id = run.batches()[row].id;
-            for part in Blamed::of_wait(&run, k) {
+            for part in BlamedInterval::of_wait(&run, k) {
                 for at in [part.start, Nanos(part.end.0 - 1)] {
                     let stage = run.pipeline_at(at).stage_of(id);
                     // The parts of a split stage have the right lengths, but not the exact times.
@@ -111,7 +111,7 @@ proptest! {
         let ready = parts.iter().filter_map(|p| p.ready_batches).fold(Nanos::ZERO, |a, b| a + b);
         prop_assert_eq!(Some(ready), whole.ready_batches);
         for cause in Cause::ALL {
-            let of = |b: &Blame| b.of(cause).unwrap_or_default();
+            let of = |b: &Blame| b.time_of(cause).unwrap_or_default();
             let sum = parts.iter().map(of).fold(Nanos::ZERO, |a, b| a + b);
             prop_assert_eq!(sum, of(&whole), "{:?}", cause);
         }
@@ -173,7 +173,7 @@ fn waited_time_is_split_by_cause() {
         ],
     );
     let blame = Blame::whole(&run);
-    let of = |run: &Run, cause| Blame::whole(run).of(cause).map(|t| t.0);
+    let of = |run: &Run, cause| Blame::whole(run).time_of(cause).map(|t| t.0);
     assert_eq!(of(&run, Cause::NotDispatched), Some(7));
     assert_eq!(of(&run, Cause::Starting), Some(13));
     // Batch 0 is in the queue of an idle worker from 20 to 24, and batch 1 from 50 on.
@@ -273,8 +273,14 @@ fn unmeasured_causes_have_no_time_instead_of_zero() {
         ]
     };
     let all = run_of(RunInfo::default(), events());
-    assert_eq!(Blame::whole(&all).of(Cause::Fetching), Some(Nanos::ZERO));
-    assert_eq!(Blame::whole(&all).of(Cause::NotMeasured), Some(Nanos::ZERO));
+    assert_eq!(
+        Blame::whole(&all).time_of(Cause::Fetching),
+        Some(Nanos::ZERO)
+    );
+    assert_eq!(
+        Blame::whole(&all).time_of(Cause::NotMeasured),
+        Some(Nanos::ZERO)
+    );
     let measured = vec![Stage::Queued, Stage::Returning, Stage::Training];
     let blind = run_of(
         RunInfo {
@@ -284,9 +290,9 @@ fn unmeasured_causes_have_no_time_instead_of_zero() {
         events(),
     );
     let blame = Blame::whole(&blind);
-    assert_eq!(blame.of(Cause::Fetching), None);
-    assert_eq!(blame.of(Cause::NotMeasured), Some(Nanos(30)));
-    assert_eq!(blame.of(Cause::Returning), Some(Nanos(1)));
+    assert_eq!(blame.time_of(Cause::Fetching), None);
+    assert_eq!(blame.time_of(Cause::NotMeasured), Some(Nanos(30)));
+    assert_eq!(blame.time_of(Cause::Returning), Some(Nanos(1)));
     assert_eq!(blame.ready_batches, None);
     assert!(blame.not_measured.contains(&Cause::Collating));
     assert!(

@@ -1,7 +1,7 @@
 //! Findings of synthetic runs.
 
 use loadscope_diagnose::{
-    Blame, Cause, Change, Diagnosis, FindingId, Forecast, Prospects, Severity, Survey, VerdictId,
+    Blame, Cause, Change, Diagnosis, FindingId, Forecast, ForecastSet, Severity, Survey, VerdictId,
     is_likely_less,
 };
 use loadscope_trace::{
@@ -274,7 +274,7 @@ fn each_worker_process_is_starting_until_its_first_batch() {
     // A thread reports its own start, so it has already started.
     let run = run_of(info(Origin::Engine), events());
     let blame = Blame::whole(&run);
-    let of = |cause| blame.of(cause).map(|t| t.0);
+    let of = |cause| blame.time_of(cause).map(|t| t.0);
     assert_eq!(
         (of(Cause::Starting), of(Cause::IndexQueue)),
         (Some(0), Some(1303))

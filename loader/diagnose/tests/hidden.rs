@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use loadscope_diagnose::{Blame, Diagnosis, Glance};
+use loadscope_diagnose::{Blame, Diagnosis, WaitSummary};
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId, Summary, Track};
 use proptest::prelude::*;
 
@@ -103,8 +103,12 @@ fn answers(run: &Run) -> String {
         ..Summary::of(run)
     };
     say(&(summary, Blame::whole(run)));
-    let glance = Glance::of(run);
-    say(&(glance.headline(), glance.cause(), glance.batch()));
+    let wait_summary = WaitSummary::of(run);
+    say(&(
+        wait_summary.headline(),
+        wait_summary.cause(),
+        wait_summary.batch(),
+    ));
     let diagnosis = Diagnosis::of(run, None, Vec::new());
     say(&(diagnosis.verdict, diagnosis.findings));
     for part in 0..=5 {

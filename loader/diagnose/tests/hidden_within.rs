@@ -1,6 +1,6 @@
 //! Runs with a hidden end, if the moment is between events with the same time or within a fetch.
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId};
 
 /// Regression test: a step ends and the next one begins at the same time. The headline counted the next step in full, `60 ms of 120 ms` at
@@ -49,7 +49,7 @@ fn a_step_that_begins_after_the_moment_is_not_counted() {
         let numbers = |run: &Run| (run.waited(), run.in_loop(), run.yields().all().len());
         assert_eq!(numbers(&whole), numbers(&then), "{moment:?}");
         assert_eq!(whole.in_loop(), then.end(), "{moment:?}");
-        let headline = |run: &Run| Glance::of(run).headline();
+        let headline = |run: &Run| WaitSummary::of(run).headline();
         assert_eq!(headline(&whole), headline(&then), "{moment:?}");
         let held =
             |run: &Run| run.counter(Counter::In(Lane::Worker(0)), Nanos::ZERO, then.end(), 3);

@@ -1,9 +1,9 @@
 //! Parts of the training steps that count, in the fold and in the sums of a recording with a limit.
 
-use loadscope_diagnose::{Glance, Survey};
+use loadscope_diagnose::{Survey, WaitSummary};
 use loadscope_trace::{
-    Aside, AsideKind, BatchId, Event, EventKind, Keeper, Nanos, Origin, Policy, Run, RunId,
-    RunInfo, Stage,
+    Aside, AsideKind, BatchId, Event, EventKind, Nanos, Origin, RetentionFilter, RetentionPolicy,
+    Run, RunId, RunInfo, Stage,
 };
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn rare_long_steps_count_in_full() {
             survey.share(run.trained()),
             trained as f64 / ms(run.in_loop()) as f64
         );
-        assert_eq!(Glance::of(&run).left_out(), None);
+        assert_eq!(WaitSummary::of(&run).left_out(), None);
     }
 }
 
@@ -143,9 +143,14 @@ fn other_work_in_few_steps_is_left_out_and_named() {
         }
         let run = program.end().run();
         assert_eq!(ms(run.trained()), 40 * 20, "{kind:?}");
-        assert_eq!(run.left_out().asides[&kind], Nanos::from_millis(8_000));
-        assert_eq!(run.left_out().between, Nanos::ZERO);
-        let left_out = Glance::of(&run).left_out().expect("8 s are noticeable");
+        assert_eq!(
+            run.time_outside_loop().asides[&kind],
+            Nanos::from_millis(8_000)
+        );
+        assert_eq!(run.time_outside_loop().between, Nanos::ZERO);
+        let left_out = WaitSummary::of(&run)
+            .left_out()
+            .expect("8 s are noticeable");
         let expected = format!("{} 8.00 s", kind.label());
         assert_eq!(left_out.replace('\u{2009}', " "), expected);
     }
@@ -167,7 +172,7 @@ fn other_work_in_most_steps_counts_as_training() {
         }
         let run = program.end().run();
         assert_eq!(ms(run.trained()), 3 * 20 + 6 * 50, "{kind:?}");
-        assert!(run.left_out().asides.is_empty());
+        assert!(run.time_outside_loop().asides.is_empty());
     }
 }
 
@@ -184,7 +189,10 @@ fn a_loader_without_an_end_excludes_the_rest_of_its_step() {
     program.idx += 1;
     let run = program.step(20, &[]).end().run();
     assert_eq!(ms(run.trained()), 7 * 20);
-    assert_eq!(ms(run.left_out().asides[&AsideKind::Loader]), 2_980);
+    assert_eq!(
+        ms(run.time_outside_loop().asides[&AsideKind::Loader]),
+        2_980
+    );
 }
 
 /// A loop over `range(len(loader))` does not request another batch after the last, so its last step has no end.
@@ -200,8 +208,8 @@ fn a_last_step_without_an_end_has_the_usual_length() {
     let run = program.run();
     let in_first = 10 * 5;
     assert_eq!(ms(run.trained()), 3 * in_first);
-    assert_eq!(ms(run.left_out().between), 3 * 2_000);
-    let share = Glance::of(&run).share();
+    assert_eq!(ms(run.time_outside_loop().between), 3 * 2_000);
+    let share = WaitSummary::of(&run).share();
     assert!((share - 10.0 / 15.0).abs() < 1e-9, "{share}");
 }
 
@@ -262,14 +270,14 @@ proptest! {
             };
         }
         let run = program.run();
-        let out = run.left_out();
+        let out = run.time_outside_loop();
         let asides: i64 = out.asides.values().map(|time| time.0).sum();
         let whole = run.in_loop().0 + asides + out.between.0;
         prop_assert_eq!(whole, run.end().0);
-        let mut keeper = Keeper::new(Policy { long_wait: Nanos::MAX, keep_slowest: 0 });
+        let mut retention_filter = RetentionFilter::new(RetentionPolicy { long_wait: Nanos::MAX, keep_slowest: 0 });
         let mut kept = Vec::new();
-        program.events.iter().for_each(|event| keeper.hear(event, &mut kept));
-        keeper.finish(run.end(), &mut kept);
+        program.events.iter().for_each(|event| retention_filter.apply(event, &mut kept));
+        retention_filter.finish(run.end(), &mut kept);
         let sums = kept.iter().filter_map(|event| match &event.kind {
             EventKind::Summed(sums) => Some(sums.in_loop().0),
             _ => None,

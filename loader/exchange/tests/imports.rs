@@ -141,17 +141,17 @@ fn cuda_calls_are_assigned_to_the_step_they_ran_in() {
 fn unmeasured_times_of_a_profile_stay_unknown() {
     let run = profiled("workers");
     let blame = Blame::whole(&run);
-    assert_eq!(blame.of(Cause::Fetching), None);
-    assert_eq!(blame.of(Cause::Held), None);
-    let known =
-        blame.of(Cause::NotMeasured).expect("waits") + blame.of(Cause::End).unwrap_or_default();
+    assert_eq!(blame.time_of(Cause::Fetching), None);
+    assert_eq!(blame.time_of(Cause::Held), None);
+    let known = blame.time_of(Cause::NotMeasured).expect("waits")
+        + blame.time_of(Cause::End).unwrap_or_default();
     assert_eq!(known, run.waited());
     assert!(run.waited() > Nanos::ZERO);
     // Without workers, the call itself is the fetching.
     let run = profiled("single");
     let blame = Blame::whole(&run);
-    assert!(blame.of(Cause::Fetching).expect("measured") > Nanos(100_000_000));
-    assert_eq!(blame.of(Cause::Collating), None);
+    assert!(blame.time_of(Cause::Fetching).expect("measured") > Nanos(100_000_000));
+    assert_eq!(blame.time_of(Cause::Collating), None);
 }
 
 #[test]

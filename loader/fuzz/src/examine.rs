@@ -3,7 +3,7 @@
 #[path = "../../trace/tests/ask/mod.rs"]
 mod ask;
 
-use loadscope_diagnose::{Blame, Diagnosis, Glance};
+use loadscope_diagnose::{Blame, Diagnosis, WaitSummary};
 use loadscope_exchange::{Format, export, files};
 use loadscope_files::Existing;
 use loadscope_trace::{Fleet, Nanos, Run, RunId, fleet};
@@ -22,7 +22,7 @@ pub fn fleet(fleet: &Fleet, thoroughly: bool) {
             ask::ask_everything(run);
         }
     }
-    assert_eq!(fleet.foremost().is_some(), fleet.runs().len() > 0);
+    assert_eq!(fleet.longest_waiting().is_some(), fleet.runs().len() > 0);
     let all = runs.iter().map(|(_, run)| *run);
     if let Some((start, end)) = fleet::extent(all.clone()) {
         assert!(start <= end);
@@ -50,9 +50,9 @@ fn look(run: &Run) {
     assert_eq!(sum, blame.waited);
     let range = run.range(Nanos(end.0 / 3), end);
     assert!(range.batches <= run.batches().len() as u64);
-    let glance = Glance::of(run);
+    let wait_summary = WaitSummary::of(run);
     let diagnosis = Diagnosis::of(run, None, Vec::new());
-    let said = [glance.headline(), diagnosis.verdict.text()];
+    let said = [wait_summary.headline(), diagnosis.verdict.text()];
     let found = diagnosis.findings.iter().flat_map(|f| [&f.text, &f.remedy]);
     // Findings quote messages of the program, which can contain any text.
     let quotes = run.messages().iter().any(|(_, m)| m.text.contains("NaN"));

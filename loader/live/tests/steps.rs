@@ -41,7 +41,7 @@ fn a_step_ends_when_the_program_uses_another_loader() {
     // The iterator exists long afterwards, but the loop ended with that step.
     assert_eq!(run.in_loop(), Nanos(20 + 100 + 500));
     let step = run
-        .computed(row(&run), Part::Step)
+        .cpu_time(row(&run), Part::Step)
         .expect("it was measured");
     assert_eq!((step.cpu, step.core_wait), (Nanos(400), Some(Nanos(30))));
 }
@@ -50,7 +50,7 @@ fn a_step_ends_when_the_program_uses_another_loader() {
 fn a_wait_record_contains_the_cpu_time_of_the_step() {
     let run = turned_away(&[r#"["wait",2500,0,300,null]"#]);
     let step = run
-        .computed(row(&run), Part::Step)
+        .cpu_time(row(&run), Part::Step)
         .expect("it was measured");
     assert_eq!((step.cpu, step.core_wait), (Nanos(300), None));
 }
@@ -59,10 +59,10 @@ fn a_wait_record_contains_the_cpu_time_of_the_step() {
 fn fetch_cpu_time_is_assigned_to_its_batch() {
     let run = turned_away(&[]);
     let fetch = run
-        .computed(row(&run), Part::Fetch)
+        .cpu_time(row(&run), Part::Fetch)
         .expect("it was measured");
     assert_eq!(
-        (fetch.cpu, fetch.core_wait, fetch.beside),
+        (fetch.cpu, fetch.core_wait, fetch.other_threads),
         (Nanos(25), Some(Nanos(7)), Some(Nanos(90)))
     );
 }
@@ -116,7 +116,7 @@ fn other_work_in_a_step_is_left_out_by_its_kind() {
         lines.extend(next);
         let run = turned_away(&lines);
         assert_eq!(run.trained(), Nanos(200 + 100), "{name}");
-        assert_eq!(run.left_out().asides[&kind], Nanos(300));
+        assert_eq!(run.time_outside_loop().asides[&kind], Nanos(300));
     }
 }
 
@@ -133,7 +133,10 @@ fn a_step_continues_after_another_loader() {
         r#"["wait",2600,0,10,null]"#,
     ]);
     assert_eq!(run.trained(), Nanos(200 + 100));
-    assert_eq!(run.left_out().asides[&AsideKind::Loader], Nanos(300));
+    assert_eq!(
+        run.time_outside_loop().asides[&AsideKind::Loader],
+        Nanos(300)
+    );
 }
 
 #[test]

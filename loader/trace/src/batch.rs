@@ -23,7 +23,7 @@ pub struct Batch {
     /// True after the batch entered the pin thread.
     pub(crate) pinned: bool,
     /// Position in the list of batches in flight. Valid until the batch enters a final stage.
-    pub(crate) flying: u32,
+    pub(crate) in_flight_position: u32,
     /// Current lane and row, if any.
     pub(crate) place: Option<(Lane, u16)>,
     /// Index of the first transition.

@@ -35,8 +35,8 @@ impl Run {
         let level = self.tasks_outstanding();
         match counter {
             Counter::In(lane) => self.times(lane, edges, Shares::total),
-            Counter::Held => self.times(Lane::Reorder, edges, |s| s.of(A::Held)),
-            Counter::Waiting => self.times(Lane::Trainer, edges, |s| s.of(A::Waiting)),
+            Counter::Held => self.times(Lane::Reorder, edges, |s| s.time_in(A::Held)),
+            Counter::Waiting => self.times(Lane::Trainer, edges, |s| s.time_in(A::Waiting)),
             Counter::TasksOutstanding => {
                 let area = |t: &Nanos| level.area((*t).min(self.last)) as f64;
                 edges.iter().map(area).collect()

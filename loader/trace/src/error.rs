@@ -73,7 +73,7 @@ pub enum LogError {
 impl LogError {
     /// Adds `before` to the line number, for a reader that started after `before` lines.
     #[must_use]
-    pub fn after(mut self, before: u64) -> Self {
+    pub fn offset_lines(mut self, before: u64) -> Self {
         if let Self::Io { lines: count, .. }
         | Self::Line { line: count, .. }
         | Self::Compressed { lines: count, .. } = &mut self
@@ -84,13 +84,13 @@ impl LogError {
     }
 
     /// Returns the error text, with `path` in the suggested repair command.
-    pub fn about(&self, path: &Path) -> String {
+    pub fn describe(&self, path: &Path) -> String {
         let text = self.to_string();
         text.replace("`loadscope repair FILE`", &repair_command(path))
     }
 
     /// Creates the error of a failed read after `lines` lines. In compressed data, an error without an OS error code means damage.
-    pub(crate) fn reading(cause: std::io::Error, lines: u64, packed: bool) -> Self {
+    pub(crate) fn from_read(cause: std::io::Error, lines: u64, packed: bool) -> Self {
         match packed && cause.raw_os_error().is_none() {
             true => Self::Compressed { lines, cause },
             false => Self::Io {

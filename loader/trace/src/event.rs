@@ -55,11 +55,11 @@ impl Event {
     }
 
     /// Returns the loader's description, if the event contains one.
-    pub fn introduction(&mut self) -> Option<&mut RunInfo> {
+    pub fn run_info_mut(&mut self) -> Option<&mut RunInfo> {
         match &mut self.kind {
             EventKind::RunStarted(info) => Some(info),
             EventKind::Retention(retention) => Some(&mut retention.info),
-            EventKind::State(state) => state.events.iter_mut().find_map(Self::introduction),
+            EventKind::State(state) => state.events.iter_mut().find_map(Self::run_info_mut),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ pub enum EventKind {
         os_id: Option<u32>,
     },
     /// A worker is set up. Contains its initial random states.
-    WorkerSeeded(Box<Generators>),
+    WorkerSeeded(Box<RandomStates>),
     /// A batch was put into an index queue and enters [`Stage::Queued`].
     Dispatched(Box<Dispatch>),
     /// A batch entered a stage.
@@ -223,7 +223,7 @@ pub struct WorkerInfo {
 
 /// Digests of a worker's NumPy and Python random states after `worker_init_fn`. Workers with equal digests draw equal numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Generators {
+pub struct RandomStates {
     /// Worker.
     pub worker: WorkerId,
     /// Thread or process id, as in [`WorkerInfo`].
@@ -288,7 +288,7 @@ pub struct ProcessorTime {
     pub core_wait: Option<Nanos>,
     /// CPU time of the process's other threads since the same part of the previous batch, ns. In a worker, this is mostly the time for
     /// sending batches. `None` if not measured.
-    pub beside: Option<Nanos>,
+    pub other_threads: Option<Nanos>,
 }
 
 /// Part of the work on a batch.

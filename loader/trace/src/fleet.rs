@@ -6,14 +6,14 @@ use crate::{Activity, Event, Lane, Nanos, Past, Run, RunId};
 
 mod names;
 
-pub use names::{crew_names, name, names, place};
+pub use names::{group_names, name, names, place};
 
 /// All runs of a session, by id.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// Runs in order of their ids.
     runs: Vec<(RunId, Box<Run>)>,
-    /// Number of ignored events of runs beyond [`Fleet::MOST`].
+    /// Number of ignored events of runs beyond [`Fleet::MAX_RUNS`].
     left_out: u64,
     /// Position of the previous event's run, which is usually also the run of the next event.
     last: usize,
@@ -21,7 +21,7 @@ pub struct Fleet {
 
 impl Fleet {
     /// Maximum number of runs. A program has far fewer loaders, but a damaged file can name any number.
-    pub const MOST: usize = 4096;
+    pub const MAX_RUNS: usize = 4096;
 
     /// Creates a fleet of separate runs. If several have the same id, the last one is kept.
     pub fn of(runs: impl IntoIterator<Item = (RunId, Run)>) -> Self {
@@ -42,7 +42,7 @@ impl Fleet {
         {
             self.last = match self.runs.binary_search_by_key(&event.run, |(id, _)| *id) {
                 Ok(at) => at,
-                Err(_) if self.runs.len() >= Self::MOST => {
+                Err(_) if self.runs.len() >= Self::MAX_RUNS => {
                     self.left_out += 1;
                     return;
                 }
@@ -57,7 +57,7 @@ impl Fleet {
         }
     }
 
-    /// Returns the number of ignored events of runs beyond [`Fleet::MOST`].
+    /// Returns the number of ignored events of runs beyond [`Fleet::MAX_RUNS`].
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -84,10 +84,10 @@ impl Fleet {
     }
 
     /// Returns the run to show first: among runs with batches, the one with the longest total wait, otherwise the first run.
-    pub fn foremost(&self) -> Option<RunId> {
+    pub fn longest_waiting(&self) -> Option<RunId> {
         let loaded = self.runs.iter().filter(|(_, r)| !r.batches().is_empty());
-        let foremost = loaded.max_by_key(|(id, run)| (run.waited(), std::cmp::Reverse(*id)));
-        foremost.or(self.runs.first()).map(|(id, _)| *id)
+        let longest_waiting = loaded.max_by_key(|(id, run)| (run.waited(), std::cmp::Reverse(*id)));
+        longest_waiting.or(self.runs.first()).map(|(id, _)| *id)
     }
 
     /// Returns all runs as separate values.
@@ -117,7 +117,10 @@ pub fn readiness(run: &Run, start: Nanos, end: Nanos, parts: usize) -> Vec<Optio
     let at = |k: usize| start + Nanos((length * k as i128 / parts.max(1) as i128) as i64);
     let part = |k: usize| {
         let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
-        let (waits, trains) = (spent.of(Activity::Waiting), spent.of(Activity::Training));
+        let (waits, trains) = (
+            spent.time_in(Activity::Waiting),
+            spent.time_in(Activity::Training),
+        );
         let busy = (waits + trains).0;
         (busy > 0).then(|| (trains.0 as f64 / busy as f64) as f32)
     };
@@ -168,25 +171,28 @@ mod tests {
     #[test]
     fn runs_above_the_limit_are_left_out_and_counted() {
         let mut fleet = Fleet::default();
-        let many = Fleet::MOST as u32 + 10;
+        let many = Fleet::MAX_RUNS as u32 + 10;
         for id in (0..many).rev() {
             let (at, run) = (Nanos(1), RunId(id));
             let kind = EventKind::EpochStarted { epoch: 0 };
             fleet.apply(&Event { at, run, kind });
         }
-        assert_eq!((fleet.runs().len(), fleet.left_out()), (Fleet::MOST, 10));
+        assert_eq!(
+            (fleet.runs().len(), fleet.left_out()),
+            (Fleet::MAX_RUNS, 10)
+        );
     }
 
     #[test]
     fn the_foremost_run_waited_longest() {
         let mut fleet = Fleet::default();
         (0..3).for_each(|k| rank(&mut fleet, k, &[if k == 1 { 10 } else { 2 }; 5]));
-        assert_eq!(fleet.foremost(), Some(RunId(1)));
+        assert_eq!(fleet.longest_waiting(), Some(RunId(1)));
     }
 
     #[test]
     fn an_empty_fleet_has_no_foremost_run_and_no_extent() {
-        assert_eq!(Fleet::default().foremost(), None);
+        assert_eq!(Fleet::default().longest_waiting(), None);
         assert_eq!(extent([&Run::default()]), None);
         assert_eq!(
             readiness(&Run::default(), Nanos(5), Nanos(3), 2),

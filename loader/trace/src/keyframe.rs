@@ -10,11 +10,11 @@ pub(crate) struct Keyframe {
     /// Number of earlier transitions.
     pub step: usize,
     /// Batches in flight, in order of dispatch.
-    pub in_flight: Arc<[Flying]>,
+    pub in_flight: Arc<[InFlightBatch]>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
+pub(crate) struct InFlightBatch {
     /// Position of the batch in the run.
     pub batch: u32,
     pub stage: Stage,
@@ -26,13 +26,13 @@ pub(crate) struct Flying {
 
 impl Keyframe {
     /// Minimum number of transitions between keyframes.
-    const EVERY: usize = 512;
+    const MIN_DISTANCE: usize = 512;
 
     /// Returns true if a keyframe is needed before the next transition. Between two keyframes are at least as many transitions as batches
     /// in the later one. Therefore, all keyframes together grow no faster than the list of transitions.
     pub fn is_due(last: Option<&Self>, transitions: usize, in_flight: usize) -> bool {
         let before = last.map_or(0, |k| k.step);
-        transitions - before >= Self::EVERY.max(in_flight)
+        transitions - before >= Self::MIN_DISTANCE.max(in_flight)
     }
 
     /// Returns the memory use.
@@ -41,7 +41,7 @@ impl Keyframe {
     }
 
     /// Creates the keyframe after `step` transitions. `in_flight` can have any order.
-    pub fn new(step: usize, mut in_flight: Vec<Flying>) -> Self {
+    pub fn new(step: usize, mut in_flight: Vec<InFlightBatch>) -> Self {
         in_flight.sort_unstable_by_key(|f| f.batch);
         Self {
             step,

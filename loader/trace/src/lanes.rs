@@ -48,7 +48,7 @@ impl Lanes {
     }
 
     /// Returns the rows of a lane. Creates the lane if necessary.
-    pub fn of(&mut self, lane: Lane) -> &mut Rows {
+    pub fn get_or_insert(&mut self, lane: Lane) -> &mut Rows {
         let at = match self.at(lane) {
             Some(at) => at,
             None => self.add(lane),
@@ -108,9 +108,11 @@ mod tests {
         for (at, lane) in all.into_iter().enumerate() {
             assert!(lanes.get(&lane).is_none());
             for _ in 0..=at {
-                lanes.of(lane).open(Nanos(0), 0, crate::Activity::Queued);
+                lanes
+                    .get_or_insert(lane)
+                    .open(Nanos(0), 0, crate::Activity::Queued);
             }
-            lanes.of(lane);
+            lanes.get_or_insert(lane);
         }
         for (at, lane) in all.iter().enumerate() {
             assert_eq!(lanes.get(lane).map(Rows::len), Some(at + 1), "{lane}");

@@ -31,7 +31,6 @@ mod error;
 mod event;
 mod fact;
 pub mod fleet;
-mod flight;
 mod id;
 mod keyframe;
 mod lane;
@@ -44,6 +43,7 @@ mod past;
 mod pipeline;
 mod process;
 mod retention;
+mod retention_filter;
 mod rows;
 mod run;
 mod series;
@@ -62,7 +62,7 @@ mod transition;
 mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
-pub use clock::{Clock, ClockBy};
+pub use clock::{Clock, ClockMethod};
 pub use content::{BatchContent, ENVELOPE, Field, FieldData, LEFT_OUT, Pictures, SPECTROGRAM};
 pub use counter::Counter;
 #[cfg(target_os = "linux")]
@@ -71,41 +71,41 @@ pub use loadscope_column::{Column, Items, View};
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Kept, Part,
-    ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Kept, Part, ProcessorTime,
+    RandomStates, SampleTiming, StageTiming, State, WorkerInfo,
 };
 pub use fact::{Difference, Fact, Misfit};
 pub use fleet::Fleet;
-pub use flight::{Keeper, Policy};
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
-    Compression, FORMAT_VERSION, Heading, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome,
-    line_of, parted, read_log,
+    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome,
+    RecordingKind, format_event, multipart, read_log,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use moment::Moment;
 pub use options::{
-    Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
-    StartMethod, UNNAMED_DATASET, parts, quote, without_password,
+    Collate, OnError, Origin, Overrides, ParseCollateError, PinMemory, RunInfo, RunOptions,
+    SourceLine, StartMethod, UNNAMED_DATASET, parts, quote, without_password,
 };
 pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use retention::Retention;
-pub use run::{Computed, Epoch, LeftOut, Memory, RangeSummary, Run, Wait, Worker};
+pub use retention_filter::{RetentionFilter, RetentionPolicy};
+pub use run::{CpuTime, Epoch, Memory, RangeSummary, Run, TimeOutsideLoop, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
-pub use sketch::{Octaves, QuantileSketch};
+pub use sketch::{Log2Histogram, QuantileSketch};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
-pub use spans::{Landmark, Spans};
+pub use spans::{Spans, SumCheckpoint};
 pub use stage::Stage;
 pub use step::{Aside, AsideKind};
 pub use streams::Streams;
 pub use summary::Summary;
-pub use sums::{Awaited, GaugeSum, Sums};
+pub use sums::{AwaitedStage, GaugeSum, Sums};
 pub use time::Nanos;
 pub use transition::Transition;
 pub use words::{brief, bytes, count, list, percent, plural};

@@ -2,39 +2,39 @@
 //!
 //! `loader/trace/FORMAT.md` defines the format.
 
-mod chain;
 mod checksums;
-mod counted;
+mod counting_reader;
 #[cfg_attr(target_family = "wasm", path = "log/frames_portable.rs")]
 mod frames;
+mod parts_reader;
 // The tests compare it with the C library.
+mod fast_parser;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod frames_portable;
 mod header;
 mod line;
 mod lines;
 mod merge;
-pub mod parted;
-mod quick;
+pub mod multipart;
 mod read;
 // Repair needs files, which a browser does not have.
+#[cfg_attr(target_family = "wasm", path = "log/decompress_portable.rs")]
+mod decompress;
+#[cfg(all(test, not(target_family = "wasm")))]
+mod decompress_portable;
+mod fast_writer;
 #[cfg(not(target_family = "wasm"))]
 mod repair;
-#[cfg_attr(target_family = "wasm", path = "log/unpack_portable.rs")]
-mod unpack;
-#[cfg(all(test, not(target_family = "wasm")))]
-mod unpack_portable;
-mod usual;
 mod wire;
 mod write;
 
-pub use header::{FORMAT_VERSION, Heading};
+pub use header::{FORMAT_VERSION, RecordingKind};
 pub use lines::{Lines, Parsed};
 pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};
 #[cfg(not(target_family = "wasm"))]
 pub use repair::{Damage, Gap, KeptLine, repair};
-pub use write::{Compression, LogWriter, line_of};
+pub use write::{Compression, LogWriter, format_event};
 
 use crate::Nanos;
 

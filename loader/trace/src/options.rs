@@ -11,7 +11,7 @@ mod overrides;
 mod parts;
 mod python;
 
-pub use collate::{Collate, NoCollate};
+pub use collate::{Collate, ParseCollateError};
 pub use overrides::{Overrides, StartMethod};
 pub use parts::{parts, quote, without_password};
 
@@ -234,7 +234,7 @@ pub struct RunInfo {
     pub arguments: Vec<String>,
     /// Program line that makes the loader. `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_at: Option<MadeAt>,
+    pub made_at: Option<SourceLine>,
     /// Role in the program (`train`, `val`, `test`, `predict`), from a framework. Otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub role: String,
@@ -307,7 +307,7 @@ impl RunInfo {
 /// Line of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MadeAt {
+pub struct SourceLine {
     /// Absolute path of the file.
     pub file: String,
     /// Line number, from 1.

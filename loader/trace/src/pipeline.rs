@@ -1,6 +1,6 @@
 //! State of the pipeline at an instant: the place of each batch, and PyTorch's counters.
 
-use crate::keyframe::Flying;
+use crate::keyframe::InFlightBatch;
 use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
 
 mod task;
@@ -26,7 +26,7 @@ pub struct Pipeline<'a> {
     pub tasks_outstanding: u32,
     /// Current wait of the trainer, if any.
     pub waiting: Option<Wait>,
-    flying: Vec<Flying>,
+    in_flight: Vec<InFlightBatch>,
     /// Entries of `_task_info`, sorted by index.
     tasks: Vec<TaskInfo>,
 }
@@ -48,10 +48,10 @@ pub struct HeldBatch {
 
 impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
-        let mut flying = flying(run, step);
+        let mut in_flight = in_flight(run, step);
         // Keeps the batch that left the pipeline with the last transition, so that the window can show it.
         let moved = run.transitions.range(..step).last().map(|t| t.batch);
-        flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
+        in_flight.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
         let begun = run.epochs.partition_point(|e| e.start <= at);
         let epoch = run.epochs.range(..begun).last();
         let mut pipeline = Self {
@@ -63,7 +63,7 @@ impl<'a> Pipeline<'a> {
             rcvd_idx: 0,
             tasks_outstanding: 0,
             waiting: run.wait_at(at),
-            flying,
+            in_flight,
             tasks: Vec::new(),
         };
         if let Some(epoch) = epoch {
@@ -94,7 +94,7 @@ impl<'a> Pipeline<'a> {
 
     /// Returns the batches in the pipeline in order of dispatch, including a batch that left it with the last transition.
     pub fn batches(&self) -> impl Iterator<Item = HeldBatch> + '_ {
-        self.flying.iter().map(|f| {
+        self.in_flight.iter().map(|f| {
             let batch = &self.run.batches[f.batch as usize];
             HeldBatch {
                 row: f.batch as usize,
@@ -114,9 +114,11 @@ impl<'a> Pipeline<'a> {
     /// Returns the stage of a batch. `None` before its dispatch.
     pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
         let row = self.run.row(id)?;
-        let found = self.flying.binary_search_by_key(&row, |f| f.batch as usize);
+        let found = self
+            .in_flight
+            .binary_search_by_key(&row, |f| f.batch as usize);
         if let Ok(found) = found {
-            return Some(self.flying[found].stage);
+            return Some(self.in_flight[found].stage);
         }
         let mut at = self.run.batches[row].last;
         while at as usize >= self.step {
@@ -135,24 +137,24 @@ impl<'a> Pipeline<'a> {
 
 /// Returns the batches in flight after the first `step` transitions, in order of dispatch. The result can include batches that finished
 /// since the last keyframe.
-pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
+pub(crate) fn in_flight(run: &Run, step: usize) -> Vec<InFlightBatch> {
     let frames = run.keyframes.partition_point(|k| k.step < step);
-    let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
+    let (from, mut in_flight) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
         Some(frame) => (frame.step, frame.in_flight.to_vec()),
         None => (0, Vec::new()),
     };
     for t in run.transitions.range(from..step) {
-        match flying.binary_search_by_key(&t.batch, |f| f.batch) {
+        match in_flight.binary_search_by_key(&t.batch, |f| f.batch) {
             Ok(known) => {
-                let f = &mut flying[known];
+                let f = &mut in_flight[known];
                 f.stage = t.stage;
                 f.since = t.at;
                 f.pinned |= t.stage == Stage::Pinning;
             }
             // A batch that was just dispatched follows all others.
-            Err(place) => flying.insert(
+            Err(place) => in_flight.insert(
                 place,
-                Flying {
+                InFlightBatch {
                     batch: t.batch,
                     stage: t.stage,
                     pinned: false,
@@ -161,7 +163,7 @@ pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
             ),
         }
     }
-    flying
+    in_flight
 }
 
 impl Run {

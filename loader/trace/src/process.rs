@@ -28,7 +28,7 @@ impl ProcessCost {
     }
 
     /// Returns the time from the first fork to the last end of `workers` workers, without their work.
-    pub fn of(self, workers: usize) -> Nanos {
+    pub fn total_time(self, workers: usize) -> Nanos {
         let starts = (self.start.0).saturating_mul(i64::try_from(workers).unwrap_or(i64::MAX));
         Nanos(starts.saturating_add((self.begin + self.end).0))
     }

@@ -17,6 +17,7 @@ use crate::{
 };
 use loadscope_column::Column;
 
+mod cpu_times;
 mod ending;
 mod epoch;
 mod facts;
@@ -33,16 +34,15 @@ mod query;
 mod range;
 mod size;
 mod steps;
-mod times;
 mod transition;
 mod wait;
 mod worker;
 
+pub use cpu_times::CpuTime;
 pub use epoch::Epoch;
-pub use loop_time::LeftOut;
+pub use loop_time::TimeOutsideLoop;
 pub use memory::Memory;
 pub use range::RangeSummary;
-pub use times::Computed;
 pub use wait::Wait;
 pub use worker::Worker;
 
@@ -79,7 +79,7 @@ pub struct Run {
     /// Contents of batches, in order of arrival.
     pub(crate) contents: Column<Kept>,
     /// CPU times of fetches and steps, by position of the batch.
-    pub(crate) processor: times::Times,
+    pub(crate) cpu_times: cpu_times::CpuTimes,
     pub(crate) indices: Column<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Column<Nanos>,
@@ -179,20 +179,20 @@ impl Run {
                 Some(row) => self.enter(at, row, *stage),
                 None => self.inconsistent += 1,
             },
-            EventKind::Fetched(fetched) => self.fetched(at, fetched),
-            EventKind::Processor(time) => self.processor(time),
-            EventKind::Aside(aside) => self.put_aside(at, aside),
+            EventKind::Fetched(fetched) => self.apply_fetched(at, fetched),
+            EventKind::Processor(time) => self.apply_processor_time(time),
+            EventKind::Aside(aside) => self.apply_aside(at, aside),
             EventKind::Content(content) => self.keep_content(at, content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
-            EventKind::Gauge(gauge) => self.measured(at, gauge),
-            EventKind::Message(message) => self.message(at, message),
+            EventKind::Gauge(gauge) => self.apply_gauge(at, gauge),
+            EventKind::Message(message) => self.apply_message(at, message),
             EventKind::Dropped { count } => {
                 self.dropped = self.dropped.saturating_add(*count);
                 self.losses.push((at, *count));
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
-            EventKind::Fact(fact) => self.learn(at, fact),
+            EventKind::Fact(fact) => self.apply_fact(at, fact),
             EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)
@@ -258,7 +258,7 @@ impl Run {
             was_yielded: false,
             has_error: self.early_errors.contains(&dispatch.batch),
             pinned: false,
-            flying: self.in_flight.len() as u32,
+            in_flight_position: self.in_flight.len() as u32,
             place: None,
             first: self.transitions.len() as u32,
             last: u32::MAX,
@@ -320,10 +320,10 @@ impl Run {
 
     /// Removes a batch from the batches in flight.
     fn finish_batch(&mut self, row: u32) {
-        let place = self.batches[row as usize].flying;
+        let place = self.batches[row as usize].in_flight_position;
         self.in_flight.swap_remove(place as usize);
         if let Some(moved) = self.in_flight.get(place as usize) {
-            self.batches[*moved as usize].flying = place;
+            self.batches[*moved as usize].in_flight_position = place;
         }
     }
 
@@ -373,7 +373,7 @@ impl Run {
         self.push_transition((at, row, stage), previous);
     }
 
-    fn message(&mut self, at: Nanos, message: &Message) {
+    fn apply_message(&mut self, at: Nanos, message: &Message) {
         if message.level == Level::Error
             && let Some(id) = message.about
         {

@@ -7,13 +7,13 @@ use loadscope_column::{Column, View};
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
     at: Column<Nanos>,
-    /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap, but differences of areas stay correct.
+    /// `sums[k]` is the sum of the first `k * BLOCK` instants. It may wrap, but differences of areas stay correct.
     sums: Column<i64>,
 }
 
 impl Ticks {
     /// Number of instants per running sum.
-    const EVERY: usize = 64;
+    const BLOCK: usize = 64;
 
     /// Returns all instants.
     pub fn all(&self) -> View<'_, Nanos> {
@@ -28,8 +28,8 @@ impl Ticks {
     /// Appends an instant, not earlier than the last.
     pub(crate) fn push(&mut self, at: Nanos) {
         debug_assert!(self.at.last().is_none_or(|last| *last <= at));
-        if self.at.len().is_multiple_of(Self::EVERY) {
-            let first = self.at.len().saturating_sub(Self::EVERY);
+        if self.at.len().is_multiple_of(Self::BLOCK) {
+            let first = self.at.len().saturating_sub(Self::BLOCK);
             let block = self.at.range(first..).iter();
             let before = self.sums.last().copied().unwrap_or_default();
             self.sums
@@ -49,9 +49,9 @@ impl Ticks {
 
     /// Returns the sum of the times from each of the first `count` instants to `t`. Wraps.
     fn area(&self, count: usize, t: Nanos) -> i64 {
-        let block = (count / Self::EVERY).min(self.sums.len().saturating_sub(1));
+        let block = (count / Self::BLOCK).min(self.sums.len().saturating_sub(1));
         let before = self.sums.get(block).copied().unwrap_or_default();
-        let rest = self.at.range(block * Self::EVERY..count).iter();
+        let rest = self.at.range(block * Self::BLOCK..count).iter();
         let sum = rest.fold(before, |sum, at| sum.wrapping_add(at.0));
         t.0.wrapping_mul(count as i64).wrapping_sub(sum)
     }
@@ -95,12 +95,12 @@ impl CountLevel<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     points: Column<(Nanos, f64)>,
-    /// Maximum of each [`Series::EVERY`] values, for fast search of peaks.
+    /// Maximum of each [`Series::BLOCK`] values, for fast search of peaks.
     highest: Column<f64>,
 }
 
 impl Series {
-    const EVERY: usize = 64;
+    const BLOCK: usize = 64;
 
     /// Returns all values with their times.
     pub fn points(&self) -> View<'_, (Nanos, f64)> {
@@ -109,7 +109,7 @@ impl Series {
 
     /// Appends a value, not earlier than the last. NaN means that the quantity could not be measured.
     pub(crate) fn push(&mut self, at: Nanos, value: f64) {
-        if self.points.len().is_multiple_of(Self::EVERY) {
+        if self.points.len().is_multiple_of(Self::BLOCK) {
             self.highest.push(f64::NAN);
         }
         if let Some(highest) = self.highest.last_mut() {
@@ -144,13 +144,13 @@ impl Series {
             let values = self.points.range(from..to).iter();
             values.fold(f64::NAN, |m, (_, v)| m.max(*v))
         };
-        let (left, right) = (first.div_ceil(Self::EVERY), after / Self::EVERY);
+        let (left, right) = (first.div_ceil(Self::BLOCK), after / Self::BLOCK);
         let highest = if left < right {
             let blocks = self.highest.range(left..right).iter();
             blocks
                 .fold(f64::NAN, |m, v| m.max(*v))
-                .max(max(first, left * Self::EVERY))
-                .max(max(right * Self::EVERY, after))
+                .max(max(first, left * Self::BLOCK))
+                .max(max(right * Self::BLOCK, after))
         } else {
             max(first, after)
         };

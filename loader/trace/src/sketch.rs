@@ -110,12 +110,12 @@ fn octave(took: Nanos) -> u16 {
 /// Times grouped by powers of two, with their sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64, i64)>", into = "Vec<(u16, u64, i64)>")]
-pub struct Octaves {
+pub struct Log2Histogram {
     /// Non-empty groups, sorted: exponent, count, sum in ns.
     all: Vec<(u16, u64, i64)>,
 }
 
-impl Octaves {
+impl Log2Histogram {
     /// Adds a time.
     pub fn record(&mut self, took: Nanos) {
         self.put(octave(took), 1, took.0.max(0));
@@ -156,21 +156,21 @@ impl Octaves {
     }
 }
 
-impl From<Vec<(u16, u64, i64)>> for Octaves {
+impl From<Vec<(u16, u64, i64)>> for Log2Histogram {
     fn from(all: Vec<(u16, u64, i64)>) -> Self {
-        let mut octaves = Self::default();
+        let mut histogram = Self::default();
         for (octave, count, sum) in all {
             if count > 0 {
-                octaves.put(octave.min(62), count, sum.max(0));
+                histogram.put(octave.min(62), count, sum.max(0));
             }
         }
-        octaves
+        histogram
     }
 }
 
-impl From<Octaves> for Vec<(u16, u64, i64)> {
-    fn from(octaves: Octaves) -> Self {
-        octaves.all
+impl From<Log2Histogram> for Vec<(u16, u64, i64)> {
+    fn from(histogram: Log2Histogram) -> Self {
+        histogram.all
     }
 }
 

@@ -114,7 +114,7 @@ pub struct Shares([i64; Activity::ALL.len()]);
 impl Shares {
     /// Returns the time of one activity.
     #[inline]
-    pub fn of(&self, activity: Activity) -> Nanos {
+    pub fn time_in(&self, activity: Activity) -> Nanos {
         Nanos(self.0[activity as usize])
     }
 
@@ -141,7 +141,7 @@ impl Shares {
     pub fn iter(&self) -> impl Iterator<Item = (Activity, Nanos)> + '_ {
         Activity::ALL
             .into_iter()
-            .map(|a| (a, self.of(a)))
+            .map(|a| (a, self.time_in(a)))
             .filter(|(_, t)| t.0 > 0)
     }
 }

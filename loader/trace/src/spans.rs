@@ -11,35 +11,35 @@ mod hide;
 pub struct Spans {
     spans: Column<Span>,
     /// Running sums of the activities on this track, in order of appearance. A worker has two of the nine. Entry `k` is the time in the
-    /// first `k * EVERY` spans, ns. All of these spans are closed.
+    /// first `k * BLOCK` spans, ns. All of these spans are closed.
     sums: Vec<(Activity, Column<i64>)>,
-    /// Longest span of each [`Spans::EVERY`] spans, for blocks whose spans are all closed.
+    /// Longest span of each [`Spans::BLOCK`] spans, for blocks whose spans are all closed.
     longest: Column<Nanos>,
     /// Maximum of `longest`.
     peak: Nanos,
-    /// `ends[k]` is the end of the first `k * EVERY` spans. These fit in the CPU cache, so a search accesses the spans of only one block.
+    /// `ends[k]` is the end of the first `k * BLOCK` spans. These fit in the CPU cache, so a search accesses the spans of only one block.
     ends: Column<Nanos>,
 }
 
 /// Instant at which the running sums give the time per activity without reading spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Landmark {
+pub struct SumCheckpoint {
     block: usize,
     /// Time, which is the end of a span.
     pub at: Nanos,
 }
 
-impl Landmark {
-    /// Returns the index of the first span after the landmark.
+impl SumCheckpoint {
+    /// Returns the index of the first span after the checkpoint.
     #[inline]
     pub fn index(self) -> usize {
-        self.block * Spans::EVERY
+        self.block * Spans::BLOCK
     }
 }
 
 impl Spans {
     /// Spans per running sum. An exact result then reads a few cache lines, and the sums cost a byte or two per span.
-    const EVERY: usize = 16;
+    const BLOCK: usize = 16;
 
     /// Running sums that are compared at once around a guess.
     const NEAR: usize = 8;
@@ -58,7 +58,7 @@ impl Spans {
     /// Equivalent of [`Spans::index_after`] with a guess. Searches around `guess` with growing steps. For queries from left to right, this
     /// is much faster than a full search.
     pub fn index_near(&self, guess: usize, t: Nanos) -> usize {
-        match self.blocks_near(guess / Self::EVERY, t) {
+        match self.blocks_near(guess / Self::BLOCK, t) {
             0 => 0,
             blocks => self.index_in_block(blocks - 1, t),
         }
@@ -95,18 +95,18 @@ impl Spans {
         low + ends.range(low..high).partition_point(|end| *end <= t)
     }
 
-    /// Returns the last landmark at or before `end`. `None` if it is not after the span `from`, or if a span in between is not shorter than
+    /// Returns the last checkpoint at or before `end`. `None` if it is not after the span `from`, or if a span in between is not shorter than
     /// `narrower`.
     #[inline]
-    pub fn landmark(
+    pub fn sum_checkpoint(
         &self,
         from: usize,
         guess: usize,
         end: Nanos,
         narrower: Nanos,
-    ) -> Option<Landmark> {
-        let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
-        let first = from / Self::EVERY;
+    ) -> Option<SumCheckpoint> {
+        let block = self.blocks_near(guess / Self::BLOCK, end).checked_sub(1)?;
+        let first = from / Self::BLOCK;
         if first >= block {
             return None;
         }
@@ -121,20 +121,20 @@ impl Spans {
                 return None;
             }
         }
-        Some(Landmark {
+        Some(SumCheckpoint {
             block,
             at: self.ends[block],
         })
     }
 
-    /// Returns the time per activity up to a landmark, like [`Spans::until`].
-    pub fn until_landmark(&self, landmark: Landmark) -> Shares {
-        self.sum(landmark.block)
+    /// Returns the time per activity up to a checkpoint, like [`Spans::until`].
+    pub fn sum_until_checkpoint(&self, sum_checkpoint: SumCheckpoint) -> Shares {
+        self.sum(sum_checkpoint.block)
     }
 
-    /// Adds the time per activity between two landmarks to `shares`. The cost depends on the few activities of the track.
+    /// Adds the time per activity between two checkpoints to `shares`. The cost depends on the few activities of the track.
     #[inline]
-    pub fn add_between(&self, from: Landmark, to: Landmark, shares: &mut Shares) {
+    pub fn add_between(&self, from: SumCheckpoint, to: SumCheckpoint, shares: &mut Shares) {
         for (activity, sums) in &self.sums {
             if let (Some(from), Some(to)) = (sums.get(from.block), sums.get(to.block)) {
                 shares.record(*activity, Nanos(to.wrapping_sub(*from)));
@@ -148,8 +148,8 @@ impl Spans {
     }
 
     fn index_in_block(&self, block: usize, t: Nanos) -> usize {
-        let first = block * Self::EVERY;
-        let after = (first + Self::EVERY).min(self.spans.len());
+        let first = block * Self::BLOCK;
+        let after = (first + Self::BLOCK).min(self.spans.len());
         // Counting needs no unpredictable branches, and loads the spans that a sum up to `t` reads next.
         // A block is in one chunk.
         let block = self.spans.view().slice(first, after - first);
@@ -170,9 +170,9 @@ impl Spans {
 
     /// Equivalent of [`Spans::until`] if `index == self.index_after(t)` is already known.
     pub fn until_at(&self, index: usize, t: Nanos) -> Shares {
-        let block = (index / Self::EVERY).min(self.ends.len().saturating_sub(1));
+        let block = (index / Self::BLOCK).min(self.ends.len().saturating_sub(1));
         let mut shares = self.sum(block);
-        let first = block * Self::EVERY;
+        let first = block * Self::BLOCK;
         for span in self.spans.range(first..index) {
             shares.record(span.activity, span.end - span.start);
         }
@@ -192,7 +192,7 @@ impl Spans {
     /// Opens a span at `start`, which must not be before the end of the last one.
     pub(crate) fn open(&mut self, start: Nanos, batch: u32, activity: Activity) {
         debug_assert!(self.is_free_at(start));
-        if self.spans.len().is_multiple_of(Self::EVERY) {
+        if self.spans.len().is_multiple_of(Self::BLOCK) {
             self.sum_up();
         }
         if !self.sums.iter().any(|(known, _)| *known == activity) {
@@ -221,7 +221,7 @@ impl Spans {
     /// Begins a block: stores the sum of all earlier spans.
     fn sum_up(&mut self) {
         let mut sum = self.sum(self.ends.len().saturating_sub(1));
-        let first = self.spans.len().saturating_sub(Self::EVERY);
+        let first = self.spans.len().saturating_sub(Self::BLOCK);
         let mut longest = Nanos::ZERO;
         for span in self.spans.range(first..) {
             let time = span.end - span.start;
@@ -233,7 +233,7 @@ impl Spans {
             self.peak = self.peak.max(longest);
         }
         for (activity, sums) in &mut self.sums {
-            sums.push(sum.of(*activity).0);
+            sums.push(sum.time_in(*activity).0);
         }
         let end = self.spans.last().map_or(Nanos(i64::MIN), |s| s.end);
         self.ends.push(end);
@@ -321,19 +321,19 @@ mod tests {
         let mut found = 0;
         for from in [0, 3, 16, 290, 320] {
             for end in (0..6_000).step_by(7).map(Nanos) {
-                let landmark = spans.landmark(from, from + 40, end, Nanos(100));
-                let Some(landmark) = landmark else {
+                let sum_checkpoint = spans.sum_checkpoint(from, from + 40, end, Nanos(100));
+                let Some(sum_checkpoint) = sum_checkpoint else {
                     continue;
                 };
-                let (index, at) = (landmark.index(), landmark.at);
-                let shares = spans.until_landmark(landmark);
+                let (index, at) = (sum_checkpoint.index(), sum_checkpoint.at);
+                let shares = spans.sum_until_checkpoint(sum_checkpoint);
                 found += 1;
                 assert!(index > from && at <= end);
                 assert_eq!(index, spans.index_after(at));
                 assert_eq!(shares, spans.until(at));
-                if let Some(before) = spans.landmark(0, 40, at - Nanos(200), Nanos::MAX) {
-                    let mut between = spans.until_landmark(before);
-                    spans.add_between(before, landmark, &mut between);
+                if let Some(before) = spans.sum_checkpoint(0, 40, at - Nanos(200), Nanos::MAX) {
+                    let mut between = spans.sum_until_checkpoint(before);
+                    spans.add_between(before, sum_checkpoint, &mut between);
                     assert_eq!(between, shares);
                 }
                 assert!(!(from..index).contains(&300), "a long span between");

@@ -98,12 +98,12 @@ impl Uncounted {
 
 /// Number and total length of the earlier steps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct PreviousSteps {
     pub count: u64,
     pub time: Nanos,
 }
 
-impl Before {
+impl PreviousSteps {
     fn mean(self) -> Option<Nanos> {
         let count = i64::try_from(self.count).ok().filter(|n| *n > 0)?;
         Some(Nanos(self.time.0 / count))
@@ -128,7 +128,7 @@ pub(crate) struct OpenStep {
 
 impl OpenStep {
     /// Creates a step that begins at `at`.
-    pub fn new(batch: BatchId, at: Nanos, before: Before) -> Self {
+    pub fn new(batch: BatchId, at: Nanos, before: PreviousSteps) -> Self {
         Self {
             batch,
             yielded: at,
@@ -160,14 +160,14 @@ impl OpenStep {
         let inside = (at.min(self.done.unwrap_or(at)) - start).max(Nanos::ZERO);
         self.inside += inside;
         self.covered = at;
-        let mut found = self.found(aside.kind, at - start);
+        let mut found = self.count_aside(aside.kind, at - start);
         found.in_steps = inside;
         found
     }
 
-    /// Ends the step at a call of `next`. `turns` is true if the stage *training* ends early only for another loader.
-    pub fn asked(mut self, at: Nanos, turns: bool) -> Uncounted {
-        let Some(done) = self.done.filter(|done| turns && *done < at) else {
+    /// Ends the step at a call of `next`. `training_ends_at_next` is true if the stage *training* ends early only for another loader.
+    pub fn end_at_next(mut self, at: Nanos, training_ends_at_next: bool) -> Uncounted {
+        let Some(done) = self.done.filter(|done| training_ends_at_next && *done < at) else {
             return Uncounted::default();
         };
         if self.covered > done {
@@ -177,13 +177,13 @@ impl OpenStep {
                 ..Uncounted::default()
             };
         }
-        self.found(AsideKind::Loader, at - done)
+        self.count_aside(AsideKind::Loader, at - done)
     }
 
     /// Ends the last step of the loop. It has no end of its own, so at most the mean length of a step counts.
-    pub fn left(self, at: Nanos, turns: bool) -> Uncounted {
+    pub fn end_at_loop_end(self, at: Nanos, training_ends_at_next: bool) -> Uncounted {
         let (end, usual) = match (self.done, self.usual) {
-            (Some(_), _) if !turns => return Uncounted::default(),
+            (Some(_), _) if !training_ends_at_next => return Uncounted::default(),
             (_, None) => return Uncounted::default(),
             (done, Some(usual)) => (done.unwrap_or(at), usual),
         };
@@ -194,7 +194,7 @@ impl OpenStep {
         }
     }
 
-    fn found(&mut self, kind: AsideKind, took: Nanos) -> Uncounted {
+    fn count_aside(&mut self, kind: AsideKind, took: Nanos) -> Uncounted {
         let mut found = Uncounted::default();
         found.asides[kind as usize] = took;
         let is_known = std::mem::replace(&mut self.kinds[kind as usize], true);

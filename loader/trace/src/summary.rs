@@ -105,7 +105,7 @@ impl Summary {
     }
 
     /// Summarizes several simultaneous runs. Counts saturate, because a foreign file can contain any value.
-    pub fn together<'a>(runs: impl IntoIterator<Item = &'a Run> + Clone) -> Self {
+    pub fn combined<'a>(runs: impl IntoIterator<Item = &'a Run> + Clone) -> Self {
         let mut sum = Self::of(&Run::default());
         for run in runs.clone() {
             let s = Self::of(run);
@@ -161,7 +161,7 @@ mod tests {
             }
         }
         let runs: Vec<&Run> = fleet.runs().map(|(_, run)| run).collect();
-        let sum = Summary::together(runs);
+        let sum = Summary::combined(runs);
         assert_eq!((sum.dropped, sum.events), (u64::MAX, 4));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{AsideKind, GaugeKind, Nanos, Octaves, QuantileSketch, Stage};
+use crate::{AsideKind, GaugeKind, Log2Histogram, Nanos, QuantileSketch, Stage};
 
 /// Sums of an interval of a run. A batch counts in the interval of its end, and so do waits and training steps. Therefore, the sums of all
 /// intervals and the remaining events add up to the whole run.
@@ -51,13 +51,13 @@ pub struct Sums {
     pub warnings: u64,
     /// Time of waits, by the state of the awaited batch.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub waited: BTreeMap<Awaited, Nanos>,
+    pub waited: BTreeMap<AwaitedStage, Nanos>,
     /// Time in `iter`.
     #[serde(skip_serializing_if = "no_time")]
     pub opening: Nanos,
     /// Lengths of the training steps.
-    #[serde(skip_serializing_if = "Octaves::is_empty")]
-    pub steps: Octaves,
+    #[serde(skip_serializing_if = "Log2Histogram::is_empty")]
+    pub steps: Log2Histogram,
     /// Time of steps that does not count: other work of the program, and the time after the last batch of an epoch. Negative if a step
     /// continued after another loader was iterated.
     #[serde(skip_serializing_if = "no_time")]
@@ -79,7 +79,7 @@ pub struct Sums {
 /// State of the awaited batch during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Awaited {
+pub enum AwaitedStage {
     /// Batch that was not dispatched yet.
     NotDispatched,
     /// Batch in an index queue.
@@ -100,7 +100,7 @@ pub enum Awaited {
     End,
 }
 
-impl Awaited {
+impl AwaitedStage {
     /// Returns the state for a batch in `stage`.
     pub fn of(stage: Stage) -> Self {
         match stage {

@@ -20,7 +20,7 @@ impl Nanos {
     pub const MAX: Self = Self(i64::MAX);
 
     /// Formats the time in the unit that suits `whole`, so that both are comparable in a sentence: `0.96 s` of 1.59 s.
-    pub fn beside(self, whole: Self) -> String {
+    pub fn format_in_unit_of(self, whole: Self) -> String {
         const SECOND: i64 = 1_000_000_000;
         if whole.0 >= SECOND && self.0 >= SECOND / 100 {
             let digits = if self.0 >= 100 * SECOND { 0 } else { 2 };

@@ -51,9 +51,9 @@ pub fn bytes(value: f64) -> String {
 
 /// Truncates a sentence that can quote foreign text.
 pub fn brief(mut text: String) -> String {
-    const MOST: usize = 400;
-    if text.len() > MOST {
-        text.truncate(text.floor_char_boundary(MOST));
+    const MAX_BYTES: usize = 400;
+    if text.len() > MAX_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_BYTES));
         text.push('…');
     }
     text

@@ -29,7 +29,7 @@ fn by_line(bytes: &[u8]) -> Option<Outcome> {
             Err(e) => failed = Some(e.to_string()),
         }
     }
-    Some((events, reader.was_cut(), failed))
+    Some((events, reader.is_truncated(), failed))
 }
 
 fn by_block(input: impl Read + Send + 'static) -> Option<Outcome> {
@@ -41,7 +41,7 @@ fn by_block(input: impl Read + Send + 'static) -> Option<Outcome> {
         let block = lines.parse();
         events.extend(block.events);
         cut = block.cut;
-        failed = block.failed.map(|e| e.after(before).to_string());
+        failed = block.failed.map(|e| e.offset_lines(before).to_string());
         before += block.lines;
     }
     assert!(!reader.read_lines(&mut lines));

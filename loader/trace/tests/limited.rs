@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use loadscope_trace::{
-    Awaited, BatchId, Event, EventKind, Keeper, Kept, Level, Message, Nanos, Policy, Retention,
-    Run, RunId, Stage, Summary, Sums,
+    AwaitedStage, BatchId, Event, EventKind, Kept, Level, Message, Nanos, Retention,
+    RetentionFilter, RetentionPolicy, Run, RunId, Stage, Summary, Sums,
 };
 use proptest::prelude::*;
 
@@ -106,14 +106,14 @@ fn over(events: &[Event]) -> Sums {
             let end = step.end.unwrap_or(wait.end).min(wait.end);
             let part = end - step.start.max(wait.start);
             if part > Nanos::ZERO {
-                *sums.waited.entry(Awaited::of(step.stage)).or_default() += part;
+                *sums.waited.entry(AwaitedStage::of(step.stage)).or_default() += part;
                 left = left - part;
             }
         }
         let rest = if wait.batch.is_some() {
-            Awaited::NotDispatched
+            AwaitedStage::NotDispatched
         } else {
-            Awaited::End
+            AwaitedStage::End
         };
         if left > Nanos::ZERO {
             *sums.waited.entry(rest).or_default() += left;
@@ -145,29 +145,29 @@ struct Recorded {
     parts: Vec<(usize, Vec<Event>)>,
     sums: Vec<Event>,
     kept: Vec<Event>,
-    keeper: Keeper,
+    retention_filter: RetentionFilter,
 }
 
 fn recorded(events: &[Event], cuts: &[usize], long_wait: Nanos) -> Recorded {
-    let mut keeper = Keeper::new(Policy {
+    let mut retention_filter = RetentionFilter::new(RetentionPolicy {
         long_wait,
         keep_slowest: 3,
     });
     let (mut parts, mut all) = (vec![(0, Vec::new())], Vec::new());
     for (k, event) in events.iter().enumerate() {
         if k > 0 && cuts.contains(&k) {
-            parts.push((k, keeper.cut(event.at, &mut all)));
+            parts.push((k, retention_filter.start_part(event.at, &mut all)));
         }
-        keeper.hear(event, &mut all);
+        retention_filter.apply(event, &mut all);
     }
-    keeper.finish(events.last().expect("some").at, &mut all);
+    retention_filter.finish(events.last().expect("some").at, &mut all);
     let is_sum = |event: &Event| matches!(event.kind, EventKind::Summed(_));
     let (sums, kept) = all.into_iter().partition(is_sum);
     Recorded {
         parts,
         sums,
         kept,
-        keeper,
+        retention_filter,
     }
 }
 
@@ -187,7 +187,9 @@ fn read(recorded: &Recorded, events: &[Event], first: usize) -> Run {
         EventKind::Retention(retention) => retention.part,
         other => panic!("{other:?}"),
     };
-    let introductions = recorded.keeper.introductions(&Retention::default());
+    let introductions = recorded
+        .retention_filter
+        .retention_events(&Retention::default());
     let all = introductions
         .iter()
         .chain(&recorded.sums)
@@ -314,7 +316,7 @@ proptest! {
         let mut all: Vec<i64> = (0..full.batches().len()).map(took).filter(|ns| *ns > 0).collect();
         all.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
         all.truncate(3);
-        let slowest = recorded.keeper.slowest();
+        let slowest = recorded.retention_filter.slowest();
         let ids = slowest.iter().filter_map(|event| kept(event).batch());
         let mut found: Vec<i64> = ids.map(|id| took(full.row(id).expect("it is known"))).collect();
         found.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));

@@ -25,7 +25,7 @@ fn repaired(bytes: &[u8]) -> Result<(Damage, Vec<Kept>), LogError> {
 
 /// Returns a recording of the kept lines.
 fn copied(kept: &[Kept], compression: Compression) -> Vec<u8> {
-    let mut log = LogWriter::for_copies(Vec::new(), compression).expect("a vector");
+    let mut log = LogWriter::without_header(Vec::new(), compression).expect("a vector");
     for (line, _) in kept {
         log.copy_line(line).expect("a vector");
     }
@@ -40,7 +40,7 @@ fn plain(events: &[Event]) -> Vec<u8> {
 fn written(events: &[Event], compression: Compression, frame: u64, flush: usize) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), compression)
         .expect("a vector")
-        .with_frames_of(frame);
+        .with_frame_size(frame);
     for (k, event) in events.iter().enumerate() {
         log.write(event).expect("a vector");
         if k % flush == flush - 1 {
@@ -123,7 +123,7 @@ fn assert_sound(bytes: &[u8], events: usize) {
     let mut reader = LogReader::new(Cursor::new(bytes.to_vec())).expect("it opens");
     let read: Vec<Event> = reader.by_ref().map(|e| e.expect("it is sound")).collect();
     let count = read.len();
-    assert_eq!((count, reader.was_cut()), (events, false));
+    assert_eq!((count, reader.is_truncated()), (events, false));
     let (damage, _) = repaired(bytes).expect("it opens");
     assert!(damage.is_none(), "{damage:?}");
     assert_eq!(damage.kept as usize, events);
@@ -230,7 +230,7 @@ proptest! {
         let compression = if zstd { Compression::Zstd } else { Compression::None };
         let text = plain(&events);
         let shared = Shared::default();
-        let mut log = LogWriter::new(shared.clone(), compression).expect("a vector").with_frames_of(frame);
+        let mut log = LogWriter::new(shared.clone(), compression).expect("a vector").with_frame_size(frame);
         // Length of the file after each flush, and the number of events in it.
         let mut flushed = Vec::new();
         for (k, event) in events.iter().enumerate() {
@@ -257,7 +257,7 @@ proptest! {
         let events: Vec<Event> = reader.by_ref().map(|e| e.expect("sound up to the cut")).collect();
         let count = events.len();
         prop_assert_eq!(count, damage.kept as usize);
-        prop_assert_eq!(reader.was_cut(), damage.cut);
+        prop_assert_eq!(reader.is_truncated(), damage.cut);
     }
 
     #[test]
@@ -269,7 +269,7 @@ proptest! {
         let compression = if zstd { Compression::Zstd } else { Compression::None };
         let shared = Shared::default();
         let log = LogWriter::new(shared.clone(), compression).expect("a vector");
-        let mut log = log.with_frames_of(frame);
+        let mut log = log.with_frame_size(frame);
         let last = at.index(events.len());
         for (k, event) in events[..=last].iter().enumerate() {
             log.write(event).expect("a vector");

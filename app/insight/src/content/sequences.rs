@@ -66,7 +66,7 @@ impl Sequences {
             let is_mask = Slot::of(&field.name).is(&["attention_mask"]);
             Some((field, sizes(field)?, numbers(field)?)).filter(|_| is_mask)
         });
-        let value = match options.collate.in_force(&options.dataset) {
+        let value = match options.collate.resolve(&options.dataset) {
             Collate::Pad(value) => Some(value),
             Collate::Fitting | Collate::Stack | Collate::List | Collate::Concat => None,
         };

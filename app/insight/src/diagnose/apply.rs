@@ -1,6 +1,6 @@
 //! Runs that verify a forecast.
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Nanos, Origin, PinMemory, Run, RunOptions};
 use loadscope_words::say;
 
@@ -32,7 +32,7 @@ impl Check {
         if let Some(obstacle) = obstacle(run, own, &forecast.setting) {
             return Err(obstacle);
         }
-        let before = Glance::of(run);
+        let before = WaitSummary::of(run);
         Ok(Self {
             forecast: forecast.clone(),
             changes: forecast.setting.differences(own),
@@ -45,7 +45,7 @@ impl Check {
 
     /// Returns the relative error of the forecast compared with the duration of `run`. `None` until the run has ended.
     pub fn error(&self, run: &Run) -> Option<f64> {
-        let took = Glance::of(run).total;
+        let took = WaitSummary::of(run).total;
         (run.has_ended() && took > Nanos::ZERO)
             .then(|| self.forecast.time.as_secs_f64() / took.as_secs_f64() - 1.0)
     }

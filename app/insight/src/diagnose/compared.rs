@@ -146,7 +146,7 @@ mod tests {
         for (strip, run) in [(other, &before), (this, &after)] {
             let shown: f32 = strip.parts.iter().map(|p| p.trained + p.waiting()).sum();
             let spent = run.spent(Lane::Trainer, Nanos::ZERO, run.end());
-            let all = spent.of(Activity::Training) + spent.of(Activity::Waiting);
+            let all = spent.time_in(Activity::Training) + spent.time_in(Activity::Waiting);
             let part = other.total.0 as f32 / PARTS as f32;
             assert!((shown * part / all.0 as f32 - 1.0).abs() < 0.02, "{shown}");
         }

@@ -1,6 +1,8 @@
 //! Analysis of a run: verdict, blame, findings and longest waits.
 
-use loadscope_diagnose::{Blame, Blamed, Cause, Diagnosis, FetchBlame, Prospects, Survey};
+use loadscope_diagnose::{
+    Blame, BlamedInterval, Cause, Diagnosis, FetchBlame, ForecastSet, Survey,
+};
 use loadscope_trace::{Activity, BatchId, Nanos, Run, RunId, Stage, WorkerId};
 use loadscope_words::say;
 
@@ -127,8 +129,8 @@ impl Look {
                 Some(index) => crate::format::count(index),
                 None => say!("place {}", s.position),
             },
-            waited: survey.say(s.waited),
-            took: survey.say(s.wall),
+            waited: survey.format_time(s.waited),
+            took: survey.format_time(s.wall),
             until: run.entered(s.row, Stage::Training).unwrap_or(run.end()),
         });
         Ok(Self {
@@ -138,7 +140,7 @@ impl Look {
             ready_batches: blame
                 .ready_batches
                 .filter(|t| t.0 > 0)
-                .map(|t| survey.say(t)),
+                .map(|t| survey.format_time(t)),
             samples: samples.collect(),
             waits: longest.into_iter().take(SHOWN).collect(),
             diagnosis,
@@ -149,9 +151,9 @@ impl Look {
 
     /// Returns the analysis with findings whose advice agrees with the forecasts `prospects`.
     #[must_use]
-    pub fn agreeing(&self, prospects: &Prospects) -> Self {
+    pub fn with_forecasts(&self, prospects: &ForecastSet) -> Self {
         Self {
-            diagnosis: self.diagnosis.agreeing(prospects),
+            diagnosis: self.diagnosis.with_forecasts(prospects),
             ..self.clone()
         }
     }
@@ -170,7 +172,7 @@ fn parts(survey: &Survey, blame: &Blame, longest: &[LongWait]) -> Vec<Part> {
     let part = |(cause, time): (Cause, Nanos)| Part {
         cause,
         share: share(time),
-        time: survey.say(time),
+        time: survey.format_time(time),
         percent: percent(share(time)),
         longest: longest.iter().find(|w| w.cause == cause).cloned(),
     };
@@ -199,7 +201,7 @@ fn longest_waits(run: &Run, survey: &Survey) -> Vec<LongWait> {
             worker: batch.worker,
             start: wait.start,
             end: wait.end.min(run.end()),
-            time: survey.say(length(k)),
+            time: survey.format_time(length(k)),
             cause: main_cause(run, k)?,
         })
     };
@@ -213,7 +215,7 @@ fn longest_waits(run: &Run, survey: &Survey) -> Vec<LongWait> {
 /// Returns the cause of the largest part of a wait.
 fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     let mut times = [Nanos::ZERO; Cause::ALL.len()];
-    for part in Blamed::of_wait(run, wait) {
+    for part in BlamedInterval::of_wait(run, wait) {
         times[part.cause as usize] += part.end - part.start;
     }
     let causes = Cause::ALL.into_iter();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_diagnose::Prospects;
+use loadscope_diagnose::ForecastSet;
 use loadscope_trace::{Nanos, Run};
 
 use crate::background::{Progress, Unwanted};
@@ -24,7 +24,7 @@ pub struct WhatIf {
     /// The forecasts.
     pub outlook: Outlook,
     /// Forecasts for single changes of the recorded setting.
-    pub prospects: Option<Prospects>,
+    pub prospects: Option<ForecastSet>,
 }
 
 /// Costs of a run, or a sentence with the reason why there are none.
@@ -45,7 +45,7 @@ impl WhatIf {
     pub fn explore(
         recorded: &Arc<Recorded>,
         base: Option<Setting>,
-        known: Option<Prospects>,
+        known: Option<ForecastSet>,
         progress: &Progress,
     ) -> Result<Result<Self, String>, Unwanted> {
         let own = recorded.setting();
@@ -101,22 +101,22 @@ impl WhatIf {
         &self.outlook.configurations[self.outlook.cheapest]
     }
 
-    /// Returns the duration that other settings are compared with, see [`Prospects::now`].
+    /// Returns the duration that other settings are compared with, see [`ForecastSet::now`].
     pub fn now(&self) -> Nanos {
-        let known = self.prospects.as_ref().map(Prospects::now);
+        let known = self.prospects.as_ref().map(ForecastSet::now);
         known.unwrap_or_else(|| self.recorded.time())
     }
 
     /// Returns the relative error of the forecast for the recorded setting.
     pub fn own_error(&self) -> f64 {
-        self.prospects.as_ref().map_or(0.0, Prospects::error)
+        self.prospects.as_ref().map_or(0.0, ForecastSet::error)
     }
 
     /// Describes the effect of one change, in one sentence.
     pub fn sentence(&self) -> Option<String> {
         let took = self.recorded.time();
         let prospects = self.prospects.as_ref()?;
-        Some(prospects.sentence(self.own.num_workers, |time| time.beside(took)))
+        Some(prospects.sentence(self.own.num_workers, |time| time.format_in_unit_of(took)))
     }
 }
 

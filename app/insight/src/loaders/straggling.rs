@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loadscope_diagnose::{Glance, Straggler};
+use loadscope_diagnose::{Straggler, WaitSummary};
 use loadscope_trace::{Nanos, Run, RunId, percent};
 use loadscope_words::say;
 
@@ -20,7 +20,7 @@ pub fn said(
         return Some(say!("No rank is a straggler{whose}"));
     };
     let slowest = runs.iter().find(|(id, _)| *id == slow.run);
-    let whole = slowest.map_or(Nanos::ZERO, |(_, run)| Glance::of(run).total);
+    let whole = slowest.map_or(Nanos::ZERO, |(_, run)| WaitSummary::of(run).total);
     let often = match slow.of_epochs {
         0 | 1 => String::new(),
         of => say!(", slowest in {} of {of} epochs", slow.epochs),
@@ -28,8 +28,8 @@ pub fn said(
     Some(say!(
         "Rank {} is the straggler{whose}: its trainer waited {}, the median of the other ranks is {} ({} of the run{often})",
         slow.rank,
-        slow.waited.beside(whole),
-        slow.usual.beside(whole),
+        slow.waited.format_in_unit_of(whole),
+        slow.usual.format_in_unit_of(whole),
         percent(slow.share)
     ))
 }

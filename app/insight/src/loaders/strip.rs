@@ -35,14 +35,14 @@ pub fn trainer(run: &Run, (start, end): (Nanos, Nanos), count: usize) -> Vec<Par
 fn part(run: &Run, start: Nanos, end: Nanos) -> Part {
     let whole = (end - start).0.max(1) as f32;
     let spent = run.spent(Lane::Trainer, start, end);
-    let waited = spent.of(Activity::Waiting);
+    let waited = spent.time_in(Activity::Waiting);
     let brief = match waited {
         Nanos::ZERO => waited,
         _ => briefly(run, start, end, waited).min(waited),
     };
     let share = |time: Nanos| (time.0 as f32 / whole).clamp(0.0, 1.0);
     Part {
-        trained: share(spent.of(Activity::Training)),
+        trained: share(spent.time_in(Activity::Training)),
         briefly: share(brief),
         waited: share(waited - brief),
     }

@@ -137,7 +137,7 @@ impl Program {
                  return collate_by_type(batch, collate_fn_map=by_type)\n\n"
             )
         };
-        match o.collate.in_force(&o.dataset) {
+        match o.collate.resolve(&o.dataset) {
             Collate::Fitting | Collate::Stack => {}
             Collate::List => self.add(
                 "\n\ndef collate(batch):\n    if isinstance(batch[0], dict):\n        \
@@ -194,7 +194,7 @@ impl Program {
             give(o.num_workers > 0, format!("prefetch_factor={factor}"));
         }
         let collates = !matches!(
-            o.collate.in_force(&o.dataset),
+            o.collate.resolve(&o.dataset),
             Collate::Fitting | Collate::Stack
         );
         give(collates, "collate_fn=collate".to_owned());

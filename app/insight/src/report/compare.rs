@@ -192,7 +192,7 @@ impl<'a> Comparison<'a> {
         let (gone, new) = self.findings();
         let blame = |r: &Report| -> Map<String, Value> {
             let causes = Cause::ALL.into_iter();
-            let time = |c| r.survey.blame.of(c).map(Nanos::as_secs_f64);
+            let time = |c| r.survey.blame.time_of(c).map(Nanos::as_secs_f64);
             causes
                 .map(|c| (c.id().to_owned(), json!(time(c))))
                 .collect()
@@ -313,7 +313,7 @@ impl<'a> Comparison<'a> {
         let (a, b) = (&self.a.survey, &self.b.survey);
         writeln!(out, "{}", say!("\nWaits by cause"))?;
         for cause in Cause::ALL {
-            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
+            let (x, y) = (a.blame.time_of(cause), b.blame.time_of(cause));
             if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
                 continue;
             }
@@ -334,7 +334,7 @@ impl<'a> Comparison<'a> {
 fn beside(time: Nanos, longest: Nanos) -> String {
     match time {
         Nanos(0) => "0".to_owned(),
-        time => time.beside(longest),
+        time => time.format_in_unit_of(longest),
     }
 }
 

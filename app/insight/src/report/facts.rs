@@ -77,7 +77,7 @@ pub fn ready(report: &Report) -> Option<Nanos> {
 
 /// Returns a sentence about `ready`, as in `Finished batches waited 1.74 s in total in the reorder buffer`.
 pub fn held(report: &Report, ready: Nanos) -> String {
-    let time = report.survey.say(ready);
+    let time = report.survey.format_time(ready);
     say!("Finished batches waited {time} in total in the reorder buffer")
 }
 
@@ -91,7 +91,7 @@ pub fn opening(report: &Report) -> Option<String> {
     is_noticeable.then(|| {
         say!(
             "Not included: iter() took {} to start workers and send them their first tasks",
-            survey.say(opening)
+            survey.format_time(opening)
         )
     })
 }

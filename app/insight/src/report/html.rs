@@ -130,14 +130,14 @@ fn blame(report: &Report) -> Markup {
                 @for part in &parts {
                     tr {
                         td.name { (dot(part.class)) (part.label) }
-                        td.n { (report.survey.say(part.time)) }
+                        td.n { (report.survey.format_time(part.time)) }
                         td.n { (percent(share(part.time))) }
                         td.weak { (part.explanation) }
                     }
                     @for (name, time) in &part.steps {
                         tr {
                             td.weak { "\u{2003}" (name) }
-                            td.n.weak { (report.survey.say(*time)) }
+                            td.n.weak { (report.survey.format_time(*time)) }
                             td.n.weak { (percent(share(*time))) }
                             td {}
                         }
@@ -243,7 +243,7 @@ fn strip(report: &Report) -> Markup {
         let (start, end) = (at(k), at(k + 1));
         let length = (end - start).0.max(1) as f64;
         let spent = survey.run.spent(Lane::Trainer, start, end);
-        let height = |activity| (spent.of(activity).0 as f64 / length).clamp(0.0, 1.0) * STRIP;
+        let height = |activity| (spent.time_in(activity).0 as f64 / length).clamp(0.0, 1.0) * STRIP;
         let (trains, waits) = (height(Activity::Training), height(Activity::Waiting));
         let x = k as f64 * width;
         [(x, "step", 0.0, trains), (x, "stall", trains, waits)]
@@ -257,7 +257,7 @@ fn strip(report: &Report) -> Markup {
                 rect class=(class) x=(px(x)) y=(px(STRIP - below - height)) width=(px(width)) height=(px(height)) {}
             }
         }
-        p.axis { span { "0" } span { (survey.say(survey.total())) } }
+        p.axis { span { "0" } span { (survey.format_time(survey.total())) } }
         p.weak { (dot("step")) (say!("Training \u{2003}")) (dot("stall")) (say!("Waiting")) }
     }
 }
@@ -302,9 +302,9 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
     html! {
         tr {
             td { (prose(&row.name)) }
-            td.n { (report.survey.say(row.took)) }
+            td.n { (report.survey.format_time(row.took)) }
             td.n { (row.change.map(signed).unwrap_or_default()) }
-            td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
+            td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.format_time(row.waited)) } }
             td.bar {
                 svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=(say!("Time, and the wait in it")) {
                     rect.step width=(trains) height="10" {}

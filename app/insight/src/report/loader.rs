@@ -1,6 +1,6 @@
 //! The reported loader of a session with several loaders.
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Nanos, Run, RunId};
 use loadscope_words::say;
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ pub fn alone(run: &Run) -> Named {
         rank: (run.info.world_size > 1).then_some(run.info.rank),
         role: run.info.role.clone(),
         waited: run.waited(),
-        total: Glance::of(run).total,
+        total: WaitSummary::of(run).total,
     }
 }
 
@@ -166,7 +166,7 @@ pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
         rank: (run.info.world_size > 1).then_some(run.info.rank),
         role: run.info.role.clone(),
         waited: run.waited(),
-        total: Glance::of(run).total,
+        total: WaitSummary::of(run).total,
     };
     all.iter().zip(names(all)).map(named).collect()
 }

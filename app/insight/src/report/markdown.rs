@@ -91,7 +91,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
             out,
             "| {} | {} | {share} |",
             plain(name),
-            plain(&survey.say(time))
+            plain(&survey.format_time(time))
         )
     };
     let (causes, rest) = causes(report);
@@ -122,7 +122,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     if rows.is_empty() {
         return Ok(());
     }
-    let say = |time: Nanos| plain(&report.survey.say(time));
+    let say = |time: Nanos| plain(&report.survey.format_time(time));
     writeln!(
         out,
         "{}",

@@ -1,6 +1,6 @@
 //! Table of the forecasts for other settings.
 
-use loadscope_diagnose::{Change, Forecast, Prospects};
+use loadscope_diagnose::{Change, Forecast, ForecastSet};
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -15,7 +15,7 @@ pub struct Row {
     pub took: Nanos,
     /// Waited time in `took`.
     pub waited: Nanos,
-    /// Relative difference from [`Prospects::now`]: −0.26 is 26 % faster. `None` for the recorded settings.
+    /// Relative difference from [`ForecastSet::now`]: −0.26 is 26 % faster. `None` for the recorded settings.
     pub change: Option<f64>,
     /// The 90 % interval of `took`, as (low, high). `None` for the recorded settings and the ideal loader.
     pub between: Option<(Nanos, Nanos)>,
@@ -23,12 +23,12 @@ pub struct Row {
 
 /// Returns the time outside the loop, which all forecasts include.
 ///
-/// `None` if it is at most the share [`Prospects::WORTH`] of the recorded time, or if the report covers only the end of the run.
-pub fn outside(report: &Report, prospects: &Prospects) -> Option<Nanos> {
-    let glance = &report.survey.glance;
+/// `None` if it is at most the share [`ForecastSet::MIN_GAIN`] of the recorded time, or if the report covers only the end of the run.
+pub fn outside(report: &Report, prospects: &ForecastSet) -> Option<Nanos> {
+    let wait_summary = &report.survey.wait_summary;
     let outside = Nanos(prospects.recorded.0 - report.survey.total().0);
-    let least = Prospects::WORTH * prospects.recorded.0 as f64;
-    (outside.0 as f64 > least && !glance.is_of_the_end()).then_some(outside)
+    let least = ForecastSet::MIN_GAIN * prospects.recorded.0 as f64;
+    (outside.0 as f64 > least && !wait_summary.is_of_the_end()).then_some(outside)
 }
 
 /// Returns the recorded settings, the forecasts sorted by time, and an ideal loader as rows.
@@ -42,12 +42,14 @@ pub fn rows(report: &Report) -> Vec<Row> {
         return Vec::new();
     }
     let own = Change::NumWorkers(report.survey.run.info.options.num_workers);
-    let first = prospects.first(report.survey.workers).map(|f| f.change);
+    let first = prospects
+        .recommended(report.survey.workers)
+        .map(|f| f.change);
     let outside = outside(report, prospects);
     let recorded = Row {
         name: match (outside, first, &prospects.workers_refused) {
             (Some(outside), ..) => {
-                let outside = report.survey.say(outside);
+                let outside = report.survey.format_time(outside);
                 say!("as recorded, with {outside} outside the loop")
             }
             (None, None, None) => {
@@ -61,7 +63,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         between: None,
     };
     let mut rows = vec![recorded];
-    if prospects.is_off() {
+    if prospects.has_reportable_error() {
         rows.push(Row {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
@@ -92,7 +94,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
 
 /// Returns each forecast once, with a mark at the best change of the verdict.
 fn settings(
-    prospects: &Prospects,
+    prospects: &ForecastSet,
     first: Option<Change>,
 ) -> impl Iterator<Item = (Forecast, &'static str)> {
     let mut all: Vec<Forecast> = prospects.changes.clone();
@@ -110,7 +112,7 @@ fn settings(
 /// Returns the sentences below the table: a warning about rough forecasts, and the settings without a forecast.
 pub fn remarks(report: &Report) -> Vec<String> {
     let prospects = report.prospects.as_ref().and_then(|p| p.as_ref().ok());
-    let caveat = prospects.and_then(Prospects::caveat);
+    let caveat = prospects.and_then(ForecastSet::caveat);
     caveat.into_iter().chain(left_out(report)).collect()
 }
 
@@ -120,7 +122,7 @@ fn left_out(report: &Report) -> Option<String> {
         return None;
     };
     let is_reported = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
-    prospects.left_out().filter(|_| !is_reported)
+    prospects.workers_refusal().filter(|_| !is_reported)
 }
 
 /// Returns the reason why the table is missing. `None` if there is a table, or if no forecasts were requested.
@@ -129,7 +131,7 @@ pub fn reason(report: &Report) -> Option<String> {
         Err(reason) => Some(say!("No forecasts: {reason}")),
         Ok(prospects) if !prospects.fits() => {
             let survey = &report.survey;
-            Some(prospects.sentence(0, |time| survey.say(time)))
+            Some(prospects.sentence(0, |time| survey.format_time(time)))
         }
         Ok(_) => None,
     }

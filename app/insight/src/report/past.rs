@@ -1,6 +1,6 @@
 //! Report of the older data that a size-limited recording keeps as sums per minute.
 
-use loadscope_trace::{Awaited, Kept, Nanos, Past, Run, percent, plural};
+use loadscope_trace::{AwaitedStage, Kept, Nanos, Past, Run, percent, plural};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ pub fn json(run: &Run) -> Value {
         return Value::Null;
     };
     let total = past.total();
-    let waited = |what: &std::collections::BTreeMap<Awaited, Nanos>| {
+    let waited = |what: &std::collections::BTreeMap<AwaitedStage, Nanos>| {
         let all = what.iter().map(|(what, time)| (*what, time.as_secs_f64()));
         json!(all.collect::<std::collections::BTreeMap<_, _>>())
     };

@@ -165,7 +165,7 @@ impl Part {
 
 fn parts_of(loader: &(RunId, String), run: &Run) -> Vec<Part> {
     let blame = Blame::between(run, Nanos(i64::MIN), Nanos::MAX);
-    let late = blame.of(Cause::Starting).unwrap_or_default();
+    let late = blame.time_of(Cause::Starting).unwrap_or_default();
     let waited = run.waited();
     let (waiting, starting) = ((waited - late).max(Nanos::ZERO), run.opening() + late);
     let steps = run.in_loop() - waited - run.opening();
@@ -184,14 +184,14 @@ fn parts_of(loader: &(RunId, String), run: &Run) -> Vec<Part> {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{BatchId, Event, EventKind, MadeAt, RunInfo, Stage};
+    use loadscope_trace::{BatchId, Event, EventKind, RunInfo, SourceLine, Stage};
 
     use super::*;
 
     /// Returns a run without workers: a wait of `wait` ms and a step of `step` ms for each batch.
     fn loader(line: u32, start: i64, batches: u32, wait: i64, step: i64) -> Run {
         let mut run = Run::new(RunInfo {
-            made_at: Some(MadeAt {
+            made_at: Some(SourceLine {
                 file: "train.py".to_owned(),
                 line,
                 name: format!("train.py:{line}"),

@@ -101,7 +101,7 @@ pub fn label(report: &Report, text: &str) -> Option<&'static str> {
 fn best(report: &Report) -> Option<(String, String)> {
     let prospects = report.prospects.as_ref()?.as_ref().ok()?;
     let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();
-    let first = prospects.first(report.survey.workers)?;
+    let first = prospects.recommended(report.survey.workers)?;
     is_named.then(|| (prospects.remedy(&first), say!("Use {}", first.change)))
 }
 

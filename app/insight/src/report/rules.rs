@@ -209,7 +209,7 @@ impl Rule {
             Metric::Wait => Some(survey.blame.waited),
             Metric::Run => Some(survey.total()),
             Metric::Ready => survey.blame.ready_batches,
-            Metric::Blame(cause) => survey.blame.of(cause),
+            Metric::Blame(cause) => survey.blame.time_of(cause),
             // Batches without samples: the source does not record samples.
             Metric::Throughput
                 if report.summary.samples == 0 && survey.run.info.python_line().is_none() =>

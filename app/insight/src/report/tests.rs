@@ -272,7 +272,7 @@ fn forecast_percentages_have_one_base() {
     assert_eq!(same.and_then(|row| row.change), Some(0.0));
     let verdict = plain(&super::verdict::best_change(&report)[0].text);
     let now = match &report.prospects {
-        Some(Ok(prospects)) => plain(&report.survey.say(prospects.refit)),
+        Some(Ok(prospects)) => plain(&report.survey.format_time(prospects.refit)),
         _ => String::new(),
     };
     assert!(

@@ -112,7 +112,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         let line = format!(
             "{}{:>10}{:>8}  {bar}",
             left(name, width),
-            survey.say(time),
+            survey.format_time(time),
             percent(share)
         );
         writeln!(out, "  {}", line.trim_end())
@@ -129,7 +129,10 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if rest.0 > 0 {
         row(say!("Everything else"), rest)?;
     }
-    if blame.of(Cause::InWorker).is_some_and(|time| time.0 > 0) {
+    if blame
+        .time_of(Cause::InWorker)
+        .is_some_and(|time| time.0 > 0)
+    {
         writeln!(out, "  {}", Cause::InWorker.explanation())?;
     }
     if let Some(ready) = ready(report) {
@@ -165,7 +168,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     let say = |time: Nanos| match time.0 {
         0 => "0".to_owned(),
-        _ => report.survey.say(time),
+        _ => report.survey.format_time(time),
     };
     let longest = rows.iter().map(|r| places(&r.name)).max();
     let width = longest.unwrap_or_default() + 2;

@@ -1,6 +1,6 @@
 //! The verdict with one fact per line: the waited time, its cause and the best change.
 
-use loadscope_diagnose::{FindingId, Glance, Prospects};
+use loadscope_diagnose::{FindingId, ForecastSet, WaitSummary};
 use loadscope_trace::{Origin, percent};
 use loadscope_words::{left, places, say};
 
@@ -19,8 +19,8 @@ pub struct Fact {
 /// Returns the facts of the verdict in the order of the report.
 pub fn facts(report: &Report) -> Vec<Fact> {
     let verdict = &report.diagnosis.verdict;
-    let glance = Glance::of(report.survey.run);
-    let is_error = verdict.headline != glance.headline();
+    let wait_summary = WaitSummary::of(report.survey.run);
+    let is_error = verdict.headline != wait_summary.headline();
     let mut facts = Vec::new();
     if is_error {
         facts.push(Fact {
@@ -28,7 +28,7 @@ pub fn facts(report: &Report) -> Vec<Fact> {
             text: verdict.headline.clone(),
         });
     }
-    let mut waited = (glance.amount()).unwrap_or_else(|| say!("not measured").to_owned());
+    let mut waited = (wait_summary.amount()).unwrap_or_else(|| say!("not measured").to_owned());
     // The cause is a finding or the longest wait.
     let cause = match &verdict.cause {
         Some(_) if is_error => None,
@@ -39,8 +39,8 @@ pub fn facts(report: &Report) -> Vec<Fact> {
             },
             text: text.clone(),
         }),
-        Some(_) => glance.longest_wait().map(|wait| {
-            let (took, why) = (glance.say(wait.took), wait.why());
+        Some(_) => wait_summary.longest_wait().map(|wait| {
+            let (took, why) = (wait_summary.format_time(wait.took), wait.describe_cause());
             if !wait.is_most {
                 return Fact {
                     label: say!("Longest wait"),
@@ -59,7 +59,7 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         label: say!("Waited"),
         text: waited,
     });
-    facts.extend(glance.left_out().map(|text| Fact {
+    facts.extend(wait_summary.left_out().map(|text| Fact {
         label: say!("Left out"),
         text,
     }));
@@ -85,9 +85,9 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
     if report.diagnosis.verdict.outlook.is_none() {
         return Vec::new();
     }
-    let time = |time| report.survey.say(time);
+    let time = |time| report.survey.format_time(time);
     let is_fixed = prospects.workers_refused.is_some();
-    let text = match prospects.first(report.survey.workers) {
+    let text = match prospects.recommended(report.survey.workers) {
         _ if !prospects.fits() => unreliable(report, prospects),
         None if is_fixed => say!("none with the same num_workers").to_owned(),
         None => say!("none: no other setting is clearly faster in the forecasts").to_owned(),
@@ -95,7 +95,7 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
             let gain = signed(prospects.change(first.took));
             let (change, took) = (first.change, time(first.took));
             let now = time(prospects.now());
-            let said = match prospects.is_off() {
+            let said = match prospects.has_reportable_error() {
                 true => say!("{change}: {took} instead of {now} (both forecast, {gain})"),
                 false => say!("{change}: {took} forecast instead of {now} ({gain})"),
             };
@@ -110,7 +110,7 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
         label: say!("Best change"),
         text,
     };
-    let left_out = prospects.left_out().filter(|_| prospects.fits());
+    let left_out = prospects.workers_refusal().filter(|_| prospects.fits());
     let left_out = left_out.map(|text| Fact {
         label: say!("Not forecast"),
         text,
@@ -119,8 +119,8 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
 }
 
 /// Returns a sentence about the model's error, with a setting to try.
-fn unreliable(report: &Report, prospects: &Prospects) -> String {
-    let time = |time| report.survey.say(time);
+fn unreliable(report: &Report, prospects: &ForecastSet) -> String {
+    let time = |time| report.survey.format_time(time);
     let text = say!(
         "not known: the model misses the recorded time by {} ({} instead of {})",
         percent(prospects.error().abs()),
@@ -131,7 +131,7 @@ fn unreliable(report: &Report, prospects: &Prospects) -> String {
         report.survey.run.info.origin,
         Origin::Engine | Origin::Simulation
     );
-    match report.diagnosis.to_try() {
+    match report.diagnosis.suggested_change() {
         Some(change) if is_program => say!("{text}. Try {change} with `loadscope tune`."),
         Some(change) => say!("{text}. Try {change}."),
         None => text,

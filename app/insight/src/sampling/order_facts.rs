@@ -1,6 +1,6 @@
 //! Facts about an order in addition to its indices.
 
-use loadscope_trace::{Generators, RunOptions};
+use loadscope_trace::{RandomStates, RunOptions};
 
 use super::order::Digest;
 
@@ -21,7 +21,7 @@ pub struct WorkerGenerators {
     /// The epoch that was running at its start.
     pub epoch: u32,
     /// Digests of the states.
-    pub of: Generators,
+    pub of: RandomStates,
 }
 
 /// Facts about an order in addition to its indices.

@@ -95,7 +95,7 @@ fn of_epoch(run: &Run, epoch: &Epoch, most: usize) -> Vec<Yielded> {
     let mut before = epoch.start;
     let waited = |start, end| {
         let spent = run.spent(Lane::Trainer, start, end);
-        spent.of(Activity::Waiting).0 as f64
+        spent.time_in(Activity::Waiting).0 as f64
     };
     let mut out: Vec<Yielded> = Vec::with_capacity(rows.len());
     for &(at, row) in &rows {

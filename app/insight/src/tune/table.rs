@@ -1,6 +1,6 @@
 //! Comparison of all runs.
 
-use loadscope_trace::{MadeAt, Overrides, RunOptions};
+use loadscope_trace::{Overrides, RunOptions, SourceLine};
 
 use super::{Expected, Measured};
 
@@ -80,7 +80,7 @@ pub struct Table {
     /// Name of the loader.
     pub loader: String,
     /// Place where the program creates the loader.
-    pub made_at: Option<MadeAt>,
+    pub made_at: Option<SourceLine>,
     /// Number of compared batches.
     pub batches: usize,
     /// Rows of the table.
@@ -95,7 +95,7 @@ impl Table {
     /// Compares the runs.
     pub fn of(
         loader: String,
-        made_at: Option<MadeAt>,
+        made_at: Option<SourceLine>,
         runs: Vec<Tried>,
         notes: Vec<String>,
     ) -> Self {

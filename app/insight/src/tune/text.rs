@@ -68,12 +68,12 @@ impl Table {
     /// Returns the relative error of the forecast for the unchanged program, if it is large.
     fn misses(&self) -> Option<f64> {
         /// Same limit as in the verdict on a recording.
-        const FITS: f64 = 0.1;
+        const MAX_ERROR: f64 = 0.1;
         let first = self.rows.first()?;
         let expected = first.tried.expected?.per_batch;
         let measured = self.own().filter(|own| *own > 0.0)?;
         let share = (expected / measured - 1.0).abs();
-        (share > FITS).then_some(share)
+        (share > MAX_ERROR).then_some(share)
     }
 
     fn write_rows(&self, out: &mut String) -> std::fmt::Result {

@@ -1,6 +1,6 @@
 //! Queries about a whole run.
 
-use loadscope_diagnose::{Blamed, FindingId, Glance};
+use loadscope_diagnose::{BlamedInterval, FindingId, WaitSummary};
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
 use loadscope_insight::variables::prefetch_window;
@@ -164,7 +164,7 @@ impl Whole {
                 )
             }
             Self::BatchOfLongestWait => {
-                let batch = run.batches().get(Glance::of(run).batch()?)?;
+                let batch = run.batches().get(WaitSummary::of(run).batch()?)?;
                 Some(Value::Batch(batch.id))
             }
             Self::CauseOfLongestWait => cause(run),
@@ -206,13 +206,13 @@ impl Whole {
     }
 
     fn time(self, run: &Run) -> Option<f64> {
-        let glance = Glance::of(run);
+        let wait_summary = WaitSummary::of(run);
         let took =
             |wait: loadscope_trace::Wait| (wait.end.min(run.end()) - wait.start).as_millis_f64();
         match self {
-            Self::Seconds => Some(glance.total.as_secs_f64()),
-            Self::WaitedPercent => Some(glance.share() * 100.0),
-            Self::WaitedSeconds => Some(glance.waited.as_secs_f64()),
+            Self::Seconds => Some(wait_summary.total.as_secs_f64()),
+            Self::WaitedPercent => Some(wait_summary.share() * 100.0),
+            Self::WaitedSeconds => Some(wait_summary.waited.as_secs_f64()),
             Self::LongestWait => longest_wait(run).map(took),
             Self::FirstWait(epoch) => {
                 let is_of = |row: &u32| {
@@ -300,9 +300,9 @@ fn out_of_order(run: &Run) -> u64 {
 
 /// Returns the cause of the largest part of the longest wait.
 fn cause(run: &Run) -> Option<Value> {
-    let longest = Glance::of(run).longest?;
+    let longest = WaitSummary::of(run).longest?;
     let mut times = std::collections::BTreeMap::new();
-    for part in Blamed::of_wait(run, longest) {
+    for part in BlamedInterval::of_wait(run, longest) {
         let time = times.entry(part.cause).or_insert(Nanos::ZERO);
         *time += part.end - part.start;
     }

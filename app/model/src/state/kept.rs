@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Nanos, Origin, RunOptions};
 use loadscope_words::say;
@@ -57,7 +57,10 @@ impl RunLine {
     /// Returns the line of a run in its current state. A long run takes a while to analyze.
     pub fn of(session: &SessionState) -> Self {
         let is_known = !session.run.epochs().is_empty();
-        Self::with(session, is_known.then(|| Glance::of(&session.run).share()))
+        Self::with(
+            session,
+            is_known.then(|| WaitSummary::of(&session.run).share()),
+        )
     }
 
     /// Returns the line of a run with a known waiting fraction.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result};
-use loadscope_trace::{Compression, Heading, LogReader, LogWriter};
+use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind};
 
 use crate::recorder::NAME;
 
@@ -38,7 +38,7 @@ pub fn run(folder: &Path) -> Result<()> {
 
 fn copied(from: &Path, to: File) -> Result<()> {
     let reader = LogReader::open(from)?;
-    let mut log = LogWriter::headed(to, Compression::Zstd, Heading::Limited)?;
+    let mut log = LogWriter::with_header(to, Compression::Zstd, RecordingKind::Limited)?;
     for event in reader {
         log.write(&event?)?;
     }

@@ -65,7 +65,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
     if reader.parts().is_some() {
         return Ok(None);
     }
-    let (spool, writer) = Spool::new(reader.heading(), USUAL_SIZE).context(say!(
+    let (spool, writer) = Spool::new(reader.recording_kind(), USUAL_SIZE).context(say!(
         "cannot create a temporary file for the live view (TMPDIR sets the folder)"
     ))?;
     let (send, receive) = bounded(AHEAD);

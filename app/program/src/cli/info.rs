@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Nanos, Run, RunId, Summary};
 use loadscope_words::{left, say};
 use serde_json::Value;
@@ -75,7 +75,7 @@ pub(super) fn print_text(run: &Run, cut: Option<&str>) -> anyhow::Result<()> {
 
 fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Result {
     let s = Summary::of(run);
-    let glance = Glance::of(run);
+    let wait_summary = WaitSummary::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
     let mut row = |name: &str, value: String| writeln!(out, "{}{value}", left(name, 16));
     row(say!(column: "dataset"), run.info.dataset.clone())?;
@@ -100,7 +100,7 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
             say!(column: "samples/s"),
             of_samples(format!("{:.1}", s.samples_per_second)),
         )?;
-        let waited = glance.amount();
+        let waited = wait_summary.amount();
         row(
             say!(column: "waited"),
             waited.unwrap_or_else(|| "—".to_owned()),
@@ -111,11 +111,11 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
     }
     row(say!(column: "events"), format::count(s.events))?;
     row(say!(column: "events dropped"), format::count(s.dropped))?;
-    if let Some(wait) = glance.longest_wait() {
-        let took = glance.say(wait.took);
+    if let Some(wait) = wait_summary.longest_wait() {
+        let took = wait_summary.format_time(wait.took);
         row(
             say!(column: "longest wait"),
-            say!("{took} for {}", wait.why()),
+            say!("{took} for {}", wait.describe_cause()),
         )?;
     }
     writeln!(out)?;

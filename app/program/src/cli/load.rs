@@ -12,7 +12,7 @@ use crossbeam_channel::RecvTimeoutError;
 use indicatif::ProgressDrawTarget;
 use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{
-    Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, brief, plural,
+    Collate, OnError, ParseCollateError, PinMemory, Run, RunOptions, Summary, brief, plural,
 };
 use loadscope_words::{say, value_error};
 
@@ -176,7 +176,7 @@ impl LoadArgs {
     }
 }
 
-fn collate(text: &str) -> Result<Collate, NoCollate> {
+fn collate(text: &str) -> Result<Collate, ParseCollateError> {
     text.parse()
 }
 

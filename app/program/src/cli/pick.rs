@@ -54,7 +54,7 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     let opened = open(file)?;
     let id = match wanted {
         Some(text) => which(&opened, text)?,
-        None => opened.fleet.foremost().unwrap_or_default(),
+        None => opened.fleet.longest_waiting().unwrap_or_default(),
     };
     Ok(Picked {
         opened,

@@ -77,7 +77,7 @@ fn repaired(
     refuse_input(&output, path)?;
     let file = NewFile::create(&output, existing)?;
     let cannot = || say!("cannot write {}", output.display());
-    let mut log = LogWriter::for_copies(file, Compression::for_path(&output))?;
+    let mut log = LogWriter::without_header(file, Compression::for_path(&output))?;
     let damage = read(path, input, |line| log.copy_line(line))?;
     let file = log.finish().with_context(cannot)?;
     file.commit()?;

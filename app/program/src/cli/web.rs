@@ -189,9 +189,9 @@ impl Shown {
             ..About::default()
         };
         let page = page(&about, Content::default())?.into_bytes();
-        let (spool, writer) = Spool::new(selection.heading(), spool_size(limits)).context(say!(
-            "cannot create a temporary file for the live view (TMPDIR sets the folder)"
-        ))?;
+        let (spool, writer) = Spool::new(selection.recording_kind(), spool_size(limits)).context(
+            say!("cannot create a temporary file for the live view (TMPDIR sets the folder)"),
+        )?;
         let data = Data::Growing(spool);
         let site = Site {
             page,

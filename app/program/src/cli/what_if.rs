@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_diagnose::{Change, Effect, Prospects};
+use loadscope_diagnose::{Change, Effect, ForecastSet};
 use loadscope_trace::{Nanos, Run};
 use loadscope_words::say;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
 struct Answer<'a> {
     run: &'a Run,
     recorded: &'a Recorded,
-    prospects: &'a Prospects,
+    prospects: &'a ForecastSet,
     base: &'a Setting,
     outlook: &'a Outlook,
     loader: Option<AboutLoader>,
@@ -195,7 +195,7 @@ impl Answer<'_> {
     /// Returns the facts above the table, one per line.
     fn facts(&self) -> Vec<String> {
         let whole = self.recorded.time();
-        let say = |time: Nanos| time.beside(whole);
+        let say = |time: Nanos| time.format_in_unit_of(whole);
         let waited = self.recorded.waited();
         let share = waited.as_secs_f64() / whole.as_secs_f64().max(1e-9);
         let mut facts = vec![
@@ -211,17 +211,17 @@ impl Answer<'_> {
             ),
         ];
         let workers = self.recorded.setting().num_workers;
-        match self.prospects.first(workers) {
+        match self.prospects.recommended(workers) {
             // A model that does not fit the recording gives no advice. Its forecasts have wide intervals.
             _ if !self.prospects.fits() => facts.push(self.sentence()),
             Some(_) => {
                 facts.push(self.verdict());
                 facts.extend(self.single().filter(|_| self.outside().is_none()));
-                facts.extend(self.prospects.left_out());
+                facts.extend(self.prospects.workers_refusal());
             }
             None => {
                 facts.push(self.verdict());
-                facts.extend(self.prospects.left_out());
+                facts.extend(self.prospects.workers_refusal());
             }
         }
         facts.extend(self.effects().iter().map(|effect| {
@@ -274,8 +274,8 @@ impl Answer<'_> {
             let (now, what) = (self.prospects.now(), first.change);
             return say!(
                 "Best change: {what}: {} forecast instead of {} ({})",
-                first.took.beside(now),
-                now.beside(now),
+                first.took.format_in_unit_of(now),
+                now.format_in_unit_of(now),
                 format::signed(self.prospects.change(first.took))
             );
         }
@@ -290,7 +290,7 @@ impl Answer<'_> {
                 "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
             );
         }
-        let say = |time: Nanos| time.beside(took);
+        let say = |time: Nanos| time.format_in_unit_of(took);
         let mut text = say!(
             "Best change: {what}: {} forecast instead of {} ({})",
             say(chosen.time),
@@ -323,7 +323,7 @@ impl Answer<'_> {
             !matches!(f.change, Change::Window(..) | Change::Kept(_))
         };
         let best = better.filter(is_single).min_by_key(|f| f.took)?;
-        let took = best.took.beside(self.prospects.now());
+        let took = best.took.format_in_unit_of(self.prospects.now());
         let gain = format::signed(self.prospects.change(best.took));
         Some(say!("Best single change: {}: {took} ({gain})", best.change))
     }

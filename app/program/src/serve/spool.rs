@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loadscope_files::unnamed_file;
 use loadscope_session::History;
-use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
+use loadscope_trace::{Compression, Event, LogError, LogWriter, RecordingKind, format_event};
 use loadscope_words::say;
 
 /// Size of one read, bytes.
@@ -109,7 +109,7 @@ impl Spool {
     ///
     /// # Errors
     /// If no temporary file can be created.
-    pub fn new(heading: Heading<'_>, most: u64) -> io::Result<(Arc<Self>, Writer)> {
+    pub fn new(heading: RecordingKind<'_>, most: u64) -> io::Result<(Arc<Self>, Writer)> {
         let header = recording(heading, &[]).map_err(io::Error::other)?;
         let part = Part::new(0, 0, Vec::new())?;
         part.append(&header)?;
@@ -192,7 +192,7 @@ impl Writer {
     fn write_some(&mut self, events: &[Event], most: u64) -> Result<usize, LogError> {
         let (mut lines, mut count) = (Vec::new(), 0);
         while count < events.len() && (lines.len() as u64) < most {
-            line_of(&events[count], &mut self.text)?;
+            format_event(&events[count], &mut self.text)?;
             lines.append(&mut self.text);
             lines.push(b'\n');
             count += 1;
@@ -232,7 +232,7 @@ impl Writer {
             Some(first) if gone > 0 => {
                 let mut events = self.history.before(first.number);
                 events.extend_from_slice(&first.state);
-                Some(Arc::new(recording(Heading::Limited, &events)?))
+                Some(Arc::new(recording(RecordingKind::Limited, &events)?))
             }
             _ => None,
         };
@@ -256,8 +256,8 @@ impl Drop for Writer {
 }
 
 /// Returns a recording of these events.
-fn recording(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
-    let mut log = LogWriter::headed(Vec::new(), Compression::None, heading)?;
+fn recording(heading: RecordingKind<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
+    let mut log = LogWriter::with_header(Vec::new(), Compression::None, heading)?;
     events.iter().try_for_each(|event| log.write(event))?;
     log.finish()
 }

@@ -28,7 +28,7 @@ fn growing_in(in_frame: bool) -> (Server, Writer) {
 }
 
 fn growing_to(most: u64, in_frame: bool) -> (Server, Writer) {
-    let (spool, writer) = Spool::new(Selection::default().heading(), most).expect("a place");
+    let (spool, writer) = Spool::new(Selection::default().recording_kind(), most).expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
@@ -157,7 +157,7 @@ fn a_reconnected_page_gets_every_line() {
 #[test]
 fn a_page_that_stops_reading_is_dropped_without_delay() {
     let (spool, mut writer) =
-        Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
+        Spool::new(Selection::default().recording_kind(), USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");

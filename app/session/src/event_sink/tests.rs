@@ -112,8 +112,8 @@ fn many_events_are_sent_in_short_chunks() {
 #[test]
 fn a_memory_log_of_a_selection_is_marked_limited() {
     for (epochs, heading) in [
-        (vec![], loadscope_trace::Heading::Plain),
-        (vec![1..=3], loadscope_trace::Heading::Limited),
+        (vec![], loadscope_trace::RecordingKind::Plain),
+        (vec![1..=3], loadscope_trace::RecordingKind::Limited),
     ] {
         let selection = Selection {
             skip_first: 0,
@@ -125,7 +125,7 @@ fn a_memory_log_of_a_selection_is_marked_limited() {
             .expect("the log can be begun");
         write_and_flush(&mut sink);
         let log = loadscope_trace::LogReader::new(shared.now()).expect("a recording");
-        assert_eq!(log.heading(), heading);
+        assert_eq!(log.recording_kind(), heading);
     }
 }
 

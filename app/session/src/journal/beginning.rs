@@ -53,7 +53,7 @@ impl Beginning {
             (Some(run), _) => Ok(Self::Run(run)),
             (None, Some(error)) => Err(error),
             // Lines of an unknown version count as content.
-            (None, None) if events.lines() <= 1 && !events.was_cut() => Ok(Self::Nothing),
+            (None, None) if events.lines() <= 1 && !events.is_truncated() => Ok(Self::Nothing),
             (None, None) => Ok(Self::Unknown(say!("A run of an unknown dataset"))),
         }
     }

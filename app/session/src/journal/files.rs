@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use loadscope_trace::parted::{self, Member};
+use loadscope_trace::multipart::{self, PartFile};
 
 use crate::limited::{parts_of, remove_folder};
 
@@ -55,7 +55,7 @@ fn members(folder: &Path) -> impl Iterator<Item = fs::Metadata> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_member = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        name.to_str().and_then(Member::of).is_some()
+        name.to_str().and_then(PartFile::parse).is_some()
     };
     entries
         .filter(is_member)
@@ -69,7 +69,7 @@ pub(super) fn sweep(folder: &Path, runs: &[Files]) {
         let is_ours = entry
             .file_name()
             .as_encoded_bytes()
-            .ends_with(parted::ENDING.as_bytes());
+            .ends_with(multipart::FOLDER_SUFFIX.as_bytes());
         let is_of_run = runs.iter().any(|run| run.parts.as_ref() == Some(&path));
         if is_ours && !is_of_run && is_stale(&path) {
             remove_folder(&path);

@@ -22,7 +22,7 @@ fn killed(journal: &Journal, dataset: &str) -> PathBuf {
         ..RunInfo::default()
     };
     // The file already has a header.
-    let mut log = LogWriter::for_copies(Vec::new(), Compression::Zstd).expect("a vector");
+    let mut log = LogWriter::without_header(Vec::new(), Compression::Zstd).expect("a vector");
     let kind = EventKind::RunStarted(Box::new(info));
     let at = Nanos::ZERO;
     log.write(&Event {
@@ -334,8 +334,8 @@ fn run_parts_count_and_orphaned_parts_are_removed() {
     log.finish().expect("room");
     let parts = entry.path().with_file_name(format!(
         "{}{}",
-        loadscope_trace::parted::stem(entry.path()),
-        loadscope_trace::parted::ENDING
+        loadscope_trace::multipart::stem(entry.path()),
+        loadscope_trace::multipart::FOLDER_SUFFIX
     ));
     let part = fs::File::options()
         .write(true)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadscope_files::{Existing, GrowingFile, WriteError};
-use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
+use loadscope_trace::{Compression, Event, LogError, LogWriter, RecordingKind, format_event};
 
 /// Upper bound for the end of frames: the checksum of zstd, and our checksum per 8 MiB of text.
 const END: u64 = 4096;
@@ -36,7 +36,7 @@ impl Bounded {
             written: Arc::clone(&written),
         };
         Ok(Self {
-            log: LogWriter::for_copies(counting, Compression::Zstd)?,
+            log: LogWriter::without_header(counting, Compression::Zstd)?,
             path,
             written,
             waiting: 0,
@@ -79,8 +79,8 @@ impl Bounded {
 }
 
 /// Returns a compressed log with these events.
-pub(super) fn head(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
-    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
+pub(super) fn head(heading: RecordingKind<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
+    let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
     events.iter().try_for_each(|event| log.write(event))?;
     log.finish()
 }
@@ -88,7 +88,7 @@ pub(super) fn head(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, Lo
 /// Replaces `text` with the line of an event.
 pub(super) fn line(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
     text.clear();
-    line_of(event, text)
+    format_event(event, text)
 }
 
 /// Converts a write error.

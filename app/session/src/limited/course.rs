@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use loadscope_trace::parted::Member;
-use loadscope_trace::{Event, EventKind, Heading, LogError, LogReader, RunId};
+use loadscope_trace::multipart::PartFile;
+use loadscope_trace::{Event, EventKind, LogError, LogReader, RecordingKind, RunId};
 
 use super::bounded::{Bounded, head};
 
@@ -62,12 +62,12 @@ impl Course {
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(Member::Course(self.number).name())
+        self.folder.join(PartFile::Course(self.number).name())
     }
 
     fn edition(&self, head_of: &[u8]) -> Result<Bounded, LogError> {
         match head_of {
-            [] => Bounded::create(self.path(), &head(Heading::Limited, &[])?),
+            [] => Bounded::create(self.path(), &head(RecordingKind::Limited, &[])?),
             head => Bounded::create(self.path(), head),
         }
     }
@@ -78,7 +78,7 @@ impl Course {
         let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
         for older in [true, false, false, false] {
             events = in_pairs(events, first, older);
-            let head = head(Heading::Limited, &events)?;
+            let head = head(RecordingKind::Limited, &events)?;
             if head.len() as u64 > self.most / 4 * 3 {
                 continue;
             }

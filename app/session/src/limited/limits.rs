@@ -1,6 +1,6 @@
 //! Limits of a recording, and the sizes of its files.
 
-use loadscope_trace::{Nanos, Policy, Retention};
+use loadscope_trace::{Nanos, Retention, RetentionPolicy};
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Limits {
     /// Number of parts in the kept time. Up to one part more is kept.
     const PARTS_OF_TIME: i64 = 8;
 
-    pub(super) fn policy(&self) -> Policy {
-        Policy {
+    pub(super) fn policy(&self) -> RetentionPolicy {
+        RetentionPolicy {
             long_wait: self.long_wait,
             keep_slowest: self.keep_slowest as usize,
         }

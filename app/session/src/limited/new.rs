@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, GrowingFile, WriteError, new_folder_in};
-use loadscope_trace::parted::{self, Member};
-use loadscope_trace::{Compression, Heading, LogReader, LogWriter};
+use loadscope_trace::multipart::{self, PartFile};
+use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind};
 
 use super::limits::Limits;
 
@@ -32,16 +32,16 @@ impl NewLimited {
             return Err(WriteError::NotAFile(path.to_owned()));
         }
         let replaced = parts_of(path);
-        let stem = parted::stem(path);
-        let first = std::iter::once(format!("{stem}{}", parted::ENDING));
-        let others = (2..=MOST_FOLDERS).map(|n| format!("{stem}-{n}{}", parted::ENDING));
+        let stem = multipart::stem(path);
+        let first = std::iter::once(format!("{stem}{}", multipart::FOLDER_SUFFIX));
+        let others = (2..=MOST_FOLDERS).map(|n| format!("{stem}-{n}{}", multipart::FOLDER_SUFFIX));
         let names = first.chain(others).map(|name| path.with_file_name(name));
         let folder = new_folder_in(names)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let header = LogWriter::headed(
+        let header = LogWriter::with_header(
             Vec::new(),
             Compression::for_path(path),
-            Heading::InParts(&name),
+            RecordingKind::InParts(&name),
         );
         let header = header.and_then(LogWriter::finish).unwrap_or_default();
         match GrowingFile::create(path, existing, &header) {
@@ -101,7 +101,7 @@ impl NewLimited {
 pub(crate) fn parts_of(path: &Path) -> Option<PathBuf> {
     let file = loadscope_files::open_regular(path).ok()?;
     let reader = LogReader::new(file).ok()?;
-    parted::folder(path, reader.parts()?)
+    multipart::folder(path, reader.parts()?)
 }
 
 /// Removes a folder of parts, but no other files in it.
@@ -109,7 +109,12 @@ pub(crate) fn remove_folder(folder: &Path) {
     // Temporary files of a killed process.
     loadscope_files::sweep_folder(folder);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().and_then(Member::of).is_some() {
+        if entry
+            .file_name()
+            .to_str()
+            .and_then(PartFile::parse)
+            .is_some()
+        {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -298,7 +298,7 @@ fn a_recording_copied_without_its_parts_names_them() {
     let opened = open(dir.path(), |_| true).expect("one recording");
     assert_eq!((opened.fleet.runs().len(), opened.notes.len()), (1, 0));
     // A single part is a recording.
-    let part = dir.path().join("run.parts").join(Member::Part(0).name());
+    let part = dir.path().join("run.parts").join(PartFile::Part(0).name());
     assert_eq!(run_of(&part).info.dataset, "birds");
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use loadscope_trace::parted::Member;
-use loadscope_trace::{Heading, LogError, Nanos};
+use loadscope_trace::multipart::PartFile;
+use loadscope_trace::{LogError, Nanos, RecordingKind};
 
 use super::bounded::{Bounded, at_most, head};
 
@@ -48,8 +48,8 @@ impl Waits {
             return Ok(Put::TooLarge);
         }
         if !self.classes.contains_key(&class) {
-            let head = head(Heading::Limited, &[])?;
-            let path = self.folder.join(Member::Waits(class).name());
+            let head = head(RecordingKind::Limited, &[])?;
+            let path = self.folder.join(PartFile::Waits(class).name());
             self.classes.insert(class, Bounded::create(path, &head)?);
         }
         if self.with(line.len()) > self.most {

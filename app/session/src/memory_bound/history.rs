@@ -1,6 +1,6 @@
 //! History of a run whose last parts only are stored in full.
 
-use loadscope_trace::{Event, Keeper, Nanos, Policy, Retention};
+use loadscope_trace::{Event, Nanos, Retention, RetentionFilter, RetentionPolicy};
 
 use super::course::{self, Course};
 use crate::Limits;
@@ -8,7 +8,7 @@ use crate::Limits;
 /// Sums per minute, long waits, errors, the slowest batches, and the current state of each loader, in bounded memory.
 pub struct History {
     memory: u64,
-    keeper: Keeper,
+    retention_filter: RetentionFilter,
     course: Course,
     newest: Nanos,
     keep: Vec<Event>,
@@ -17,13 +17,13 @@ pub struct History {
 impl History {
     /// Creates an empty history for a memory limit, bytes.
     pub fn new(memory: u64) -> Self {
-        let policy = Policy {
+        let policy = RetentionPolicy {
             long_wait: Limits::USUAL_LONG_WAIT,
             keep_slowest: Limits::USUAL_SLOWEST as usize,
         };
         Self {
             memory,
-            keeper: Keeper::new(policy),
+            retention_filter: RetentionFilter::new(policy),
             course: Course::new(memory / 32),
             newest: Nanos(i64::MIN),
             keep: Vec::new(),
@@ -36,14 +36,14 @@ impl History {
             // A late event gets the current time.
             self.newest = self.newest.max(event.at);
             match event.at < self.newest {
-                false => self.keeper.hear(event, &mut self.keep),
+                false => self.retention_filter.apply(event, &mut self.keep),
                 true => {
                     let at = self.newest;
                     let event = Event {
                         at,
                         ..event.clone()
                     };
-                    self.keeper.hear(&event, &mut self.keep);
+                    self.retention_filter.apply(&event, &mut self.keep);
                 }
             }
         }
@@ -52,9 +52,11 @@ impl History {
 
     /// Starts another part. Returns its number, and the state of the loaders at its start.
     pub fn cut(&mut self, first: u32) -> (u32, Vec<Event>) {
-        let state = self.keeper.cut(self.newest, &mut self.keep);
+        let state = self
+            .retention_filter
+            .start_part(self.newest, &mut self.keep);
         self.keep_all(first);
-        (self.keeper.part(), state)
+        (self.retention_filter.part(), state)
     }
 
     /// Returns a summary of the parts before `first` as events, in order of time.
@@ -65,9 +67,12 @@ impl History {
             keep_slowest: Limits::USUAL_SLOWEST,
             ..Retention::default()
         };
-        let mut past = self.keeper.introductions(&retention);
+        let mut past = self.retention_filter.retention_events(&retention);
         past.extend(self.course.before(first));
-        past.extend(course::of_parts_before(first, self.keeper.slowest()));
+        past.extend(course::of_parts_before(
+            first,
+            self.retention_filter.slowest(),
+        ));
         past.sort_by_key(|event| event.at);
         past
     }
@@ -75,7 +80,7 @@ impl History {
     fn keep_all(&mut self, first: u32) {
         for event in self.keep.drain(..) {
             if let Some(longer) = self.course.put(event, first) {
-                self.keeper.set_long_wait(longer);
+                self.retention_filter.set_long_wait(longer);
             }
         }
     }

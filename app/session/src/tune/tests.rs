@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
 use loadscope_live::Effects;
-use loadscope_trace::{BatchId, Event, EventKind, MadeAt, Nanos, RunOptions, Stage};
+use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunOptions, SourceLine, Stage};
 
 use super::*;
 
 /// Returns the events of a loader that was created at `line`.
 fn events(run: u32, line: u32, dataset: &str, workers: usize, batches: u32) -> Vec<Event> {
     let info = RunInfo {
-        made_at: Some(MadeAt {
+        made_at: Some(SourceLine {
             file: "/home/me/train.py".to_owned(),
             line,
             name: format!("train.py:{line}"),

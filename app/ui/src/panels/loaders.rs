@@ -7,7 +7,7 @@ use egui::{
     Align2, Color32, FontId, Frame, Label, Margin, Pos2, Rect, RichText, Role, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
-use loadscope_diagnose::{Glance, straggler};
+use loadscope_diagnose::{WaitSummary, straggler};
 use loadscope_trace::{Nanos, Run, RunId, count, percent};
 use loadscope_words::say;
 
@@ -15,7 +15,7 @@ use columns::{Columns, left};
 
 use crate::kit::strip;
 use crate::theme::{Palette, heading, mono, size, space, words};
-use loadscope_insight::loaders::{Part, clocks, crew_names, crews, names, said, trainer};
+use loadscope_insight::loaders::{Part, clocks, crews, group_names, names, said, trainer};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -150,7 +150,7 @@ impl LoadersView {
             }
         };
         let crews = crews(&all);
-        let titles = crew_names(&all, &crews);
+        let titles = group_names(&all, &crews);
         self.crews = crews.iter().zip(titles).map(crew).collect();
         self.clocks = clocks(&all);
         self.made_for = Some(key);
@@ -179,9 +179,9 @@ fn line(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
 }
 
 fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
-    let glance = Glance::of(run);
+    let wait_summary = WaitSummary::of(run);
     let samples: u64 = run.batches().iter().map(|b| u64::from(b.samples())).sum();
-    let per_second = match glance.total.as_secs_f64() {
+    let per_second = match wait_summary.total.as_secs_f64() {
         s if s > 0.0 && samples > 0 => format!("{:.1}", samples as f64 / s),
         _ => "—".to_owned(),
     };
@@ -194,8 +194,8 @@ fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
         host: String::new(),
         batches: count(run.batches().len() as u64),
         per_second,
-        waited: glance.waited.beside(glance.total),
-        share: percent(glance.share()),
+        waited: wait_summary.waited.format_in_unit_of(wait_summary.total),
+        share: percent(wait_summary.share()),
         parts: trainer(run, view.ends(), parts),
         within: begins.zip(within),
         holds_up: false,

@@ -1,7 +1,7 @@
 //! Card at the end of a run: the duration, the share of waiting and the next things to look at.
 
 use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
-use loadscope_diagnose::Glance;
+use loadscope_diagnose::WaitSummary;
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::Run;
 use loadscope_words::say;
@@ -103,21 +103,27 @@ fn offers(run: &Run) -> [(Action, &'static str); 3] {
 /// Returns, for example, `Epoch 0 took 7.0 s, 54 % waiting`. If only sums are kept of its beginning: `Epoch 0 ended, 54 % of the last 7.0 s
 /// waiting`.
 fn outcome(run: &Run) -> String {
-    let glance = Glance::of(run);
+    let wait_summary = WaitSummary::of(run);
     let epochs = run.epochs();
     let what = match epochs.first() {
         Some(epoch) if epochs.len() == 1 => say!("Epoch {}", epoch.epoch),
         _ => plural(epochs.len() as u64, say!(n: "epoch"), say!(n: "epochs")),
     };
-    let share = percent(glance.share());
-    match (run.failure(), glance.is_of_the_end()) {
-        (Some(_), false) => say!("{what} failed after {}, {share} waiting", glance.total),
-        (None, false) => say!("{what} took {}, {share} waiting", glance.total),
+    let share = percent(wait_summary.share());
+    match (run.failure(), wait_summary.is_of_the_end()) {
+        (Some(_), false) => say!(
+            "{what} failed after {}, {share} waiting",
+            wait_summary.total
+        ),
+        (None, false) => say!("{what} took {}, {share} waiting", wait_summary.total),
         (Some(_), true) => say!(
             "{what} failed, {share} of the last {} waiting",
-            glance.total
+            wait_summary.total
         ),
-        (None, true) => say!("{what} ended, {share} of the last {} waiting", glance.total),
+        (None, true) => say!(
+            "{what} ended, {share} of the last {} waiting",
+            wait_summary.total
+        ),
     }
 }
 

@@ -310,7 +310,7 @@ impl Pen<'_> {
             row: 0,
         });
         let shares = track.map_or_else(Shares::default, |t| t.until(self.scene.now));
-        let waited = shares.of(Activity::Waiting).0 as f64;
+        let waited = shares.time_in(Activity::Waiting).0 as f64;
         // The share refers to all elapsed time, as in the verdict above.
         let epochs = self.scene.run.epochs();
         let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);

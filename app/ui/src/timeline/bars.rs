@@ -50,7 +50,7 @@ pub(super) fn bars(
 
 /// Returns the waiting time from `start` to `end` in waits that are too short to be red.
 pub(super) fn short_waits(long: &LongWaits, start: Nanos, end: Nanos, shares: &Shares) -> Nanos {
-    let waited = shares.of(Activity::Waiting);
+    let waited = shares.time_in(Activity::Waiting);
     match waited {
         Nanos::ZERO => waited,
         _ => (waited - long.between(start, end)).max(Nanos::ZERO),

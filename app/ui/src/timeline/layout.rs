@@ -1,7 +1,7 @@
 //! Layout of a track: wide spans as themselves, the others as shares of time per bucket. The cost depends on the number of pixels, not on
 //! the number of spans.
 
-use loadscope_trace::{Landmark, Nanos, Shares, Span, Spans, View};
+use loadscope_trace::{Nanos, Shares, Span, Spans, SumCheckpoint, View};
 
 use super::axis::{TimeAxis, floor};
 
@@ -107,11 +107,11 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
         t: grid.start,
         at: spans.index_after(grid.start),
         before: None,
-        landmark: None,
+        sum_checkpoint: None,
         count: 0,
     };
     while walk.t < grid.end {
-        if walk.landmark(spans, grid, out) {
+        if walk.sum_checkpoint(spans, grid, out) {
             continue;
         }
         let Some(span) = all.get(walk.at).filter(|s| s.start < grid.end) else {
@@ -127,7 +127,7 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
             }));
             walk.t = end;
             walk.at += 1;
-            (walk.before, walk.landmark) = (None, None);
+            (walk.before, walk.sum_checkpoint) = (None, None);
         } else {
             walk.edge(spans, span, grid, out);
         }
@@ -146,15 +146,15 @@ struct Walk {
     /// Running sum at `t`, if known.
     before: Option<Shares>,
     /// Landmark at `t`, if there is one.
-    landmark: Option<Landmark>,
+    sum_checkpoint: Option<SumCheckpoint>,
     /// Number of spans in the last bucket. It is a guess for the next bucket.
     count: usize,
 }
 
 impl Walk {
-    /// Emits one bucket of a crowded range. Its end moves to a landmark, where the running sum is known, so that no span is fetched from
+    /// Emits one bucket of a crowded range. Its end moves to a checkpoint, where the running sum is known, so that no span is fetched from
     /// memory. It moves by at most a quarter of a bucket, which is less than a pixel.
-    fn landmark(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
+    fn sum_checkpoint(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
         let bucket = Nanos(grid.bucket as i64);
         // The rest of a bucket whose end was moved belongs to the next one.
         let (_, edge) = grid.around(self.t + Nanos(bucket.0 / 2));
@@ -162,27 +162,27 @@ impl Walk {
             return false;
         }
         let guess = self.at + self.count;
-        let Some(landmark) = spans.landmark(self.at, guess, edge, bucket) else {
+        let Some(sum_checkpoint) = spans.sum_checkpoint(self.at, guess, edge, bucket) else {
             return false;
         };
-        let (start, end) = (self.t, landmark.at);
+        let (start, end) = (self.t, sum_checkpoint.at);
         if (edge - end).0 > bucket.0 / 4 || end <= start {
             return false;
         }
         let mut shares = Shares::default();
-        match self.landmark {
-            Some(before) => spans.add_between(before, landmark, &mut shares),
-            None => shares = spans.until_landmark(landmark) - self.before(spans, start),
+        match self.sum_checkpoint {
+            Some(before) => spans.add_between(before, sum_checkpoint, &mut shares),
+            None => shares = spans.sum_until_checkpoint(sum_checkpoint) - self.before(spans, start),
         }
         if !shares.is_empty() {
             out.push(Drawn::Shares { start, end, shares });
         }
         *self = Self {
             t: end,
-            at: landmark.index(),
+            at: sum_checkpoint.index(),
             before: None,
-            landmark: Some(landmark),
-            count: landmark.index() - self.at,
+            sum_checkpoint: Some(sum_checkpoint),
+            count: sum_checkpoint.index() - self.at,
         };
         true
     }
@@ -228,7 +228,7 @@ impl Walk {
             t: end,
             at: next,
             before: sum,
-            landmark: None,
+            sum_checkpoint: None,
             count: next - self.at,
         };
     }
@@ -244,15 +244,15 @@ impl Walk {
 
     /// Returns the running sum at `start`. `start` is the time reached, or later in the idle time before the next span.
     fn before(&self, spans: &Spans, start: Nanos) -> Shares {
-        match (self.before, self.landmark) {
+        match (self.before, self.sum_checkpoint) {
             (Some(sum), _) => sum,
-            (None, Some(landmark)) => spans.until_landmark(landmark),
+            (None, Some(sum_checkpoint)) => spans.sum_until_checkpoint(sum_checkpoint),
             (None, None) => spans.until_at(self.at, start),
         }
     }
 }
 
-/// Lays out a lane with too many rows: the time of all rows per bucket. In a crowded row, a bucket ends at a landmark, as in [`lay_out`].
+/// Lays out a lane with too many rows: the time of all rows per bucket. In a crowded row, a bucket ends at a checkpoint, as in [`lay_out`].
 pub fn lay_out_depth<'a>(
     rows: impl IntoIterator<Item = &'a Spans>,
     grid: &Grid,
@@ -315,28 +315,28 @@ fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &m
     let (all, last) = (spans.all(), sums.len() - 1);
     let quarter = Nanos((grid.bucket / 4.0) as i64);
     let (mut t, mut at) = (grid.start, first);
-    let (mut before, mut landmark): (Option<Shares>, Option<Landmark>) = (None, None);
+    let (mut before, mut sum_checkpoint): (Option<Shares>, Option<SumCheckpoint>) = (None, None);
     let (mut k, mut count) = (0, 0);
     while t < grid.end {
         // The rest of a bucket that ended early belongs to the next one.
         while k < last && edges[k + 1] <= t + quarter {
             k += 1;
         }
-        let known = spans.landmark(at, at + count, edges[k + 1], Nanos::MAX);
+        let known = spans.sum_checkpoint(at, at + count, edges[k + 1], Nanos::MAX);
         let known = known.filter(|l| l.at > t && l.at + quarter >= edges[k + 1]);
-        if let (Some(from), Some(to)) = (landmark, known) {
+        if let (Some(from), Some(to)) = (sum_checkpoint, known) {
             spans.add_between(from, to, &mut sums[k]);
             count = to.index() - at;
-            (t, at, landmark) = (to.at, to.index(), known);
+            (t, at, sum_checkpoint) = (to.at, to.index(), known);
             continue;
         }
-        let from = match (before, landmark) {
+        let from = match (before, sum_checkpoint) {
             (Some(sum), _) => sum,
-            (None, Some(landmark)) => spans.until_landmark(landmark),
+            (None, Some(sum_checkpoint)) => spans.sum_until_checkpoint(sum_checkpoint),
             (None, None) => spans.until_at(at, t),
         };
         let (next, end, sum) = match known {
-            Some(known) => (known.index(), known.at, spans.until_landmark(known)),
+            Some(known) => (known.index(), known.at, spans.sum_until_checkpoint(known)),
             None => {
                 let Some(span) = all.get(at).filter(|s| s.start < grid.end) else {
                     return;
@@ -352,7 +352,7 @@ fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &m
         };
         sums[k] = sums[k] + (sum - from);
         count = next - at;
-        (t, at, landmark) = (end, next, known);
+        (t, at, sum_checkpoint) = (end, next, known);
         before = known.is_none().then_some(sum);
     }
 }

@@ -3,7 +3,7 @@
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
-use loadscope_diagnose::{Glance, straggler};
+use loadscope_diagnose::{WaitSummary, straggler};
 use loadscope_trace::{RunId, percent};
 use loadscope_words::say;
 
@@ -193,7 +193,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
                 false => names[k].clone(),
             },
             full: names[k].clone(),
-            waited: Glance::of(run).share(),
+            waited: WaitSummary::of(run).share(),
             holds_up: slow.as_ref().is_some_and(|s| s.run == id),
             parts: trainer(run, scene.axis.view.ends(), parts),
         }

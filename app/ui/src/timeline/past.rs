@@ -8,7 +8,7 @@ use egui::{
 };
 use loadscope_insight::course::{kept_in, kept_since, lines, per_second, stretches};
 use loadscope_insight::waits::LONG;
-use loadscope_trace::{Awaited, Lane, Nanos, Past, Run, Sums, Track};
+use loadscope_trace::{AwaitedStage, Lane, Nanos, Past, Run, Sums, Track};
 use loadscope_words::say;
 
 use super::axis::TimeAxis;
@@ -153,7 +153,7 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
         say!("Waiting, by stage of the awaited batch"),
         &mut |mesh, height| {
             for sums in all {
-                let of = |(what, time): (&Awaited, &Nanos)| (*time, colour(palette, *what));
+                let of = |(what, time): (&AwaitedStage, &Nanos)| (*time, colour(palette, *what));
                 let parts = sums.waited.iter().map(of);
                 stack(
                     mesh,
@@ -179,17 +179,17 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
     );
 }
 
-fn colour(palette: &Palette, what: Awaited) -> Color32 {
+fn colour(palette: &Palette, what: AwaitedStage) -> Color32 {
     match what {
-        Awaited::Fetching => palette.fetch,
-        Awaited::Collating => palette.collate,
-        Awaited::Pinning => palette.pin,
-        Awaited::Held => palette.held,
-        Awaited::NotDispatched
-        | Awaited::Queued
-        | Awaited::Returning
-        | Awaited::Ready
-        | Awaited::End => palette.wait,
+        AwaitedStage::Fetching => palette.fetch,
+        AwaitedStage::Collating => palette.collate,
+        AwaitedStage::Pinning => palette.pin,
+        AwaitedStage::Held => palette.held,
+        AwaitedStage::NotDispatched
+        | AwaitedStage::Queued
+        | AwaitedStage::Returning
+        | AwaitedStage::Ready
+        | AwaitedStage::End => palette.wait,
     }
 }
 

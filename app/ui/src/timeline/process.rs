@@ -97,7 +97,7 @@ fn idle_apart(all: Shares) -> Shares {
             }
         }
     }
-    let idle = all.of(Activity::Waiting) - loading;
+    let idle = all.time_in(Activity::Waiting) - loading;
     if idle >= LONG {
         shares.record(Activity::Waiting, idle);
     }
@@ -201,10 +201,10 @@ mod tests {
             sum = sum + *shares;
         }
         for (activity, ms) in [(Activity::Fetching, 10), (Activity::Training, 5)] {
-            assert_eq!(sum.of(activity), Nanos::from_millis(3_000 * ms));
+            assert_eq!(sum.time_in(activity), Nanos::from_millis(3_000 * ms));
         }
         // A bucket may cut a wait into pieces that are too short to count.
-        let waited = sum.of(Activity::Waiting);
+        let waited = sum.time_in(Activity::Waiting);
         assert!(waited <= Nanos::from_millis(9_000) && waited >= Nanos::from_millis(8_000));
     }
 }

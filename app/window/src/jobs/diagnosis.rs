@@ -92,7 +92,7 @@ impl Asker {
         }
         let prospects = what_if.and_then(|w| w.prospects.as_ref());
         let agreed = match prospects {
-            Some(prospects) => Arc::new(look.agreeing(prospects)),
+            Some(prospects) => Arc::new(look.with_forecasts(prospects)),
             None => Arc::clone(look),
         };
         self.agreed = Some(Agreed {

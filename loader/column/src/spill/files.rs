@@ -17,7 +17,7 @@ const BUDGET: usize = 128 << 20;
 const SEGMENT: usize = 64 << 20;
 
 /// Disk space that stays free, bytes.
-const SPARE: u64 = 1 << 30;
+const MIN_FREE_DISK: u64 = 1 << 30;
 
 /// Folder of the files.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -60,17 +60,17 @@ fn is_disk(folder: &Path) -> bool {
 }
 
 /// Adds to the bytes in memory.
-pub(crate) fn count(bytes: usize) {
+pub(crate) fn add_bytes_in_memory(bytes: usize) {
     IN_MEMORY.fetch_add(bytes, Ordering::Relaxed);
 }
 
 /// Subtracts from the bytes in memory.
-pub(crate) fn uncount(bytes: usize) {
+pub(crate) fn subtract_bytes_in_memory(bytes: usize) {
     IN_MEMORY.fetch_sub(bytes, Ordering::Relaxed);
 }
 
 /// Returns room for `count` items in a file if the memory budget is used up.
-pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
+pub(crate) fn allocate<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
     let bytes = count * size_of::<T>();
     let folder = FOLDER.get()?;
     if IN_MEMORY.load(Ordering::Relaxed) + bytes <= BUDGET || bytes == 0 || bytes > SEGMENT {
@@ -105,7 +105,7 @@ fn new_segment(folder: &Path) -> Option<Arc<Segment>> {
 fn reserve(file: impl AsFd, bytes: u64) -> Option<()> {
     let about = fstatvfs(&file).ok()?;
     let free = about.f_bavail.saturating_mul(about.f_frsize);
-    if free < SPARE.saturating_add(bytes) {
+    if free < MIN_FREE_DISK.saturating_add(bytes) {
         return None;
     }
     fallocate(file, FallocateFlags::empty(), 0, bytes).ok()

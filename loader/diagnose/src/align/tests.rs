@@ -4,7 +4,7 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 
-/// Returns the marks of `rank` on `host`, with a wall clock that is ahead by `ahead` ns.
+/// Returns the clock information of `rank` on `host`, with a wall clock that is ahead by `ahead` ns.
 ///
 /// The steps of the job end at `ends` (true time, ns since 1970). `jitter` is the delay of the call of `next` after each step, ns.
 fn recording(
@@ -13,11 +13,11 @@ fn recording(
     ahead: i64,
     ends: &[i64],
     jitter: impl Fn(usize) -> i64,
-) -> Marks {
+) -> ClockInfo {
     let zero = ends[0] - 50 * MS - i64::from(rank) * 7 * MS;
-    let mut marks = Marks::default();
+    let mut clock_info = ClockInfo::default();
     let mut record = |at: i64, kind| {
-        marks.take(&Event {
+        clock_info.apply(&Event {
             at: Nanos(at),
             run: RunId(3),
             kind,
@@ -40,7 +40,7 @@ fn recording(
             EventKind::Consumer { waiting: true },
         );
     }
-    marks
+    clock_info
 }
 
 /// Returns the ends of `n` steps of about 100 ms with different lengths, ns since 1970.
@@ -51,8 +51,8 @@ fn steps(n: i64) -> Vec<i64> {
 }
 
 /// Returns the true start of each recording after the earliest one, ns.
-fn true_starts(marks: &[Marks], ahead: &[i64]) -> Vec<i64> {
-    let begins: Vec<i64> = marks
+fn true_starts(clock_info: &[ClockInfo], ahead: &[i64]) -> Vec<i64> {
+    let begins: Vec<i64> = clock_info
         .iter()
         .zip(ahead)
         .map(|(m, a)| m.started.unwrap() - a)
@@ -67,7 +67,7 @@ fn steps_show_clock_offset() {
     // The clock of host `b` is 0.3 s fast, and that of host `c` is one hour slow.
     let ahead = [0, 0, 300 * MS, -3_600_000 * MS];
     let hosts = ["a", "a", "b", "c"];
-    let all: Vec<Marks> = (0..4)
+    let all: Vec<ClockInfo> = (0..4)
         .map(|r| {
             recording(r, hosts[r as usize], ahead[r as usize], &ends, |k| {
                 (k as i64 * i64::from(r) % 5) * MS / 10
@@ -75,12 +75,12 @@ fn steps_show_clock_offset() {
         })
         .collect();
     let true_starts = true_starts(&all, &ahead);
-    for (k, place) in places(&all).into_iter().enumerate() {
+    for (k, place) in align_recordings(&all).into_iter().enumerate() {
         let off = (place.shift.0 - true_starts[k]).abs();
         let within = match place.clock {
             None => 1,
             Some(Clock {
-                by: ClockBy::Steps,
+                by: ClockMethod::Steps,
                 within,
             }) => within.expect("it was measured").0,
             Some(other) => panic!("{k}: {other:?}"),
@@ -107,13 +107,13 @@ fn unrelated_steps_keep_wall_clock() {
         recording(1, "b", 20 * MS, &steps_longer_by(40), |_| 0),
         recording(2, "a", 0, &steps_longer_by(90), |_| 0),
     ];
-    let found = places(&all);
+    let found = align_recordings(&all);
     let wall = Clock {
-        by: ClockBy::WallClock,
+        by: ClockMethod::WallClock,
         within: None,
     };
     // The third recording starts first and is on the same host as the first one.
-    assert_eq!(found[2], Place::default());
+    assert_eq!(found[2], Alignment::default());
     assert_eq!((found[0].shift, found[0].clock), (Nanos(14 * MS), None));
     assert_eq!(
         (found[1].shift, found[1].clock),
@@ -133,51 +133,54 @@ fn equal_steps_do_not_confirm_large_offset() {
         recording(1, "b", 0, &later, |_| 0),
     ];
     assert_eq!(
-        places(&all)[1].clock.map(|c| c.by),
-        Some(ClockBy::WallClock)
+        align_recordings(&all)[1].clock.map(|c| c.by),
+        Some(ClockMethod::WallClock)
     );
-    assert_eq!(places(&all)[1].shift, Nanos(4_993 * MS));
+    assert_eq!(align_recordings(&all)[1].shift, Nanos(4_993 * MS));
 }
 
 #[test]
 fn recording_of_another_day_starts_at_zero() {
     let monday = steps(10);
     let friday: Vec<i64> = monday.iter().map(|end| end + 4 * MAX_SESSION_GAP).collect();
-    let silent = Marks::default();
+    let silent = ClockInfo::default();
     let all = [
         recording(0, "a", 0, &monday, |_| 0),
         recording(0, "a", 0, &friday, |_| 0),
         silent,
     ];
-    let found = places(&all);
-    assert_eq!(found[0], Place::default());
+    let found = align_recordings(&all);
+    assert_eq!(found[0], Alignment::default());
     for place in &found[1..] {
         assert_eq!(place.shift, Nanos::ZERO);
-        assert_eq!(place.clock.map(|c| c.by), Some(ClockBy::Beginning));
+        assert_eq!(place.clock.map(|c| c.by), Some(ClockMethod::Beginning));
     }
-    assert_eq!(places(&[Marks::default()]), [Place::default()]);
-    assert!(places(&[]).is_empty());
+    assert_eq!(
+        align_recordings(&[ClockInfo::default()]),
+        [Alignment::default()]
+    );
+    assert!(align_recordings(&[]).is_empty());
 }
 
 proptest! {
     /// Random starts: the earliest recording starts at 0, and no recording starts earlier.
     #[test]
     fn no_recording_starts_before_zero(starts in prop::collection::vec((0..4u32, any::<i64>(), 0..3u8), 1..8)) {
-        let all: Vec<Marks> = starts.iter().map(|(rank, start, host)| {
-            let mut marks = Marks::default();
+        let all: Vec<ClockInfo> = starts.iter().map(|(rank, start, host)| {
+            let mut clock_info = ClockInfo::default();
             let info = RunInfo {
                 rank: *rank, world_size: 4, started_unix_ns: *start,
                 host: if *host == 0 { String::new() } else { host.to_string() },
                 ..RunInfo::default()
             };
-            let mut record = |at, kind| marks.take(&Event { at: Nanos(at), run: RunId(0), kind });
+            let mut record = |at, kind| clock_info.apply(&Event { at: Nanos(at), run: RunId(0), kind });
             record(0, EventKind::RunStarted(Box::new(info)));
             for k in 0..12 {
                 record(start.wrapping_mul(k), EventKind::Consumer { waiting: true });
             }
-            marks
+            clock_info
         }).collect();
-        let found = places(&all);
+        let found = align_recordings(&all);
         prop_assert_eq!(found.len(), all.len());
         prop_assert!(found.iter().all(|p| p.shift.0 >= 0));
         prop_assert!(found.iter().any(|p| p.shift.0 == 0));

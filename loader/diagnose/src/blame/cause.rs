@@ -176,7 +176,7 @@ impl fmt::Display for Cause {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::Awaited;
+    use loadscope_trace::AwaitedStage;
 
     use super::*;
 
@@ -184,14 +184,14 @@ mod tests {
     #[test]
     fn sums_and_causes_have_the_same_labels() {
         let pairs = [
-            (Awaited::NotDispatched, Cause::NotDispatched),
-            (Awaited::Fetching, Cause::Fetching),
-            (Awaited::Collating, Cause::Collating),
-            (Awaited::Returning, Cause::Returning),
-            (Awaited::Pinning, Cause::Pinning),
-            (Awaited::Held, Cause::Held),
-            (Awaited::Ready, Cause::Trainer),
-            (Awaited::End, Cause::End),
+            (AwaitedStage::NotDispatched, Cause::NotDispatched),
+            (AwaitedStage::Fetching, Cause::Fetching),
+            (AwaitedStage::Collating, Cause::Collating),
+            (AwaitedStage::Returning, Cause::Returning),
+            (AwaitedStage::Pinning, Cause::Pinning),
+            (AwaitedStage::Held, Cause::Held),
+            (AwaitedStage::Ready, Cause::Trainer),
+            (AwaitedStage::End, Cause::End),
         ];
         for (awaited, cause) in pairs {
             assert_eq!(awaited.label(), cause.label());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Blamed, Cause, Culprits};
+use super::{BlameContext, BlamedInterval, Cause};
 use loadscope_trace::{Nanos, Run};
 
 /// Waited time with the cause [`Cause::Fetching`], by sample and by named stage.
@@ -58,7 +58,7 @@ impl FetchBlame {
     pub fn between(run: &Run, start: Nanos, end: Nanos) -> Self {
         let mut out = Self::default();
         let mut names = BTreeMap::new();
-        let culprits = Culprits::of(run);
+        let context = BlameContext::of(run);
         let first = run.waits().partition_point(|w| w.end <= start);
         for wait in run
             .waits()
@@ -68,7 +68,7 @@ impl FetchBlame {
         {
             let clip = (wait.start.max(start), wait.end.min(run.end()).min(end));
             let row = run.awaited_in(wait);
-            culprits.each(row, clip, &mut |part| {
+            context.each(row, clip, &mut |part| {
                 if part.cause == Cause::Fetching
                     && let Some(row) = row
                 {
@@ -84,7 +84,7 @@ impl FetchBlame {
         &mut self,
         run: &'a Run,
         row: usize,
-        part: Blamed,
+        part: BlamedInterval,
         names: &mut BTreeMap<&'a str, usize>,
     ) {
         let stages = run.sample_stages(row);

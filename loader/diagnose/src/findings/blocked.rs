@@ -39,7 +39,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     } else {
         say!("cost")
     };
-    let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
+    let mut text = say!("{batches} {verb} {}", survey.format_cost(cost));
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.replace_range(..first, &text[..first].to_uppercase());
     if let Some(sample) = slowest_sample_name(survey, row).filter(|_| longest.by_slow_sample) {
@@ -86,7 +86,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         count(samples.count),
         percent(share_of_samples),
         samples.usual,
-        survey.say_cost(cost),
+        survey.format_cost(cost),
     );
     if let Some(slowest) = slowest_sample_name(survey, worst) {
         text = say!("{text}. The longest to load is {slowest}.");

@@ -83,7 +83,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
                 size(bytes),
                 survey.collate,
                 survey.mean_work,
-                survey.say_cost(cost)
+                survey.format_cost(cost)
             ),
             severity,
             evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
@@ -97,7 +97,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
             "collate_fn takes {} of the {} per batch: {}",
             survey.collate,
             survey.mean_work,
-            survey.say_cost(cost)
+            survey.format_cost(cost)
         ),
         severity,
         evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),

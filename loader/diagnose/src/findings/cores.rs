@@ -25,7 +25,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
             "{} workers share {}: {}. Each sample runs on a core for only {} of its loading time.",
             survey.workers,
             plural(cores as u64, say!(n: "core"), say!(n: "cores")),
-            survey.say_cost(cost),
+            survey.format_cost(cost),
             percent(share)
         ),
         severity,

@@ -6,7 +6,7 @@ use loadscope_words::say;
 use serde::Serialize;
 
 use super::remedy::Loader;
-use super::{Change, Finding, FindingId, Prospects, Survey};
+use super::{Change, Finding, FindingId, ForecastSet, Survey};
 use loadscope_trace::{Fact, Run};
 
 /// An effect of a changed setting on the samples that training receives.
@@ -79,7 +79,7 @@ impl Change {
 pub(super) fn effects(
     loader: Loader,
     findings: &[Finding],
-    prospects: Option<&Prospects>,
+    prospects: Option<&ForecastSet>,
 ) -> BTreeMap<FindingId, BTreeSet<Effect>> {
     let of = |finding: &Finding| {
         let offered = offered(loader, finding, prospects);
@@ -93,10 +93,10 @@ pub(super) fn effects(
 }
 
 /// Returns the settings that the remedy of a finding advises. Remedies contain PyTorch's argument names in every language.
-fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> Vec<Change> {
+fn offered(loader: Loader, finding: &Finding, prospects: Option<&ForecastSet>) -> Vec<Change> {
     let in_order = Change::InOrder(false);
     let prospects = prospects.filter(|p| p.fits());
-    let better = prospects.map(Prospects::better).unwrap_or_default();
+    let better = prospects.map(ForecastSet::better).unwrap_or_default();
     // A remedy that begins with a forecast advises its change.
     let is_in_remedy =
         |f: &&super::Forecast| prospects.is_some_and(|p| finding.remedy.starts_with(&p.remedy(f)));

@@ -56,7 +56,7 @@ pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nan
 
 /// Forecasts for a run: for other settings, and for the recorded ones. The latter shows the error of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Prospects {
+pub struct ForecastSet {
     /// Recorded duration of the run, seconds.
     #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
     pub recorded: Nanos,
@@ -132,15 +132,15 @@ impl Change {
     }
 }
 
-impl Prospects {
+impl ForecastSet {
     /// Maximum error of a model that fits the run, as a share of the recorded duration: 10 %. Above, all forecasts are unreliable.
-    pub const FITS: f64 = 0.1;
+    pub const MAX_ERROR: f64 = 0.1;
     /// Maximum error of a model that fits the run well: 5 %. Above, the forecasts are estimates.
-    pub const WELL: f64 = 0.05;
+    pub const MAX_PRECISE_ERROR: f64 = 0.05;
     /// Minimum error that Loadscope reports: 0.5 %.
-    const OFF: f64 = 0.005;
+    const MIN_REPORTED_ERROR: f64 = 0.005;
     /// Minimum gain of a change, as a share: 2 %. Smaller gains are within the error of a forecast.
-    pub const WORTH: f64 = 0.02;
+    pub const MIN_GAIN: f64 = 0.02;
 
     /// Returns the error of the forecast for the recorded settings, as a share of the recorded duration. It is negative if the forecast is
     /// too short, and 0 if no duration was recorded.
@@ -152,13 +152,13 @@ impl Prospects {
     }
 
     /// Returns true if the error is at least 0.5 %.
-    pub fn is_off(&self) -> bool {
-        self.error().abs() >= Self::OFF
+    pub fn has_reportable_error(&self) -> bool {
+        self.error().abs() >= Self::MIN_REPORTED_ERROR
     }
 
-    /// Returns true if the forecasts are reliable: the error is at most [`Prospects::FITS`].
+    /// Returns true if the forecasts are reliable: the error is at most [`ForecastSet::MAX_ERROR`].
     pub fn fits(&self) -> bool {
-        self.error().abs() <= Self::FITS
+        self.error().abs() <= Self::MAX_ERROR
     }
 
     /// Returns the forecast for the recorded settings, the base of all percentages. With this base, a gain does not include the model's
@@ -167,7 +167,7 @@ impl Prospects {
         self.refit
     }
 
-    /// Returns the change from [`Prospects::now`] to `took`, as a share of [`Prospects::now`]. Negative is faster.
+    /// Returns the change from [`ForecastSet::now`] to `took`, as a share of [`ForecastSet::now`]. Negative is faster.
     pub fn change(&self, took: Nanos) -> f64 {
         took.0 as f64 / self.now().0.max(1) as f64 - 1.0
     }
@@ -182,16 +182,16 @@ impl Prospects {
         })
     }
 
-    /// Returns true if the forecasts are only estimates: the error is above [`Prospects::WELL`].
+    /// Returns true if the forecasts are only estimates: the error is above [`ForecastSet::MAX_PRECISE_ERROR`].
     pub fn is_rough(&self) -> bool {
-        self.error().abs() > Self::WELL
+        self.error().abs() > Self::MAX_PRECISE_ERROR
     }
 
-    /// Returns the changes that are faster by more than [`Prospects::WORTH`], fastest first. Uncertain gains are omitted, see
+    /// Returns the changes that are faster by more than [`ForecastSet::MIN_GAIN`], fastest first. Uncertain gains are omitted, see
     /// [`is_likely_less`].
     pub fn better(&self) -> Vec<Forecast> {
         let now = self.now().0 as f64;
-        let limit = (now * (1.0 - Self::WORTH)) as i64;
+        let limit = (now * (1.0 - Self::MIN_GAIN)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
         let current = (Nanos(now as i64), self.refit_high);
         let is_better =
@@ -204,19 +204,19 @@ impl Prospects {
 
     /// Returns the recommended change: the smallest effort among the changes within 2 % of the fastest. `workers` is the recorded number.
     /// `None` if no change is faster.
-    pub fn first(&self, workers: usize) -> Option<Forecast> {
-        self.first_of(workers, |_| true)
+    pub fn recommended(&self, workers: usize) -> Option<Forecast> {
+        self.recommended_among(workers, |_| true)
     }
 
-    /// Returns the recommended change among the `wanted` changes. See [`Prospects::first`].
-    pub(super) fn first_of(
+    /// Returns the recommended change among the `wanted` changes. See [`ForecastSet::recommended`].
+    pub(super) fn recommended_among(
         &self,
         workers: usize,
         wanted: impl Fn(Change) -> bool,
     ) -> Option<Forecast> {
         let mut better = self.better();
         better.retain(|f| wanted(f.change));
-        let as_good = better.first()?.took.0 as f64 * (1.0 + Self::WORTH);
+        let as_good = better.first()?.took.0 as f64 * (1.0 + Self::MIN_GAIN);
         let best = better.into_iter().filter(|f| f.took.0 as f64 <= as_good);
         best.min_by_key(|f| (f.change.effort(workers), f.took))
     }
@@ -235,7 +235,7 @@ impl Prospects {
     }
 
     /// Returns the forecasts for `change`. For a `prefetch_factor` without a forecast, it returns those for other factors.
-    pub fn known(&self, change: Change) -> impl Iterator<Item = &Forecast> {
+    pub fn forecasts_for(&self, change: Change) -> impl Iterator<Item = &Forecast> {
         let all = || {
             let rest = self.best.iter().chain(&self.cheapest);
             self.changes.iter().chain(rest)
@@ -260,7 +260,7 @@ impl Prospects {
             gain if gain < 0.0 => format!("−{}", percent(-gain)),
             loss => format!("+{}", percent(loss)),
         };
-        let (change, took) = (of.change, of.took.beside(self.now()));
+        let (change, took) = (of.change, of.took.format_in_unit_of(self.now()));
         say!("{change}: {took} forecast ({gain})")
     }
 
@@ -275,7 +275,7 @@ impl Prospects {
     }
 
     /// Returns a sentence with the reason why other values of `num_workers` have no forecast. `None` if they have one.
-    pub fn left_out(&self) -> Option<String> {
+    pub fn workers_refusal(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
         Some(say!("Other numbers of workers cannot be forecast: {why}"))
     }
@@ -297,14 +297,14 @@ impl Prospects {
         }
         let unknown = self.workers_refused.as_ref();
         let unknown = unknown.map(|why| say!("Other numbers of workers cannot be forecast: {why}"));
-        let Some(first) = self.first(workers) else {
+        let Some(first) = self.recommended(workers) else {
             let which = match unknown {
                 Some(_) => say!("No setting with the same num_workers"),
                 None => say!("No other setting"),
             };
             let text = say!(
                 "{which} is more than {:.0}\u{2009}% faster (an ideal loader would take {})",
-                Self::WORTH * 100.0,
+                Self::MIN_GAIN * 100.0,
                 say(self.headroom),
             );
             return append(text, unknown);

@@ -34,7 +34,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
         id: FindingId::SlowerThanNone,
         text: say!(
             "Workers cost more than they save: {}. A batch takes {} to load and {} to transfer.",
-            survey.say_cost(in_transfer),
+            survey.format_cost(in_transfer),
             survey.mean_work,
             per_batch
         ),
@@ -47,7 +47,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
 
 /// Finds waits for the pin thread.
 pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
-    let of = |cause| survey.blame.of(cause).unwrap_or_default();
+    let of = |cause| survey.blame.time_of(cause).unwrap_or_default();
     // Pinning the first batch also allocates page-locked memory, which `start` covers.
     let mut cost = survey.sum(|w| match w.kind {
         Kind::First => Nanos::ZERO,
@@ -63,7 +63,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
         id: FindingId::Pinning,
         text: say!(
             "Pinning is slow: {}. The pin thread takes {} per batch, a training step {}.",
-            survey.say_cost(cost),
+            survey.format_cost(cost),
             survey.pin,
             survey.step
         ),
@@ -94,7 +94,7 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
         id: FindingId::Sampler,
         text: say!(
             "The sampler is the bottleneck: {}. It draws the indices of a batch in {each}, which blocks the main process.",
-            survey.say_cost(cost)
+            survey.format_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,

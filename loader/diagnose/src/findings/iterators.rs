@@ -14,7 +14,7 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
     }
     let cost = survey.blame.waited + run.opening() + shutdown_time(run);
     let severity = Severity::of_share(survey.share(cost)).unwrap_or(Severity::Note);
-    let (epochs, all) = (run.single_batches() as u64, run.epochs().len() as u64);
+    let (epochs, all) = (run.single_batch_epochs() as u64, run.epochs().len() as u64);
     let is_persistent = run.info.options.persistent_workers;
     let effect = match survey.workers {
         0 => say!("The sampler restarts each time").to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
             "{} of {} iterators yielded only one batch: {} ({share} of the run) to start, wait and end. {effect}.",
             count(epochs),
             count(all),
-            survey.say(cost)
+            survey.format_time(cost)
         ),
         severity,
         evidence: longest_epoch(run),

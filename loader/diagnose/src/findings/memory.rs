@@ -232,7 +232,7 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
         text: say!(
             "Only {} of memory was free at {} while the program used {}. When memory runs out, the system kills processes.",
             bytes(least),
-            survey.say(at),
+            survey.format_time(at),
             bytes(used)
         ),
         severity: Severity::Warning,

@@ -20,7 +20,7 @@ pub(super) fn collating(survey: &Survey) -> Option<Finding> {
         text: say!(
             "Collating {}{worker} failed at {} ({}): {}",
             misfit.of,
-            survey.say(at),
+            survey.format_time(at),
             brief(error.to_owned()),
             difference(run, misfit)
         ),
@@ -173,7 +173,7 @@ pub(super) fn stop_iteration(survey: &Survey) -> Option<Finding> {
         id: FindingId::EndedEarly,
         text: say!(
             "StopIteration in __getitem__ of {what} {cut}{after} (at {}). The loop ends without an error, and the rest of the epoch is lost.",
-            survey.say(*at)
+            survey.format_time(*at)
         ),
         severity: Severity::Critical,
         evidence: match position {

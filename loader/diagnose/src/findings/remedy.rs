@@ -2,7 +2,7 @@
 
 use super::blocked::{PREPARE, grouping};
 use super::start::{EARLIER_START, FEWER_WORKERS, LONGER_EPOCHS};
-use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
+use super::{Change, Finding, FindingId, Forecast, ForecastSet, Survey};
 use loadscope_trace::Origin;
 use loadscope_words::{Text, say, text};
 
@@ -55,7 +55,11 @@ impl Loader {
 }
 
 /// Replaces remedies with the best forecast change. If the forecasts are unreliable, a remedy names a setting to try instead.
-pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<&Prospects>) {
+pub(super) fn apply_forecasts(
+    findings: &mut [Finding],
+    loader: Loader,
+    prospects: Option<&ForecastSet>,
+) {
     let workers = loader.workers;
     let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
     let is_unreliable = prospects.is_some_and(|p| !p.fits());
@@ -71,7 +75,8 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
             FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
             FindingId::WindowTooSmall => prospects.and_then(|p| about_window(workers, p)),
             FindingId::SlowerThanNone => prospects.and_then(|p| {
-                let none = p.first_of(workers, |change| change == Change::NumWorkers(0))?;
+                let none =
+                    p.recommended_among(workers, |change| change == Change::NumWorkers(0))?;
                 Some(p.remedy(&none))
             }),
             FindingId::HeadOfLine => {
@@ -82,7 +87,7 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
         let remedy = remedy.or_else(|| match prospects {
             Some(prospects) => faster_remedy(finding, workers, prospects),
             None if is_unreliable => {
-                to_try(finding).map(|change| remedy_to_try(change, loader.is_program))
+                suggested_change(finding).map(|change| suggested_remedy(change, loader.is_program))
             }
             None => None,
         });
@@ -93,18 +98,18 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
 }
 
 /// Returns the setting to try if the forecasts are unreliable: the first one in the remedy. `None` for findings about other problems.
-pub(super) fn to_try(finding: &Finding) -> Option<Change> {
+pub(super) fn suggested_change(finding: &Finding) -> Option<Change> {
     match finding.id {
         FindingId::NoWorkers
         | FindingId::StarvedWorkers
         | FindingId::Sawtooth
-        | FindingId::WindowTooSmall => finding.named().next(),
+        | FindingId::WindowTooSmall => finding.settings_in_remedy().next(),
         _ => None,
     }
 }
 
 /// Returns the remedy without a reliable forecast.
-fn remedy_to_try(change: Change, is_program: bool) -> String {
+fn suggested_remedy(change: Change, is_program: bool) -> String {
     match is_program {
         true => say!("Try {change}, and measure it with `loadscope tune`"),
         false => say!("Try {change}"),
@@ -114,7 +119,7 @@ fn remedy_to_try(change: Change, is_program: bool) -> String {
 /// Returns another remedy if the finding names a setting that is not forecast to be faster.
 ///
 /// `None` if its settings are faster or have no forecast, or if the finding has no cost in time.
-fn faster_remedy(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<String> {
+fn faster_remedy(finding: &Finding, workers: usize, prospects: &ForecastSet) -> Option<String> {
     finding.cost?;
     let is_slow =
         |known: &[&Forecast]| !known.is_empty() && known.iter().all(|f| f.took >= prospects.now());
@@ -126,8 +131,8 @@ fn faster_remedy(finding: &Finding, workers: usize, prospects: &Prospects) -> Op
             .then(|| say!("{advice}. Fewer workers are not forecast to be faster."));
     }
     let change = finding
-        .named()
-        .find(|change| is_slow(&prospects.known(*change).collect::<Vec<_>>()))?;
+        .settings_in_remedy()
+        .find(|change| is_slow(&prospects.forecasts_for(*change).collect::<Vec<_>>()))?;
     let advice = match (finding.id, change) {
         (FindingId::EpochRefill, Change::PersistentWorkers(_)) => LONGER_EPOCHS.say(),
         (FindingId::SlowFirstBatch, Change::PersistentWorkers(_) | Change::NumWorkers(_)) => {
@@ -141,22 +146,22 @@ fn faster_remedy(finding: &Finding, workers: usize, prospects: &Prospects) -> Op
 }
 
 /// Returns the best forecast change of the number of workers or of the prefetch window, or [`NO_FASTER_WORKERS`].
-fn about_workers(workers: usize, prospects: &Prospects) -> String {
+fn about_workers(workers: usize, prospects: &ForecastSet) -> String {
     let is_about = |change| {
         matches!(
             change,
             Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_)
         )
     };
-    match prospects.first_of(workers, is_about) {
+    match prospects.recommended_among(workers, is_about) {
         Some(first) => prospects.remedy(&first),
         None => NO_FASTER_WORKERS.say().to_owned(),
     }
 }
 
 /// Returns the best forecast change, or the advice to reduce the work per batch. `None` without a forecast of another prefetch factor.
-fn about_window(workers: usize, prospects: &Prospects) -> Option<String> {
-    if let Some(first) = prospects.first(workers) {
+fn about_window(workers: usize, prospects: &ForecastSet) -> Option<String> {
+    if let Some(first) = prospects.recommended(workers) {
         return Some(prospects.remedy(&first));
     }
     let is_window = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
@@ -168,7 +173,7 @@ fn about_window(workers: usize, prospects: &Prospects) -> Option<String> {
 /// Returns the remedy for slow samples, with the settings that are forecast not to hide them.
 ///
 /// `None` without forecasts of such settings, or if one of them helps.
-fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
+fn about_slow_samples(workers: usize, prospects: &ForecastSet) -> Option<String> {
     let prepare = PREPARE.say();
     let any_order = |f: &Forecast| f.change == Change::InOrder(false);
     let prefetch = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
@@ -195,14 +200,14 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
 }
 
 /// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little. `None` without a forecast.
-fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
+fn about_order(workers: usize, prospects: &ForecastSet, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let better = prospects.better();
     if better.iter().any(|f| f.change == known.change) {
         let remedy = prospects.remedy(known);
         let first = prospects
-            .first(workers)
+            .recommended(workers)
             .filter(|f| f.change != known.change);
         return Some(match first {
             Some(first) => {

@@ -70,7 +70,10 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     let is_one = |text: &str| has(text, &WORDS) || text.lines().next().is_some_and(is_full);
     if let Some((at, text)) = first_error(run, is_one) {
         let first = text.lines().next().unwrap_or_default();
-        let text = say!("Shared memory ran out at {}: {first}", survey.say(at));
+        let text = say!(
+            "Shared memory ran out at {}: {first}",
+            survey.format_time(at)
+        );
         let evidence = Evidence::Range(at, at);
         return Some(finding(text, Severity::Critical, evidence));
     }
@@ -82,7 +85,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         let text = say!(
             "Only {} of shared memory (/dev/shm) was free at {}, with {} in use. When it runs out, workers crash with a bus error.",
             bytes(left),
-            survey.say(at),
+            survey.format_time(at),
             bytes(peak)
         );
         return Some(finding(text, Severity::Warning, Evidence::Range(at, at)));
@@ -117,7 +120,10 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     };
     if let Some((at, text)) = error_containing(run, &WORDS) {
         let first = text.lines().next().unwrap_or_default();
-        let text = say!("File descriptors ran out at {}: {first}", survey.say(at));
+        let text = say!(
+            "File descriptors ran out at {}: {first}",
+            survey.format_time(at)
+        );
         return Some(finding(text, Severity::Critical, Evidence::Range(at, at)));
     }
     let peak = highest(run, GaugeKind::Descriptors)?;

@@ -99,9 +99,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
 /// `Sample 13 (a/13.png) takes 0.80 s in every epoch, 700 times the median: 2.40 s of waiting (77 % of the run)`
 fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
     let names: Vec<String> = named.iter().map(|s| name_of(survey, s)).collect();
-    let cost = survey.say_cost(cost);
+    let cost = survey.format_cost(cost);
     let longest = named.iter().map(|s| s.longest).max().unwrap_or_default();
-    let took = survey.say(longest);
+    let took = survey.format_time(longest);
     let times = longest.0 / survey.samples.usual.0.max(1);
     let times = count(u64::try_from(times).unwrap_or(0));
     let epochs = named.iter().map(|s| s.epochs.len()).max().unwrap_or(0);

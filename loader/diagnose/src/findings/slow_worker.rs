@@ -33,7 +33,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         id: FindingId::SlowWorker,
         text: say!(
             "Worker {worker} is slow in every batch: {}. It needs {own} per batch, the other workers {others}.",
-            survey.say_cost(cost)
+            survey.format_cost(cost)
         ),
         severity,
         evidence: Evidence::Worker(worker),

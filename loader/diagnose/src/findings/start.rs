@@ -76,7 +76,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let started = forked.map(|(workers, time)| {
         say!(
             ", because the main process took {} to start {}",
-            survey.say(time),
+            survey.format_time(time),
             plural(workers, say!(n: "worker"), say!(n: "workers"))
         )
     });
@@ -129,8 +129,8 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         id: FindingId::SlowFirstBatch,
         text: say!(
             "The first batch took {}{what}. This delay costs {}, because a later batch takes only {} to load.",
-            survey.say(took),
-            survey.say_part(cost),
+            survey.format_time(took),
+            survey.format_part(cost),
             survey.usual_work
         ),
         severity,
@@ -159,7 +159,7 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
         None => say!("the sample at position {}", slowest.position),
     };
     Some(SlowSample {
-        text: say!(", because {name} took {}", survey.say(slowest.wall)),
+        text: say!(", because {name} took {}", survey.format_time(slowest.wall)),
         is_first: slowest.position == 0,
     })
 }
@@ -178,7 +178,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         id: FindingId::ShortRun,
         text: say!(
             "Most of the wait ({}) was for the first batch, which cannot be prefetched. The run has only {}.",
-            survey.say(took),
+            survey.format_time(took),
             plural(survey.yielded, say!(n: "batch"), say!(n: "batches"))
         ),
         severity: Severity::Note,
@@ -218,7 +218,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     } else {
         KEEP_WORKERS.say()
     };
-    let waited = survey.say_part(cost);
+    let waited = survey.format_part(cost);
     let epochs = match gaps.len() {
         1 => say!("Between two epochs, training waited {waited}"),
         gaps => say!(
@@ -226,13 +226,13 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
             count(gaps as u64)
         ),
     };
-    let beginning = survey.say(beginning);
+    let beginning = survey.format_time(beginning);
     Some(Finding {
         id: FindingId::EpochRefill,
         text: match ending.0 > 0 {
             true => say!(
                 "{epochs}: {} until the old workers ended, {beginning} until the first batch",
-                survey.say(ending)
+                survey.format_time(ending)
             ),
             false => say!("{epochs} until the first batch"),
         },

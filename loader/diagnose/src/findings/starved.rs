@@ -34,7 +34,7 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         .map(|n| n.min(survey.most_workers()));
     let cores = free_cores(survey).unwrap_or(0);
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
-    let said = survey.say_cost(cost);
+    let said = survey.format_cost(cost);
     let (work, step) = (survey.plain_work, survey.step);
     let text = match workers {
         0 => say!(
@@ -92,7 +92,7 @@ fn cores_text(survey: &Survey, cores: usize) -> String {
 fn is_worth_starting(survey: &Survey, cost: Nanos) -> bool {
     let epochs = survey.run.epochs().len().max(1);
     let each = Nanos(cost.0 / i64::try_from(epochs).unwrap_or(i64::MAX));
-    ProcessCost::assumed(&survey.run.info.origin).is_none_or(|process| each > process.of(1))
+    ProcessCost::assumed(&survey.run.info.origin).is_none_or(|process| each > process.total_time(1))
 }
 
 /// Reports a sawtooth of waits: one long wait per round of `num_workers` batches, then `num_workers - 1` short ones.

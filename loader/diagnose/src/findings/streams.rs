@@ -52,7 +52,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     }
     let each = interval(survey);
     let waiting = match severity {
-        Some(_) => say!(": {}", survey.say_cost(cost)),
+        Some(_) => say!(": {}", survey.format_cost(cost)),
         None => String::new(),
     };
     let first = streams.workers.iter().min_by_key(|(_, (n, at))| (*n, *at));

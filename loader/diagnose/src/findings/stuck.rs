@@ -54,7 +54,7 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
         text: say!(
             "Worker {} has been stuck on {batch} since {}. The batch is unfinished after {}.{others}",
             found.worker,
-            survey.say(found.since),
+            survey.format_time(found.since),
             found.took
         ),
         severity: Severity::Critical,

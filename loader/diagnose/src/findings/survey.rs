@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::Glance;
+use super::WaitSummary;
 use crate::blame::each_wait;
 use crate::{Blame, Cause};
 use loadscope_trace::{Nanos, Run, Streams, percent};
 use loadscope_words::say;
 
-mod spent;
+mod stage_times;
 
-use spent::{Held, Spent};
+use stage_times::{HeldIntervals, StageTimes};
 
 /// Measurements of a whole run, as input for the findings.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Survey<'a> {
     /// End of the last epoch, or the last event if that epoch has not ended.
     pub end: Nanos,
     /// Total time, waited time and longest wait.
-    pub glance: Glance<'a>,
+    pub wait_summary: WaitSummary<'a>,
     /// Waited time by cause.
     pub blame: Blame,
     /// One entry per wait in [`Run::waits`], in the same order.
@@ -125,23 +125,23 @@ impl<'a> Survey<'a> {
         let epochs = run.epochs();
         let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
         let end = epochs.last().and_then(|e| e.end).unwrap_or(run.end());
-        let spent = Spent::of(run);
-        let known = spent.work.iter().filter(|w| w.0 > 0);
+        let stage_times = StageTimes::of(run);
+        let known = stage_times.work.iter().filter(|w| w.0 > 0);
         let usual_work = median(known.copied());
         let mut survey = Self {
             run,
             start,
             end,
-            glance: Glance::of(run),
+            wait_summary: WaitSummary::of(run),
             blame: Blame::whole(run),
             waits: Vec::new(),
             usual_work,
             plain_work: Nanos::ZERO,
-            mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
-            work: spent.work,
-            collate: Nanos(spent.collating.0 / spent.collated.max(1)),
-            step: Nanos(run.trained().0 / spent.steps.max(1)),
-            pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
+            mean_work: mean(stage_times.work.iter().filter(|w| w.0 > 0)),
+            work: stage_times.work,
+            collate: Nanos(stage_times.collating.0 / stage_times.collated.max(1)),
+            step: Nanos(run.trained().0 / stage_times.steps.max(1)),
+            pin: Nanos(stage_times.pinning.0 / stage_times.pinned.max(1)),
             yielded: run.yields().all().len() as u64,
             trained: run.trained(),
             samples: Samples::of(run),
@@ -155,7 +155,7 @@ impl<'a> Survey<'a> {
 
     /// Returns the time in the loader's loop ([`Run::in_loop`]).
     pub fn total(&self) -> Nanos {
-        self.glance.total
+        self.wait_summary.total
     }
 
     /// Returns `time` as a share of [`Survey::total`], or 0 if that is 0.
@@ -167,31 +167,34 @@ impl<'a> Survey<'a> {
     }
 
     /// Formats a time in the unit of [`Survey::total`], so that the times in a sentence are comparable.
-    pub fn say(&self, time: Nanos) -> String {
-        self.glance.say(time)
+    pub fn format_time(&self, time: Nanos) -> String {
+        self.wait_summary.format_time(time)
     }
 
     /// Formats a waited time with its share: `0.86 s of waiting (71 % of the run)`.
-    pub(super) fn say_cost(&self, cost: Nanos) -> String {
+    pub(super) fn format_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));
         match self.is_loop_a_part() {
-            true => say!("{} of waiting ({share} of the loop)", self.say(cost)),
-            false => say!("{} of waiting ({share} of the run)", self.say(cost)),
+            true => say!(
+                "{} of waiting ({share} of the loop)",
+                self.format_time(cost)
+            ),
+            false => say!("{} of waiting ({share} of the run)", self.format_time(cost)),
         }
     }
 
     /// Formats a time that is not only waiting, with its share: `0.86 s (71 % of the run)`.
-    pub(super) fn say_part(&self, part: Nanos) -> String {
+    pub(super) fn format_part(&self, part: Nanos) -> String {
         let share = percent(self.share(part));
         match self.is_loop_a_part() {
-            true => say!("{} ({share} of the loop)", self.say(part)),
-            false => say!("{} ({share} of the run)", self.say(part)),
+            true => say!("{} ({share} of the loop)", self.format_time(part)),
+            false => say!("{} ({share} of the run)", self.format_time(part)),
         }
     }
 
     /// Returns true if the measured loop is only a part of the run. Texts then show shares of the loop.
     fn is_loop_a_part(&self) -> bool {
-        self.glance.is_loop_a_part() || self.glance.is_of_the_end()
+        self.wait_summary.is_loop_a_part() || self.wait_summary.is_of_the_end()
     }
 
     /// Returns the number of workers that load a batch per training step. `None` if more than 64 are needed, or without the times.
@@ -253,7 +256,7 @@ impl<'a> Survey<'a> {
 
     fn find_waits(&self) -> Vec<Waited> {
         let run = self.run;
-        let mut held = Held::of(run);
+        let mut held = HeldIntervals::of(run);
         let mut begun_epochs = HashSet::new();
         let mut waits = Vec::with_capacity(run.waits().len());
         each_wait(run, |k, row, parts| {

@@ -29,7 +29,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         id: FindingId::SlowTransfer,
         text: say!(
             "The transfer of batches is slow: {}. It takes {each} per batch, and loading takes {supply} with {} workers.",
-            survey.say_cost(cost),
+            survey.format_cost(cost),
             survey.workers
         ),
         severity,

@@ -8,7 +8,7 @@ use loadscope_words::say;
 /// Reports waits for workers whose work is not recorded.
 pub(super) fn workers(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
-    let cost = survey.blame.of(Cause::InWorker)?;
+    let cost = survey.blame.time_of(Cause::InWorker)?;
     let severity = Severity::of_share(survey.share(cost))?;
     let count = run.workers().iter().filter(|w| !w.is_recorded).count() as u64;
     let workers = plural(count, say!(n: "worker"), say!(n: "workers"));
@@ -18,7 +18,7 @@ pub(super) fn workers(survey: &Survey) -> Option<Finding> {
         text: say!(
             "{workers} started before the recording, so their work was not measured. A batch arrives every {each}, and a training step takes {}: {}.",
             survey.step,
-            survey.say_cost(cost)
+            survey.format_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,

@@ -2,7 +2,7 @@
 
 use loadscope_words::say;
 
-use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
+use super::{Evidence, Finding, FindingId, ForecastSet, Severity, Survey, VerdictId, WaitSummary};
 
 /// Findings that explain the end of a run.
 const END_FINDINGS: [FindingId; 4] = [
@@ -54,8 +54,12 @@ impl Verdict {
         more.fold(text, |text, more| join(&text, more))
     }
 
-    pub(super) fn of(survey: &Survey, findings: &[Finding], prospects: Option<&Prospects>) -> Self {
-        let glance = Glance::of(survey.run);
+    pub(super) fn of(
+        survey: &Survey,
+        findings: &[Finding],
+        prospects: Option<&ForecastSet>,
+    ) -> Self {
+        let wait_summary = WaitSummary::of(survey.run);
         let share = survey.share(survey.blame.waited);
         let top = findings.first().filter(|f| f.severity > Severity::Note);
         let is_waiting = share >= Severity::WARNING_SHARE;
@@ -70,9 +74,9 @@ impl Verdict {
         };
         // A finding without a cost is about an error or lost data, which faster settings do not repair.
         let wants_outlook = is_waiting && top.map_or(!is_short, |f| f.cost.is_some());
-        let longest = glance.batch().filter(|_| is_waiting);
+        let longest = wait_summary.batch().filter(|_| is_waiting);
         // The longest wait explains the waiting only if it is at least half of it.
-        let is_one_wait = glance.is_one_wait();
+        let is_one_wait = wait_summary.is_one_wait();
         let bound = || findings.iter().find(|f| f.id == FindingId::TrainingBound);
         let found = match top {
             Some(finding) => Some(finding).filter(|f| f.cost.is_none() || !is_one_wait),
@@ -82,9 +86,12 @@ impl Verdict {
         // The headline of a failed run is its error. The length of the waiting comes second.
         let end = top.filter(|f| END_FINDINGS.contains(&f.id));
         let (headline, cause) = match (end, found) {
-            (Some(end), _) => (end.text.clone(), Some(glance.headline())),
-            (None, Some(finding)) => (glance.headline(), Some(finding.text.clone())),
-            (None, None) => (glance.headline(), longest.and_then(|_| glance.cause())),
+            (Some(end), _) => (end.text.clone(), Some(wait_summary.headline())),
+            (None, Some(finding)) => (wait_summary.headline(), Some(finding.text.clone())),
+            (None, None) => (
+                wait_summary.headline(),
+                longest.and_then(|_| wait_summary.cause()),
+            ),
         };
         Self {
             id,
@@ -92,11 +99,13 @@ impl Verdict {
             headline,
             is_apart: found.is_some(),
             is_part: found.is_none() && end.is_none() && is_one_wait,
-            left_out: glance.left_out().map(|parts| say!("Left out: {parts}")),
+            left_out: wait_summary
+                .left_out()
+                .map(|parts| say!("Left out: {parts}")),
             cause,
             outlook: prospects
                 .filter(|_| wants_outlook)
-                .map(|p| p.sentence(survey.workers, |time| survey.say(time))),
+                .map(|p| p.sentence(survey.workers, |time| survey.format_time(time))),
             wants_outlook,
             evidence: match (top, longest) {
                 (Some(finding), _) => finding.evidence,

@@ -40,7 +40,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
         text: say!(
             "The prefetch window of {} batches is too small to hide slow batches: {}. A batch arrives every {}, and a training step takes {}.",
             options.window(),
-            survey.say_cost(cost),
+            survey.format_cost(cost),
             Nanos(supply as i64),
             survey.step
         ),

@@ -139,7 +139,7 @@ fn a_late_worker_end_does_not_end_the_next_epochs_worker() {
         ]
     );
     let blame = Blame::whole(&run);
-    let starting = blame.of(Cause::Starting).unwrap_or_default();
+    let starting = blame.time_of(Cause::Starting).unwrap_or_default();
     assert!(starting > Nanos::from_millis(1900), "{starting}");
     let found = ids(&run);
     assert!(!found.contains(&FindingId::SlowerThanNone), "{found:?}");

@@ -5,7 +5,7 @@ use loadscope_trace::{Fetched, Gauge, GaugeKind, SampleTiming};
 use super::*;
 
 /// Returns forecasts for one worker that is too slow for training.
-fn prospects(run: &Run, faster: bool) -> Prospects {
+fn prospects(run: &Run, faster: bool) -> ForecastSet {
     let recorded = run.in_loop();
     let part = |share: f64| Nanos((recorded.0 as f64 * share) as i64);
     let forecast = |share| Forecast {
@@ -15,7 +15,7 @@ fn prospects(run: &Run, faster: bool) -> Prospects {
         low: part(share),
         high: part(share),
     };
-    Prospects {
+    ForecastSet {
         recorded,
         refit: recorded,
         refit_high: Nanos(recorded.0 / 10 * 11),
@@ -40,7 +40,7 @@ fn the_starved_workers_remedy_follows_the_forecasts() {
         step: 5,
     };
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
-    let remedy = |prospects: Option<&Prospects>| {
+    let remedy = |prospects: Option<&ForecastSet>| {
         let found = Diagnosis::of(&run, prospects, Vec::new()).findings;
         let starved = found
             .into_iter()
@@ -89,13 +89,13 @@ fn a_setting_that_may_be_slower_is_not_advised() {
     };
     let run = program.run(vec![(0, ENDED)]);
     let mut prospects = prospects(&run, true);
-    assert!(prospects.first(1).is_some());
+    assert!(prospects.recommended(1).is_some());
     let cheapest = prospects.changes.iter_mut().chain(&mut prospects.cheapest);
     for forecast in cheapest {
         forecast.took = Nanos(prospects.recorded.0 * 9 / 10);
         forecast.high = Nanos(prospects.recorded.0 * 2);
     }
-    assert!(prospects.first(1).is_none());
+    assert!(prospects.recommended(1).is_none());
 }
 
 /// Returns the remedy for a program with one CPU-bound worker on two cores. Other programs use `taken` cores.

@@ -294,8 +294,11 @@ fn workers_older_than_the_recording_are_not_starting() {
         });
     }
     let blame = Blame::whole(&run);
-    assert_eq!(blame.of(Cause::InWorker), Some(Nanos::from_millis(3 * 700)));
-    assert_eq!(blame.of(Cause::Starting), Some(Nanos::ZERO));
+    assert_eq!(
+        blame.time_of(Cause::InWorker),
+        Some(Nanos::from_millis(3 * 700))
+    );
+    assert_eq!(blame.time_of(Cause::Starting), Some(Nanos::ZERO));
     let (text, severity) = says(&run, "unrecorded_workers").expect("2 workers");
     assert!(
         text.starts_with("2 workers started before the recording"),

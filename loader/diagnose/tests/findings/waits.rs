@@ -1,6 +1,6 @@
 //! Description of the longest wait.
 
-use loadscope_diagnose::{Evidence, FindingId, Glance};
+use loadscope_diagnose::{Evidence, FindingId, WaitSummary};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, Stage};
 
 use super::{ENDED, Program, diagnosis};
@@ -65,8 +65,8 @@ fn each_wait_cause_names_the_batch_and_the_time() {
         ),
     ] {
         let run = waiting(dispatched, stages);
-        let wait = Glance::of(&run).longest_wait().expect("it waits");
-        let said = wait.why().replace('\u{2009}', " ");
+        let wait = WaitSummary::of(&run).longest_wait().expect("it waits");
+        let said = wait.describe_cause().replace('\u{2009}', " ");
         assert_eq!(said, format!("batch 0: {why}"));
     }
 }
@@ -75,7 +75,7 @@ fn each_wait_cause_names_the_batch_and_the_time() {
 #[test]
 fn the_headline_says_so_far_only_for_a_live_run() {
     let mut run = waiting(0, &[(10, Stage::Fetching)]);
-    let said = |run: &Run| Glance::of(run).headline();
+    let said = |run: &Run| WaitSummary::of(run).headline();
     assert!(run.is_live() && said(&run).contains(" so far"));
     run.close();
     assert!(!run.is_live() && !run.has_ended());
@@ -126,7 +126,7 @@ fn longest_wait(held: u32) -> String {
             kind,
         });
     }
-    Glance::of(&run).cause().unwrap_or_default()
+    WaitSummary::of(&run).cause().unwrap_or_default()
 }
 
 #[test]

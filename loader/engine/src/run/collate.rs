@@ -22,7 +22,7 @@ pub(crate) struct ValueCollate {
 impl ValueCollate {
     pub fn new(options: &RunOptions) -> Self {
         Self {
-            chosen: options.collate.in_force(&options.dataset),
+            chosen: options.collate.resolve(&options.dataset),
             is_lenient: super::lenient::is_lenient(options.on_error),
         }
     }

@@ -2,8 +2,8 @@
 
 use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
-    FieldData, Gauge, GaugeKind, Generators, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
-    RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo,
+    FieldData, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
+    RandomStates, RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -146,7 +146,7 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
             reason: from.one_of(&[EndReason::Finished, EndReason::Died]),
             os_id: from.maybe(|f| f.number() as u32),
         },
-        7 => EventKind::WorkerSeeded(Box::new(Generators {
+        7 => EventKind::WorkerSeeded(Box::new(RandomStates {
             worker: from.worker(),
             os_id: from.maybe(|f| f.number() as u64),
             numpy: from.maybe(|f| f.number() as u64),

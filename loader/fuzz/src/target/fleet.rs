@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use loadscope_diagnose::align::{Marks, places};
+use loadscope_diagnose::align::{ClockInfo, align_recordings};
 use loadscope_diagnose::straggler;
 use loadscope_trace::{
-    Clock, ClockBy, Event, EventKind, Fleet, Nanos, Run, RunId, RunInfo, Summary,
+    Clock, ClockMethod, Event, EventKind, Fleet, Nanos, Run, RunId, RunInfo, Summary,
 };
 
 use super::events::{Bytes, info, kind};
@@ -73,7 +73,11 @@ fn rank(from: &mut Bytes<'_>) -> RunInfo {
     info.clock = match from.byte() % 4 {
         0 => None,
         by => Some(Clock {
-            by: [ClockBy::Steps, ClockBy::WallClock, ClockBy::Beginning][usize::from(by) - 1],
+            by: [
+                ClockMethod::Steps,
+                ClockMethod::WallClock,
+                ClockMethod::Beginning,
+            ][usize::from(by) - 1],
             within: (from.byte() & 1 == 1).then(|| Nanos(from.number())),
         }),
     };
@@ -83,7 +87,7 @@ fn rank(from: &mut Bytes<'_>) -> RunInfo {
 /// Checks queries on all loaders, and on loaders with the same role on several ranks.
 fn several(fleet: &Fleet) {
     let all: Vec<(RunId, &Run)> = fleet.runs().collect();
-    let sum = Summary::together(all.iter().map(|(_, run)| *run));
+    let sum = Summary::combined(all.iter().map(|(_, run)| *run));
     for (id, run) in &all {
         let one = Summary::of(run);
         assert!(sum.dropped >= one.dropped && sum.samples >= one.samples);
@@ -115,12 +119,12 @@ fn several(fleet: &Fleet) {
 
 /// Treats each loader as a separate recording, and aligns them on one time axis.
 fn in_a_folder(events: &[Event]) {
-    let mut marks: BTreeMap<RunId, Marks> = BTreeMap::new();
+    let mut clock_info: BTreeMap<RunId, ClockInfo> = BTreeMap::new();
     for event in events {
-        let own = marks.entry(event.run).or_default();
-        own.take(event);
+        let own = clock_info.entry(event.run).or_default();
+        own.apply(event);
     }
     // Each recording is compared with all others, so their number is limited.
-    let marks: Vec<Marks> = marks.into_values().take(16).collect();
-    assert_eq!(places(&marks).len(), marks.len());
+    let clock_info: Vec<ClockInfo> = clock_info.into_values().take(16).collect();
+    assert_eq!(align_recordings(&clock_info).len(), clock_info.len());
 }

@@ -58,7 +58,7 @@ fn steps(
     let file = File::default();
     let mut log = LogWriter::new(file.clone(), compression)
         .expect("a vector")
-        .with_frames_of(frame);
+        .with_frame_size(frame);
     let mut flushed = Vec::new();
     for (k, event) in events.iter().enumerate() {
         log.write(event).expect("a vector");

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use loadscope_trace::{
-    Compression, Event, EventKind, Heading, Keeper, Lines, LogReader, LogWriter, Nanos, Policy,
-    Retention, parted::Member,
+    Compression, Event, EventKind, Lines, LogReader, LogWriter, Nanos, RecordingKind, Retention,
+    RetentionFilter, RetentionPolicy, multipart::PartFile,
 };
 
 use super::events::{Bytes, histories};
@@ -17,15 +17,15 @@ use crate::scratch;
 const MAIN: &[u8] = b"{\"loadscope\":2,\"writer\":\"fuzz\",\"parts\":\"run.parts\"}\n";
 
 /// Files of the folder, in the order in which the input fills them.
-const MEMBERS: [Member; 8] = [
-    Member::Kept,
-    Member::Course(1),
-    Member::Waits(3),
-    Member::Part(4),
-    Member::Part(5),
-    Member::Part(6),
-    Member::Course(2),
-    Member::Waits(7),
+const MEMBERS: [PartFile; 8] = [
+    PartFile::Kept,
+    PartFile::Course(1),
+    PartFile::Waits(3),
+    PartFile::Part(4),
+    PartFile::Part(5),
+    PartFile::Part(6),
+    PartFile::Course(2),
+    PartFile::Waits(7),
 ];
 
 /// Numbers of events per part. The bytes select one.
@@ -42,7 +42,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
 fn strange(bytes: &[u8], thoroughly: bool) {
     let files = split(bytes, MEMBERS.len());
     let files = MEMBERS.iter().zip(&files);
-    let files: Vec<(Member, Vec<u8>)> = files.map(|(m, text)| (*m, text.to_vec())).collect();
+    let files: Vec<(PartFile, Vec<u8>)> = files.map(|(m, text)| (*m, text.to_vec())).collect();
     let (events, _) = opened(&files);
     fold(&sorted(&events), thoroughly);
 }
@@ -51,43 +51,47 @@ fn strange(bytes: &[u8], thoroughly: bool) {
 fn cut(bytes: &[u8], thoroughly: bool) {
     let mut from = Bytes(bytes);
     let (length, dropped) = (PART[usize::from(from.byte()) % PART.len()], from.byte());
-    let policy = Policy {
+    let policy = RetentionPolicy {
         long_wait: Nanos(from.number().max(0)),
         keep_slowest: usize::from(from.byte() % 5),
     };
     let events = in_order(sorted(&histories(&mut from)));
-    let mut keeper = Keeper::new(policy);
+    let mut retention_filter = RetentionFilter::new(policy);
     let mut kept: Vec<Event> = Vec::new();
     let mut parts: Vec<Vec<Event>> = vec![Vec::new()];
     for (k, event) in events.iter().enumerate() {
         if k > 0 && k % length == 0 {
-            parts.push(keeper.cut(event.at, &mut kept));
+            parts.push(retention_filter.start_part(event.at, &mut kept));
         }
-        keeper.hear(event, &mut kept);
+        retention_filter.apply(event, &mut kept);
         if let Some(part) = parts.last_mut() {
             part.push(event.clone());
         }
     }
     let end = events.last().map_or(Nanos::ZERO, |event| event.at);
-    keeper.finish(end, &mut kept);
+    retention_filter.finish(end, &mut kept);
     let first = usize::from(dropped) % parts.len();
-    let mut introduced = keeper.introductions(&Retention::default());
-    introduced.extend(keeper.slowest());
+    let mut introduced = retention_filter.retention_events(&Retention::default());
+    introduced.extend(retention_filter.slowest());
     introduced.sort_by_key(|event| event.at);
     let text = |heading, events: &[Event]| {
-        let mut log = LogWriter::headed(Vec::new(), Compression::None, heading).expect("a vector");
+        let mut log =
+            LogWriter::with_header(Vec::new(), Compression::None, heading).expect("a vector");
         for event in events {
             log.write(event).expect("a vector takes everything");
         }
         log.finish().expect("a vector")
     };
     let mut files = vec![
-        (Member::Kept, text(Heading::Limited, &introduced)),
-        (Member::Course(1), text(Heading::Limited, &kept)),
+        (PartFile::Kept, text(RecordingKind::Limited, &introduced)),
+        (PartFile::Course(1), text(RecordingKind::Limited, &kept)),
     ];
     for (number, part) in parts.iter().enumerate().skip(first) {
         let number = number as u32;
-        files.push((Member::Part(number), text(Heading::Part(number), part)));
+        files.push((
+            PartFile::Part(number),
+            text(RecordingKind::Part(number), part),
+        ));
     }
     let (read, failed) = opened(&files);
     assert_eq!(failed, None, "what we wrote is read");
@@ -119,7 +123,7 @@ fn in_order(mut events: Vec<Event>) -> Vec<Event> {
 }
 
 /// Writes the files and reads them as one recording, by lines and by blocks. Returns the events and the error.
-fn opened(files: &[(Member, Vec<u8>)]) -> (Vec<Event>, Option<String>) {
+fn opened(files: &[(PartFile, Vec<u8>)]) -> (Vec<Event>, Option<String>) {
     scratch::with(|folder| {
         let main = folder.join("run.jsonl.zst");
         let parts = folder.join("run.parts");
@@ -162,7 +166,7 @@ fn by_block(path: &Path) -> (Vec<Event>, Option<String>) {
     while reader.read_lines(&mut lines) {
         let block = lines.parse();
         events.extend(block.events);
-        failed = block.failed.map(|e| e.after(before).to_string());
+        failed = block.failed.map(|e| e.offset_lines(before).to_string());
         before += block.lines;
         if failed.is_some() {
             break;

@@ -61,7 +61,7 @@ pub fn by_line(bytes: &[u8]) -> Option<Outcome> {
             Err(e) => failed = Some(e.to_string()),
         }
     }
-    Some((events, reader.was_cut(), failed))
+    Some((events, reader.is_truncated(), failed))
 }
 
 pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
@@ -73,7 +73,7 @@ pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
             let block = lines.parse();
             events.extend(block.events);
             cut = block.cut;
-            failed = block.failed.map(|e| e.after(before).to_string());
+            failed = block.failed.map(|e| e.offset_lines(before).to_string());
             before += block.lines;
             // Reading ends at the first error.
             if failed.is_some() {
@@ -89,7 +89,7 @@ pub fn sorted(events: &[Event]) -> Vec<Event> {
     let mut merge = Merge::default();
     let mut merged = Vec::with_capacity(events.len());
     merge.push(events.to_vec(), 100 * events.len());
-    merge.rest(|event| merged.push(event.clone()));
+    merge.drain_all(|event| merged.push(event.clone()));
     let mut sorter = Sorter::new(Nanos::MAX);
     events.iter().for_each(|e| sorter.push(e.clone()));
     let mut count = 0;

@@ -112,8 +112,8 @@ pub fn copied<'a>(
     compression: Compression,
     frame: u64,
 ) -> Vec<u8> {
-    let log = LogWriter::for_copies(Vec::new(), compression).expect("a vector");
-    let mut log = log.with_frames_of(frame);
+    let log = LogWriter::without_header(Vec::new(), compression).expect("a vector");
+    let mut log = log.with_frame_size(frame);
     for (k, line) in lines.enumerate() {
         log.copy_line(line).expect("a vector");
         if k % 7 == 3 {

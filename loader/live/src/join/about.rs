@@ -1,7 +1,7 @@
 //! Conversion of a PyTorch loader's properties into run information.
 
 use loadscope_trace::{
-    MadeAt, Origin, PinMemory, RunInfo, RunOptions, Stage, UNNAMED_DATASET, count,
+    Origin, PinMemory, RunInfo, RunOptions, SourceLine, Stage, UNNAMED_DATASET, count,
 };
 
 use crate::wire::{About, Introduction};
@@ -26,7 +26,7 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
         },
         batch_sampler: about.batch_sampler.clone().unwrap_or_default(),
         arguments: about.arguments.clone(),
-        made_at: (!about.place.is_empty()).then(|| MadeAt {
+        made_at: (!about.place.is_empty()).then(|| SourceLine {
             file: about.file.clone(),
             line: about.line,
             name: about.place.clone(),

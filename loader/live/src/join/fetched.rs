@@ -61,7 +61,7 @@ impl Join {
             part,
             cpu: time(needed.cpu),
             core_wait: needed.core_wait.map(time),
-            beside: needed.beside.map(time),
+            other_threads: needed.beside.map(time),
         }));
         self.event(at, run, kind);
     }

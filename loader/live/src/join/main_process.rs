@@ -1,7 +1,7 @@
 //! Records of the main process.
 
 use loadscope_trace::{
-    BatchId, Clock, ClockBy, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Clock, ClockMethod, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::step::named;
@@ -36,7 +36,7 @@ impl Join {
             info.started_unix_ns = at.saturating_add(stream.introduction.wall_ahead());
             info.started_unix_ns = info.started_unix_ns.saturating_sub(started.0);
             info.clock = stream.is_elsewhere.then_some(Clock {
-                by: ClockBy::WallClock,
+                by: ClockMethod::WallClock,
                 within: None,
             });
             self.event(started, run, EventKind::RunStarted(Box::new(info)));

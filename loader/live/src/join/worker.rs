@@ -3,7 +3,7 @@
 use super::worker_pool::Found;
 use super::{Join, Place, Stream, StreamId};
 use crate::wire::Record;
-use loadscope_trace::{EventKind, Generators, Stage};
+use loadscope_trace::{EventKind, RandomStates, Stage};
 
 impl Join {
     /// Processes queued records of workers of a main process, as far as their batches are known now.
@@ -68,7 +68,7 @@ impl Join {
         let Some(pool) = main.and_then(|main| main.pools.get(&place.iterator)) else {
             return;
         };
-        let of = Generators {
+        let of = RandomStates {
             worker: place.worker,
             os_id: Some(stream.introduction.pid),
             numpy: digests.numpy,

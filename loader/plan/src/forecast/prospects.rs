@@ -1,6 +1,6 @@
 //! Forecasts for a verdict: the recorded setting, single changes to it, and the best and the cheapest setting of a grid.
 
-use loadscope_diagnose::{Change, Prospects};
+use loadscope_diagnose::{Change, ForecastSet};
 use loadscope_trace::{Nanos, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
@@ -20,7 +20,7 @@ const PREFETCH: [usize; 4] = [1, 2, 3, 4];
 pub fn prospects(
     run: &Run,
     tell: &(dyn Fn(f64) -> bool + Sync),
-) -> Result<Option<Prospects>, Refusal> {
+) -> Result<Option<ForecastSet>, Refusal> {
     if !tell(0.0) {
         return Ok(None);
     }
@@ -95,7 +95,7 @@ impl Recorded {
     pub fn prospects(
         &self,
         tell: &(dyn Fn(f64) -> bool + Sync),
-    ) -> Result<Option<Prospects>, Refusal> {
+    ) -> Result<Option<ForecastSet>, Refusal> {
         let base = self.setting();
         let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
         let near = near(&base, self.epochs.len(), self.origin.has_in_order()).into_iter();
@@ -134,7 +134,7 @@ impl Recorded {
             }
         }
         let changes = changes.into_iter().zip(nearest);
-        Ok(Some(Prospects {
+        Ok(Some(ForecastSet {
             recorded: self.time(),
             refit: forecasts[0].time,
             refit_high: forecasts[0].high,

@@ -141,7 +141,7 @@ fn one_recording_forecasts_the_remedies_of_a_slow_sample() {
     assert_eq!(took(Change::InOrder(false)), Some(Nanos::from_millis(1170)));
     assert_eq!(took(Change::NumWorkers(3)), Some(Nanos::from_millis(1450)));
     assert_eq!(
-        prospects.first(2).map(|f| f.change),
+        prospects.recommended(2).map(|f| f.change),
         Some(Change::InOrder(false))
     );
     assert_eq!(recorded.prospects(&|share| share < 0.5), Ok(None));

@@ -28,10 +28,10 @@ pub fn place(info: &RunInfo) -> String {
 }
 
 /// Property that distinguishes loaders with the same name.
-type Way = fn(&RunInfo) -> String;
+type LabelFn = fn(&RunInfo) -> String;
 
 /// Properties of loaders made by the same line, the most informative first.
-const OPTIONS: [Way; 5] = [
+const OPTIONS: [LabelFn; 5] = [
     |info| match (info.options.sampler.as_str(), info.options.shuffle) {
         ("", true) => "shuffle=True".to_owned(),
         ("", false) => "shuffle=False".to_owned(),
@@ -53,44 +53,44 @@ const OPTIONS: [Way; 5] = [
 /// number in order of creation.
 pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     let names = all.iter().map(|(_, run)| name(&run.info)).collect();
-    let places: [Way; 2] = [|info| info.recording.clone(), |info| info.host.clone()];
-    let ways = places.into_iter().chain(OPTIONS).map(Some).chain([None]);
-    let tell = |way: &Option<Way>, at: usize| match way {
-        Some(way) => way(&all[at].1.info),
+    let places: [LabelFn; 2] = [|info| info.recording.clone(), |info| info.host.clone()];
+    let labels = places.into_iter().chain(OPTIONS).map(Some).chain([None]);
+    let describe = |label: &Option<LabelFn>, at: usize| match label {
+        Some(label) => label(&all[at].1.info),
         None => say!("loader {}", all[at].0.0),
     };
-    disambiguate(names, ways, tell)
+    disambiguate(names, labels, describe)
 }
 
-/// Returns the names of groups of loaders, which `crews` gives as positions in `all`. Equal names are extended by a differing option, or
+/// Returns the names of groups of loaders, which `groups` gives as positions in `all`. Equal names are extended by a differing option, or
 /// else by their first number.
-pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
-    let first = |at: usize| all[crews[at][0]];
-    let names = (0..crews.len()).map(|at| place(&first(at).1.info));
-    let ways = OPTIONS.into_iter().map(Some).chain([None]);
-    let tell = |way: &Option<Way>, at: usize| match way {
-        Some(way) => way(&first(at).1.info),
+pub fn group_names(all: &[(RunId, &Run)], groups: &[Vec<usize>]) -> Vec<String> {
+    let first = |at: usize| all[groups[at][0]];
+    let names = (0..groups.len()).map(|at| place(&first(at).1.info));
+    let labels = OPTIONS.into_iter().map(Some).chain([None]);
+    let describe = |label: &Option<LabelFn>, at: usize| match label {
+        Some(label) => label(&first(at).1.info),
         None => say!("from loader {} on", first(at).0.0),
     };
-    disambiguate(names.collect(), ways, tell)
+    disambiguate(names.collect(), labels, describe)
 }
 
-/// Extends equal names by the first property in `ways` that differs.
+/// Extends equal names by the first property in `labels` that differs.
 fn disambiguate<W>(
     mut names: Vec<String>,
-    ways: impl IntoIterator<Item = W>,
-    tell: impl Fn(&W, usize) -> String,
+    labels: impl IntoIterator<Item = W>,
+    describe: impl Fn(&W, usize) -> String,
 ) -> Vec<String> {
-    for way in ways {
+    for label in labels {
         let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, name) in names.iter().enumerate() {
             same.entry(name).or_default().push(at);
         }
         let mut longer = Vec::new();
-        for crew in same.into_values().filter(|crew| crew.len() > 1) {
-            let told: Vec<String> = crew.iter().map(|at| tell(&way, *at)).collect();
-            if told.iter().any(|one| *one != told[0]) {
-                longer.extend(crew.into_iter().zip(told));
+        for group in same.into_values().filter(|group| group.len() > 1) {
+            let described: Vec<String> = group.iter().map(|at| describe(&label, *at)).collect();
+            if described.iter().any(|one| *one != described[0]) {
+                longer.extend(group.into_iter().zip(described));
             }
         }
         for (at, more) in longer.into_iter().filter(|(_, more)| !more.is_empty()) {
@@ -103,7 +103,7 @@ fn disambiguate<W>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MadeAt;
+    use crate::SourceLine;
 
     fn run(rank: u32, dataset: &str, recording: &str) -> Run {
         Run::new(RunInfo {
@@ -153,13 +153,13 @@ mod tests {
         ];
         let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
         assert_eq!(names(&all)[1], "rank 0 · a · shuffle=False");
-        let crews = [vec![0, 2], vec![1, 3]];
+        let groups = [vec![0, 2], vec![1, 3]];
         let titles = ["a · shuffle=True", "a · shuffle=False"];
-        assert_eq!(crew_names(&all, &crews), titles);
+        assert_eq!(group_names(&all, &groups), titles);
         runs = vec![of(0, true, 32), of(0, true, 64), of(0, true, 64)];
         let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
         assert_eq!(
-            crew_names(&all, &[vec![0], vec![1], vec![2]]),
+            group_names(&all, &[vec![0], vec![1], vec![2]]),
             [
                 "a · batch_size=32",
                 "a · batch_size=64 · from loader 1 on",
@@ -175,7 +175,7 @@ mod tests {
             let mut info = RunInfo {
                 dataset: "D of 256 samples in train.py".to_owned(),
                 dataset_len: Some(256),
-                made_at: Some(MadeAt {
+                made_at: Some(SourceLine {
                     file: "train.py".to_owned(),
                     line: 13,
                     name: "train.py:13".to_owned(),
@@ -198,11 +198,11 @@ mod tests {
             (&|info| info.role = "val".to_owned(), "val"),
             (&|_| (), "loader 1"),
         ];
-        for (change, told) in changes {
+        for (change, described) in changes {
             let runs = [line(&|_| ()), line(change)];
             let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
             let found = names(&all);
-            assert_eq!(found[1], format!("train.py:13 · {told}"));
+            assert_eq!(found[1], format!("train.py:13 · {described}"));
             assert_ne!(found[0], found[1]);
         }
         let all: Vec<Run> = changes.iter().map(|(change, _)| line(change)).collect();

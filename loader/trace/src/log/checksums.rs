@@ -16,7 +16,7 @@ pub(super) const CHUNK: usize = 16 << 10;
 
 #[cfg(not(target_family = "wasm"))]
 /// Maximum size, bytes. Longer skippable frames are from other programs, because a frame ends after 8 MiB of text and a line.
-pub(super) const LONGEST: usize = 32 << 10;
+pub(super) const MAX_LEN: usize = 32 << 10;
 
 /// Size of the fixed fields, bytes: tag, chunk length, first line, number of lines, length of the text.
 const FIXED: usize = 4 + 4 + 3 * 8;
@@ -85,20 +85,20 @@ impl Checksums {
 
 /// Incremental checksums of a frame during writing.
 #[derive(Debug, Default)]
-pub(super) struct Summing {
+pub(super) struct ChecksumBuilder {
     done: Checksums,
     hasher: Hasher,
     in_chunk: usize,
 }
 
-impl Summing {
+impl ChecksumBuilder {
     /// Counts a line that begins in the frame.
     pub fn begin_line(&mut self) {
         self.done.lines += 1;
     }
 
     /// Adds text of lines, with line ends.
-    pub fn text(&mut self, mut text: &[u8]) {
+    pub fn update(&mut self, mut text: &[u8]) {
         self.done.length += text.len() as u64;
         while !text.is_empty() {
             let (now, later) = text.split_at(text.len().min(CHUNK - self.in_chunk));
@@ -139,14 +139,14 @@ mod tests {
 
     #[test]
     fn checksums_round_trip_and_detect_damage() {
-        let mut summing = Summing::default();
+        let mut builder = ChecksumBuilder::default();
         let text = b"0123456789abcde\n".repeat(CHUNK / 8);
         for line in text.chunks(1600) {
-            summing.begin_line();
-            summing.text(line);
+            builder.begin_line();
+            builder.update(line);
         }
-        summing.text(b"\n");
-        let sums = summing.finish(17);
+        builder.update(b"\n");
+        let sums = builder.finish(17);
         assert_eq!((sums.first_line, sums.length), (17, 2 * CHUNK as u64 + 1));
         let of_chunks: Vec<u32> = text
             .chunks(CHUNK)
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(Checksums::parse(&bytes[8..at]), None);
         }
         // The next frame starts with empty checksums.
-        summing.text(b"x\n");
-        assert_eq!(summing.finish(18).chunks, [crc32fast::hash(b"x\n")]);
+        builder.update(b"x\n");
+        assert_eq!(builder.finish(18).chunks, [crc32fast::hash(b"x\n")]);
     }
 }

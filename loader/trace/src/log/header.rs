@@ -13,7 +13,7 @@ const PLAIN: u64 = 1;
 
 /// Kind of recording, as its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading<'a> {
+pub enum RecordingKind<'a> {
     /// Complete recording.
     Plain,
     /// Incomplete recording: older data is reduced to sums, or some batches were omitted.
@@ -41,30 +41,30 @@ pub(super) struct Header {
 
 impl Header {
     pub fn plain() -> Self {
-        Self::of(Heading::Plain)
+        Self::of(RecordingKind::Plain)
     }
 
-    pub fn of(heading: Heading<'_>) -> Self {
+    pub fn of(kind: RecordingKind<'_>) -> Self {
         let mut header = Self {
             loadscope: FORMAT_VERSION,
             writer: concat!("loadscope ", env!("CARGO_PKG_VERSION")).to_owned(),
             parts: None,
             part: None,
         };
-        match heading {
-            Heading::Plain => header.loadscope = PLAIN,
-            Heading::Limited => {}
-            Heading::InParts(folder) => header.parts = Some(folder.to_owned()),
-            Heading::Part(number) => header.part = Some(number),
+        match kind {
+            RecordingKind::Plain => header.loadscope = PLAIN,
+            RecordingKind::Limited => {}
+            RecordingKind::InParts(folder) => header.parts = Some(folder.to_owned()),
+            RecordingKind::Part(number) => header.part = Some(number),
         }
         header
     }
 
-    /// Returns the heading for a copy of the recording in one file.
-    pub fn of_copies(&self) -> Heading<'static> {
+    /// Returns the kind of a copy of the recording in one file.
+    pub fn kind_of_copy(&self) -> RecordingKind<'static> {
         match self.loadscope {
-            PLAIN => Heading::Plain,
-            _ => Heading::Limited,
+            PLAIN => RecordingKind::Plain,
+            _ => RecordingKind::Limited,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{Event, LogError, brief};
 use loadscope_words::{json_error, say};
 
 /// Parses any valid line. Returns `None` for an empty line.
-pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
+pub(super) fn parse_line(line: &[u8]) -> Result<Option<Event>, String> {
     let text = line.trim_ascii();
     if text.is_empty() {
         return Ok(None);

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 use std::mem::take;
 
 use super::MAX_LINE;
-use super::line::{thorough, too_long};
-use super::quick::Quick;
+use super::fast_parser::FastParser;
+use super::line::{parse_line, too_long};
 use super::read::LogReader;
 use crate::{Event, LogError};
 
@@ -29,7 +29,7 @@ pub struct Lines {
     /// Error of reading after these lines.
     failed: Option<io::Error>,
     packed: bool,
-    quick: Quick,
+    fast_parser: FastParser,
 }
 
 /// Events of a block of lines.
@@ -124,7 +124,7 @@ impl Lines {
         let mut rest = &self.bytes[..self.used];
         while !rest.is_empty() {
             parsed.lines += 1;
-            if let Some((event, length)) = self.quick.parse(rest) {
+            if let Some((event, length)) = self.fast_parser.parse(rest) {
                 parsed.events.push(event);
                 rest = &rest[length..];
                 continue;
@@ -136,7 +136,7 @@ impl Lines {
                 parsed.fail(too_long(parsed.lines, MAX_LINE));
                 return parsed;
             }
-            match thorough(line) {
+            match parse_line(line) {
                 Ok(event) => parsed.events.extend(event),
                 // The program stopped while it wrote the last line.
                 Err(_) if end.is_none() && self.is_last => parsed.cut = true,
@@ -152,7 +152,7 @@ impl Lines {
             parsed.failed = Some(too_long(parsed.lines, MAX_LINE));
         }
         if let Some(cause) = take(&mut self.failed) {
-            parsed.failed = Some(LogError::reading(cause, parsed.lines, self.packed));
+            parsed.failed = Some(LogError::from_read(cause, parsed.lines, self.packed));
         }
         parsed
     }

@@ -98,13 +98,13 @@ impl Merge {
     }
 
     /// Passes on the events that no earlier event is expected to follow. Also passes on the oldest events while too much is held.
-    pub fn ripe(&mut self, each: impl FnMut(&Event)) {
-        self.hand_on(self.newest - SORT_WINDOW, MAX_HELD, each);
+    pub fn drain_ready(&mut self, each: impl FnMut(&Event)) {
+        self.drain_until(self.newest - SORT_WINDOW, MAX_HELD, each);
     }
 
     /// Passes on all remaining events, after the last block.
-    pub fn rest(&mut self, each: impl FnMut(&Event)) {
-        self.hand_on(Nanos::MAX, usize::MAX, each);
+    pub fn drain_all(&mut self, each: impl FnMut(&Event)) {
+        self.drain_until(Nanos::MAX, usize::MAX, each);
     }
 
     /// Returns the number of events that arrived too late to be sorted. Their time is set to that of their predecessor.
@@ -112,9 +112,9 @@ impl Merge {
         self.late
     }
 
-    fn hand_on(&mut self, until: Nanos, most: usize, mut each: impl FnMut(&Event)) {
+    fn drain_until(&mut self, until: Nanos, most: usize, mut each: impl FnMut(&Event)) {
         let (last, late) = (&mut self.last, &mut self.late);
-        let mut hand_on = |event: &mut Event| {
+        let mut emit = |event: &mut Event| {
             *late += u64::from(event.at < *last);
             *last = event.at.max(*last);
             event.at = *last;
@@ -135,7 +135,7 @@ impl Merge {
                 }
                 if let Some(Reverse(mut straggler)) = self.stragglers.pop() {
                     self.weight -= straggler.weight;
-                    hand_on(&mut straggler.event);
+                    emit(&mut straggler.event);
                 }
                 continue;
             }
@@ -152,7 +152,7 @@ impl Merge {
             if count == 0 {
                 return;
             }
-            rest[..count].iter_mut().for_each(&mut hand_on);
+            rest[..count].iter_mut().for_each(&mut emit);
             self.weight -= count * block.weight;
             block.next += count;
             if block.next == block.events.len() {
@@ -200,10 +200,10 @@ mod tests {
                 let after = rest.split_off((*size).min(rest.len()));
                 merge.push(rest, 100);
                 rest = after;
-                merge.ripe(|e| out.push(e.clone()));
+                merge.drain_ready(|e| out.push(e.clone()));
             }
             merge.push(rest, 100);
-            merge.rest(|e| out.push(e.clone()));
+            merge.drain_all(|e| out.push(e.clone()));
             prop_assert_eq!(merge.late(), 0);
             prop_assert_eq!(merge.weight, 0);
             prop_assert_eq!(out, single);
@@ -217,10 +217,10 @@ mod tests {
         for k in 0..10 {
             // Times do not advance, and the last event belongs first.
             merge.push(vec![event(5, k), event(5, k), event(4, k)], 3 << 22);
-            merge.ripe(|_| count += 1);
+            merge.drain_ready(|_| count += 1);
             assert!(merge.weight <= MAX_HELD, "{}", merge.weight);
         }
-        merge.rest(|_| count += 1);
+        merge.drain_all(|_| count += 1);
         assert_eq!((count, merge.weight), (30, 0));
         assert!(merge.late() > 0);
     }

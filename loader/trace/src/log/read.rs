@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ZSTD_MAGIC;
-use super::chain::Chain;
-use super::counted::Counted;
-use super::header::{Header, Heading};
-use super::line::{thorough, too_long};
-use super::quick::Quick;
-use super::unpack::Unpacked;
+use super::counting_reader::CountingReader;
+use super::decompress::ZstdReader;
+use super::fast_parser::FastParser;
+use super::header::{Header, RecordingKind};
+use super::line::{parse_line, too_long};
+use super::parts_reader::PartsReader;
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
 use crate::{Event, LogError, Sorter};
 use loadscope_words::say;
 
-/// Iterator over the events of a recording. At the end, [`LogReader::was_cut`] returns whether the file is truncated.
+/// Iterator over the events of a recording. At the end, [`LogReader::is_truncated`] returns whether the file is truncated.
 pub struct LogReader {
     consumed: Arc<AtomicU64>,
     pub(super) input: BufReader<Box<dyn Read + Send>>,
@@ -33,7 +33,7 @@ pub struct LogReader {
     pub(super) is_through: bool,
     /// True if the input is compressed.
     pub(super) packed: bool,
-    quick: Quick,
+    fast_parser: FastParser,
     header: Header,
     /// Total size of the recording's parts in bytes, if any.
     size: Option<u64>,
@@ -59,9 +59,9 @@ impl LogReader {
     /// Reads the parts of the recording at `path` in `folder` as one recording.
     fn of_parts(path: &Path, folder: &str, header: &[u8]) -> Result<Self, LogError> {
         let consumed = Arc::new(AtomicU64::new(0));
-        let chain = Chain::open(path, folder, header, Arc::clone(&consumed))?;
-        let size = Some(chain.size);
-        let mut reader = Self::begin(Box::new(chain), consumed, true)?;
+        let parts = PartsReader::open(path, folder, header, Arc::clone(&consumed))?;
+        let size = Some(parts.size);
+        let mut reader = Self::begin(Box::new(parts), consumed, true)?;
         reader.size = size;
         Ok(reader)
     }
@@ -71,9 +71,9 @@ impl LogReader {
         self.header.parts.as_deref()
     }
 
-    /// Returns the heading for a copy of the recording in one file.
-    pub fn heading(&self) -> Heading<'static> {
-        self.header.of_copies()
+    /// Returns the kind of a copy of the recording in one file.
+    pub fn recording_kind(&self) -> RecordingKind<'static> {
+        self.header.kind_of_copy()
     }
 
     /// Returns the total size of the opened parts in bytes, if any.
@@ -86,14 +86,14 @@ impl LogReader {
     /// # Errors
     /// The input is not a recording of a supported version.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, LogError> {
-        let failed = |cause| LogError::reading(cause, 0, false);
+        let failed = |cause| LogError::from_read(cause, 0, false);
         let consumed = Arc::new(AtomicU64::new(0));
-        let counted = Counted::new(input, Arc::clone(&consumed));
+        let counted = CountingReader::new(input, Arc::clone(&consumed));
         let mut input = BufReader::with_capacity(1 << 18, counted);
         let start = input.fill_buf().map_err(failed)?;
         let packed = start.starts_with(&ZSTD_MAGIC);
         let plain: Box<dyn Read + Send> = if packed {
-            Box::new(Unpacked::new(input).map_err(failed)?)
+            Box::new(ZstdReader::new(input).map_err(failed)?)
         } else {
             Box::new(input)
         };
@@ -117,7 +117,7 @@ impl LogReader {
             rest: Vec::new(),
             is_through: false,
             packed,
-            quick: Quick::default(),
+            fast_parser: FastParser::default(),
             header: Header::plain(),
             size: None,
         };
@@ -154,7 +154,7 @@ impl LogReader {
     }
 
     /// Returns true if the file ended in the middle of a line or of a compressed block. Everything before it was read.
-    pub fn was_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.cut
     }
 
@@ -173,7 +173,7 @@ impl LogReader {
                 self.cut = true;
                 return Ok(false);
             }
-            Err(cause) => return Err(LogError::reading(cause, self.lines, self.packed)),
+            Err(cause) => return Err(LogError::from_read(cause, self.lines, self.packed)),
         }
         self.lines += 1;
         self.length = self.line.len();
@@ -185,7 +185,7 @@ impl LogReader {
 
     fn next_event(&mut self) -> Result<Option<Event>, LogError> {
         loop {
-            if let Some((event, length)) = self.quick.parse(self.input.buffer()) {
+            if let Some((event, length)) = self.fast_parser.parse(self.input.buffer()) {
                 self.input.consume(length);
                 self.lines += 1;
                 self.length = length;
@@ -195,7 +195,7 @@ impl LogReader {
                 return Ok(None);
             }
             let ends_here = !self.line.ends_with(b"\n");
-            return match thorough(&self.line) {
+            return match parse_line(&self.line) {
                 Ok(None) => continue,
                 Ok(event) => Ok(event),
                 // The program stopped while it wrote the last line.

@@ -8,19 +8,19 @@ use std::io::{Read, Seek};
 use crate::LogError;
 use loadscope_words::say;
 
+mod compressed_reader;
 mod damage;
-mod judge;
-mod packed;
+mod line_filter;
 mod source;
 mod splitter;
 
 pub use damage::{Damage, Gap};
-pub use judge::KeptLine;
+pub use line_filter::KeptLine;
 
-use judge::{Judge, Trust};
-use packed::Packed;
+use compressed_reader::CompressedReader;
+use line_filter::{LineFilter, Trust};
 use source::{Found, Source};
-use splitter::{Piece, Splitter};
+use splitter::{LinePart, Splitter};
 
 /// Bytes that are searched for frames if a file does not begin with one.
 const HEAD: u64 = 1 << 20;
@@ -45,17 +45,17 @@ pub fn repair<R: Read + Seek>(
             Found::Frame(_) | Found::Checksums(..)
         );
     for packed in [may_be_packed, !may_be_packed] {
-        let mut judge = Judge::new(&mut keep, packed);
+        let mut line_filter = LineFilter::new(&mut keep, packed);
         if may_be_packed && !packed {
             // Uncompressed lines in a compressed recording are not trusted, because no checksum covers them.
-            judge.trust = Trust::Damaged;
+            line_filter.trust = Trust::Damaged;
         }
         match packed {
-            true => Packed::new(&mut source, &mut judge).read()?,
-            false => plain(&mut source, &mut judge)?,
+            true => CompressedReader::new(&mut source, &mut line_filter).read()?,
+            false => plain(&mut source, &mut line_filter)?,
         }
-        if judge.has_any() {
-            return Ok(judge.finish());
+        if line_filter.has_any() {
+            return Ok(line_filter.finish());
         }
     }
     Err(LogError::NotALog {
@@ -64,9 +64,12 @@ pub fn repair<R: Read + Seek>(
 }
 
 /// Reads an uncompressed recording.
-fn plain<R: Read + Seek>(source: &mut Source<R>, judge: &mut Judge<'_>) -> Result<(), LogError> {
+fn plain<R: Read + Seek>(
+    source: &mut Source<R>,
+    line_filter: &mut LineFilter<'_>,
+) -> Result<(), LogError> {
     let mut splitter = Splitter::default();
-    let mut each = |piece: Piece<'_>| judge.piece(piece, None);
+    let mut each = |piece: LinePart<'_>| line_filter.filter_line(piece, None);
     source.rewind(0)?;
     loop {
         let bytes = source.next_bytes(u64::MAX)?;

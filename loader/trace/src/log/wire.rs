@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime};
 use crate::{
-    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
-    Stage, Sums, WorkerId,
+    AsideKind, BatchId, Fact, Field, Level, Message, Nanos, RandomStates, Retention, RunId,
+    RunInfo, Stage, Sums, WorkerId,
 };
 
 mod past;
@@ -193,7 +193,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn of_generators(event: &Event, of: &Generators) -> Self {
+    fn of_random_states(event: &Event, of: &RandomStates) -> Self {
         Self {
             numpy: of.numpy,
             python: of.python,
@@ -232,7 +232,7 @@ impl<'a> Line<'a> {
                 os_id: os_id.map(u64::from),
                 ..Self::of_worker(event, Name::WorkerEnded, *worker)
             },
-            EventKind::WorkerSeeded(of) => Self::of_generators(event, of),
+            EventKind::WorkerSeeded(of) => Self::of_random_states(event, of),
             EventKind::Dispatched(d) => Self {
                 worker: d.worker,
                 indices: Some(Cow::Borrowed(&d.indices)),
@@ -284,7 +284,7 @@ impl<'a> Line<'a> {
             of: Some(p.part),
             cpu: Some(p.cpu),
             core_wait: p.core_wait,
-            beside: p.beside,
+            beside: p.other_threads,
             ..Self::of_batch(event, Name::Processor, p.batch)
         }
     }

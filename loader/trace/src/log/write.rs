@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::frames::Frames;
-use super::header::{Header, Heading};
-use super::usual;
+use super::fast_writer;
+use super::frames::FrameWriter;
+use super::header::{Header, RecordingKind};
 use super::wire::Line;
 use crate::{Event, LogError};
 
@@ -34,14 +34,14 @@ const BUFFER: usize = 64 << 10;
 
 enum Sink<W: Write> {
     Plain(BufWriter<W>),
-    Zstd(Box<Frames<W>>),
+    Zstd(Box<FrameWriter<W>>),
 }
 
 impl<W: Write> Sink<W> {
-    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+    fn write_line(&mut self, line: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(w) => w.write_all(line),
-            Self::Zstd(w) => w.line(line),
+            Self::Zstd(w) => w.write_line(line),
         }
     }
 
@@ -80,20 +80,20 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
-        Self::headed(writer, compression, Heading::Plain)
+        Self::with_header(writer, compression, RecordingKind::Plain)
     }
 
-    /// Starts a recording with another heading. For a copy, pass [`LogReader::heading`](super::LogReader::heading) of the original.
+    /// Starts a recording of another kind. For a copy, pass [`LogReader::recording_kind`](super::LogReader::recording_kind) of the original.
     ///
     /// # Errors
     /// `writer` fails.
-    pub fn headed(
+    pub fn with_header(
         writer: W,
         compression: Compression,
-        heading: Heading<'_>,
+        kind: RecordingKind<'_>,
     ) -> Result<Self, LogError> {
-        let mut log = Self::for_copies(writer, compression)?;
-        log.put(&Header::of(heading))?;
+        let mut log = Self::without_header(writer, compression)?;
+        log.write_json_line(&Header::of(kind))?;
         Ok(log)
     }
 
@@ -101,11 +101,11 @@ impl<W: Write> LogWriter<W> {
     ///
     /// # Errors
     /// Memory for the compressor cannot be allocated.
-    pub fn for_copies(writer: W, compression: Compression) -> Result<Self, LogError> {
+    pub fn without_header(writer: W, compression: Compression) -> Result<Self, LogError> {
         let sink = match compression {
             Compression::None => Sink::Plain(BufWriter::with_capacity(BUFFER, writer)),
             Compression::Zstd => {
-                let frames = Frames::new(writer).map_err(|cause| LogError::Io {
+                let frames = FrameWriter::new(writer).map_err(|cause| LogError::Io {
                     doing: "write",
                     lines: 0,
                     cause,
@@ -122,9 +122,9 @@ impl<W: Write> LogWriter<W> {
 
     /// Sets the frame size. Each frame ends with the line that reaches this number of uncompressed bytes.
     #[must_use]
-    pub fn with_frames_of(mut self, bytes: u64) -> Self {
+    pub fn with_frame_size(mut self, bytes: u64) -> Self {
         if let Sink::Zstd(frames) = &mut self.sink {
-            frames.most = bytes;
+            frames.max_frame = bytes;
         }
         self
     }
@@ -135,13 +135,13 @@ impl<W: Write> LogWriter<W> {
     /// The disk is full or the pipe is closed.
     pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
         self.line.clear();
-        if !usual::put(event, &mut self.line) {
-            return self.put(&Line::of(event));
+        if !fast_writer::write_line(event, &mut self.line) {
+            return self.write_json_line(&Line::of(event));
         }
         self.end_line()
     }
 
-    fn put(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
+    fn write_json_line(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
         self.line.clear();
         let made = serde_json::to_writer(&mut self.line, value).map_err(io::Error::from);
         self.checked(made)?;
@@ -150,7 +150,7 @@ impl<W: Write> LogWriter<W> {
 
     fn end_line(&mut self) -> Result<(), LogError> {
         self.line.push(b'\n');
-        let written = self.sink.line(&self.line);
+        let written = self.sink.write_line(&self.line);
         self.checked(written)?;
         self.lines += 1;
         Ok(())
@@ -206,8 +206,8 @@ impl<W: Write> LogWriter<W> {
 ///
 /// # Errors
 /// Serialization fails.
-pub fn line_of(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
-    if usual::put(event, text) {
+pub fn format_event(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
+    if fast_writer::write_line(event, text) {
         return Ok(());
     }
     serde_json::to_writer(text, &Line::of(event)).map_err(|cause| LogError::Io {

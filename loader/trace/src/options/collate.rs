@@ -23,11 +23,11 @@ pub enum Collate {
 
 impl Collate {
     /// Valid texts, for error messages.
-    pub const POSSIBLE: &str = "default, list, pad, pad:VALUE or concat";
+    pub const SYNTAX: &str = "default, list, pad, pad:VALUE or concat";
 
     /// Returns the effective function for a dataset, given by its option text.
     #[must_use]
-    pub fn in_force(self, dataset: &str) -> Self {
+    pub fn resolve(self, dataset: &str) -> Self {
         let word = dataset.trim_start().split(':').next().unwrap_or_default();
         match (self, word) {
             (Self::Fitting, "voc" | "coco") => Self::List,
@@ -88,13 +88,13 @@ impl fmt::Display for Collate {
 
 /// Error for an unknown collate function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown collate function '{0}'. Valid: {possible}", possible = Collate::POSSIBLE)]
-pub struct NoCollate(String);
+#[error("unknown collate function '{0}'. Valid: {possible}", possible = Collate::SYNTAX)]
+pub struct ParseCollateError(String);
 
 impl FromStr for Collate {
-    type Err = NoCollate;
+    type Err = ParseCollateError;
 
-    fn from_str(text: &str) -> Result<Self, NoCollate> {
+    fn from_str(text: &str) -> Result<Self, ParseCollateError> {
         Ok(match text.trim() {
             "" => Self::Fitting,
             "default" => Self::Stack,
@@ -108,7 +108,7 @@ impl FromStr for Collate {
                 match value.filter(|value| value.is_finite()) {
                     // Adding zero converts −0 to 0.
                     Some(value) => Self::Pad(value + 0.0),
-                    None => return Err(NoCollate(other.to_owned())),
+                    None => return Err(ParseCollateError(other.to_owned())),
                 }
             }
         })
@@ -155,10 +155,10 @@ mod tests {
 
     #[test]
     fn an_unset_collate_function_fits_the_dataset() {
-        let of = |dataset| Collate::Fitting.in_force(dataset);
+        let of = |dataset| Collate::Fitting.resolve(dataset);
         assert_eq!(of("voc:a"), Collate::List);
         assert_eq!(of("text:a,vocab=b"), Collate::Pad(0.0));
         assert_eq!(of("digits"), Collate::Stack);
-        assert_eq!(Collate::Concat.in_force("voc:a"), Collate::Concat);
+        assert_eq!(Collate::Concat.resolve("voc:a"), Collate::Concat);
     }
 }

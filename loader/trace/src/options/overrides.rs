@@ -82,7 +82,7 @@ impl Overrides {
 
     /// Returns the overrides that differ from a loader's actual `options`. Arguments without effect are ignored, such as `prefetch_factor`
     /// without workers.
-    pub fn missed_by(&self, options: &RunOptions) -> Vec<&'static str> {
+    pub fn not_applied_in(&self, options: &RunOptions) -> Vec<&'static str> {
         let works = options.num_workers > 0;
         let pins = options.pin_memory != PinMemory::Off;
         let context = self.multiprocessing_context.map(StartMethod::name);
@@ -158,10 +158,10 @@ mod tests {
             ..Overrides::default()
         };
         let mut options = RunOptions::default();
-        assert!(wanted.missed_by(&options).is_empty());
+        assert!(wanted.not_applied_in(&options).is_empty());
         options.num_workers = 2;
         assert_eq!(
-            wanted.missed_by(&options),
+            wanted.not_applied_in(&options),
             ["num_workers", "prefetch_factor", "persistent_workers"]
         );
         let default = Overrides {
@@ -169,6 +169,6 @@ mod tests {
             in_order: Some(true),
             ..Overrides::default()
         };
-        assert!(default.missed_by(&options).is_empty());
+        assert!(default.not_applied_in(&options).is_empty());
     }
 }

@@ -44,7 +44,7 @@ impl RunOptions {
         if let Some(factor) = self.prefetch_factor {
             flag(true, &format!("prefetch_factor={factor}"));
         }
-        let collate = self.collate.in_force(&self.dataset).python();
+        let collate = self.collate.resolve(&self.dataset).python();
         if let Some((_, name)) = &collate {
             flag(true, &format!("collate_fn={name}"));
         }

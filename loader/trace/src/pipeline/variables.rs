@@ -12,7 +12,7 @@ impl Pipeline<'_> {
 
     /// Returns the tasks whose batches are on their way or held.
     pub(super) fn pending(&self) -> Vec<TaskInfo> {
-        let pending = self.flying.iter().filter_map(|f| {
+        let pending = self.in_flight.iter().filter_map(|f| {
             let batch = &self.run.batches[f.batch as usize];
             let was_kept = f.stage == Stage::Held || (f.stage == Stage::Ready && batch.was_held);
             let is_pending = f.stage < Stage::Held || was_kept;

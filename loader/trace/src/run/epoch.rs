@@ -26,7 +26,7 @@ pub struct Epoch {
 impl Epoch {
     /// Returns true if this transition discarded a batch because the stream of its worker or the worker itself had ended. Such a discard
     /// does not mean that the epoch was stopped early.
-    pub fn gave_up(&self, transition: usize) -> bool {
+    pub fn is_unanswered_discard(&self, transition: usize) -> bool {
         let is_it = |at: u32| at as usize == transition;
         self.exhausted.iter().any(|(at, _)| is_it(*at)) || self.lost.iter().any(|at| is_it(*at))
     }

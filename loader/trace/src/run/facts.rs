@@ -3,7 +3,7 @@ use crate::{BatchId, Fact, Misfit, Nanos};
 use loadscope_column::Column;
 
 impl Run {
-    pub(super) fn learn(&mut self, at: Nanos, fact: &Fact) {
+    pub(super) fn apply_fact(&mut self, at: Nanos, fact: &Fact) {
         if let Fact::EarlierWorkers { .. } = fact {
             let running = self.running.values().flatten().copied();
             for worker in running.collect::<Vec<_>>() {

@@ -10,7 +10,7 @@ use crate::event::Fetched;
 const MAX_STAGE_LISTS: usize = 256;
 
 impl Run {
-    pub(super) fn fetched(&mut self, at: Nanos, fetched: &Fetched) {
+    pub(super) fn apply_fetched(&mut self, at: Nanos, fetched: &Fetched) {
         let row = self.row(fetched.batch);
         // Only once per batch, even for a batch without samples.
         let Some(row) = row.filter(|row| !self.batches[*row].is_measured()) else {

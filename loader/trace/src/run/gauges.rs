@@ -6,15 +6,15 @@ use crate::{GaugeKind, Lane, Nanos, Series};
 use loadscope_column::Column;
 
 /// Maximum number of parts. A pipeline has a few. More indicate a faulty source.
-const MOST_PARTS: usize = 1024;
+const MAX_PARTS: usize = 1024;
 
 impl Run {
-    pub(super) fn measured(&mut self, at: Nanos, gauge: &Gauge) {
+    pub(super) fn apply_gauge(&mut self, at: Nanos, gauge: &Gauge) {
         let series = match &gauge.part {
             None => self.gauges.entry((gauge.lane, gauge.what)).or_default(),
             Some(name) => {
                 let known = self.parts.iter().position(|p| p == name);
-                if known.is_none() && self.parts.len() >= MOST_PARTS {
+                if known.is_none() && self.parts.len() >= MAX_PARTS {
                     self.inconsistent += 1;
                     return;
                 }

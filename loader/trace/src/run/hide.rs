@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{Hidden, Run};
 use crate::batch::{Batch, Extent};
-use crate::keyframe::Flying;
-use crate::pipeline::flying;
+use crate::keyframe::InFlightBatch;
+use crate::pipeline::in_flight;
 use crate::{BatchId, Level, Moment, Nanos, Stage, Wait};
 
 /// Maximum number of errors and sample times after the moment that are checked. They can concern a batch that finished before the moment.
@@ -58,14 +58,14 @@ impl Run {
         run.hidden = Some(Hidden { moment, whole });
         let step = moment.step.min(run.transitions.len());
         let at = moment.at;
-        let flying = flying(&run, step);
-        let training = flying.iter().filter(|f| f.stage == Stage::Training);
+        let in_flight = in_flight(&run, step);
+        let training = in_flight.iter().filter(|f| f.stage == Stage::Training);
         run.training = training.map(|f| f.batch).collect();
         run.hide_waits(step, at);
         run.hide_measured(at);
         run.hide_ticks(step, at);
         let rows = run.batches.partition_point(|b| (b.first as usize) < step);
-        run.hide_batches(step, at, rows, &flying);
+        run.hide_batches(step, at, rows, &in_flight);
         run.hide_phases(step, at, rows);
         run.lanes.hide_after(at);
         run.transitions.truncate(step);
@@ -154,11 +154,11 @@ impl Run {
     }
 
     /// Hides all batches after the first `rows`.
-    fn hide_batches(&mut self, step: usize, at: Nanos, rows: usize, flying: &[Flying]) {
+    fn hide_batches(&mut self, step: usize, at: Nanos, rows: usize, in_flight: &[InFlightBatch]) {
         let ended = self.yields.all().len().saturating_sub(self.training.len());
         self.steps.truncate(ended, at);
         self.dispatched.truncate(rows);
-        for f in flying {
+        for f in in_flight {
             let row = f.batch as usize;
             let Some(now) = self.batches.get(row) else {
                 continue;

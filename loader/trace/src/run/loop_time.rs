@@ -11,7 +11,7 @@ use crate::{Activity, Lane, Nanos, Origin, Past, Stage};
 
 /// Time of the program outside of the loader's loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct TimeOutsideLoop {
     /// Other work in training steps. Kinds that did not occur are missing.
     pub asides: BTreeMap<AsideKind, Nanos>,
     /// Time between epochs, and after the last step of an epoch.
@@ -35,7 +35,7 @@ impl Run {
     pub fn trained(&self) -> Nanos {
         if self.iterates_per_batch() {
             // The program trains between the iterators.
-            let steps = self.lasted() - self.waited() - self.opening() - self.in_asides();
+            let steps = self.duration() - self.waited() - self.opening() - self.in_asides();
             return steps.max(Nanos::ZERO);
         }
         let longest = self.steps.longest().unwrap_or(Nanos::MAX);
@@ -55,7 +55,7 @@ impl Run {
         if self.iterates_per_batch() {
             let waited = self
                 .spent(Lane::Trainer, start, until)
-                .of(Activity::Waiting);
+                .time_in(Activity::Waiting);
             let step = until - start - waited - self.steps.left_out_within(start, until);
             return step.max(Nanos::ZERO);
         }
@@ -78,10 +78,10 @@ impl Run {
     }
 
     /// Returns the time between the first and last epoch that is not in [`Run::in_loop`], by kind.
-    pub fn left_out(&self) -> LeftOut {
+    pub fn time_outside_loop(&self) -> TimeOutsideLoop {
         let asides = AsideKind::iter().map(|kind| (kind, self.steps.left_out(kind)));
-        let between = self.lasted() - self.in_loop() - self.in_asides();
-        LeftOut {
+        let between = self.duration() - self.in_loop() - self.in_asides();
+        TimeOutsideLoop {
             asides: asides.filter(|(_, time)| time.0 > 0).collect(),
             between: between.max(Nanos::ZERO),
         }
@@ -101,12 +101,12 @@ impl Run {
     }
 
     /// Returns the number of epochs that yielded only one of several batches.
-    pub fn single_batches(&self) -> usize {
+    pub fn single_batch_epochs(&self) -> usize {
         self.singles.len()
     }
 
     /// Returns the time from the first epoch, or from the start of complete data, to the end of the last epoch.
-    fn lasted(&self) -> Nanos {
+    fn duration(&self) -> Nanos {
         let (Some(first), Some(last)) = (self.epochs.first(), self.epochs.last()) else {
             return Nanos::ZERO;
         };
@@ -130,7 +130,7 @@ impl Run {
     }
 
     /// Records other work of the program in the step.
-    pub(super) fn put_aside(&mut self, at: Nanos, aside: &Aside) {
+    pub(super) fn apply_aside(&mut self, at: Nanos, aside: &Aside) {
         if let Some(step) = &mut self.step {
             let uncounted = step.aside(at, aside);
             self.steps.leave_out(at, &uncounted);
@@ -138,9 +138,9 @@ impl Run {
     }
 
     /// Ends the step at a call of `next`.
-    pub(super) fn ask_after_step(&mut self, at: Nanos) {
+    pub(super) fn end_step_at_next(&mut self, at: Nanos) {
         if let Some(step) = self.step.take() {
-            let uncounted = step.asked(at, self.turns());
+            let uncounted = step.end_at_next(at, self.training_ends_at_next());
             self.steps.leave_out(at, &uncounted);
         }
     }
@@ -148,7 +148,7 @@ impl Run {
     /// Ends the step at the end of an epoch.
     pub(super) fn leave_loop(&mut self, at: Nanos, epoch: u32) {
         if let Some(step) = self.step.take_if(|step| step.batch().epoch == epoch) {
-            let uncounted = step.left(at, self.turns());
+            let uncounted = step.end_at_loop_end(at, self.training_ends_at_next());
             self.steps.leave_out(at, &uncounted);
             let of_epoch = self.epoch_at.get(&epoch).map(|at| &self.epochs[*at]);
             let is_single = |epoch: &Epoch| {
@@ -163,7 +163,7 @@ impl Run {
     }
 
     /// Returns true if the stage *training* ends before the call of `next` only when the program uses another loader.
-    fn turns(&self) -> bool {
+    fn training_ends_at_next(&self) -> bool {
         matches!(self.info.origin, Origin::Pytorch(_))
     }
 
@@ -197,7 +197,7 @@ impl Run {
     }
 
     /// Ends the time in `iter` at the first call of `next`.
-    pub(super) fn first_asked(&mut self, at: Nanos) {
+    pub(super) fn end_opening(&mut self, at: Nanos) {
         if let Some((start, last)) = self.opened.take() {
             let sum = self.opening() + (last - start);
             self.openings.push((at, sum));
@@ -254,10 +254,10 @@ mod tests {
         let run = run(&steps, 0);
         assert_eq!(run.in_loop(), Nanos(32 * 10 + 31 * 100 + 15_000));
         // The program calls `next` 5 after `iter`, and 5 after each step.
-        let out = LeftOut {
+        let out = TimeOutsideLoop {
             between: Nanos(32 * 5),
-            ..LeftOut::default()
+            ..TimeOutsideLoop::default()
         };
-        assert_eq!(run.left_out(), out);
+        assert_eq!(run.time_outside_loop(), out);
     }
 }

@@ -58,7 +58,7 @@ impl Run {
                 + self.fetches.bytes()
                 + self.steps.bytes()
                 + self.stage_walls.bytes()
-                + self.processor.bytes(),
+                + self.cpu_times.bytes(),
         }
     }
 }

@@ -45,8 +45,8 @@ impl Run {
             }
         }
         self.workers
-            .change_each(|_, worker| worker.was_running = true);
-        self.epochs.change_each(|_, epoch| epoch.has_gap = true);
+            .for_each_mut(|_, worker| worker.was_running = true);
+        self.epochs.for_each_mut(|_, epoch| epoch.has_gap = true);
         if !self.ended {
             self.last = self.last.max(at);
         }

@@ -1,7 +1,7 @@
 //! Starts and ends of epochs, workers and the run.
 
 use super::{Epoch, Run, Worker};
-use crate::event::{EndReason, Generators, WorkerInfo};
+use crate::event::{EndReason, RandomStates, WorkerInfo};
 use crate::{Nanos, Stage, WorkerId};
 
 impl Run {
@@ -23,8 +23,8 @@ impl Run {
     /// Starts an epoch whose batches before `first` are not recorded.
     pub(super) fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
         /// Limit for the first batch, so that later batch numbers do not overflow.
-        const MOST: u32 = u32::MAX / 2;
-        if first > MOST || self.epoch_at.contains_key(&epoch) {
+        const MAX_EPOCH: u32 = u32::MAX / 2;
+        if first > MAX_EPOCH || self.epoch_at.contains_key(&epoch) {
             self.inconsistent += 1;
             return;
         }
@@ -97,7 +97,7 @@ impl Run {
         });
     }
 
-    pub(super) fn seed_worker(&mut self, of: &Generators) {
+    pub(super) fn seed_worker(&mut self, of: &RandomStates) {
         let is_it = |w: &Worker| {
             w.info.worker == of.worker && (of.os_id.is_none() || w.info.os_id == of.os_id)
         };

@@ -1,7 +1,7 @@
 //! Spans of the lanes, and waits of the trainer.
 
 use super::{Run, Wait};
-use crate::keyframe::{Flying, Keyframe};
+use crate::keyframe::{InFlightBatch, Keyframe};
 use crate::{Activity, Lane, Nanos, Span, Stage};
 
 impl Run {
@@ -19,7 +19,7 @@ impl Run {
         ) else {
             return;
         };
-        let rows = self.lanes.of(lane);
+        let rows = self.lanes.get_or_insert(lane);
         match rows.open(at, row, activity) {
             Some(track) => batch.place = Some((lane, track)),
             None => self.inconsistent += 1,
@@ -31,19 +31,19 @@ impl Run {
             self.inconsistent += 1;
             return;
         }
-        self.first_asked(at);
+        self.end_opening(at);
         // The call for the next batch ends the training step.
         if let Some(row) = self.training.first().copied() {
             self.enter(at, row as usize, Stage::Done);
         }
-        self.ask_after_step(at);
+        self.end_step_at_next(at);
         self.waits.push(Wait {
             start: at,
             end: Nanos::MAX,
             batch: None,
             step: self.transitions.len() as u32,
         });
-        let rows = self.lanes.of(Lane::Trainer);
+        let rows = self.lanes.get_or_insert(Lane::Trainer);
         if rows.first_is_free() {
             rows.open(at, Span::NO_BATCH, Activity::Waiting);
         }
@@ -62,10 +62,10 @@ impl Run {
 
     /// Returns a keyframe for the next transition.
     pub(super) fn keyframe(&self) -> Keyframe {
-        let flying = |row: u32| {
+        let entry = |row: u32| {
             let last = self.batches[row as usize].last;
             let transition = self.transitions.get(last as usize)?;
-            Some(Flying {
+            Some(InFlightBatch {
                 batch: row,
                 stage: transition.stage,
                 pinned: self.passed_pin(last),
@@ -73,7 +73,7 @@ impl Run {
             })
         };
         let rows = self.in_flight.iter();
-        let in_flight = rows.filter_map(|row| flying(*row)).collect();
+        let in_flight = rows.filter_map(|row| entry(*row)).collect();
         Keyframe::new(self.transitions.len(), in_flight)
     }
 

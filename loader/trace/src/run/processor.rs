@@ -1,28 +1,28 @@
 //! CPU times of fetches and training steps.
 
 use super::Run;
-use super::times::Computed;
+use super::cpu_times::CpuTime;
 use crate::Stage;
 use crate::event::{Part, ProcessorTime};
 
 impl Run {
-    pub(super) fn processor(&mut self, time: &ProcessorTime) {
+    pub(super) fn apply_processor_time(&mut self, time: &ProcessorTime) {
         let Some(row) = self.row(time.batch) else {
             self.inconsistent += 1;
             return;
         };
-        self.processor.note(row, time);
+        self.cpu_times.note(row, time);
     }
 
     /// Returns the CPU time of `part` of the work on the batch at `row`. `None` if not measured.
-    pub fn computed(&self, row: usize, part: Part) -> Option<Computed> {
+    pub fn cpu_time(&self, row: usize, part: Part) -> Option<CpuTime> {
         let stage = self.batches.get(row)?.stage;
         let is_known = match (self.hidden_after(), part) {
             (None, _) => true,
             (Some(_), Part::Fetch) => stage > Stage::Fetching,
             (Some(_), Part::Step) => stage > Stage::Training,
         };
-        self.processor.get(row, part).filter(|_| is_known)
+        self.cpu_times.get(row, part).filter(|_| is_known)
     }
 }
 
@@ -51,18 +51,18 @@ mod tests {
                 part,
                 cpu: Nanos(cpu),
                 core_wait,
-                beside: None,
+                other_threads: None,
             }))
         };
         tell(time(1, Part::Fetch, 12_000_000, Some(Nanos(500))));
         tell(time(1, Part::Step, 7, None));
         tell(time(9, Part::Step, 7, None));
-        let measured = run.computed(1, Part::Fetch).expect("measured");
+        let measured = run.cpu_time(1, Part::Fetch).expect("measured");
         assert_eq!(measured.cpu, Nanos(12_000_000));
         assert_eq!(measured.core_wait, Some(Nanos(500)));
-        assert_eq!(measured.beside, None);
-        assert_eq!(run.computed(1, Part::Step).map(|c| c.cpu), Some(Nanos(7)));
-        assert_eq!(run.computed(0, Part::Fetch), None);
+        assert_eq!(measured.other_threads, None);
+        assert_eq!(run.cpu_time(1, Part::Step).map(|c| c.cpu), Some(Nanos(7)));
+        assert_eq!(run.cpu_time(0, Part::Fetch), None);
         assert_eq!(run.inconsistent, 1, "a batch that was never dispatched");
     }
 }

@@ -240,7 +240,7 @@ mod tests {
         }
         let all = run.range(Nanos(0), Nanos(1_000));
         assert_eq!((all.batches, all.samples, all.end), (2, 4, Nanos(200)));
-        assert_eq!(all.trainer.of(Activity::Waiting), Nanos(70));
+        assert_eq!(all.trainer.time_in(Activity::Waiting), Nanos(70));
         assert_eq!(all.crew.total(), Nanos(78));
         assert_eq!(all.slowest_batch, Some((0, Nanos(50))));
         let (row, sample) = all.slowest_sample.expect("samples were measured");

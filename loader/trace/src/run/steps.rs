@@ -2,7 +2,7 @@
 
 use strum::IntoEnumIterator as _;
 
-use crate::step::{AsideKind, Before, Uncounted};
+use crate::step::{AsideKind, PreviousSteps, Uncounted};
 use crate::{Nanos, Sums};
 use loadscope_column::Column;
 
@@ -39,8 +39,8 @@ impl Steps {
     }
 
     /// Returns the number and total length of the steps so far, including those in `past`.
-    pub(super) fn before(&self, past: Option<&Sums>) -> Before {
-        let mut before = Before {
+    pub(super) fn before(&self, past: Option<&Sums>) -> PreviousSteps {
+        let mut before = PreviousSteps {
             count: self.lengths.len() as u64,
             time: self.in_stage() - self.uncounted().in_steps,
         };

@@ -1,7 +1,7 @@
 //! Recorded data of a worker.
 
 use crate::Nanos;
-use crate::event::{EndReason, Generators, WorkerInfo};
+use crate::event::{EndReason, RandomStates, WorkerInfo};
 
 /// Worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,5 +17,5 @@ pub struct Worker {
     /// Time and reason of its end.
     pub end: Option<(Nanos, EndReason)>,
     /// Digests of its initial random states, if recorded.
-    pub generators: Option<Generators>,
+    pub generators: Option<RandomStates>,
 }

@@ -8,7 +8,7 @@ impl Spans {
     pub(crate) fn hide_after(&mut self, at: Nanos) {
         let shown = self.spans.partition_point(|s| s.start <= at);
         self.spans.truncate(shown);
-        let blocks = shown.div_ceil(Self::EVERY);
+        let blocks = shown.div_ceil(Self::BLOCK);
         self.ends.truncate(blocks);
         self.longest.truncate(blocks.saturating_sub(1));
         let ends_later = self.spans.last().is_some_and(|s| s.end > at);

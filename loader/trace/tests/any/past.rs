@@ -1,7 +1,7 @@
 //! Random events with reduced data: limits, sums, kept events, states.
 
 use loadscope_trace::{
-    Awaited, Event, EventKind, GaugeKind, GaugeSum, Kept, Lane, Retention, RunId, State, Sums,
+    AwaitedStage, Event, EventKind, GaugeKind, GaugeSum, Kept, Lane, Retention, RunId, State, Sums,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -12,7 +12,11 @@ fn sums() -> impl Strategy<Value = Sums> {
     let counts = any::<[u64; 4]>();
     let times = (time(), time(), time());
     let waited = prop::collection::btree_map(
-        select(vec![Awaited::NotDispatched, Awaited::Queued, Awaited::End]),
+        select(vec![
+            AwaitedStage::NotDispatched,
+            AwaitedStage::Queued,
+            AwaitedStage::End,
+        ]),
         time(),
         0..3,
     );

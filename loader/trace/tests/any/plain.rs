@@ -2,11 +2,11 @@
 
 use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
-    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message,
-    Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions,
-    SampleTiming, Stage, StageTiming, WorkerInfo,
+    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos,
+    OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions,
+    SampleTiming, SourceLine, Stage, StageTiming, WorkerInfo,
 };
-use loadscope_trace::{Clock, ClockBy};
+use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -138,10 +138,14 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
     );
     let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
-    let by = select(vec![ClockBy::Steps, ClockBy::WallClock, ClockBy::Beginning]);
+    let by = select(vec![
+        ClockMethod::Steps,
+        ClockMethod::WallClock,
+        ClockMethod::Beginning,
+    ]);
     let clock = (by, prop::option::of(time())).prop_map(|(by, within)| Clock { by, within });
     let made_at = (text(), any::<u32>(), text());
-    let made_at = made_at.prop_map(|(file, line, name)| MadeAt { file, line, name });
+    let made_at = made_at.prop_map(|(file, line, name)| SourceLine { file, line, name });
     let places = (
         text(),
         text(),
@@ -302,15 +306,15 @@ fn aside() -> impl Strategy<Value = Aside> {
 fn processor() -> impl Strategy<Value = ProcessorTime> {
     let part = select(vec![Part::Fetch, Part::Step]);
     let maybe = || prop::option::of(time());
-    (batch(), part, time(), maybe(), maybe()).prop_map(|(batch, part, cpu, core_wait, beside)| {
-        ProcessorTime {
+    (batch(), part, time(), maybe(), maybe()).prop_map(
+        |(batch, part, cpu, core_wait, other_threads)| ProcessorTime {
             batch,
             part,
             cpu,
             core_wait,
-            beside,
-        }
-    })
+            other_threads,
+        },
+    )
 }
 
 fn fact() -> impl Strategy<Value = Fact> {
@@ -364,7 +368,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]), any::<Option<u32>>())
             .prop_map(|(worker, reason, os_id)| EventKind::WorkerEnded { worker, reason, os_id }),
         1 => (worker(), any::<[Option<u64>; 3]>()).prop_map(|(worker, [os_id, numpy, python])| {
-            EventKind::WorkerSeeded(Box::new(Generators { worker, os_id, numpy, python }))
+            EventKind::WorkerSeeded(Box::new(RandomStates { worker, os_id, numpy, python }))
         }),
         8 => dispatched.prop_map(|(batch, worker, indices)| {
             EventKind::Dispatched(Box::new(Dispatch { batch, worker, indices }))

@@ -90,7 +90,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
     let left = run.left_loop(epoch);
     let waited = |from, until| {
         let trainer = run.spent(loadscope_trace::Lane::Trainer, from, until);
-        trainer.of(loadscope_trace::Activity::Waiting).0 as f64
+        trainer.time_in(loadscope_trace::Activity::Waiting).0 as f64
     };
     let mut before = epoch.start;
     let mut batches: Vec<Drawn> = Vec::with_capacity(out.len());

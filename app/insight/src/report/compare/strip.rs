@@ -17,7 +17,10 @@ pub fn strip(run: &Survey, longest: Nanos) -> String {
     let parts = (0..PARTS).map(|k| (at(k), at(k + 1).min(run.end)));
     let parts = parts.take_while(|(from, to)| from < to);
     let level = |(from, to): (Nanos, Nanos)| {
-        let waited = run.run.spent(Lane::Trainer, from, to).of(Activity::Waiting);
+        let waited = run
+            .run
+            .spent(Lane::Trainer, from, to)
+            .time_in(Activity::Waiting);
         let share = waited.0 as f64 / (to - from).0 as f64;
         let top = (LEVELS.len() - 1) as f64;
         // Rounded up, so that a short wait is visible.

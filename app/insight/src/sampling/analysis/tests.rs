@@ -3,7 +3,7 @@
 
 use loadscope_plan::LoaderError;
 use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
-use loadscope_trace::Generators;
+use loadscope_trace::RandomStates;
 
 use super::*;
 use crate::sampling::balance::Reference;
@@ -248,7 +248,7 @@ fn workers_with_equal_numpy_or_python_state_are_named() {
     asked.is_complete = false;
     let of = |epoch, worker, numpy, python| WorkerGenerators {
         epoch,
-        of: Generators {
+        of: RandomStates {
             worker,
             os_id: None,
             numpy,

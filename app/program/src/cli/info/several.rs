@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::facts::{facts, messages};
 use loadscope_insight::format;
-use loadscope_insight::loaders::{clocks, crew_names, crews, names, said};
+use loadscope_insight::loaders::{clocks, crews, group_names, names, said};
 use loadscope_insight::report::loader::named;
 use loadscope_session::Opened;
 
@@ -30,7 +30,7 @@ impl Sum {
         let ranks: BTreeSet<u32> = of_ranks.map(|(_, run)| run.info.rank).collect();
         let hosts = all.iter().map(|(_, run)| run.info.host.clone());
         Self {
-            summary: Summary::together(all.iter().map(|(_, run)| *run)),
+            summary: Summary::combined(all.iter().map(|(_, run)| *run)),
             ranks: ranks.len(),
             hosts: hosts.filter(|host| !host.is_empty()).collect(),
         }
@@ -82,7 +82,7 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, s
     writeln!(out, "{}\n", facts.join(" · "))?;
     table(&mut out, all, &sum)?;
     let crews = crews(all);
-    for (crew, called) in crews.iter().zip(crew_names(all, &crews)) {
+    for (crew, called) in crews.iter().zip(group_names(all, &crews)) {
         let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
         let slow = straggler(runs.iter().copied());
         if let Some(sentence) = said(&runs, slow.as_ref(), Some(&called)) {

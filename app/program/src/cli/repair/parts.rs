@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use loadscope_files::{Existing, NewFile, TemporaryFolder, open_regular, refuse_input};
-use loadscope_trace::parted::{self, Member};
+use loadscope_trace::multipart::{self, PartFile};
 use loadscope_trace::{
-    Compression, Damage, Event, Heading, LogError, LogReader, LogWriter, repair,
+    Compression, Damage, Event, LogError, LogReader, LogWriter, RecordingKind, repair,
 };
 use loadscope_words::say;
 
@@ -23,14 +23,14 @@ const FOLDER: &str = "run.parts";
 /// Part of the recording.
 struct Part {
     path: PathBuf,
-    member: Member,
+    member: PartFile,
     damage: Damage,
     /// True if no line is intact.
     is_lost: bool,
 }
 
 impl Part {
-    fn check(folder: &Path, member: Member) -> anyhow::Result<Self> {
+    fn check(folder: &Path, member: PartFile) -> anyhow::Result<Self> {
         let path = folder.join(member.name());
         let input = open_regular(&path)?;
         let (damage, is_lost) = match repair(BufReader::new(&input), |_| Ok(())) {
@@ -64,11 +64,11 @@ impl Part {
         let file = File::create_new(&to).with_context(|| cannot_write(&to))?;
         if self.is_lost {
             // The numbers of the parts must have no gap, so a lost part is replaced by an empty one.
-            LogWriter::headed(file, Compression::Zstd, Heading::Limited)?.finish()?;
+            LogWriter::with_header(file, Compression::Zstd, RecordingKind::Limited)?.finish()?;
             return Ok(());
         }
         let input = open_regular(&self.path)?;
-        let mut log = LogWriter::for_copies(file, Compression::Zstd)?;
+        let mut log = LogWriter::without_header(file, Compression::Zstd)?;
         repair(BufReader::new(&input), |line| log.copy_line(line.text))
             .map_err(|e| cannot(&self.path, &e))?;
         log.finish()?;
@@ -83,7 +83,7 @@ pub(super) fn repaired(
     output: PathBuf,
     existing: Existing,
 ) -> anyhow::Result<Outcome> {
-    let parts = match parted::folder(path, name) {
+    let parts = match multipart::folder(path, name) {
         Some(folder) => checked(&folder)?,
         None => Vec::new(),
     };
@@ -105,7 +105,7 @@ pub(super) fn repaired(
     let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
     let head = put_together(&parts, place.path())?;
     let compression = Compression::for_path(&output);
-    let mut log = LogWriter::headed(file, compression, Heading::Limited)?;
+    let mut log = LogWriter::with_header(file, compression, RecordingKind::Limited)?;
     let kept = each_event(&head, |event| log.write(event))?;
     let file = log.finish().with_context(|| cannot_write(&output))?;
     file.commit()?;
@@ -118,7 +118,7 @@ fn checked(folder: &Path) -> anyhow::Result<Vec<Part>> {
     let mut members = Vec::new();
     for entry in fs::read_dir(folder).with_context(failed)? {
         let name = entry.with_context(failed)?.file_name();
-        members.extend(name.to_str().and_then(Member::of));
+        members.extend(name.to_str().and_then(PartFile::parse));
     }
     members.sort_unstable();
     let parts = members.into_iter();
@@ -132,7 +132,7 @@ fn put_together(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
     parts.iter().try_for_each(|part| part.put_into(&folder))?;
     let head = place.join(HEAD);
     let file = File::create_new(&head).with_context(|| cannot_write(&head))?;
-    LogWriter::headed(file, Compression::None, Heading::InParts(FOLDER))?.finish()?;
+    LogWriter::with_header(file, Compression::None, RecordingKind::InParts(FOLDER))?.finish()?;
     Ok(head)
 }
 

@@ -75,7 +75,7 @@ fn row(
 ) -> std::fmt::Result {
     let say = |time: Nanos| match time.0 {
         0 => "0".to_owned(),
-        _ => time.beside(longest),
+        _ => time.format_in_unit_of(longest),
     };
     let prefetch = match f.setting.num_workers {
         0 => "—".to_owned(),

@@ -5,7 +5,7 @@ use loadscope_trace::{Run, RunOptions};
 use super::*;
 
 /// Returns a run with one worker, and its forecasts.
-fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
+fn forecasts() -> (Run, Recorded, Outlook, ForecastSet) {
     let options = RunOptions {
         dataset: "synthetic:len=8,cost_ms=5".to_owned(),
         num_workers: 1,
@@ -28,7 +28,7 @@ fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
 fn changes_are_compared_with_the_forecast_as_recorded() {
     let (run, recorded, outlook, mut prospects) = forecasts();
     let base = recorded.setting();
-    let verdict = |prospects: &Prospects| {
+    let verdict = |prospects: &ForecastSet| {
         let answer = Answer {
             run: &run,
             recorded: &recorded,

@@ -79,7 +79,8 @@ fn size(spool: &Spool) -> u64 {
 
 #[test]
 fn complete_lines_are_read_once() {
-    let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
+    let (spool, mut writer) =
+        Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
     let header = rest(&spool, 0).expect("nothing is gone");
     assert!(header.starts_with(b"{\"loadscope\":1,"));
     writer.write(&begun());
@@ -104,7 +105,7 @@ fn complete_lines_are_read_once() {
 fn files_stay_within_the_limit_and_a_late_page_has_all_counts() {
     for piece in [1, 300, 20_000] {
         let (spool, mut writer) =
-            Spool::new(Selection::default().heading(), MOST).expect("a place");
+            Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
         writer.write(&begun());
         let early = rest(&spool, 0).expect("nothing is gone").len() as i64;
         let mut idx = 0;
@@ -138,7 +139,7 @@ fn a_selection_is_marked_in_the_first_line() {
         skip_first: 5,
         epochs: Vec::new(),
     };
-    let (spool, _writer) = Spool::new(selection.heading(), MOST).expect("a place");
+    let (spool, _writer) = Spool::new(selection.recording_kind(), MOST).expect("a place");
     let first = rest(&spool, 0).expect("it is there");
     assert!(first.starts_with(b"{\"loadscope\":2,"));
 }
@@ -149,7 +150,8 @@ fn a_selection_is_marked_in_the_first_line() {
 fn spool_files_have_no_name() {
     use std::os::unix::fs::MetadataExt as _;
 
-    let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
+    let (spool, mut writer) =
+        Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
     writer.write(&begun());
     writer.write(&batches(0..200));
     let parts = spool.state().parts.clone();

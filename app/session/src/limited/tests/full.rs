@@ -3,7 +3,7 @@
 use super::*;
 
 /// Writes a training until the first error. A folder with the name of `obstacle` prevents the creation of that file.
-fn written(path: &Path, obstacle: Member, batches: u32) -> (Limited, Result<(), LogError>) {
+fn written(path: &Path, obstacle: PartFile, batches: u32) -> (Limited, Result<(), LogError>) {
     let new = NewLimited::create(path, Existing::Keep, limits(None, MB)).expect("room");
     fs::create_dir(new.folder().join(obstacle.name())).expect("room");
     let mut log = Limited::new(new);
@@ -14,18 +14,18 @@ fn written(path: &Path, obstacle: Member, batches: u32) -> (Limited, Result<(), 
     (log, result)
 }
 
-fn without_obstacle(dir: &Path, obstacle: Member) {
+fn without_obstacle(dir: &Path, obstacle: PartFile) {
     fs::remove_dir(dir.join("run.parts").join(obstacle.name())).expect("it is empty");
 }
 
 #[test]
 fn a_recording_stopped_by_a_write_error_can_be_read() {
     let obstacles = [
-        Member::Kept,
-        Member::Course(0),
-        Member::Waits(0),
-        Member::Part(1),
-        Member::Part(3),
+        PartFile::Kept,
+        PartFile::Course(0),
+        PartFile::Waits(0),
+        PartFile::Part(1),
+        PartFile::Part(3),
     ];
     for obstacle in obstacles {
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -42,7 +42,7 @@ fn a_recording_stopped_by_a_write_error_can_be_read() {
 
 #[test]
 fn an_incomplete_recording_can_be_read() {
-    for obstacle in [Member::Kept, Member::Course(0)] {
+    for obstacle in [PartFile::Kept, PartFile::Course(0)] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run.jsonl.zst");
         let (log, result) = written(&path, obstacle, 50);
@@ -60,7 +60,7 @@ fn an_incomplete_recording_can_be_read() {
 fn a_recording_without_an_event_leaves_no_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
-    let (log, result) = written(&path, Member::Part(0), 1);
+    let (log, result) = written(&path, PartFile::Part(0), 1);
     assert!(result.is_err());
     assert_eq!(log.give_up(), None);
     assert!(!path.exists());

@@ -144,7 +144,7 @@ pub fn name_of(forecast: &Forecast) -> String {
 
 /// Returns, for example, `1.45 s (1.40 s to 1.52 s), the trainer waits 0.97 s of it (67 %)`.
 pub fn outcome_of(forecast: &Forecast) -> String {
-    let say = |time: Nanos| time.beside(forecast.time);
+    let say = |time: Nanos| time.format_in_unit_of(forecast.time);
     let range = match forecast.low == forecast.high {
         true => String::new(),
         false => say!(" ({} to {})", say(forecast.low), say(forecast.high)),

@@ -1,7 +1,7 @@
 //! Forecasts for other settings, and their outcome.
 
 use egui::{self, Button, Label, ProgressBar, Ui};
-use loadscope_diagnose::{Glance, Prospects};
+use loadscope_diagnose::{ForecastSet, WaitSummary};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
@@ -63,7 +63,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let picked = state.session.diagnose.picked.unwrap_or(of_best);
     heat::show(ui, what_if, picked, commands);
     heat::legend(ui);
-    if let Some(left_out) = prospects.and_then(Prospects::left_out) {
+    if let Some(left_out) = prospects.and_then(ForecastSet::workers_refusal) {
         remark(ui, &left_out);
     }
     // The space of the progress bar remains after it ends, so that nothing moves under the pointer.
@@ -116,7 +116,7 @@ fn detail(
         c if c < 0.0 => say!("{} less", percent(-c)),
         c => say!("{} more", percent(c)),
     };
-    let say = |time: Nanos| time.beside(took);
+    let say = |time: Nanos| time.format_in_unit_of(took);
     fact(
         ui,
         say!("Forecast time"),
@@ -171,7 +171,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         e if e < 0.0005 => say!("exact").to_owned(),
         e => say!("{} off", percent(e)),
     };
-    let say = |time: Nanos| time.beside(took);
+    let say = |time: Nanos| time.format_in_unit_of(took);
     fact(ui, say!("Recorded"), say(took));
     fact(
         ui,
@@ -179,7 +179,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         say!("{} ({off})", say(own.time)),
     );
     fact(ui, say!("Ideal loader"), say(what_if.outlook.headroom));
-    if let Some(caveat) = what_if.prospects.as_ref().and_then(Prospects::caveat) {
+    if let Some(caveat) = what_if.prospects.as_ref().and_then(ForecastSet::caveat) {
         remark(ui, &caveat);
     }
     for note in what_if.recorded.notes_for(&what_if.base) {
@@ -199,7 +199,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     };
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
-    let say = |time: Nanos| time.beside(check.took_before);
+    let say = |time: Nanos| time.format_in_unit_of(check.took_before);
     let waits = |time: Nanos, waited: Nanos| say!("{}, waited {}", say(time), say(waited));
     fact(
         ui,
@@ -208,7 +208,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     );
     let forecast = &check.forecast;
     fact(ui, say!("Forecast"), waits(forecast.time, forecast.waited));
-    let now = Glance::of(&state.session.run);
+    let now = WaitSummary::of(&state.session.run);
     match check.error(&state.session.run) {
         Some(error) => {
             fact(ui, say!("Outcome"), waits(now.total, now.waited));
@@ -218,7 +218,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             };
             remark(ui, &off);
             if now.total < forecast.low || now.total > forecast.high {
-                let say = |time: Nanos| time.beside(check.took_before);
+                let say = |time: Nanos| time.format_in_unit_of(check.took_before);
                 remark(
                     ui,
                     &say!(

@@ -209,7 +209,7 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
                     .session
                     .run
                     .spent(lane, Nanos(i64::MIN), now)
-                    .of(activity),
+                    .time_in(activity),
             )
         })
         .filter(|(_, t)| t.0 > 0)

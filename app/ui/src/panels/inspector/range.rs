@@ -72,7 +72,7 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
     fact(ui, say!("Samples yielded"), format::count(range.samples));
     fact(ui, say!("Batches per second"), rate(range.batches));
     fact(ui, say!("Samples per second"), rate(range.samples));
-    let waited = range.trainer.of(Activity::Waiting);
+    let waited = range.trainer.time_in(Activity::Waiting);
     let part = waited.0 as f64 / range.len().0 as f64;
     let text = format!("{waited} · {}", format::percent(part));
     fact(ui, say!("Trainer waited"), text);

@@ -18,7 +18,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             "How samples become a batch: stacked, as a list per field, padded to the largest, or concatenated with offsets"
         ),
         |ui, label| {
-            let in_force = Collate::Fitting.in_force(&o.dataset);
+            let in_force = Collate::Fitting.resolve(&o.dataset);
             let name = |choice: Collate| match choice {
                 Collate::Fitting => say!("automatic ({})", short(in_force)),
                 other => short(other).to_owned(),

@@ -14,7 +14,7 @@ fn finding(id: FindingId, remedy: &str) -> Finding {
     }
 }
 
-fn prospects(changes: &[(Change, i64)]) -> Prospects {
+fn prospects(changes: &[(Change, i64)]) -> ForecastSet {
     let of = |(change, ms): &(Change, i64)| Forecast {
         change: *change,
         took: Nanos::from_millis(*ms),
@@ -22,7 +22,7 @@ fn prospects(changes: &[(Change, i64)]) -> Prospects {
         low: Nanos::from_millis(*ms),
         high: Nanos::from_millis(*ms),
     };
-    Prospects {
+    ForecastSet {
         recorded: Nanos::from_millis(1000),
         refit: Nanos::from_millis(1000),
         refit_high: Nanos::from_millis(1000),
@@ -47,9 +47,9 @@ const LOADER: Loader = Loader {
     is_program: true,
 };
 
-fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
+fn remedies(of: &[Finding], prospects: &ForecastSet) -> Vec<String> {
     let mut findings = of.to_vec();
-    agree(&mut findings, LOADER, Some(prospects));
+    apply_forecasts(&mut findings, LOADER, Some(prospects));
     let plain = |f: Finding| f.remedy.replace('\u{2009}', " ");
     findings.into_iter().map(plain).collect()
 }
@@ -218,7 +218,7 @@ fn remedy_drops_slower_setting() {
 
 #[test]
 fn unreliable_forecasts_name_a_setting_to_try() {
-    let unreliable = Prospects {
+    let unreliable = ForecastSet {
         refit: Nanos::from_millis(790),
         ..prospects(&[(Change::NumWorkers(5), 400)])
     };
@@ -237,7 +237,7 @@ fn unreliable_forecasts_name_a_setting_to_try() {
     assert_eq!(remedies(&of, &unreliable), tried);
     // `tune` cannot run the embedded loader.
     assert_eq!(
-        remedy_to_try(Change::NumWorkers(8), false),
+        suggested_remedy(Change::NumWorkers(8), false),
         "Try num_workers=8"
     );
     let sentence = unreliable.sentence(2, |time| time.to_string());
@@ -251,7 +251,7 @@ fn unreliable_forecasts_name_a_setting_to_try() {
 #[test]
 fn rough_forecasts_are_called_estimates() {
     let off = |ms| {
-        let all = Prospects {
+        let all = ForecastSet {
             refit: Nanos::from_millis(ms),
             ..prospects(&[(Change::PrefetchFactor(4), ms)])
         };

@@ -3,7 +3,7 @@
 //! Only the wait for a core depends on the setting. The probe measures it once batches take long enough, so the first batches have no
 //! value. Their share of waiting for a core is taken from the others.
 
-use loadscope_trace::{Computed, Nanos, Part, Run};
+use loadscope_trace::{CpuTime, Nanos, Part, Run};
 
 use super::super::number::float;
 
@@ -21,7 +21,7 @@ impl CoreWaits {
     pub fn of(run: &Run, part: Part, took: impl Iterator<Item = (usize, Nanos)>) -> Self {
         let mut all = Self::default();
         for (row, wall) in took {
-            let computed = run.computed(row, part);
+            let computed = run.cpu_time(row, part);
             let Some(waited) = computed.and_then(|c| c.core_wait) else {
                 continue;
             };
@@ -34,7 +34,7 @@ impl CoreWaits {
     }
 
     /// Returns the wait for a core within `wall`. Without a measurement it is the mean share.
-    pub fn within(&self, computed: Computed, wall: Nanos) -> Nanos {
+    pub fn within(&self, computed: CpuTime, wall: Nanos) -> Nanos {
         let off = (wall - computed.cpu).max(Nanos::ZERO);
         match computed.core_wait {
             Some(waited) => waited.min(off),
@@ -58,7 +58,7 @@ pub(in super::super) struct Step {
 impl Step {
     /// Returns a step that took `wall`. Without a measurement its CPU time is zero.
     pub(super) fn of(run: &Run, row: usize, wall: Nanos, waits: &CoreWaits) -> Self {
-        match run.computed(row, Part::Step) {
+        match run.cpu_time(row, Part::Step) {
             Some(computed) => Self {
                 alone: wall - waits.within(computed, wall),
                 cpu: computed.cpu,

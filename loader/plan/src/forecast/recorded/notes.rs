@@ -151,7 +151,7 @@ impl Recorded {
 fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
     let (mut cpu, mut wall) = (0.0, 0.0);
     for fact in facts {
-        if let (Some(computed), Some(took)) = (run.computed(fact.row, Part::Step), fact.step()) {
+        if let (Some(computed), Some(took)) = (run.cpu_time(fact.row, Part::Step), fact.step()) {
             cpu += computed.cpu.as_secs_f64();
             wall += took.as_secs_f64();
         }

@@ -97,7 +97,7 @@ impl Recorded {
     /// Removes the measured wait for a core from the batch's samples. Returns the costs beyond the samples, or `None` if nothing was
     /// measured.
     fn share_out(&mut self, run: &Run, facts: &BatchFacts, first: usize) -> Option<Beside> {
-        let computed = run.computed(facts.row, Of::Fetch)?;
+        let computed = run.cpu_time(facts.row, Of::Fetch)?;
         let wall = facts.work()?;
         if self.core_waits.known == 0 && computed.core_wait.is_none() {
             return None;
@@ -130,7 +130,7 @@ impl Recorded {
         Some(Beside {
             computes: sane(computed.cpu - cpu),
             off: sane(off - Nanos(truly as i64)),
-            beside: sane(computed.beside.unwrap_or_default()),
+            beside: sane(computed.other_threads.unwrap_or_default()),
         })
     }
 

@@ -52,7 +52,7 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
             part: Part::Fetch,
             cpu: Nanos::from_millis(8),
             core_wait: Some(Nanos::from_millis(core_wait)),
-            beside: None,
+            other_threads: None,
         };
         tell(at + 20, EventKind::Processor(Box::new(needed)));
         let fields = vec![Field::new(
@@ -73,7 +73,7 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
                 part: Part::Step,
                 cpu: Nanos::from_millis(cpu),
                 core_wait: None,
-                beside: None,
+                other_threads: None,
             };
             tell(at, EventKind::Processor(Box::new(needed)));
         }

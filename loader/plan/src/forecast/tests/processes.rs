@@ -184,12 +184,12 @@ fn unrecorded_workers_have_start_and_end_costs() {
     let recorded = tiny.recorded();
     let cost = ProcessCost::FORKED;
     let two = with(&recorded, &["num_workers=2"]);
-    assert!(two.time > Nanos(3 * cost.of(2).0), "{two:?}");
+    assert!(two.time > Nanos(3 * cost.total_time(2).0), "{two:?}");
     let prospects = recorded.prospects(&|_| true);
     let prospects = prospects.expect("sound").expect("wanted");
     let none = Some(Change::NumWorkers(0));
     assert_eq!(prospects.cheapest.map(|f| f.change), none);
-    assert_eq!(prospects.first(0), None);
+    assert_eq!(prospects.recommended(0), None);
     assert!(
         recorded
             .notes()
@@ -207,7 +207,7 @@ fn unrecorded_workers_have_start_and_end_costs() {
     let recorded = long.recorded();
     let one = with(&recorded, &["num_workers=1"]);
     let least = 2 * (100 * PROGRAM.work + PROGRAM.step);
-    let process = 2 * cost.of(1).0 / 1_000_000;
+    let process = 2 * cost.total_time(1).0 / 1_000_000;
     assert_eq!(ms(&one), least + process);
     assert!(one.time < recorded.time());
 }

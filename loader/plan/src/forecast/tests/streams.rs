@@ -66,7 +66,7 @@ fn more_workers_than_shards_are_not_faster() {
             .prospects(&|_| true)
             .expect("sound")
             .expect("wanted");
-        let first = prospects.first(shards + 2);
+        let first = prospects.recommended(shards + 2);
         assert!(first.is_none(), "{first:?}");
         assert!(!prospects.is_divided);
         let notes = recorded.notes().join("\n");

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::LogError;
 use crate::log::ZSTD_MAGIC;
 use crate::log::checksums::{self, Checksums};
-use crate::log::unpack::Unpacker;
+use crate::log::decompress::FrameDecoder;
 
 /// Callback for a piece of decompressed text, which returns whether to continue.
 type EachPiece<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>, LogError> + 'a;
@@ -20,29 +20,29 @@ const BEGINNING: u64 = 256 << 10;
 
 /// Budget for failed decompression: a fixed number of bytes plus a multiple of the position in the file. It bounds the time for hostile
 /// files, in which many frames lead into the same damage.
-const VAIN: u64 = 128 << 20;
-const VAIN_TIMES: u64 = 8;
+const MAX_WASTED: u64 = 128 << 20;
+const WASTED_FACTOR: u64 = 8;
 
 /// Bytes that were decompressed without success.
 #[derive(Debug, Default)]
-struct Patience(u64);
+struct DecodeBudget(u64);
 
-impl Patience {
+impl DecodeBudget {
     fn spend(&mut self, bytes: u64) {
         self.0 = self.0.saturating_add(bytes);
     }
 
     /// Returns false if the budget for this position in the file is exhausted.
-    fn lasts(&self, at: u64) -> bool {
-        self.0 <= VAIN.saturating_add(at.saturating_mul(VAIN_TIMES))
+    fn is_left(&self, at: u64) -> bool {
+        self.0 <= MAX_WASTED.saturating_add(at.saturating_mul(WASTED_FACTOR))
     }
 }
 
 /// End of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum FrameEnd {
     /// Complete. The frame ends before this position.
-    Sound(u64),
+    Complete(u64),
     /// The file ends within the frame.
     Cut,
     /// The frame is damaged at this position.
@@ -65,13 +65,13 @@ pub(super) enum Found {
 pub(super) struct Source<R> {
     input: R,
     pub size: u64,
-    unpacker: Unpacker,
+    decoder: FrameDecoder,
     compressed: Vec<u8>,
     text: Vec<u8>,
     /// Budget for frames that were not decompressed completely.
-    surveys: Patience,
+    survey_budget: DecodeBudget,
     /// Budget for candidates of a frame start.
-    looks: Patience,
+    probe_budget: DecodeBudget,
 }
 
 fn failed(cause: io::Error) -> LogError {
@@ -88,11 +88,11 @@ impl<R: Read + Seek> Source<R> {
         Ok(Self {
             input,
             size,
-            unpacker: Unpacker::new().map_err(failed)?,
+            decoder: FrameDecoder::new().map_err(failed)?,
             compressed: vec![0; INPUT],
             text: vec![0; OUTPUT],
-            surveys: Patience::default(),
-            looks: Patience::default(),
+            survey_budget: DecodeBudget::default(),
+            probe_budget: DecodeBudget::default(),
         })
     }
 
@@ -130,28 +130,28 @@ impl<R: Read + Seek> Source<R> {
         from: u64,
         until: u64,
         each: &mut EachPiece<'_>,
-    ) -> Result<(Ended, u64), LogError> {
-        self.unpacker.begin().map_err(failed)?;
+    ) -> Result<(FrameEnd, u64), LogError> {
+        self.decoder.begin().map_err(failed)?;
         self.rewind(from)?;
         let (mut at, mut length) = (from, 0);
         loop {
             let count = self.next_bytes(until.saturating_sub(at))?.len();
             if count == 0 {
-                return Ok((Ended::Cut, length));
+                return Ok((FrameEnd::Cut, length));
             }
             let mut used = 0;
             while used < count {
                 let packed = &self.compressed[used..count];
-                let Ok(step) = self.unpacker.step(packed, &mut self.text) else {
-                    return Ok((Ended::Damaged(at + used as u64), length));
+                let Ok(step) = self.decoder.step(packed, &mut self.text) else {
+                    return Ok((FrameEnd::Damaged(at + used as u64), length));
                 };
                 used += step.taken;
                 length += step.made as u64;
                 if step.made > 0 && each(&self.text[..step.made])?.is_break() {
-                    return Ok((Ended::Stopped, length));
+                    return Ok((FrameEnd::Stopped, length));
                 }
                 if step.ends_frame {
-                    return Ok((Ended::Sound(at + used as u64), length));
+                    return Ok((FrameEnd::Complete(at + used as u64), length));
                 }
             }
             at += count as u64;
@@ -159,18 +159,18 @@ impl<R: Read + Seek> Source<R> {
     }
 
     /// Returns the end of a frame and the length of its text.
-    pub fn survey(&mut self, from: u64) -> Result<(Ended, u64), LogError> {
+    pub fn survey(&mut self, from: u64) -> Result<(FrameEnd, u64), LogError> {
         let size = self.size;
         let (ended, length) = self.decode(from, size, &mut |_| Ok(ControlFlow::Continue(())))?;
-        if !matches!(ended, Ended::Sound(_)) {
-            self.surveys.spend(length);
+        if !matches!(ended, FrameEnd::Complete(_)) {
+            self.survey_budget.spend(length);
         }
         Ok((ended, length))
     }
 
     /// Returns false if the budget for failed frames is exhausted at this position.
-    pub fn has_patience(&self, at: u64) -> bool {
-        self.surveys.lasts(at)
+    pub fn has_budget(&self, at: u64) -> bool {
+        self.survey_budget.is_left(at)
     }
 
     /// Finds the first position in `from..until` at which reading can continue.
@@ -203,15 +203,15 @@ impl<R: Read + Seek> Source<R> {
 
     /// Returns true if decompression can start at this position.
     fn begins_frame(&mut self, at: u64) -> Result<bool, LogError> {
-        if !self.looks.lasts(at) {
+        if !self.probe_budget.is_left(at) {
             return Ok(false);
         }
         let until = self.size.min(at.saturating_add(BEGINNING));
         let (ended, _) = self.decode(at, until, &mut |_| Ok(ControlFlow::Break(())))?;
-        if ended != Ended::Stopped {
-            self.looks.spend(until - at);
+        if ended != FrameEnd::Stopped {
+            self.probe_budget.spend(until - at);
         }
-        Ok(ended == Ended::Stopped)
+        Ok(ended == FrameEnd::Stopped)
     }
 
     /// Returns the checksums at this position, if any, and their end.
@@ -220,7 +220,7 @@ impl<R: Read + Seek> Source<R> {
             return Ok(None);
         };
         let size = end.saturating_sub(inside);
-        if size > checksums::LONGEST as u64 || !self.is_checksums(at)? {
+        if size > checksums::MAX_LEN as u64 || !self.is_checksums(at)? {
             return Ok(None);
         }
         let bytes = self.peek(inside, size as usize)?;

@@ -18,7 +18,7 @@ pub(super) enum End {
 
 /// Line or remainder of one.
 #[derive(Debug)]
-pub(super) struct Piece<'a> {
+pub(super) struct LinePart<'a> {
     /// Text with its line end, if any. Empty if longer than the limit for lines.
     pub text: &'a [u8],
     /// Line number, from 1.
@@ -55,7 +55,7 @@ impl Default for Splitter {
     }
 }
 
-type Each<'a> = dyn FnMut(Piece<'_>) -> Result<(), LogError> + 'a;
+type Each<'a> = dyn FnMut(LinePart<'_>) -> Result<(), LogError> + 'a;
 
 impl Splitter {
     /// Processes text and passes on the lines that end in it, except empty ones.
@@ -103,7 +103,7 @@ impl Splitter {
         if self.line.is_empty() && !self.is_too_long && piece.len() <= MAX_LINE {
             let place = self.start..self.position;
             let number = self.number;
-            each(Piece {
+            each(LinePart {
                 text: piece,
                 number,
                 place,
@@ -112,7 +112,7 @@ impl Splitter {
             self.begin(end);
         } else {
             self.keep(piece);
-            self.hand_over(end, each)?;
+            self.emit(end, each)?;
         }
         Ok(length)
     }
@@ -126,8 +126,8 @@ impl Splitter {
         }
     }
 
-    fn hand_over(&mut self, end: End, each: &mut Each<'_>) -> Result<(), LogError> {
-        each(Piece {
+    fn emit(&mut self, end: End, each: &mut Each<'_>) -> Result<(), LogError> {
+        each(LinePart {
             text: &self.line,
             number: self.number,
             place: self.start..self.position,
@@ -150,7 +150,7 @@ impl Splitter {
     }
 
     /// Drops the current line, because text is missing here.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.begin(End::Cut);
     }
 
@@ -162,7 +162,7 @@ impl Splitter {
     /// Passes on the current line, if any.
     pub fn finish(&mut self, each: &mut Each<'_>) -> Result<(), LogError> {
         match self.is_in_line() {
-            true => self.hand_over(End::Cut, each),
+            true => self.emit(End::Cut, each),
             false => Ok(()),
         }
     }

@@ -43,7 +43,7 @@ fn by_hand(lines: u64) -> Vec<u8> {
 fn packed(lines: u64, frame: u64) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), Compression::Zstd)
         .expect("a vector")
-        .with_frames_of(frame);
+        .with_frame_size(frame);
     for k in 2..=lines {
         let kind = EventKind::EpochStarted { epoch: epoch(k) };
         let (at, run) = (Nanos(k as i64), RunId(0));

@@ -7,7 +7,7 @@ use crate::event::{
     Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
     WorkerInfo,
 };
-use crate::{Aside, BatchContent, BatchId, Generators, Lane, Message};
+use crate::{Aside, BatchContent, BatchId, Lane, Message, RandomStates};
 use loadscope_words::say;
 
 /// Reason why valid JSON is not a valid event.
@@ -78,7 +78,7 @@ impl Line<'_> {
                     Err(_) => return Err(WrongLine::TooLarge("os_id")),
                 },
             },
-            Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(Generators {
+            Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(RandomStates {
                 worker: need(self.worker, "worker")?,
                 os_id: self.os_id,
                 numpy: self.numpy,
@@ -99,7 +99,7 @@ impl Line<'_> {
                 part: need(self.of, "of")?,
                 cpu: need(self.cpu, "cpu")?,
                 core_wait: self.core_wait,
-                beside: self.beside,
+                other_threads: self.beside,
             })),
             Name::Aside => EventKind::Aside(Box::new(Aside {
                 batch: self.id()?,

@@ -11,7 +11,7 @@ const MAX_WINDOW_LOG: u32 = 27;
 const BLOCK_HEADER: usize = 3;
 
 /// Decompressor of frames.
-pub(super) struct Unpacker {
+pub(super) struct FrameDecoder {
     decoder: Decoder<'static>,
     /// Bytes to pass to zstd next. Given more, it processes several blocks at once and returns none of them if the last is damaged.
     wanted: usize,
@@ -28,7 +28,7 @@ pub(super) struct Step {
     pub ends_frame: bool,
 }
 
-impl Unpacker {
+impl FrameDecoder {
     pub fn new() -> io::Result<Self> {
         let mut decoder = Decoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG))?;
@@ -59,24 +59,24 @@ impl Unpacker {
 }
 
 /// Reader of the text of all frames of a file.
-pub(super) struct Unpacked<R> {
+pub(super) struct ZstdReader<R> {
     packed: R,
-    unpacker: Unpacker,
+    frame_decoder: FrameDecoder,
     /// True between two frames, where the file may end.
     is_between: bool,
 }
 
-impl<R> Unpacked<R> {
+impl<R> ZstdReader<R> {
     pub fn new(packed: R) -> io::Result<Self> {
         Ok(Self {
             packed,
-            unpacker: Unpacker::new()?,
+            frame_decoder: FrameDecoder::new()?,
             is_between: true,
         })
     }
 }
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: BufRead> Read for ZstdReader<R> {
     fn read(&mut self, text: &mut [u8]) -> io::Result<usize> {
         if text.is_empty() {
             return Ok(0);
@@ -88,11 +88,11 @@ impl<R: BufRead> Read for Unpacked<R> {
             if is_end && self.is_between {
                 return Ok(0);
             }
-            let step = self.unpacker.step(packed, text)?;
+            let step = self.frame_decoder.step(packed, text)?;
             self.packed.consume(step.taken);
             self.is_between = step.ends_frame;
             if step.ends_frame {
-                self.unpacker.begin()?;
+                self.frame_decoder.begin()?;
             }
             if step.made > 0 {
                 return Ok(step.made);

@@ -4,14 +4,14 @@ use super::tracked::Tracked;
 use crate::{BatchId, Event, EventKind, Fact, Nanos, RunId, State, WorkerId};
 
 /// Maximum number of stored facts per run, without those about batches.
-const MOST_FACTS: usize = 64;
+const MAX_FACTS: usize = 64;
 
 impl Tracked {
     /// Stores a fact with its batch, or for the whole run.
-    pub(super) fn learn(&mut self, fact: &Fact, event: &Event) {
+    pub(super) fn apply_fact(&mut self, fact: &Fact, event: &Event) {
         if let Some(batch) = fact.batch() {
             self.note(batch, event);
-        } else if self.facts.len() < MOST_FACTS {
+        } else if self.facts.len() < MAX_FACTS {
             let is_known = |known: &Event| known.kind == event.kind;
             if !self.facts.iter().any(is_known) {
                 self.facts.push(event.clone());
@@ -43,16 +43,16 @@ impl Tracked {
     /// Returns the state of the run at `at`, where `part` begins.
     pub fn state(&self, run: RunId, at: Nanos, part: u32) -> Event {
         let event = |at: Nanos, kind| Event { at, run, kind };
-        let mut flying: Vec<Event> = Vec::new();
-        for of in self.flying.values() {
-            flying.extend_from_slice(&of.events);
+        let mut in_flight: Vec<Event> = Vec::new();
+        for of in self.in_flight.values() {
+            in_flight.extend_from_slice(&of.events);
         }
-        flying.extend(
+        in_flight.extend(
             self.wait
                 .map(|at| event(at, EventKind::Consumer { waiting: true })),
         );
-        flying.sort_by_key(|event| event.at);
-        let mut begin = flying.first().map_or(at, |first| first.at.min(at));
+        in_flight.sort_by_key(|event| event.at);
+        let mut begin = in_flight.first().map_or(at, |first| first.at.min(at));
         if let Some((_, start, _)) = self.opened {
             begin = begin.min(start);
         }
@@ -60,7 +60,7 @@ impl Tracked {
             begin = begin.min(end);
         }
         let info = self.info.clone();
-        let mut events: Vec<Event> = Vec::with_capacity(flying.len() + 4);
+        let mut events: Vec<Event> = Vec::with_capacity(in_flight.len() + 4);
         events.extend(info.map(|info| event(self.since.0.min(begin), EventKind::RunStarted(info))));
         let workers = self.workers.iter().cloned();
         events.extend(workers.map(|worker| Event {
@@ -74,7 +74,7 @@ impl Tracked {
                 epoch: *epoch,
                 idx: 0,
             };
-            let first = self.flying.range(of_it..).next().map(|(id, _)| *id);
+            let first = self.in_flight.range(of_it..).next().map(|(id, _)| *id);
             let first = first
                 .filter(|id| id.epoch == *epoch)
                 .map_or(*next, |id| id.idx);
@@ -90,7 +90,7 @@ impl Tracked {
                 },
             ));
         }
-        events.append(&mut flying);
+        events.append(&mut in_flight);
         events.extend(self.ended.map(|end| event(end, EventKind::RunEnded)));
         event(at, EventKind::State(Box::new(State { part, events })))
     }

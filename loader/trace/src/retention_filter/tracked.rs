@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flying::{Flying, MOST_EVENTS, add_awaited, is_small};
 use super::gauges::Gauges;
+use super::in_flight::{InFlightBatch, MAX_EVENTS, add_awaited, is_small};
 use super::steps::Steps;
 use crate::{BatchId, Event, EventKind, Fetched, Level, Nanos, RunInfo, Stage, Sums};
 
 /// Maximum number of tracked batches in flight. Real loaders have fewer, but after lost events some batches never finish.
-const MOST_FLYING: usize = 1 << 20;
+const MAX_IN_FLIGHT: usize = 1 << 20;
 
 /// Number of event lists that are kept for reuse.
 const SPARE: usize = 64;
@@ -43,7 +43,7 @@ pub(super) struct Tracked {
     /// Epoch, start and latest dispatch of an iterator whose `next` was not called yet.
     pub(super) opened: Option<(u32, Nanos, Nanos)>,
     pub(super) wait: Option<Nanos>,
-    pub(super) flying: BTreeMap<BatchId, Flying>,
+    pub(super) in_flight: BTreeMap<BatchId, InFlightBatch>,
     training: BTreeSet<BatchId>,
     steps: Steps,
     /// `WorkerStarted` and `WorkerSeeded` events of the running workers.
@@ -69,7 +69,7 @@ impl Tracked {
             newest: None,
             opened: None,
             wait: None,
-            flying: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             training: BTreeSet::new(),
             steps: Steps::default(),
             workers: Vec::new(),
@@ -99,13 +99,13 @@ impl Tracked {
 
     /// Keeps an unused list for reuse.
     pub fn recycle(&mut self, mut events: Vec<Event>) {
-        if self.spare.len() < SPARE && events.capacity() <= 2 * MOST_EVENTS {
+        if self.spare.len() < SPARE && events.capacity() <= 2 * MAX_EVENTS {
             events.clear();
             self.spare.push(events);
         }
     }
 
-    pub fn hear(&mut self, event: &Event, finished: &mut Vec<Finished>) {
+    pub fn apply(&mut self, event: &Event, finished: &mut Vec<Finished>) {
         self.last = self.last.max(event.at);
         let at = self.last;
         self.sums.events += 1;
@@ -133,13 +133,13 @@ impl Tracked {
                 }
             }
             EventKind::Entered { batch, stage } => {
-                let flying = self.flying.get(batch);
-                if flying.is_some_and(|of| of.may_enter(*stage)) {
+                let in_flight = self.in_flight.get(batch);
+                if in_flight.is_some_and(|of| of.may_enter(*stage)) {
                     self.note(*batch, event);
                     self.enter(at, *batch, *stage, finished);
                 }
             }
-            EventKind::Fetched(fetched) => self.fetched(event, fetched),
+            EventKind::Fetched(fetched) => self.apply_fetched(event, fetched),
             EventKind::Processor(time) => self.note(time.batch, event),
             EventKind::Aside(aside) => self.steps.aside(at, aside),
             EventKind::Content(content) => self.note(content.batch, event),
@@ -156,8 +156,8 @@ impl Tracked {
                 self.sums.dropped = self.sums.dropped.saturating_add(*count);
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
-            EventKind::Fact(fact) => self.learn(fact, event),
-            // Recorders do not send these through the keeper.
+            EventKind::Fact(fact) => self.apply_fact(fact, event),
+            // Recorders do not send these through the filter.
             EventKind::Gauge(_)
             | EventKind::Retention(_)
             | EventKind::Summed(_)
@@ -167,8 +167,8 @@ impl Tracked {
     }
 
     pub(super) fn note(&mut self, batch: BatchId, event: &Event) {
-        if let Some(flying) = self.flying.get_mut(&batch) {
-            flying.note(event);
+        if let Some(in_flight) = self.in_flight.get_mut(&batch) {
+            in_flight.note(event);
         }
     }
 
@@ -201,7 +201,7 @@ impl Tracked {
             epoch,
             idx: u32::MAX,
         };
-        let left: Vec<BatchId> = self.flying.range(of_it).map(|(id, _)| *id).collect();
+        let left: Vec<BatchId> = self.in_flight.range(of_it).map(|(id, _)| *id).collect();
         for batch in left {
             let end = match self.training.contains(&batch) {
                 true => Stage::Done,
@@ -220,8 +220,8 @@ impl Tracked {
             return false;
         }
         *next = batch.idx.saturating_add(1);
-        if self.flying.len() >= MOST_FLYING
-            && let Some((oldest, _)) = self.flying.pop_first()
+        if self.in_flight.len() >= MAX_IN_FLIGHT
+            && let Some((oldest, _)) = self.in_flight.pop_first()
         {
             self.training.remove(&oldest);
         }
@@ -229,27 +229,28 @@ impl Tracked {
             *last = at;
         }
         let spare = self.spare.pop().unwrap_or_default();
-        self.flying.insert(batch, Flying::new(at, indices, spare));
+        self.in_flight
+            .insert(batch, InFlightBatch::new(at, indices, spare));
         true
     }
 
-    fn fetched(&mut self, event: &Event, fetched: &Fetched) {
-        if let Some(flying) = self.flying.get_mut(&fetched.batch)
-            && flying.timings == 0
+    fn apply_fetched(&mut self, event: &Event, fetched: &Fetched) {
+        if let Some(in_flight) = self.in_flight.get_mut(&fetched.batch)
+            && in_flight.timings == 0
         {
-            flying.timings = fetched.samples.len();
+            in_flight.timings = fetched.samples.len();
             self.note(fetched.batch, event);
         }
     }
 
     fn enter(&mut self, at: Nanos, batch: BatchId, stage: Stage, finished: &mut Vec<Finished>) {
-        let Some(flying) = self.flying.get_mut(&batch) else {
+        let Some(in_flight) = self.in_flight.get_mut(&batch) else {
             return;
         };
-        if !flying.may_enter(stage) {
+        if !in_flight.may_enter(stage) {
             return;
         }
-        let (before, took) = flying.enter(at, stage);
+        let (before, took) = in_flight.enter(at, stage);
         if before == Stage::Training {
             self.sums.steps.record(took);
             self.steps.end(batch, at, took);
@@ -263,13 +264,13 @@ impl Tracked {
             self.end_wait(at, Some(batch), finished);
         }
         if stage.is_final() {
-            self.land(at, batch, finished);
+            self.finish_batch(at, batch, finished);
         }
     }
 
     /// Adds a finished batch to the sums.
-    fn land(&mut self, at: Nanos, batch: BatchId, finished: &mut Vec<Finished>) {
-        let Some(mut of) = self.flying.remove(&batch) else {
+    fn finish_batch(&mut self, at: Nanos, batch: BatchId, finished: &mut Vec<Finished>) {
+        let Some(mut of) = self.in_flight.remove(&batch) else {
             return;
         };
         let sums = &mut self.sums;
@@ -304,7 +305,7 @@ impl Tracked {
         if let Some(batch) = self.training.first().copied() {
             self.enter(at, batch, Stage::Done, finished);
         }
-        self.steps.asked(at);
+        self.steps.end_at_next(at);
         self.wait = Some(at);
     }
 
@@ -312,14 +313,14 @@ impl Tracked {
         let Some(start) = self.wait.take() else {
             return;
         };
-        let of = batch.and_then(|batch| self.flying.get(&batch));
+        let of = batch.and_then(|batch| self.in_flight.get(&batch));
         add_awaited(of, (start, at), &mut self.sums.waited);
         self.sums.waits.record(at - start);
         if at - start < self.long_wait {
             return;
         }
         let mut events = self.spare.pop().unwrap_or_default();
-        if let Some(of) = batch.and_then(|batch| self.flying.get(&batch)) {
+        if let Some(of) = batch.and_then(|batch| self.in_flight.get(&batch)) {
             events.extend(of.events.iter().filter(|event| is_small(event)).cloned());
         }
         finished.push(Finished::Wait {

@@ -5,11 +5,11 @@ use crate::event::{Event, EventKind, SampleTiming};
 use crate::{BatchId, Stage};
 
 /// Appends the line of `event` to `text`, without a line end. Returns false for other kinds of event.
-pub(super) fn put(event: &Event, text: &mut Vec<u8>) -> bool {
+pub(super) fn write_line(event: &Event, text: &mut Vec<u8>) -> bool {
     match &event.kind {
         EventKind::Entered { batch, stage } => {
             begin(event, b"entered\"", text);
-            of_batch(*batch, text);
+            batch_fields(*batch, text);
             text.extend_from_slice(b",\"stage\":\"");
             text.extend_from_slice(name(*stage));
             text.push(b'"');
@@ -23,7 +23,7 @@ pub(super) fn put(event: &Event, text: &mut Vec<u8>) -> bool {
         }
         EventKind::Dispatched(dispatch) => {
             begin(event, b"dispatched\"", text);
-            of_batch(dispatch.batch, text);
+            batch_fields(dispatch.batch, text);
             if let Some(worker) = dispatch.worker {
                 number(b",\"worker\":", worker, text);
             }
@@ -32,7 +32,7 @@ pub(super) fn put(event: &Event, text: &mut Vec<u8>) -> bool {
         }
         EventKind::Fetched(fetched) if fetched.stages.is_empty() => {
             begin(event, b"fetched\"", text);
-            of_batch(fetched.batch, text);
+            batch_fields(fetched.batch, text);
             let samples = &fetched.samples;
             times(b",\"starts\":", samples, |sample| sample.start.0, text);
             times(b",\"walls\":", samples, |sample| sample.wall.0, text);
@@ -55,7 +55,7 @@ fn begin(event: &Event, name: &[u8], text: &mut Vec<u8>) {
     text.extend_from_slice(name);
 }
 
-fn of_batch(batch: BatchId, text: &mut Vec<u8>) {
+fn batch_fields(batch: BatchId, text: &mut Vec<u8>) {
     number(b",\"epoch\":", batch.epoch, text);
     number(b",\"batch\":", batch.idx, text);
 }
@@ -156,7 +156,7 @@ mod tests {
             for kind in kinds {
                 let event = Event { at: Nanos(at), run: RunId(run), kind };
                 let mut text = Vec::new();
-                prop_assert!(put(&event, &mut text));
+                prop_assert!(write_line(&event, &mut text));
                 let expected = serde_json::to_string(&Line::of(&event)).expect("it can be written");
                 prop_assert_eq!(String::from_utf8_lossy(&text), expected);
             }
@@ -171,7 +171,7 @@ mod tests {
             kind: EventKind::RunEnded,
         };
         let mut text = b"before".to_vec();
-        assert!(!put(&event, &mut text));
+        assert!(!write_line(&event, &mut text));
         assert_eq!(text, b"before");
     }
 }

@@ -29,7 +29,7 @@ fn setting(word: &str) -> Option<Change> {
 
 impl Finding {
     /// Returns the settings in the remedy, in order.
-    pub(super) fn named(&self) -> impl Iterator<Item = Change> + '_ {
+    pub(super) fn settings_in_remedy(&self) -> impl Iterator<Item = Change> + '_ {
         settings(&self.remedy)
     }
 }

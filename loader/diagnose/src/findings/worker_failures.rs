@@ -32,7 +32,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     };
     Some(Finding {
         id: FindingId::DeadWorker,
-        text: say!("{which} at {}{what}", survey.say(at)),
+        text: say!("{which} at {}{what}", survey.format_time(at)),
         severity: Severity::Critical,
         evidence: match current {
             Some(batch) => Evidence::Batch(batch.id),
@@ -93,7 +93,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
         id: FindingId::Failed,
         text: say!(
             "The run ended with an error at {}{place}: {text}",
-            survey.say(at)
+            survey.format_time(at)
         ),
         severity: Severity::Critical,
         evidence: match (batch, position) {

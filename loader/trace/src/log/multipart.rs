@@ -6,43 +6,43 @@
 use std::path::{Component, Path, PathBuf};
 
 /// Suffix of the folder.
-pub const ENDING: &str = ".parts";
+pub const FOLDER_SUFFIX: &str = ".parts";
 
 /// File with the descriptions of the runs, the kept data and the slowest batches. It is rewritten as a whole.
-pub const KEPT: &str = "kept.jsonl.zst";
+pub const KEPT_FILE: &str = "kept.jsonl.zst";
 
-const FILE: &str = ".jsonl.zst";
+const FILE_SUFFIX: &str = ".jsonl.zst";
 
 /// File in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Member {
+pub enum PartFile {
     /// Part with all events.
     Part(u32),
     /// Sums per minute, and errors. Only the file with the highest number is valid.
     Course(u32),
     /// Waits of this length class. The lowest class is dropped if space is short.
     Waits(u32),
-    /// The file [`KEPT`].
+    /// The file [`KEPT_FILE`].
     Kept,
 }
 
-impl Member {
+impl PartFile {
     /// Returns the file name.
     pub fn name(self) -> String {
         match self {
-            Self::Part(number) => format!("{number:06}{FILE}"),
-            Self::Course(number) => format!("course-{number:04}{FILE}"),
-            Self::Waits(class) => format!("waits-{class:02}{FILE}"),
-            Self::Kept => KEPT.to_owned(),
+            Self::Part(number) => format!("{number:06}{FILE_SUFFIX}"),
+            Self::Course(number) => format!("course-{number:04}{FILE_SUFFIX}"),
+            Self::Waits(class) => format!("waits-{class:02}{FILE_SUFFIX}"),
+            Self::Kept => KEPT_FILE.to_owned(),
         }
     }
 
     /// Parses a file name.
-    pub fn of(name: &str) -> Option<Self> {
-        if name == KEPT {
+    pub fn parse(name: &str) -> Option<Self> {
+        if name == KEPT_FILE {
             return Some(Self::Kept);
         }
-        let stem = name.strip_suffix(FILE)?;
+        let stem = name.strip_suffix(FILE_SUFFIX)?;
         let member = match stem.split_once('-') {
             None => Self::Part(stem.parse().ok()?),
             Some(("course", number)) => Self::Course(number.parse().ok()?),
@@ -61,7 +61,7 @@ pub fn folder(path: &Path, name: &str) -> Option<PathBuf> {
         (components.next(), components.next()),
         (Some(Component::Normal(only)), None) if only == name
     );
-    (is_plain && name.ends_with(ENDING)).then(|| path.with_file_name(name))
+    (is_plain && name.ends_with(FOLDER_SUFFIX)).then(|| path.with_file_name(name))
 }
 
 /// Returns the name of a recording without its suffix: `run` for `run.jsonl.zst`.
@@ -78,15 +78,15 @@ mod tests {
     #[test]
     fn member_names_round_trip_and_foreign_ones_are_refused() {
         let all = [
-            Member::Part(0),
-            Member::Part(12),
-            Member::Part(4_000_000_000),
-            Member::Course(3),
-            Member::Waits(0),
-            Member::Kept,
+            PartFile::Part(0),
+            PartFile::Part(12),
+            PartFile::Part(4_000_000_000),
+            PartFile::Course(3),
+            PartFile::Waits(0),
+            PartFile::Kept,
         ];
         for member in all {
-            assert_eq!(Member::of(&member.name()), Some(member));
+            assert_eq!(PartFile::parse(&member.name()), Some(member));
         }
         for foreign in [
             "12.jsonl.zst",
@@ -95,7 +95,7 @@ mod tests {
             "000012.jsonl",
             "",
         ] {
-            assert_eq!(Member::of(foreign), None, "{foreign}");
+            assert_eq!(PartFile::parse(foreign), None, "{foreign}");
         }
     }
 

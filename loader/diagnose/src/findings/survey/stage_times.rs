@@ -3,7 +3,7 @@
 use loadscope_trace::{Activity, Lane, Nanos, Run, Spans, Stage};
 
 /// Times of all batches in their stages.
-pub(super) struct Spent {
+pub(super) struct StageTimes {
     /// Work time per batch: fetching and collating.
     pub(super) work: Vec<Nanos>,
     /// Number of finished training steps.
@@ -18,9 +18,9 @@ pub(super) struct Spent {
     pub(super) pinned: i64,
 }
 
-impl Spent {
+impl StageTimes {
     pub(super) fn of(run: &Run) -> Self {
-        let mut spent = Self {
+        let mut stage_times = Self {
             work: vec![Nanos::ZERO; run.batches().len()],
             steps: 0,
             collating: Nanos::ZERO,
@@ -35,15 +35,15 @@ impl Spent {
             let (stage, entered) = std::mem::replace(&mut since[row], (t.stage, t.at));
             let took = t.at - entered;
             match stage {
-                Stage::Fetching => spent.work[row] += took,
+                Stage::Fetching => stage_times.work[row] += took,
                 Stage::Collating => {
-                    spent.work[row] += took;
+                    stage_times.work[row] += took;
                     collated.push((row, took));
                 }
-                Stage::Training => spent.steps += 1,
+                Stage::Training => stage_times.steps += 1,
                 Stage::Pinning => {
-                    spent.pinning += took;
-                    spent.pinned += 1;
+                    stage_times.pinning += took;
+                    stage_times.pinned += 1;
                 }
                 _ => {}
             }
@@ -54,22 +54,22 @@ impl Spent {
         if collated.iter().any(is_plain) {
             collated.retain(is_plain);
         }
-        spent.collated = collated.len() as i64;
-        spent.collating = collated
+        stage_times.collated = collated.len() as i64;
+        stage_times.collating = collated
             .iter()
             .fold(Nanos::ZERO, |sum, (_, took)| sum + *took);
-        spent
+        stage_times
     }
 }
 
 /// Intervals in which the reorder buffer held at least one batch, merged and in order of time.
-pub(super) struct Held {
+pub(super) struct HeldIntervals {
     intervals: Vec<(Nanos, Nanos)>,
-    /// Position of the first interval that may overlap the next call of [`Held::within`].
+    /// Position of the first interval that may overlap the next call of [`HeldIntervals::within`].
     at: usize,
 }
 
-impl Held {
+impl HeldIntervals {
     pub(super) fn of(run: &Run) -> Self {
         let mut spans = Vec::new();
         let held = run

@@ -9,10 +9,10 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 const MAX_WINDOW: u64 = 1 << 27;
 
 /// Text that is decompressed at a time, bytes.
-const AT_A_TIME: usize = 64 << 10;
+const OUTPUT_BUFFER: usize = 64 << 10;
 
 /// Reader of the text of all frames of a file.
-pub(super) struct Unpacked<R> {
+pub(super) struct ZstdReader<R> {
     packed: R,
     decoder: FrameDecoder,
     /// True between two frames, where the file may end.
@@ -21,7 +21,7 @@ pub(super) struct Unpacked<R> {
     failed: Option<io::Error>,
 }
 
-impl<R: BufRead> Unpacked<R> {
+impl<R: BufRead> ZstdReader<R> {
     pub fn new(packed: R) -> io::Result<Self> {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_WINDOW);
@@ -56,8 +56,8 @@ impl<R: BufRead> Unpacked<R> {
 
     /// Decompresses more text of the frame. An error is reported after the text before it.
     fn make(&mut self) {
-        while !self.decoder.is_finished() && self.decoder.can_collect() < AT_A_TIME {
-            let some = BlockDecodingStrategy::UptoBytes(AT_A_TIME);
+        while !self.decoder.is_finished() && self.decoder.can_collect() < OUTPUT_BUFFER {
+            let some = BlockDecodingStrategy::UptoBytes(OUTPUT_BUFFER);
             if let Err(e) = self.decoder.decode_blocks(&mut self.packed, some) {
                 self.failed = Some(io::Error::other(e));
                 return;
@@ -66,7 +66,7 @@ impl<R: BufRead> Unpacked<R> {
     }
 }
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: BufRead> Read for ZstdReader<R> {
     fn read(&mut self, text: &mut [u8]) -> io::Result<usize> {
         if text.is_empty() {
             return Ok(0);
@@ -98,16 +98,16 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::log::frames::Frames;
+    use crate::log::frames::FrameWriter;
 
     /// Returns a recording of several frames, compressed by the C library, and its text.
     fn packed() -> (Vec<u8>, Vec<u8>) {
-        let mut frames = Frames::new(Vec::new()).expect("a vector");
+        let mut frames = FrameWriter::new(Vec::new()).expect("a vector");
         frames.most = 40_000;
         let mut text = Vec::new();
         for k in 0..9_000u32 {
             let line = format!("line {k} of {}\n", k.wrapping_mul(2_654_435_761));
-            frames.line(line.as_bytes()).expect("a vector");
+            frames.write_line(line.as_bytes()).expect("a vector");
             text.extend_from_slice(line.as_bytes());
         }
         let mut out = frames.finish().expect("a vector");
@@ -117,7 +117,7 @@ mod tests {
 
     fn read(packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
         let mut text = Vec::new();
-        let mut unpacked = Unpacked::new(packed).expect("nothing was read yet");
+        let mut unpacked = ZstdReader::new(packed).expect("nothing was read yet");
         let result = unpacked.read_to_end(&mut text).map(drop);
         (text, result)
     }

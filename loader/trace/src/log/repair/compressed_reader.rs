@@ -3,16 +3,16 @@
 use std::io::{Read, Seek};
 use std::ops::{ControlFlow, Range};
 
-use super::judge::{Judge, Trust};
-use super::source::{Ended, Found, Source};
+use super::line_filter::{LineFilter, Trust};
+use super::source::{Found, FrameEnd, Source};
 use super::splitter::Splitter;
 use crate::LogError;
 use crate::log::checksums::{CHUNK, Checksums};
 
 /// Reader of a compressed recording.
-pub(super) struct Packed<'a, 'b, R> {
+pub(super) struct CompressedReader<'a, 'b, R> {
     source: &'a mut Source<R>,
-    judge: &'a mut Judge<'b>,
+    line_filter: &'a mut LineFilter<'b>,
     splitter: Splitter,
     /// Position of the current frame.
     at: u64,
@@ -22,11 +22,11 @@ pub(super) struct Packed<'a, 'b, R> {
     base: u64,
 }
 
-impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
-    pub fn new(source: &'a mut Source<R>, judge: &'a mut Judge<'b>) -> Self {
+impl<'a, 'b, R: Read + Seek> CompressedReader<'a, 'b, R> {
+    pub fn new(source: &'a mut Source<R>, line_filter: &'a mut LineFilter<'b>) -> Self {
         Self {
             source,
-            judge,
+            line_filter,
             splitter: Splitter::default(),
             at: 0,
             pending: None,
@@ -40,27 +40,27 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         while at < self.source.size {
             self.at = at;
             at = if self.source.is_frame(at)? {
-                self.frame(at)?
+                self.read_frame(at)?
             } else if let Some((_, end)) = self.source.skippable_at(at)? {
-                self.skippable(at, end)?
+                self.read_skippable(at, end)?
             } else if self.source.has_just_begun(at)? {
-                self.judge.cut();
+                self.line_filter.cut();
                 self.source.size
             } else {
-                self.go_on_behind(at, at + 1)?
+                self.skip_damage(at, at + 1)?
             };
         }
-        self.count(None);
+        self.set_line_number(None);
         let frame = self.source.size..self.source.size;
-        let judge = &mut *self.judge;
+        let line_filter = &mut *self.line_filter;
         self.splitter
-            .finish(&mut |piece| judge.piece(piece, Some(&frame)))
+            .finish(&mut |piece| line_filter.filter_line(piece, Some(&frame)))
     }
 
     /// Skips damage that begins at `from`. Searches for its end from `search` on.
-    fn go_on_behind(&mut self, from: u64, search: u64) -> Result<u64, LogError> {
+    fn skip_damage(&mut self, from: u64, search: u64) -> Result<u64, LogError> {
         let next = self.next(search)?;
-        self.damage(from..next);
+        self.record_damage(from..next);
         Ok(next)
     }
 
@@ -74,8 +74,8 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     }
 
     /// Records missing text.
-    fn damage(&mut self, bytes: Range<u64>) {
-        self.splitter.forget();
+    fn record_damage(&mut self, bytes: Range<u64>) {
+        self.splitter.reset();
         let before = self
             .pending
             .take()
@@ -84,23 +84,24 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     }
 
     /// Sets the number of the next line within its recording, `None` if unknown. The lines before it are lost.
-    fn count(&mut self, number: Option<u64>) {
+    fn set_line_number(&mut self, number: Option<u64>) {
         let damaged = self.pending.take();
         let here = self.splitter.number;
         let Some(number) = number.map(|n| n.saturating_add(self.base)) else {
             if let Some(bytes) = damaged {
-                self.judge.lost(None, bytes);
+                self.line_filter.lost(None, bytes);
             }
             return;
         };
         let known = number >= here;
         match damaged {
-            Some(bytes) if known => self.judge.lost(Some((here, number - 1)), bytes),
-            Some(bytes) => self.judge.lost(None, bytes),
+            Some(bytes) if known => self.line_filter.lost(Some((here, number - 1)), bytes),
+            Some(bytes) => self.line_filter.lost(None, bytes),
             // Whole frames are missing here.
             None if number > here => {
-                self.splitter.forget();
-                self.judge.lost(Some((here, number - 1)), self.at..self.at);
+                self.splitter.reset();
+                self.line_filter
+                    .lost(Some((here, number - 1)), self.at..self.at);
             }
             None => {}
         }
@@ -108,17 +109,17 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     }
 
     /// Sets the line number from the checksums of the next frame.
-    fn count_to(&mut self, sums: &Checksums) {
+    fn set_line_number_from(&mut self, sums: &Checksums) {
         let here = self.splitter.number;
         // A second recording begins here.
         if sums.first_line == 1 && here > self.base.saturating_add(1) {
             self.base = here - 1;
         }
-        self.count(Some(sums.first_line));
+        self.set_line_number(Some(sums.first_line));
     }
 
     /// Processes a skippable frame: the checksums of a lost frame, or a frame from another program.
-    fn skippable(&mut self, at: u64, end: u64) -> Result<u64, LogError> {
+    fn read_skippable(&mut self, at: u64, end: u64) -> Result<u64, LogError> {
         if let Some((sums, end)) = self.source.checksums_at(at)? {
             let next = sums.first_line.saturating_add(sums.lines);
             // The frame of these checksums was already read.
@@ -126,108 +127,108 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
                 let bytes = self.pending.take();
                 bytes
                     .into_iter()
-                    .for_each(|bytes| self.judge.lost(Some((1, 0)), bytes));
+                    .for_each(|bytes| self.line_filter.lost(Some((1, 0)), bytes));
                 return Ok(end);
             }
-            self.count_to(&sums);
-            self.count(Some(sums.first_line.saturating_add(sums.lines)));
+            self.set_line_number_from(&sums);
+            self.set_line_number(Some(sums.first_line.saturating_add(sums.lines)));
             return Ok(end);
         }
         // Damaged or truncated checksums. Their length can be wrong.
         if end > self.source.size || self.source.is_checksums(at)? {
             let next = self.next(at + 4)?;
             match next == self.source.size {
-                true if end > next => self.judge.cut(),
+                true if end > next => self.line_filter.cut(),
                 // Checksums contain no lines.
-                _ if end == next => self.judge.lost(Some((1, 0)), at..next),
-                _ => self.damage(at..next),
+                _ if end == next => self.line_filter.lost(Some((1, 0)), at..next),
+                _ => self.record_damage(at..next),
             }
             return Ok(next);
         }
         // Readers recognize a compressed recording by its first frame.
         if at == 0 {
-            self.damage(at..end);
+            self.record_damage(at..end);
         }
         Ok(end)
     }
 
     /// Reads a frame and its checksums, if any. Returns the position after them.
-    fn frame(&mut self, at: u64) -> Result<u64, LogError> {
+    fn read_frame(&mut self, at: u64) -> Result<u64, LogError> {
         let (ended, length) = self.source.survey(at)?;
         match ended {
-            Ended::Sound(end) => self.sound(at, end, length),
-            Ended::Cut | Ended::Stopped => {
-                self.damaged(at, self.search(at, self.source.size), true)
+            FrameEnd::Complete(end) => self.read_intact(at, end, length),
+            FrameEnd::Cut | FrameEnd::Stopped => {
+                self.read_damaged(at, self.search(at, self.source.size), true)
             }
-            Ended::Damaged(looked) => self.damaged(at, self.search(at, looked), false),
+            FrameEnd::Damaged(looked) => self.read_damaged(at, self.search(at, looked), false),
         }
     }
 
     /// Returns the position at which to search for the frame after a damaged one. `at` is its start, and `looked` is the position of the
     /// damage. The bytes in between can contain another frame.
     fn search(&self, at: u64, looked: u64) -> u64 {
-        match self.source.has_patience(looked) {
+        match self.source.has_budget(looked) {
             true => at + 4,
             false => looked.max(at + 4),
         }
     }
 
     /// Reads a frame that can be decompressed completely.
-    fn sound(&mut self, at: u64, end: u64, length: u64) -> Result<u64, LogError> {
+    fn read_intact(&mut self, at: u64, end: u64, length: u64) -> Result<u64, LogError> {
         let sums = self.source.checksums_at(end)?;
         let sums = sums.filter(|(sums, _)| sums.length == length);
         match (self.source.has_checksum(at)?, sums) {
             (true, Some((sums, next))) => {
-                self.count_to(&sums);
-                self.lines(at, end, Trust::Full)?;
-                self.count(Some(sums.first_line.saturating_add(sums.lines)));
+                self.set_line_number_from(&sums);
+                self.read_lines(at, end, Trust::Full)?;
+                self.set_line_number(Some(sums.first_line.saturating_add(sums.lines)));
                 return Ok(next);
             }
             (false, Some((sums, next))) => {
-                self.confirmed(at, end, &sums, false)?;
+                self.read_confirmed(at, end, &sums, false)?;
                 return Ok(next);
             }
             // The damage may have cleared the flag for the frame's checksum.
             (false, None) => {
                 if let Found::Checksums(found, sums, next) =
                     self.source.find(end, self.source.size)?
-                    && self.belong(at, found, &sums)?
+                    && self.matches_frame(at, found, &sums)?
                 {
-                    self.confirmed(at, found, &sums, true)?;
+                    self.read_confirmed(at, found, &sums, true)?;
                     return Ok(next);
                 }
             }
             (true, None) => {}
         }
-        self.count(None);
-        self.lines(at, end, Trust::Full)?;
+        self.set_line_number(None);
+        self.read_lines(at, end, Trust::Full)?;
         Ok(end)
     }
 
     /// Reads a frame that cannot be decompressed completely.
-    fn damaged(&mut self, at: u64, search: u64, is_cut: bool) -> Result<u64, LogError> {
+    fn read_damaged(&mut self, at: u64, search: u64, is_cut: bool) -> Result<u64, LogError> {
         let size = self.source.size;
         let (next, trust) = match self.source.find(search, size)? {
-            Found::Checksums(end, sums, next) if self.belong(at, end, &sums)? => {
-                self.confirmed(at, end, &sums, true)?;
+            Found::Checksums(end, sums, next) if self.matches_frame(at, end, &sums)? => {
+                self.read_confirmed(at, end, &sums, true)?;
                 return Ok(next);
             }
             Found::Frame(next) | Found::Checksums(next, ..) => (next, Trust::Damaged),
             Found::Nothing if is_cut => (size, Trust::Unfinished),
             Found::Nothing => (size, Trust::Damaged),
         };
-        self.count(None);
-        self.lines(at, next, trust)?;
+        self.set_line_number(None);
+        self.read_lines(at, next, trust)?;
         match trust {
             // The rest of the last line is examined at the end of the file.
-            Trust::Unfinished => self.judge.cut(),
-            Trust::Full | Trust::Damaged => self.damage(at..next),
+            Trust::Unfinished => self.line_filter.cut(),
+            Trust::Full | Trust::Damaged => self.record_damage(at..next),
         }
         Ok(next)
     }
 
     /// Returns true if the checksums are those of the frame at `at`, not of a lost frame after it.
-    fn belong(&mut self, at: u64, end: u64, sums: &Checksums) -> Result<bool, LogError> {
+    fn matches_frame(&mut self, at: u64, end: u64, sums: &Checksums) -> Result<bool, LogError> {
         let number = sums.first_line.saturating_add(self.base);
         let follows = self.pending.is_none() && number == self.splitter.number;
         let mut some = false;
@@ -239,50 +240,54 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     }
 
     /// Reads the lines of a frame.
-    fn lines(&mut self, at: u64, end: u64, trust: Trust) -> Result<(), LogError> {
+    fn read_lines(&mut self, at: u64, end: u64, trust: Trust) -> Result<(), LogError> {
         let frame = at..end;
-        let (splitter, judge) = (&mut self.splitter, &mut *self.judge);
-        judge.trust = trust;
+        let (splitter, line_filter) = (&mut self.splitter, &mut *self.line_filter);
+        line_filter.trust = trust;
         self.source.decode(at, end, &mut |text| {
-            splitter.feed(text, &mut |piece| judge.piece(piece, Some(&frame)))?;
+            splitter.feed(text, &mut |piece| {
+                line_filter.filter_line(piece, Some(&frame))
+            })?;
             Ok(ControlFlow::Continue(()))
         })?;
-        judge.trust = Trust::Full;
+        line_filter.trust = Trust::Full;
         Ok(())
     }
 
     /// Reads the lines of a frame that match its checksums. `breaks` is true if the frame cannot be decompressed completely.
-    fn confirmed(
+    fn read_confirmed(
         &mut self,
         at: u64,
         end: u64,
         sums: &Checksums,
         breaks: bool,
     ) -> Result<(), LogError> {
-        self.count_to(sums);
+        self.set_line_number_from(sums);
         let frame = at..end;
-        let before = self.judge.counts();
-        let (splitter, judge) = (&mut self.splitter, &mut *self.judge);
+        let before = self.line_filter.counts();
+        let (splitter, line_filter) = (&mut self.splitter, &mut *self.line_filter);
         chunks(self.source, at, end, sums, &mut |text, is_right| {
             if is_right {
-                return splitter.feed(text, &mut |piece| judge.piece(piece, Some(&frame)));
+                return splitter.feed(text, &mut |piece| {
+                    line_filter.filter_line(piece, Some(&frame))
+                });
             }
-            splitter.forget();
+            splitter.reset();
             let first = splitter.number;
             let count = text.iter().filter(|b| **b == b'\n').count() as u64;
             splitter.number = first.saturating_add(count);
             let ends_line = u64::from(text.ends_with(b"\n"));
-            judge.lost(Some((first, splitter.number - ends_line)), frame.clone());
+            line_filter.lost(Some((first, splitter.number - ends_line)), frame.clone());
             Ok(())
         })?;
         if breaks {
-            self.damage(frame);
+            self.record_damage(frame);
         }
         let next = sums.first_line.saturating_add(sums.lines);
-        self.count(Some(next));
+        self.set_line_number(Some(next));
         let next = next.saturating_add(self.base);
         self.splitter.number = next;
-        self.judge
+        self.line_filter
             .correct(before, sums.lines, next.saturating_sub(1));
         Ok(())
     }

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use strum::IntoEnumIterator as _;
 
-use crate::step::{Aside, AsideKind, Before, OpenStep, Uncounted};
+use crate::step::{Aside, AsideKind, OpenStep, PreviousSteps, Uncounted};
 use crate::{BatchId, Nanos, Origin};
 
 /// Training steps of a run in a stream of events.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// Count and time of all finished steps.
-    before: Before,
+    before: PreviousSteps,
     open: Option<OpenStep>,
     /// Sums of the whole run.
     all: Uncounted,
     /// Sums since the previous call of `sum_up`.
     since: Uncounted,
     /// True if stage *training* ends early only for another loader.
-    turns: bool,
+    training_ends_at_next: bool,
 }
 
 impl Steps {
     pub fn set_origin(&mut self, origin: &Origin) {
-        self.turns = matches!(origin, Origin::Pytorch(_));
+        self.training_ends_at_next = matches!(origin, Origin::Pytorch(_));
     }
 
     pub fn begin(&mut self, batch: BatchId, at: Nanos) {
@@ -31,7 +31,7 @@ impl Steps {
         self.open = Some(OpenStep::new(
             batch,
             at,
-            Before {
+            PreviousSteps {
                 time,
                 ..self.before
             },
@@ -51,14 +51,17 @@ impl Steps {
         self.leave_out(found);
     }
 
-    pub fn asked(&mut self, at: Nanos) {
-        let found = self.open.take().map(|step| step.asked(at, self.turns));
+    pub fn end_at_next(&mut self, at: Nanos) {
+        let found = self
+            .open
+            .take()
+            .map(|step| step.end_at_next(at, self.training_ends_at_next));
         self.leave_out(found);
     }
 
     pub fn leave_loop(&mut self, at: Nanos, epoch: u32) {
         let open = self.open.take_if(|step| step.batch().epoch == epoch);
-        self.leave_out(open.map(|step| step.left(at, self.turns)));
+        self.leave_out(open.map(|step| step.end_at_loop_end(at, self.training_ends_at_next)));
     }
 
     fn leave_out(&mut self, found: Option<Uncounted>) {

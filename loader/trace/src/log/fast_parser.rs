@@ -1,35 +1,35 @@
-//! Fast parser for the most frequent lines. It parses integers, plain words and lists of numbers. Any other line is left to the thorough
+//! Fast parser for the most frequent lines. It parses integers, plain words and lists of numbers. Any other line is left to the serde
 //! parser, which also reports errors. This parser only has to be right about the lines that it accepts.
 
 use crate::event::{Dispatch, Event, EventKind, Fetched, SampleTiming, StageTiming};
 use crate::{BatchId, Nanos, RunId, Stage, WorkerId};
 
-mod text;
+mod tokens;
 
-use text::Text;
+use tokens::Tokens;
 
 /// Fast parser with a reused buffer for lists.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Quick {
+pub(super) struct FastParser {
     numbers: Vec<i64>,
 }
 
-impl Quick {
-    /// Parses the first line of `text`. Returns the event and the length of the line, or `None` if the line needs the thorough parser or is
+impl FastParser {
+    /// Parses the first line of `text`. Returns the event and the length of the line, or `None` if the line needs the serde parser or is
     /// incomplete.
     pub fn parse(&mut self, text: &[u8]) -> Option<(Event, usize)> {
-        usual(text).or_else(|| self.any_order(text))
+        parse_fixed_order(text).or_else(|| self.any_order(text))
     }
 
     /// Parses a line with its fields in any order.
     fn any_order(&mut self, text: &[u8]) -> Option<(Event, usize)> {
         let length = text.len();
-        let mut text = Text { rest: text };
+        let mut text = Tokens { rest: text };
         let mut fields = Fields::default();
-        text.take(b'{')?;
+        text.expect_byte(b'{')?;
         loop {
             let name = text.word()?;
-            text.take(b':')?;
+            text.expect_byte(b':')?;
             fields.read(name, &mut text, &mut self.numbers)?;
             match text.next()? {
                 b',' => {}
@@ -40,33 +40,33 @@ impl Quick {
         if text.peek()? == b'\r' {
             text.rest = &text.rest[1..];
         }
-        text.take(b'\n')?;
+        text.expect_byte(b'\n')?;
         Some((fields.into_event()?, length - text.rest.len()))
     }
 }
 
 /// Parses the exact form that Loadscope writes for `entered` and `consumer`, about three lines in four.
 #[inline]
-fn usual(text: &[u8]) -> Option<(Event, usize)> {
+fn parse_fixed_order(text: &[u8]) -> Option<(Event, usize)> {
     let length = text.len();
-    let mut text = Text { rest: text };
-    text.is(b"{\"t\":")?;
+    let mut text = Tokens { rest: text };
+    text.expect_bytes(b"{\"t\":")?;
     let at = Nanos(text.digits()?);
-    text.is(b",\"e\":\"")?;
-    let kind = if text.is(b"entered\",\"epoch\":").is_some() {
+    text.expect_bytes(b",\"e\":\"")?;
+    let kind = if text.expect_bytes(b"entered\",\"epoch\":").is_some() {
         let epoch = text.digits()?.try_into().ok()?;
-        text.is(b",\"batch\":")?;
+        text.expect_bytes(b",\"batch\":")?;
         let idx = text.digits()?.try_into().ok()?;
-        text.is(b",\"stage\":")?;
+        text.expect_bytes(b",\"stage\":")?;
         let batch = BatchId { epoch, idx };
         let stage = stage(text.word()?)?;
         EventKind::Entered { batch, stage }
     } else {
-        text.is(b"consumer\",\"waiting\":")?;
+        text.expect_bytes(b"consumer\",\"waiting\":")?;
         let waiting = text.bool()?;
         EventKind::Consumer { waiting }
     };
-    text.is(b"}\n")?;
+    text.expect_bytes(b"}\n")?;
     let run = RunId(0);
     Some((Event { at, run, kind }, length - text.rest.len()))
 }
@@ -102,7 +102,7 @@ fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
 }
 
 impl Fields {
-    fn read(&mut self, name: &[u8], text: &mut Text<'_>, numbers: &mut Vec<i64>) -> Option<()> {
+    fn read(&mut self, name: &[u8], text: &mut Tokens<'_>, numbers: &mut Vec<i64>) -> Option<()> {
         match name {
             b"t" => set(&mut self.t, text.int()?),
             b"e" => set(
@@ -149,7 +149,7 @@ impl Fields {
             b"cpus" if !std::mem::replace(&mut self.has_cpus, true) => {
                 self.fill(text, |sample, text| {
                     if text.peek()? == b'n' {
-                        text.exactly(b"null")
+                        text.expect_word(b"null")
                     } else {
                         sample.cpu = Some(Nanos(text.int()?));
                         Some(())
@@ -159,7 +159,7 @@ impl Fields {
             b"stages" => {
                 let count = self.samples.as_ref()?.len();
                 let mut stages = Vec::new();
-                text.each(|text| {
+                text.parse_list(|text| {
                     stages.push(text.stage(count)?);
                     Some(())
                 })?;
@@ -172,11 +172,11 @@ impl Fields {
     /// Reads a list with one entry per sample. `starts` must come first.
     fn fill(
         &mut self,
-        text: &mut Text<'_>,
-        mut put: impl FnMut(&mut SampleTiming, &mut Text<'_>) -> Option<()>,
+        text: &mut Tokens<'_>,
+        mut put: impl FnMut(&mut SampleTiming, &mut Tokens<'_>) -> Option<()>,
     ) -> Option<()> {
         let mut samples = self.samples.as_mut()?.iter_mut();
-        text.each(|text| put(samples.next()?, text))?;
+        text.parse_list(|text| put(samples.next()?, text))?;
         samples.next().is_none().then_some(())
     }
 

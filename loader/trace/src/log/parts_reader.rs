@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicU64;
 use loadscope_words::say;
 use serde::Deserialize;
 
-use super::counted::Counted;
-use super::parted::{Member, folder};
-use super::unpack::Unpacked;
+use super::counting_reader::CountingReader;
+use super::decompress::ZstdReader;
+use super::multipart::{PartFile, folder};
 use super::{MAX_HEADER, MAX_LINE, ZSTD_MAGIC};
 use crate::LogError;
 
@@ -22,13 +22,13 @@ const BLOCK: usize = 256 << 10;
 type Input = BufReader<Box<dyn Read + Send>>;
 
 /// Text of a recording in parts.
-pub(super) struct Chain {
+pub(super) struct PartsReader {
     /// Text that was produced and not yet read.
     out: Vec<u8>,
     at: usize,
     /// Beginning of an incomplete line.
     rest: Vec<u8>,
-    sides: Vec<Side>,
+    kept_data: Vec<KeptDataReader>,
     /// Number of the first existing part.
     first: u32,
     parts: VecDeque<(String, File)>,
@@ -36,13 +36,13 @@ pub(super) struct Chain {
     consumed: Arc<AtomicU64>,
     /// True if a file is truncated.
     cut: bool,
-    told: bool,
+    truncation_reported: bool,
     /// Total size of all files, bytes.
     pub size: u64,
 }
 
 /// File with data kept from dropped parts.
-struct Side {
+struct KeptDataReader {
     name: String,
     input: Input,
     line: Vec<u8>,
@@ -52,12 +52,12 @@ struct Side {
 
 /// Fields of a line that determine its position.
 #[derive(Deserialize)]
-struct Place {
+struct LinePosition {
     t: Option<i64>,
     in_part: Option<u32>,
 }
 
-impl Chain {
+impl PartsReader {
     /// Opens all files in the folder `name` next to `path`. `header` is the header of `path`.
     pub fn open(
         path: &Path,
@@ -71,22 +71,22 @@ impl Chain {
                 why: why.to_owned(),
             });
         };
-        let (parts, sides) = files(&folder)?;
+        let (parts, kept_data) = files(&folder)?;
         let first = parts.front().map_or(u32::MAX, |(number, ..)| *number);
         let sizes = parts
             .iter()
             .map(|(.., file)| file)
-            .chain(sides.iter().map(|(_, file)| file));
+            .chain(kept_data.iter().map(|(_, file)| file));
         let size = sizes
             .map(|file| file.metadata().map_or(0, |m| m.len()))
             .sum();
         let mut out = header.trim_ascii_end().to_vec();
         out.push(b'\n');
-        let mut chain = Self {
+        let mut reader = Self {
             out,
             at: 0,
             rest: Vec::new(),
-            sides: Vec::new(),
+            kept_data: Vec::new(),
             first,
             parts: parts
                 .into_iter()
@@ -95,27 +95,27 @@ impl Chain {
             current: None,
             consumed,
             cut: false,
-            told: false,
+            truncation_reported: false,
             size,
         };
-        for (name, file) in sides {
-            chain
-                .open_side(name, file)
-                .map_err(|cause| LogError::reading(cause, 1, true))?;
+        for (name, file) in kept_data {
+            reader
+                .open_kept_data(name, file)
+                .map_err(|cause| LogError::from_read(cause, 1, true))?;
         }
-        Ok(chain)
+        Ok(reader)
     }
 
-    fn open_side(&mut self, name: String, file: File) -> io::Result<()> {
-        let input = unpacked(file, &self.consumed).map_err(|e| named(&name, e))?;
-        let mut side = Side {
+    fn open_kept_data(&mut self, name: String, file: File) -> io::Result<()> {
+        let input = decompressed(file, &self.consumed).map_err(|e| with_file_name(&name, e))?;
+        let mut kept = KeptDataReader {
             name,
             input,
             line: Vec::new(),
             at: 0,
         };
-        if side.step(self.first)? {
-            self.sides.push(side);
+        if kept.advance(self.first)? {
+            self.kept_data.push(kept);
         }
         Ok(())
     }
@@ -125,10 +125,10 @@ impl Chain {
         self.out.clear();
         self.at = 0;
         // Merges the kept data in order of time.
-        while let Some(k) = (0..self.sides.len()).min_by_key(|k| self.sides[*k].at) {
-            self.out.append(&mut self.sides[k].line);
-            if !self.sides[k].step(self.first)? {
-                self.sides.remove(k);
+        while let Some(k) = (0..self.kept_data.len()).min_by_key(|k| self.kept_data[*k].at) {
+            self.out.append(&mut self.kept_data[k].line);
+            if !self.kept_data[k].advance(self.first)? {
+                self.kept_data.remove(k);
             }
             if self.out.len() >= BLOCK {
                 return Ok(true);
@@ -150,7 +150,8 @@ impl Chain {
     /// Opens the next part and reads its header. Returns false if there is none.
     fn open_next(&mut self) -> io::Result<bool> {
         while let Some((name, file)) = self.parts.pop_front() {
-            let mut input = unpacked(file, &self.consumed).map_err(|e| named(&name, e))?;
+            let mut input =
+                decompressed(file, &self.consumed).map_err(|e| with_file_name(&name, e))?;
             let mut header = Vec::new();
             let limit = MAX_HEADER as u64 + 1;
             match (&mut input).take(limit).read_until(b'\n', &mut header) {
@@ -158,7 +159,9 @@ impl Chain {
                     self.current = Some((name, input));
                     return Ok(true);
                 }
-                Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(named(&name, e)),
+                Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => {
+                    return Err(with_file_name(&name, e));
+                }
                 // The recorder was killed just after creating this part.
                 _ => self.cut = true,
             }
@@ -193,7 +196,7 @@ impl Chain {
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => true,
-                Err(e) => return Err(named(name, e)),
+                Err(e) => return Err(with_file_name(name, e)),
             };
             self.current = None;
             self.cut |= is_cut;
@@ -207,11 +210,11 @@ impl Chain {
     }
 }
 
-impl Read for Chain {
+impl Read for PartsReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.at == self.out.len() && !self.fill()? {
             // Truncation is reported after all text before it has been read.
-            if self.cut && !std::mem::replace(&mut self.told, true) {
+            if self.cut && !std::mem::replace(&mut self.truncation_reported, true) {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             return Ok(0);
@@ -224,9 +227,9 @@ impl Read for Chain {
     }
 }
 
-impl Side {
+impl KeptDataReader {
     /// Advances to the next line about a part before `first`. Returns false if there is none.
-    fn step(&mut self, first: u32) -> io::Result<bool> {
+    fn advance(&mut self, first: u32) -> io::Result<bool> {
         loop {
             self.line.clear();
             let limit = MAX_LINE as u64 + 1;
@@ -238,9 +241,9 @@ impl Side {
                 // An incomplete last line concerns a part that still exists.
                 Ok(_) => return Ok(false),
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-                Err(e) => return Err(named(&self.name, e)),
+                Err(e) => return Err(with_file_name(&self.name, e)),
             }
-            let place: Place = match serde_json::from_slice(&self.line) {
+            let place: LinePosition = match serde_json::from_slice(&self.line) {
                 Ok(place) => place,
                 // The line parser reports this error.
                 Err(_) => return Ok(true),
@@ -264,14 +267,14 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     let mut members = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        members.extend(name.to_str().and_then(Member::of));
+        members.extend(name.to_str().and_then(PartFile::parse));
     }
     members.sort_unstable();
-    let open = |member: Member| open(folder, member);
+    let open = |member: PartFile| open(folder, member);
     let mut parts = VecDeque::new();
     // Starts with the newest, because a running recorder can drop the oldest parts meanwhile.
     for member in members.iter().rev() {
-        let Member::Part(number) = *member else {
+        let PartFile::Part(number) = *member else {
             continue;
         };
         let next = parts.front().map(|(next, ..): &(u32, String, File)| *next);
@@ -286,19 +289,19 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     let newest = members
         .iter()
         .rev()
-        .find(|m| matches!(m, Member::Course(_)));
+        .find(|m| matches!(m, PartFile::Course(_)));
     let others = members
         .iter()
-        .filter(|m| matches!(m, Member::Waits(_) | Member::Kept));
-    let mut sides = Vec::new();
+        .filter(|m| matches!(m, PartFile::Waits(_) | PartFile::Kept));
+    let mut kept_data = Vec::new();
     for member in newest.into_iter().chain(others) {
-        sides.extend(open(*member)?.map(|file| (member.name(), file)));
+        kept_data.extend(open(*member)?.map(|file| (member.name(), file)));
     }
-    Ok((parts, sides))
+    Ok((parts, kept_data))
 }
 
 /// Opens a file in the folder. `None` if it no longer exists.
-fn open(folder: &Path, member: Member) -> Result<Option<File>, LogError> {
+fn open(folder: &Path, member: PartFile) -> Result<Option<File>, LogError> {
     let path: PathBuf = folder.join(member.name());
     match File::open(&path) {
         Ok(file) => Ok(Some(file)),
@@ -307,19 +310,19 @@ fn open(folder: &Path, member: Member) -> Result<Option<File>, LogError> {
     }
 }
 
-fn unpacked(file: File, consumed: &Arc<AtomicU64>) -> io::Result<Input> {
-    let counted = Counted::new(file, Arc::clone(consumed));
+fn decompressed(file: File, consumed: &Arc<AtomicU64>) -> io::Result<Input> {
+    let counted = CountingReader::new(file, Arc::clone(consumed));
     let mut input = BufReader::with_capacity(64 << 10, counted);
     let packed = input.fill_buf()?.starts_with(&ZSTD_MAGIC);
     let plain: Box<dyn Read + Send> = match packed {
-        true => Box::new(Unpacked::new(input)?),
+        true => Box::new(ZstdReader::new(input)?),
         false => Box::new(input),
     };
     Ok(BufReader::with_capacity(64 << 10, plain))
 }
 
 /// Adds the file name to an error.
-fn named(name: &str, error: io::Error) -> io::Error {
+fn with_file_name(name: &str, error: io::Error) -> io::Error {
     io::Error::new(
         error.kind(),
         format!("{name}: {}", loadscope_words::cause(&error)),

@@ -1,17 +1,17 @@
 //! Reduces a run to sums per minute and a few full events, for recordings with a limit.
 //!
-//! A recording with a limit consists of parts, and the oldest parts are dropped. [`Keeper`] reads every event before that. It extracts the
+//! A recording with a limit consists of parts, and the oldest parts are dropped. [`RetentionFilter`] reads every event before that. It extracts the
 //! data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each run, so that a
 //! part is readable without earlier parts.
 //!
-//! The memory of the keeper grows with the batches in flight, not with the length of a run.
+//! The memory of the filter grows with the batches in flight, not with the length of a run.
 
 use std::collections::BTreeMap;
 
 use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId};
 
-mod flying;
 mod gauges;
+mod in_flight;
 mod state;
 mod steps;
 mod tracked;
@@ -22,14 +22,14 @@ use tracked::{Finished, Tracked};
 const MINUTE: Nanos = Nanos(60_000_000_000);
 
 /// Errors and warnings that are kept in full. Later ones are only counted.
-const MOST_MESSAGES: u64 = 1000;
+const MAX_MESSAGES: u64 = 1000;
 
 /// Maximum number of runs, as in [`crate::Fleet`].
-const MOST_RUNS: usize = crate::Fleet::MOST;
+const MAX_RUNS: usize = crate::Fleet::MAX_RUNS;
 
 /// Limits for events that are kept in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct RetentionPolicy {
     /// Minimum length of a wait that is kept in full.
     pub long_wait: Nanos,
     /// Number of slowest batches that are kept in full.
@@ -38,8 +38,8 @@ pub struct Policy {
 
 /// Selects the data of an event stream that is kept after its part is dropped.
 #[derive(Debug)]
-pub struct Keeper {
-    policy: Policy,
+pub struct RetentionFilter {
+    policy: RetentionPolicy,
     /// Number of the current part.
     part: u32,
     runs: BTreeMap<RunId, Tracked>,
@@ -53,9 +53,9 @@ pub struct Keeper {
     finished: Vec<Finished>,
 }
 
-impl Keeper {
-    /// Creates a keeper before the first event.
-    pub fn new(policy: Policy) -> Self {
+impl RetentionFilter {
+    /// Creates a filter before the first event.
+    pub fn new(policy: RetentionPolicy) -> Self {
         Self {
             policy,
             part: 0,
@@ -80,7 +80,7 @@ impl Keeper {
 
     /// Processes an event, in order of time. Appends data to `keep`: [`EventKind::Summed`] after each minute, [`EventKind::Kept`] after a
     /// long wait, an error or a warning.
-    pub fn hear(&mut self, event: &Event, keep: &mut Vec<Event>) {
+    pub fn apply(&mut self, event: &Event, keep: &mut Vec<Event>) {
         match self.minute {
             None => self.minute = Some((event.at, minute_after(event.at))),
             Some((_, end)) if event.at >= end => {
@@ -90,14 +90,14 @@ impl Keeper {
             }
             Some(_) => {}
         }
-        if self.runs.len() >= MOST_RUNS && !self.runs.contains_key(&event.run) {
+        if self.runs.len() >= MAX_RUNS && !self.runs.contains_key(&event.run) {
             return;
         }
         let part = self.part;
         let run = self.runs.entry(event.run);
         let run = run.or_insert_with(|| Tracked::new(event.at, part));
         run.long_wait = self.policy.long_wait;
-        run.hear(event, &mut self.finished);
+        run.apply(event, &mut self.finished);
         let mut finished = std::mem::take(&mut self.finished);
         for finished in finished.drain(..) {
             match finished {
@@ -125,7 +125,7 @@ impl Keeper {
     }
 
     fn keep_message(&mut self, event: &Event, message: &Message, keep: &mut Vec<Event>) {
-        if message.level < Level::Warning || self.messages >= MOST_MESSAGES {
+        if message.level < Level::Warning || self.messages >= MAX_MESSAGES {
             return;
         }
         self.messages += 1;
@@ -174,7 +174,7 @@ impl Keeper {
     }
 
     /// Returns an [`EventKind::Retention`] for each run, in order of time.
-    pub fn introductions(&self, of_all: &Retention) -> Vec<Event> {
+    pub fn retention_events(&self, of_all: &Retention) -> Vec<Event> {
         let of = |(run, tracked): (&RunId, &Tracked)| {
             let retention = Retention {
                 part: tracked.part(),
@@ -194,7 +194,7 @@ impl Keeper {
     }
 
     /// Starts a new part at `at`. Appends the sums so far to `keep`, and returns the state of each run as one event.
-    pub fn cut(&mut self, at: Nanos, keep: &mut Vec<Event>) -> Vec<Event> {
+    pub fn start_part(&mut self, at: Nanos, keep: &mut Vec<Event>) -> Vec<Event> {
         self.finish(at, keep);
         self.minute = self.minute.map(|_| (at, minute_after(at)));
         self.part = self.part.saturating_add(1);

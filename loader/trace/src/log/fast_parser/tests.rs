@@ -6,14 +6,14 @@ use super::super::wire::Line;
 use super::*;
 
 /// Parses one line with the fast parser.
-fn quick(line: &[u8]) -> Option<Event> {
+fn parse_fast(line: &[u8]) -> Option<Event> {
     let text = [line, b"\n{"].concat();
-    let (event, length) = Quick::default().parse(&text)?;
+    let (event, length) = FastParser::default().parse(&text)?;
     assert_eq!(length, line.len() + 1);
     Some(event)
 }
 
-fn thorough(line: &[u8]) -> Option<Event> {
+fn parse_with_serde(line: &[u8]) -> Option<Event> {
     serde_json::from_slice::<Line<'_>>(line)
         .ok()?
         .into_event()
@@ -25,7 +25,7 @@ fn index_lists_have_little_spare_capacity() {
     let line = br#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,2,3]}"#;
     let follows = vec![b' '; 1 << 18];
     let text = [&line[..], b"\n", &follows].concat();
-    let (event, _) = Quick::default()
+    let (event, _) = FastParser::default()
         .parse(&text)
         .expect("it is an ordinary line");
     let EventKind::Dispatched(dispatch) = event.kind else {
@@ -45,11 +45,11 @@ fn ordinary_lines_are_parsed_like_serde() {
         r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4]}"#,
         r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4],"cpus":[null,2],"stages":[["decode",[1,2]],["read",[0,0]]]}"#,
     ] {
-        let event = quick(line.as_bytes());
+        let event = parse_fast(line.as_bytes());
         assert!(event.is_some(), "{line}");
-        assert_eq!(event, thorough(line.as_bytes()), "{line}");
+        assert_eq!(event, parse_with_serde(line.as_bytes()), "{line}");
         assert_eq!(
-            Quick::default().parse(line.as_bytes()),
+            FastParser::default().parse(line.as_bytes()),
             None,
             "it may go on"
         );
@@ -79,7 +79,7 @@ fn unusual_lines_are_left_to_serde() {
         r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":70000,"indices":[1]}"#,
         r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,]}"#,
     ] {
-        assert_eq!(quick(line.as_bytes()), None, "{line}");
+        assert_eq!(parse_fast(line.as_bytes()), None, "{line}");
     }
 }
 
@@ -88,7 +88,7 @@ proptest! {
     fn numbers_of_any_length_are_read(value in any::<i64>(), shift in 0..64u32, after in prop::sample::select(vec![",", "}", "]", " ", ".5", "e3", "x", "/", ":", ""]), pad in 0..10usize) {
         let value = value >> shift;
         let text = format!("{value}{after}{}", "7 ".repeat(pad));
-        let mut text = Text { rest: text.as_bytes() };
+        let mut text = Tokens { rest: text.as_bytes() };
         let read = text.int();
         let fits = value.unsigned_abs() < 10u64.pow(18) && !matches!(after, ".5" | "e3");
         let fits = fits && !(after.is_empty() && pad > 0);
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// For any changed line, an accepted event equals that of the thorough parser.
+    /// For any changed line, an accepted event equals that of the serde parser.
     #[test]
     fn accepted_lines_equal_those_of_serde(
         t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,
@@ -116,8 +116,8 @@ proptest! {
             let at = at.index(line.len());
             line[at] = byte;
         }
-        if let Some(event) = quick(&line) {
-            prop_assert_eq!(Some(event), thorough(&line), "{}", String::from_utf8_lossy(&line));
+        if let Some(event) = parse_fast(&line) {
+            prop_assert_eq!(Some(event), parse_with_serde(&line), "{}", String::from_utf8_lossy(&line));
         }
     }
 }

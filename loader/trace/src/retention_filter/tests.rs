@@ -9,8 +9,8 @@ fn event(ms: i64, kind: EventKind) -> Event {
     }
 }
 
-fn keeper() -> Keeper {
-    Keeper::new(Policy {
+fn retention_filter() -> RetentionFilter {
+    RetentionFilter::new(RetentionPolicy {
         long_wait: Nanos::from_millis(50),
         keep_slowest: 1,
     })
@@ -33,12 +33,12 @@ fn batch(at: &mut i64, idx: u32, ms: i64) -> Vec<Event> {
 
 #[test]
 fn minutes_without_events_have_no_sums() {
-    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
     let start = EventKind::EpochStarted { epoch: 0 };
-    keeper.hear(&event(5, start), &mut keep);
+    retention_filter.apply(&event(5, start), &mut keep);
     let end = EventKind::EpochEnded { epoch: 0 };
-    keeper.hear(&event(3_600_000, end), &mut keep);
-    keeper.finish(Nanos::from_millis(3_600_001), &mut keep);
+    retention_filter.apply(&event(3_600_000, end), &mut keep);
+    retention_filter.finish(Nanos::from_millis(3_600_001), &mut keep);
     let of: Vec<(i64, i64, u64)> = keep
         .iter()
         .map(|event| match &event.kind {
@@ -52,7 +52,7 @@ fn minutes_without_events_have_no_sums() {
 
 #[test]
 fn a_part_can_be_read_without_earlier_parts() {
-    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
     let info = RunInfo {
         dataset: "birds".to_owned(),
         ..RunInfo::default()
@@ -67,8 +67,8 @@ fn a_part_can_be_read_without_earlier_parts() {
     let (before, after) = events.split_at(2 + 3 * 5 + 3);
     before
         .iter()
-        .for_each(|event| keeper.hear(event, &mut keep));
-    let state = keeper.cut(Nanos::from_millis(95), &mut keep);
+        .for_each(|event| retention_filter.apply(event, &mut keep));
+    let state = retention_filter.start_part(Nanos::from_millis(95), &mut keep);
     let mut run = Run::default();
     state.iter().for_each(|event| run.apply(event));
     after.iter().for_each(|event| run.apply(event));
@@ -91,14 +91,14 @@ fn a_part_can_be_read_without_earlier_parts() {
 
 #[test]
 fn messages_are_kept_up_to_a_limit_and_all_counted() {
-    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
     for k in 0..1_500 {
         let warning = Event::warning(RunId(0), Nanos(k), "again".to_owned());
-        keeper.hear(&warning, &mut keep);
+        retention_filter.apply(&warning, &mut keep);
     }
-    assert_eq!(keep.len() as u64, MOST_MESSAGES);
+    assert_eq!(keep.len() as u64, MAX_MESSAGES);
     keep.clear();
-    keeper.finish(Nanos(2_000), &mut keep);
+    retention_filter.finish(Nanos(2_000), &mut keep);
     match &keep[0].kind {
         EventKind::Summed(sums) => assert_eq!(sums.warnings, 1_500),
         other => panic!("{other:?}"),
@@ -107,16 +107,16 @@ fn messages_are_kept_up_to_a_limit_and_all_counted() {
 
 #[test]
 fn only_the_slowest_batches_are_held() {
-    let (mut keeper, mut keep) = (keeper(), Vec::new());
-    keeper.hear(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
+    retention_filter.apply(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
     let mut at = 0;
     for (idx, ms) in [5, 30, 7, 30].into_iter().enumerate() {
         let events = batch(&mut at, idx as u32, ms);
         events
             .iter()
-            .for_each(|event| keeper.hear(event, &mut keep));
+            .for_each(|event| retention_filter.apply(event, &mut keep));
     }
-    let slowest = keeper.slowest();
+    let slowest = retention_filter.slowest();
     assert_eq!(slowest.len(), 1);
     match &slowest[0].kind {
         EventKind::Kept(kept) => assert_eq!(kept.batch().map(|b| b.idx), Some(1)),
@@ -128,25 +128,28 @@ fn only_the_slowest_batches_are_held() {
 /// `slowest_of` with half of the number returns the slowest batches, not the first.
 #[test]
 fn a_smaller_limit_keeps_the_slowest_of_the_slowest() {
-    let policy = Policy {
+    let policy = RetentionPolicy {
         keep_slowest: 4,
-        ..keeper().policy
+        ..retention_filter().policy
     };
-    let (mut keeper, mut keep) = (Keeper::new(policy), Vec::new());
-    keeper.hear(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
+    let (mut retention_filter, mut keep) = (RetentionFilter::new(policy), Vec::new());
+    retention_filter.apply(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
     let mut at = 0;
     for (idx, ms) in [5, 30, 7, 40].into_iter().enumerate() {
         for event in batch(&mut at, idx as u32, ms) {
-            keeper.hear(&event, &mut keep);
+            retention_filter.apply(&event, &mut keep);
         }
     }
     let kept = |most| -> Vec<u32> {
-        let batches = keeper.slowest_of(most).into_iter().filter_map(|event| {
-            let EventKind::Kept(kept) = event.kind else {
-                return None;
-            };
-            kept.batch().map(|b| b.idx)
-        });
+        let batches = retention_filter
+            .slowest_of(most)
+            .into_iter()
+            .filter_map(|event| {
+                let EventKind::Kept(kept) = event.kind else {
+                    return None;
+                };
+                kept.batch().map(|b| b.idx)
+            });
         batches.collect()
     };
     assert_eq!(kept(2), [1, 3]);

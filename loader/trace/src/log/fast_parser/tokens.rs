@@ -4,11 +4,11 @@ use crate::Nanos;
 use crate::event::StageTiming;
 
 /// Remaining text of a line.
-pub(super) struct Text<'a> {
+pub(super) struct Tokens<'a> {
     pub rest: &'a [u8],
 }
 
-impl<'a> Text<'a> {
+impl<'a> Tokens<'a> {
     /// Skips white space and returns the next byte without consuming it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
@@ -29,18 +29,18 @@ impl<'a> Text<'a> {
     }
 
     #[inline]
-    pub fn take(&mut self, byte: u8) -> Option<()> {
+    pub fn expect_byte(&mut self, byte: u8) -> Option<()> {
         (self.next()? == byte).then_some(())
     }
 
     /// Consumes exactly these bytes. White space is not skipped.
     #[inline]
-    pub fn is(&mut self, bytes: &[u8]) -> Option<()> {
+    pub fn expect_bytes(&mut self, bytes: &[u8]) -> Option<()> {
         self.rest = self.rest.strip_prefix(bytes)?;
         Some(())
     }
 
-    pub fn exactly(&mut self, word: &[u8]) -> Option<()> {
+    pub fn expect_word(&mut self, word: &[u8]) -> Option<()> {
         self.peek()?;
         self.rest = self.rest.strip_prefix(word)?;
         Some(())
@@ -49,7 +49,7 @@ impl<'a> Text<'a> {
     /// Reads a string of lower-case letters and underscores, like all names of the format.
     #[inline]
     pub fn word(&mut self) -> Option<&'a [u8]> {
-        self.take(b'"')?;
+        self.expect_byte(b'"')?;
         let plain = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
         let length = self.rest.iter().position(|byte| !plain(byte))?;
         let (word, rest) = self.rest.split_at(length);
@@ -84,7 +84,7 @@ impl<'a> Text<'a> {
             }
             if count < 8 {
                 value = value * POWERS[count] + number_of(eight, count);
-                return self.after(value, length + count);
+                return self.finish_digits(value, length + count);
             }
             value = value * 100_000_000 + number_of(eight, 8);
             length += 8;
@@ -98,12 +98,12 @@ impl<'a> Text<'a> {
             value = value * 10 + u64::from(digit);
             length += 1;
         }
-        self.after(value, length)
+        self.finish_digits(value, length)
     }
 
     /// Consumes `length` digits with this `value`. `None` for leading zeros, fractions, exponents or too many digits.
     #[inline]
-    pub fn after(&mut self, value: u64, length: usize) -> Option<i64> {
+    pub fn finish_digits(&mut self, value: u64, length: usize) -> Option<i64> {
         let zeros = length > 1 && self.rest.first() == Some(&b'0');
         let goes_on = matches!(self.rest.get(length), Some(b'.' | b'e' | b'E'));
         if length == 0 || length > 18 || zeros || goes_on {
@@ -115,14 +115,14 @@ impl<'a> Text<'a> {
 
     pub fn bool(&mut self) -> Option<bool> {
         let value = self.peek()? == b't';
-        self.exactly(if value { b"true" } else { b"false" })?;
+        self.expect_word(if value { b"true" } else { b"false" })?;
         Some(value)
     }
 
     /// Reads a list of integers.
     pub fn numbers(&mut self, numbers: &mut Vec<i64>) -> Option<()> {
         numbers.clear();
-        self.each(|text| {
+        self.parse_list(|text| {
             numbers.push(text.int()?);
             Some(())
         })
@@ -130,8 +130,8 @@ impl<'a> Text<'a> {
 
     /// Calls `entry` for each entry of a list.
     #[inline]
-    pub fn each(&mut self, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.take(b'[')?;
+    pub fn parse_list(&mut self, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.expect_byte(b'[')?;
         if self.peek()? == b']' {
             self.rest = &self.rest[1..];
             return Some(());
@@ -148,15 +148,15 @@ impl<'a> Text<'a> {
 
     /// Reads `["decode",[1,2,3]]`, with one time per sample.
     pub fn stage(&mut self, count: usize) -> Option<StageTiming> {
-        self.take(b'[')?;
+        self.expect_byte(b'[')?;
         let name = std::str::from_utf8(self.word()?).ok()?.to_owned();
-        self.take(b',')?;
+        self.expect_byte(b',')?;
         let mut walls = Vec::with_capacity(count);
-        self.each(|text| {
+        self.parse_list(|text| {
             walls.push(Nanos(text.int()?));
             Some(())
         })?;
-        self.take(b']')?;
+        self.expect_byte(b']')?;
         (walls.len() == count).then_some(StageTiming { name, walls })
     }
 }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::damage::{Damage, Gap};
-use super::splitter::{End, Piece};
+use super::splitter::{End, LinePart};
+use crate::log::fast_parser::FastParser;
 use crate::log::header::Header;
-use crate::log::line::thorough;
-use crate::log::quick::Quick;
+use crate::log::line::parse_line;
 use crate::log::{MAX_HEADER, MAX_LINE};
 use crate::{LogError, Nanos};
 
@@ -37,7 +37,7 @@ pub(super) enum Trust {
 }
 
 /// Filter that keeps intact lines and counts lost ones.
-pub(super) struct Judge<'a> {
+pub(super) struct LineFilter<'a> {
     keep: &'a mut dyn FnMut(&KeptLine<'_>) -> Result<(), LogError>,
     damage: Damage,
     /// Gap that is not followed by a kept line yet.
@@ -49,11 +49,11 @@ pub(super) struct Judge<'a> {
     last_lost: u64,
     /// Position in the file up to which damaged bytes were counted.
     counted: u64,
-    quick: Quick,
+    fast_parser: FastParser,
     pub trust: Trust,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> LineFilter<'a> {
     pub fn new(
         keep: &'a mut dyn FnMut(&KeptLine<'_>) -> Result<(), LogError>,
         packed: bool,
@@ -69,7 +69,7 @@ impl<'a> Judge<'a> {
             has_header: false,
             last_lost: 0,
             counted: 0,
-            quick: Quick::default(),
+            fast_parser: FastParser::default(),
             trust: Trust::default(),
         }
     }
@@ -80,8 +80,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Processes the text between two line ends. `frame` is its byte range in the file, if the recording is compressed.
-    pub fn piece(&mut self, piece: Piece<'_>, frame: Option<&Range<u64>>) -> Result<(), LogError> {
-        let Piece {
+    pub fn filter_line(
+        &mut self,
+        piece: LinePart<'_>,
+        frame: Option<&Range<u64>>,
+    ) -> Result<(), LogError> {
+        let LinePart {
             text,
             number,
             place,
@@ -93,7 +97,7 @@ impl<'a> Judge<'a> {
             End::Zero => place.start + text.len() as u64..place.end,
             End::Line | End::Cut => place.end..place.end,
         };
-        if let Some((begin, sound)) = self.sound(text, number)? {
+        if let Some((begin, sound)) = self.find_intact(text, number)? {
             if begin > 0 {
                 self.lost(line, in_file(place.start..place.start + begin as u64));
             }
@@ -110,13 +114,17 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the intact content of a line and its offset, which is above 0 if the previous line lost its end.
-    fn sound(&mut self, text: &[u8], number: u64) -> Result<Option<(usize, Sound)>, LogError> {
-        if let Some((event, length)) = self.quick.parse(text)
+    fn find_intact(
+        &mut self,
+        text: &[u8],
+        number: u64,
+    ) -> Result<Option<(usize, IntactLine)>, LogError> {
+        if let Some((event, length)) = self.fast_parser.parse(text)
             && length == text.len()
         {
-            return Ok(Some((0, Sound::Event(event.at))));
+            return Ok(Some((0, IntactLine::Event(event.at))));
         }
-        if let Some(sound) = self.thoroughly(text, number)? {
+        if let Some(sound) = self.parse_candidate(text, number)? {
             return Ok(Some((0, sound)));
         }
         // The line can contain the rest of a line without its end, followed by an intact line.
@@ -126,7 +134,7 @@ impl<'a> Judge<'a> {
             let Some(at) = at.filter(|at| *at > 0) else {
                 break;
             };
-            if let Some(sound) = self.thoroughly(&text[at..], 0)? {
+            if let Some(sound) = self.parse_candidate(&text[at..], 0)? {
                 return Ok(Some((at, sound)));
             }
             before = at + 1;
@@ -134,30 +142,30 @@ impl<'a> Judge<'a> {
         Ok(None)
     }
 
-    fn thoroughly(&self, text: &[u8], number: u64) -> Result<Option<Sound>, LogError> {
+    fn parse_candidate(&self, text: &[u8], number: u64) -> Result<Option<IntactLine>, LogError> {
         // The first character rejects nearly all damaged lines quickly.
         if text.trim_ascii_start().first() != Some(&b'{') || text.len() > MAX_LINE {
             return Ok(None);
         }
-        if let Ok(Some(event)) = thorough(text) {
-            return Ok(Some(Sound::Event(event.at)));
+        if let Ok(Some(event)) = parse_line(text) {
+            return Ok(Some(IntactLine::Event(event.at)));
         }
         if self.has_any() || text.len() > MAX_HEADER {
             return Ok(None);
         }
         match Header::parse(text.trim_ascii()) {
-            Ok(_) => Ok(Some(Sound::Header)),
+            Ok(_) => Ok(Some(IntactLine::Header)),
             // The header is intact, but its version is newer.
             Err(e @ LogError::Version { .. }) if number == 1 && self.trust == Trust::Full => Err(e),
             Err(_) => Ok(None),
         }
     }
 
-    fn keep(&mut self, text: &[u8], number: u64, sound: Sound) -> Result<(), LogError> {
+    fn keep(&mut self, text: &[u8], number: u64, sound: IntactLine) -> Result<(), LogError> {
         let is_certain = self.trust == Trust::Full;
         match sound {
-            Sound::Header => self.has_header = true,
-            Sound::Event(at) => {
+            IntactLine::Header => self.has_header = true,
+            IntactLine::Event(at) => {
                 if !self.has_header {
                     self.new_header()?;
                 }
@@ -258,7 +266,7 @@ impl<'a> Judge<'a> {
 
 /// Content of an intact line.
 #[derive(Clone, Copy, Debug)]
-enum Sound {
+enum IntactLine {
     Header,
     Event(Nanos),
 }

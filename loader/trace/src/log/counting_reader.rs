@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Input that counts its bytes.
-pub(super) struct Counted<R> {
+pub(super) struct CountingReader<R> {
     inner: R,
     consumed: Arc<AtomicU64>,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     pub fn new(inner: R, consumed: Arc<AtomicU64>) -> Self {
         Self { inner, consumed }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = loop {
             match self.inner.read(buf) {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Awaited, Event, EventKind, Nanos, Stage};
+use crate::{AwaitedStage, Event, EventKind, Nanos, Stage};
 
 /// Maximum number of stored events per batch. Usual batches have about a dozen.
-pub(super) const MOST_EVENTS: usize = 256;
+pub(super) const MAX_EVENTS: usize = 256;
 
 /// Size limit for stored batch contents, bytes.
-const MOST_CONTENT: usize = 64 << 10;
+const MAX_CONTENT: usize = 64 << 10;
 
 #[derive(Debug)]
-pub(super) struct Flying {
+pub(super) struct InFlightBatch {
     pub(super) stage: Stage,
     /// Time of entering the current stage.
     since: Nanos,
@@ -25,7 +25,7 @@ pub(super) struct Flying {
     pub(super) events: Vec<Event>,
 }
 
-impl Flying {
+impl InFlightBatch {
     /// Creates a batch that was just dispatched. `events` is an empty list to reuse.
     pub fn new(at: Nanos, indices: usize, events: Vec<Event>) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Flying {
 
     /// Stores an event of the batch, up to the limit.
     pub fn note(&mut self, event: &Event) {
-        if self.events.len() < MOST_EVENTS {
+        if self.events.len() < MAX_EVENTS {
             self.events.push(event.clone());
         }
     }
@@ -67,9 +67,9 @@ impl Flying {
 
 /// Adds a wait to `waited`, split by the stages of the batch that ended it, if any.
 pub(super) fn add_awaited(
-    of: Option<&Flying>,
+    of: Option<&InFlightBatch>,
     (start, mut end): (Nanos, Nanos),
-    waited: &mut BTreeMap<Awaited, Nanos>,
+    waited: &mut BTreeMap<AwaitedStage, Nanos>,
 ) {
     for event in of.into_iter().flat_map(|of| of.events.iter().rev()) {
         let (entered, stage) = match &event.kind {
@@ -79,14 +79,14 @@ pub(super) fn add_awaited(
         };
         let from = entered.max(start);
         if from < end {
-            *waited.entry(Awaited::of(stage)).or_default() += end - from;
+            *waited.entry(AwaitedStage::of(stage)).or_default() += end - from;
             end = from;
         }
     }
     if start < end {
         let what = match of {
-            Some(_) => Awaited::NotDispatched,
-            None => Awaited::End,
+            Some(_) => AwaitedStage::NotDispatched,
+            None => AwaitedStage::End,
         };
         *waited.entry(what).or_default() += end - start;
     }
@@ -95,7 +95,7 @@ pub(super) fn add_awaited(
 /// Returns true if an event can be kept with a wait or batch. Large contents, such as images, are not kept.
 pub(super) fn is_small(event: &Event) -> bool {
     match &event.kind {
-        EventKind::Content(content) => content.nbytes() <= MOST_CONTENT,
+        EventKind::Content(content) => content.nbytes() <= MAX_CONTENT,
         _ => true,
     }
 }

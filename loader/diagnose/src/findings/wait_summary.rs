@@ -1,6 +1,6 @@
 //! Summary of a run: the waited time and the longest wait. It is fast enough for live runs.
 
-use crate::{Blamed, Cause};
+use crate::{BlamedInterval, Cause};
 use loadscope_trace::{BatchId, Nanos, Run, Stage, count, list, percent};
 use loadscope_words::say;
 
@@ -27,14 +27,14 @@ pub struct LongestWait {
 
 impl LongestWait {
     /// Returns the cause of the wait, as in `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`.
-    pub fn why(&self) -> String {
+    pub fn describe_cause(&self) -> String {
         say!("{}: {}{}", self.batch, self.what, self.ready)
     }
 }
 
 /// Summary of a run: the waited time and the longest wait.
 #[derive(Clone, Copy, Debug)]
-pub struct Glance<'a> {
+pub struct WaitSummary<'a> {
     run: &'a Run,
     /// Time of the program in the loader's loop ([`Run::in_loop`]).
     pub total: Nanos,
@@ -44,7 +44,7 @@ pub struct Glance<'a> {
     pub longest: Option<usize>,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> WaitSummary<'a> {
     /// Returns the summary of a run.
     pub fn of(run: &'a Run) -> Self {
         let took = |k: &usize| {
@@ -74,8 +74,8 @@ impl<'a> Glance<'a> {
     }
 
     /// Formats a time in the unit of the loop time, so that readers can compare the times of a sentence.
-    pub fn say(&self, time: Nanos) -> String {
-        time.beside(self.total)
+    pub fn format_time(&self, time: Nanos) -> String {
+        time.format_in_unit_of(self.total)
     }
 
     /// Returns the waited time in one sentence, as in `The trainer waited 1.11 s of 1.59 s (70 %)`.
@@ -90,7 +90,7 @@ impl<'a> Glance<'a> {
         let (place, so_far) = (self.place(), self.so_far());
         say!(
             "The trainer {verb} {} of {}{place}{so_far} ({})",
-            self.say(self.waited),
+            self.format_time(self.waited),
             self.loop_time(),
             percent(self.share())
         )
@@ -102,7 +102,7 @@ impl<'a> Glance<'a> {
         (!self.run.has_only_parts()).then(|| {
             say!(
                 "{} of {}{place}{so_far} ({})",
-                self.say(self.waited),
+                self.format_time(self.waited),
                 self.loop_time(),
                 percent(self.share())
             )
@@ -111,7 +111,7 @@ impl<'a> Glance<'a> {
 
     /// Returns the loop time, as in `1.59 s`. If only the end of the run is kept in full, `the last 1.59 s`.
     fn loop_time(&self) -> String {
-        let total = self.say(self.total);
+        let total = self.format_time(self.total);
         match self.is_of_the_end() {
             true => say!("the last {total}"),
             false => total,
@@ -157,13 +157,13 @@ impl<'a> Glance<'a> {
         /// Minimum share of the loop time for other work in training steps.
         const NAMED: f64 = 0.01;
         let is_much = |time: Nanos, share: f64| time.0 as f64 >= share * self.total.0.max(1) as f64;
-        let out = self.run.left_out();
+        let out = self.run.time_outside_loop();
         let asides = out.asides.iter().filter(|(_, time)| is_much(**time, NAMED));
         let mut parts: Vec<String> = asides
-            .map(|(kind, time)| format!("{} {}", kind.label(), self.say(*time)))
+            .map(|(kind, time)| format!("{} {}", kind.label(), self.format_time(*time)))
             .collect();
         if is_much(out.between, NOTICEABLE - 1.0) {
-            parts.push(say!("outside the loop {}", self.say(out.between)));
+            parts.push(say!("outside the loop {}", self.format_time(out.between)));
         }
         (!parts.is_empty()).then(|| parts.join(say!(", ")))
     }
@@ -175,7 +175,7 @@ impl<'a> Glance<'a> {
     /// - Otherwise: `Longest wait: 0.10 s for batch 4, because …`.
     pub fn cause(&self) -> Option<String> {
         let wait = self.longest_wait()?;
-        let took = self.say(wait.took);
+        let took = self.format_time(wait.took);
         let LongestWait {
             batch, what, ready, ..
         } = wait;
@@ -223,7 +223,7 @@ impl<'a> Glance<'a> {
         let row = run.awaited_in(&wait)?;
         let batch = &run.batches()[row];
         let mut times = [Nanos::ZERO; Cause::ALL.len()];
-        for part in Blamed::of_wait(run, k) {
+        for part in BlamedInterval::of_wait(run, k) {
             times[part.cause as usize] += part.end - part.start;
         }
         let causes = Cause::ALL.into_iter();
@@ -232,8 +232,8 @@ impl<'a> Glance<'a> {
             Some(worker) => say!("worker {worker}"),
             None => say!("the main process").to_owned(),
         };
-        let part = self.say(times[main as usize]);
-        let whole = |stage| self.say(self.time_in(row, stage));
+        let part = self.format_time(times[main as usize]);
+        let whole = |stage| self.format_time(self.time_in(row, stage));
         let what = match main {
             Cause::NotDispatched => say!("dispatching took {part}"),
             Cause::Starting => say!("starting {place} took {part}"),
@@ -298,7 +298,7 @@ impl<'a> Glance<'a> {
             Some(index) => say!("sample {}", count(index)),
             None => say!("the sample at position {}", slowest.position),
         };
-        let took = self.say(slowest.wall);
+        let took = self.format_time(slowest.wall);
         let stages = run.sample_stages(row);
         let longest = stages.and_then(|stages| {
             let walls = stages.names.iter().enumerate();
@@ -310,7 +310,7 @@ impl<'a> Glance<'a> {
                 if is_most(wall, slowest.wall)
                     && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
             {
-                say!("{name} took {took} ({} in {stage})", self.say(wall))
+                say!("{name} took {took} ({} in {stage})", self.format_time(wall))
             }
             _ => say!("{name} took {took}"),
         })
