@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use loadscope_plan::dataset::{Catalog, MadeUp};
+use loadscope_plan::dataset::{Catalog, SyntheticCatalog};
 
 /// Catalog of datasets. In builds with the embedded engine, it opens them.
 #[derive(Clone, Copy)]
@@ -10,7 +10,7 @@ pub struct Datasets(pub &'static (dyn Catalog + Sync));
 
 impl Default for Datasets {
     fn default() -> Self {
-        Self(&MadeUp)
+        Self(&SyntheticCatalog)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Named queries. Answers are computed from a run, the simulator or the samplers, or read from PyTorch's output.
 
 use loadscope_insight::landmarks::{Landmarks, Place};
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::error::LoaderError;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
@@ -100,7 +100,7 @@ impl<'a> About<'a> {
 /// If the engine rejects the options.
 pub fn simulated(options: &RunOptions) -> Result<Run, LoaderError> {
     let mut run = Run::default();
-    let events = simulate(options, &MadeUp)?;
+    let events = simulate(options, &SyntheticCatalog)?;
     events.iter().for_each(|event| run.apply(event));
     Ok(run)
 }

@@ -4,7 +4,7 @@ use loadscope_insight::background::{Background, Outcome as Answer};
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_lessons::cases::Case;
 use loadscope_lessons::{About, BuiltInCodes, simulated};
-use loadscope_plan::plan::settled;
+use loadscope_plan::plan::normalized;
 use loadscope_words::{Text, text};
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn step_run(step: &StepOf) -> Result<StepRun, String> {
         question.truth(about)
     });
     Ok(StepRun {
-        options: settled(step.options.clone()),
+        options: normalized(step.options.clone()),
         truth,
         from: step.from.resolve(&run, &landmarks),
         until: step.until.resolve(&run, &landmarks),

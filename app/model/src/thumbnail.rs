@@ -89,7 +89,7 @@ impl Thumbnails {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::RunOptions;
 
@@ -104,7 +104,7 @@ mod tests {
             ..RunOptions::default()
         };
         let mut run = Run::default();
-        let events = simulate(&options, &MadeUp).expect("sound options");
+        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
         events.iter().for_each(|e| run.apply(e));
         run
     }

@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use loadscope_files::survive_size_limit;
+use loadscope_files::ignore_file_size_signal;
 #[cfg(target_os = "linux")]
 use loadscope_trace::spill_to;
 use loadscope_words::{Language, explain, language, say, set_language};
@@ -178,7 +178,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// A sentence for the user.
 pub fn run() -> anyhow::Result<ExitCode> {
-    survive_size_limit();
+    ignore_file_size_signal();
     set_language(language::of_arguments(std::env::args_os()));
     let matches = help::translated(help::shown(Cli::command())).try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {

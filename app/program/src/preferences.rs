@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use loadscope_files::{Existing, NewFile, WriteError, read_text};
+use loadscope_files::{AtomicFile, Existing, WriteError, read_text};
 
 use loadscope_model::prefs::Prefs;
 use loadscope_trace::without_password;
@@ -111,12 +111,12 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
     let text = text.map_err(failed("write"))?;
     // Another window that closes at the same moment may be writing the file. That takes an instant.
     for _ in 0..TRIES {
-        match NewFile::write_all_to(path, Existing::Replace, &text) {
+        match AtomicFile::write_all_to(path, Existing::Replace, &text) {
             Err(WriteError::InUse(_)) => std::thread::sleep(SOON),
             written => return written,
         }
     }
-    NewFile::write_all_to(path, Existing::Replace, &text)
+    AtomicFile::write_all_to(path, Existing::Replace, &text)
 }
 
 /// Attempts to write a file that another process writes, and the pause between them.

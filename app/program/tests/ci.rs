@@ -5,7 +5,7 @@ use crate::command;
 use std::path::Path;
 
 use command::{loadscope, refusal};
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
 
@@ -20,7 +20,7 @@ fn recording(folder: &Path, num_workers: usize) -> String {
     };
     let path = folder.join(format!("workers-{num_workers}.jsonl.zst"));
     let mut log = LogWriter::create(&path).expect("the folder is writable");
-    for event in simulate(&options, &MadeUp).expect("sound options") {
+    for event in simulate(&options, &SyntheticCatalog).expect("sound options") {
         log.write(&event).expect("there is room");
     }
     log.finish().expect("there is room");

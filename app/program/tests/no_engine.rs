@@ -7,7 +7,7 @@ use crate::command;
 use std::path::Path;
 
 use command::{json, loadscope, refusal};
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ fn recording() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let mut log = LogWriter::create(&path).expect("the folder is writable");
-    for event in simulate(&options, &MadeUp).expect("sound options") {
+    for event in simulate(&options, &SyntheticCatalog).expect("sound options") {
         log.write(&event).expect("there is room");
     }
     log.finish().expect("there is room");

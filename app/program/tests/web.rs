@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use command::loadscope;
 use loadscope::page::{About, Content, page};
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{
     Compression, Event, EventKind, Level, LogWriter, Message, Nanos, RunId, RunOptions,
@@ -39,7 +39,7 @@ fn events(batches: u64) -> Vec<Event> {
         shuffle: true,
         ..RunOptions::default()
     };
-    simulate(&options, &MadeUp).expect("it can be simulated")
+    simulate(&options, &SyntheticCatalog).expect("it can be simulated")
 }
 
 fn write(path: &Path, events: &[Event], compression: Compression) {

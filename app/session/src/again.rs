@@ -8,7 +8,7 @@ use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
-use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
+use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
 use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos, RecordingKind};
 use loadscope_words::say;
 
@@ -244,10 +244,10 @@ fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
 /// Writes events to `path` atomically, compressed by its file extension.
 fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), SaveError> {
     if let Again::File(input) = &events {
-        refuse_input(path, input)?;
+        check_not_input(path, input)?;
     }
     let heading = events.recording_kind()?;
-    let file = NewFile::create(path, existing)?;
+    let file = AtomicFile::create(path, existing)?;
     let mut log = LogWriter::with_header(file, Compression::for_path(path), heading)
         .map_err(ImportError::from)?;
     events.each(|event| log.write(event))?;
@@ -319,7 +319,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| dir.path().join(name);
         let new = |name: &str, heading| {
-            let file = loadscope_files::file_for_others(&at(name));
+            let file = loadscope_files::create_file_for_process(&at(name));
             headed(file.expect("it is new"), heading);
         };
         new("whole.jsonl", RecordingKind::Plain);

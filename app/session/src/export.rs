@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use loadscope_exchange::ExportError;
 pub use loadscope_exchange::Format as ExportFormat;
-use loadscope_files::{Existing, WriteError, refuse_input};
+use loadscope_files::{Existing, WriteError, check_not_input};
 use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
@@ -41,9 +41,11 @@ pub fn refuse_export_onto(
     format: ExportFormat,
     out: &Path,
 ) -> Result<(), WriteError> {
-    refuse_input(out, input)?;
+    check_not_input(out, input)?;
     let files = loadscope_exchange::files(format, out);
-    files.iter().try_for_each(|file| refuse_input(file, input))
+    files
+        .iter()
+        .try_for_each(|file| check_not_input(file, input))
 }
 
 impl Session {
@@ -67,7 +69,7 @@ impl Session {
             let format = ExportFormat::for_path(&path);
             let allowed = match (&input, format) {
                 (Some(input), Some(format)) => refuse_export_onto(input, format, &path),
-                (Some(input), None) => refuse_input(&path, input),
+                (Some(input), None) => check_not_input(&path, input),
                 (None, _) => Ok(()),
             };
             let Some(format) = format else {

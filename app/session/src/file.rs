@@ -8,7 +8,7 @@ use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_trace::{
     Event, Fleet, Lines, LogError, LogReader, Merge, Nanos, RunId, count, plural,
 };
-use loadscope_words::{say, shell_word};
+use loadscope_words::{say, shell_quoted};
 
 use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, Numbers, Seat};
@@ -26,7 +26,7 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
         ImportError::Foreign { .. } if is_python(path) => say!(
             "cannot open {}: it is a Python program. To record it, run `loadscope record -- python {}`.",
             path.display(),
-            shell_word(path)
+            shell_quoted(path)
         ),
         error => say!("cannot open {}: {error}", path.display()),
     }

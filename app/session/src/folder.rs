@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_diagnose::align::{Alignment, ClockInfo, align_recordings};
 use loadscope_exchange::{ImportError, Kind, check};
-use loadscope_files::is_of_kernel;
+use loadscope_files::is_on_virtual_filesystem;
 use loadscope_live::folder;
 use loadscope_trace::{Clock, Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, multipart};
 use loadscope_words::say;
@@ -49,7 +49,7 @@ impl Folder {
             path: path.to_owned(),
             cause,
         };
-        if is_of_kernel(path) {
+        if is_on_virtual_filesystem(path) {
             let what = say!("belongs to the system").to_owned();
             let is_folder = true;
             return Err(ImportError::Foreign { is_folder, what });
@@ -101,7 +101,7 @@ impl Folder {
 
     /// Returns true if the folder contains a recording. Stops at the first one.
     pub fn has_any(path: &Path) -> bool {
-        if is_of_kernel(path) || is_of_parts(path) {
+        if is_on_virtual_filesystem(path) || is_of_parts(path) {
             return false;
         }
         if !folder::streams(path).is_empty() || matches!(Kind::of(path), Ok(Kind::Lotus)) {
@@ -176,7 +176,7 @@ fn is_of_parts(path: &Path) -> bool {
 
 /// Returns the kind of the file or folder, or the reason for skipping it.
 fn look_into(path: &Path) -> Result<Kind, String> {
-    if is_of_kernel(path) {
+    if is_on_virtual_filesystem(path) {
         return Err(say!("belongs to the system").to_owned());
     }
     if path.is_dir() {

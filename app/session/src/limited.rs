@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use loadscope_files::{Existing, GrowingFile, NewFile};
+use loadscope_files::{AtomicFile, Existing, GrowingFile};
 use loadscope_trace::multipart::PartFile;
 use loadscope_trace::{Event, EventKind, LogError, Nanos, RecordingKind, RetentionFilter};
 use loadscope_words::say;
@@ -261,7 +261,7 @@ impl Limited {
             most = slowest.len() / 2;
         };
         let path = self.folder.join(PartFile::Kept.name());
-        NewFile::write_all_to(&path, Existing::Replace, &bytes).map_err(written)
+        AtomicFile::write_all_to(&path, Existing::Replace, &bytes).map_err(written)
     }
 
     /// Makes everything written so far readable to others.

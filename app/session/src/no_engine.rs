@@ -1,7 +1,7 @@
 //! Replacement of the embedded loader in builds without it.
 
 use crossbeam_channel::Sender;
-use loadscope_plan::dataset::{Catalog, MadeUp};
+use loadscope_plan::dataset::{Catalog, SyntheticCatalog};
 use loadscope_trace::RunOptions;
 
 use super::memory::SharedLog;
@@ -11,7 +11,7 @@ use super::{Record, SessionError, SessionEvent, Waker};
 pub const HAS_ENGINE: bool = false;
 
 /// Catalog of the datasets that need no file.
-pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
+pub(super) const CATALOG: &(dyn Catalog + Sync) = &SyntheticCatalog;
 
 /// Control of a loader that never runs.
 #[derive(Clone, Debug, Default)]

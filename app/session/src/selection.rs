@@ -190,7 +190,7 @@ impl Selected {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::{Run, RunOptions, Stage};
     use proptest::prelude::*;
@@ -206,7 +206,7 @@ mod tests {
             epochs: 4,
             ..RunOptions::default()
         };
-        simulate(&options, &MadeUp).expect("it can be simulated")
+        simulate(&options, &SyntheticCatalog).expect("it can be simulated")
     }
 
     fn run_of(events: &[Event]) -> Run {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use loadscope_files::{Existing, NewFile};
+use loadscope_files::{AtomicFile, Existing};
 use loadscope_insight::loaders::{find, names};
 use loadscope_insight::tune::{
     Choice, Expected, Kind, Measured, RunOutput, Table, Tried, choose, yielded,
@@ -371,7 +371,7 @@ fn write_table(job: &Job, table: &Table) -> Result<(), TuneError> {
     let folder = job.folder.display().to_string();
     let json = format!("{:#}\n", table.json(&folder));
     let path = job.folder.join("tune.json");
-    Ok(NewFile::write_all_to(
+    Ok(AtomicFile::write_all_to(
         &path,
         Existing::Replace,
         json.as_bytes(),

@@ -8,7 +8,7 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
 use loadscope_model::state::{Place, State};
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_ui::theme;
 use loadscope_window::{Host, Window, beginning, turn};
 use loadscope_words::{say, set_language};
@@ -47,7 +47,7 @@ impl App {
             no_engine: true,
             in_page: true,
             language: browser::language(),
-            datasets: Datasets(&MadeUp),
+            datasets: Datasets(&SyntheticCatalog),
             platform: PLATFORM,
             ..Place::default()
         };

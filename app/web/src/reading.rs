@@ -190,7 +190,7 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::{Compression, LogWriter, RunOptions};
 
@@ -203,7 +203,7 @@ mod tests {
             batch_size: Some(4),
             ..RunOptions::default()
         };
-        let events = simulate(&options, &MadeUp).expect("it can be simulated");
+        let events = simulate(&options, &SyntheticCatalog).expect("it can be simulated");
         let log = LogWriter::new(Vec::new(), Compression::Zstd).expect("a vector");
         let mut log = log.with_frame_size(100_000);
         for event in &events {

@@ -5,7 +5,7 @@ use std::vec::IntoIter;
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::platform::Budget;
 use loadscope_insight::session_event::SessionEvent;
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Event, Run, RunOptions};
 
@@ -32,7 +32,7 @@ impl Simulating {
     /// If the options cannot be simulated. The string is the reason.
     pub fn go_on(&mut self, budget: &Budget) -> Result<Option<SessionEvent>, String> {
         if let Self::Asked(options) = self {
-            let events = simulate(options, &MadeUp).map_err(|e| e.to_string())?;
+            let events = simulate(options, &SyntheticCatalog).map_err(|e| e.to_string())?;
             *self = Self::Folding(Box::default(), events.into_iter());
         }
         let Self::Folding(run, events) = self else {

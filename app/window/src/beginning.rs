@@ -3,7 +3,7 @@
 use loadscope_model::prefs::{Motion, Prefs};
 use loadscope_model::state::{Look, Place, State};
 use loadscope_model::view::Workspace;
-use loadscope_plan::plan::settled;
+use loadscope_plan::plan::normalized;
 use loadscope_words::Language;
 
 /// Returns the initial state. It shows the welcome screen, or the last workspace if `is_opened`.
@@ -25,7 +25,7 @@ pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
                 false => Workspace::default(),
                 true => prefs.workspace,
             },
-            options: settled(prefs.options),
+            options: normalized(prefs.options),
             ..prefs
         },
         look: Look {

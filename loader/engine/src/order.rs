@@ -27,6 +27,6 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, LoaderError> 
 ///
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.
-pub fn knowledge(options: &RunOptions) -> Result<Knowledge, LoaderError> {
-    loadscope_plan::order::knowledge(options, &OpeningCatalog)
+pub fn sample_metadata(options: &RunOptions) -> Result<SampleMetadata, LoaderError> {
+    loadscope_plan::order::sample_metadata(options, &OpeningCatalog)
 }

@@ -119,7 +119,7 @@ impl Buffer {
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
             LoaderError::runtime(say!(
                 "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, or use pin_memory=off.",
-                e = loadscope_words::without_numbers(&e.to_string())
+                e = loadscope_words::strip_os_error_codes(&e.to_string())
             ))
         })?;
         Ok(Self { lock, bytes, len })

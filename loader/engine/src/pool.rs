@@ -117,8 +117,8 @@ impl<F: Fetch> Pool<F> {
         run: impl FnOnce() + Send + 'static,
     ) -> Result<(), LoaderError> {
         // Without memory for the thread's stack, the whole program would abort.
-        let started =
-            limits::has_room_for_thread().and_then(|()| Builder::new().name(name).spawn(run));
+        let started = limits::check_thread_address_space()
+            .and_then(|()| Builder::new().name(name).spawn(run));
         let thread = started.map_err(|e| {
             let (what, remedy) = what();
             LoaderError::Thread {

@@ -211,7 +211,7 @@ impl Training {
         let plan = source::plan(&options, dataset)?;
         let epoch = source::epoch(&options, &plan, spec);
         limits::check_run(&options, epoch)?;
-        limits::check_flight(&options, epoch, spec.sample_bytes(options.image_size))?;
+        limits::check_in_flight(&options, epoch, spec.sample_bytes(options.image_size))?;
         let left_out = LeftOut::of(&options, probe);
         let loader = source::loader(&options, &plan, dataset, left_out.as_ref())?;
         let facts = Facts {

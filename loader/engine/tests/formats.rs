@@ -21,7 +21,7 @@ use loadscope_engine::collate::{CollateSite, collate_concatenated, collate_lists
 use loadscope_engine::dataset::{
     Catalog as _, DatasetSpec, OpenDataset as _, OpeningCatalog, SampleClock,
 };
-use loadscope_engine::plan::Needed;
+use loadscope_engine::plan::RequiredColumn;
 use loadscope_engine::value::{Key, Value};
 use loadscope_engine::{ContentPolicy, RunControl, start};
 use loadscope_trace::{Collate, RunOptions};

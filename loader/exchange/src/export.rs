@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use loadscope_files::{Existing, NewFile, NewFolder, WriteError};
+use loadscope_files::{AtomicFile, AtomicFolder, Existing, WriteError};
 use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::{Text, text};
@@ -14,7 +14,7 @@ use crate::ExportError;
 
 mod cell;
 mod chrome;
-mod comma;
+mod csv_table;
 mod facts;
 mod failure;
 mod parquet;
@@ -116,15 +116,15 @@ pub fn export_named(
     let is_new = files.iter().all(|f| f.parent() == Some(out))
         && out.file_name().is_some()
         && std::fs::symlink_metadata(out).is_err();
-    let folder = is_new.then(|| NewFolder::create(out)).transpose()?;
+    let folder = is_new.then(|| AtomicFolder::create(out)).transpose()?;
     let place = |file: &Path| match (&folder, file.file_name()) {
-        (Some(folder), Some(name)) => folder.place().join(name),
+        (Some(folder), Some(name)) => folder.staging_path().join(name),
         _ => file.to_owned(),
     };
     // Creates all temporary files before the first write, so that a refusal comes at once.
     let parts: Result<Vec<_>, WriteError> = (files
         .iter()
-        .map(|file| NewFile::create(&place(file), existing)))
+        .map(|file| AtomicFile::create(&place(file), existing)))
     .collect();
     let mut parts = parts?;
     for (k, part) in parts.iter_mut().enumerate() {
@@ -132,22 +132,22 @@ pub fn export_named(
         let written = match format {
             Format::Chrome => packed(part, |out| chrome::write(runs, names, out, &mut tell)),
             Format::Csv => packed(part, |out| {
-                comma::write(runs, names, Table::ALL[k], out, &mut tell)
+                csv_table::write(runs, names, Table::ALL[k], out, &mut tell)
             }),
             Format::Parquet => parquet::write(runs, names, Table::ALL[k], part, &mut tell),
         };
         written.map_err(|e| e.at(&files[k]))?;
     }
     // Renames are fast after all files are synced, so a kill between two of them is unlikely.
-    parts.iter().try_for_each(NewFile::sync)?;
-    parts.into_iter().try_for_each(NewFile::commit)?;
-    folder.map_or(Ok(()), NewFolder::commit)?;
+    parts.iter().try_for_each(AtomicFile::sync)?;
+    parts.into_iter().try_for_each(AtomicFile::commit)?;
+    folder.map_or(Ok(()), AtomicFolder::commit)?;
     Ok(files)
 }
 
 /// Writes through a buffer, with gzip if the file name ends in `.gz`.
 fn packed(
-    part: &mut NewFile,
+    part: &mut AtomicFile,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let ending = part.path().extension();

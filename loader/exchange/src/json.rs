@@ -22,7 +22,7 @@ pub(crate) struct Json<R> {
 
 /// Error of reading JSON.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum JsonError {
     /// The file ends in the middle.
     Cut,
     /// The file cannot be read.
@@ -42,7 +42,7 @@ pub(crate) enum Value {
     Other,
 }
 
-type Result<T> = std::result::Result<T, Trouble>;
+type Result<T> = std::result::Result<T, JsonError>;
 
 impl<R: Read> Json<R> {
     pub fn new(input: R) -> Self {
@@ -77,7 +77,7 @@ impl<R: Read> Json<R> {
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-                Err(e) => return Err(Trouble::Io(e)),
+                Err(e) => return Err(JsonError::Io(e)),
             }
         }
     }
@@ -85,13 +85,13 @@ impl<R: Read> Json<R> {
     /// Returns the next byte without consuming it.
     fn peek(&mut self) -> Result<u8> {
         if self.at == self.end && !self.fill()? {
-            return Err(Trouble::Cut);
+            return Err(JsonError::Cut);
         }
         Ok(self.buffer[self.at])
     }
 
     /// Returns the next byte that is not whitespace, without consuming it. Skips a byte order mark.
-    fn solid(&mut self) -> Result<u8> {
+    fn peek_token(&mut self) -> Result<u8> {
         loop {
             match self.peek()? {
                 b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
@@ -104,17 +104,17 @@ impl<R: Read> Json<R> {
 
     /// Enters the next object or list if it begins with `opening`.
     pub fn enter(&mut self, opening: u8) -> Result<bool> {
-        let is_there = self.solid()? == opening;
+        let is_there = self.peek_token()? == opening;
         self.at += usize::from(is_there);
         Ok(is_there)
     }
 
     /// Moves to the next value of the list. Returns false after the last one.
     pub fn next_item(&mut self) -> Result<bool> {
-        let mut next = self.solid()?;
+        let mut next = self.peek_token()?;
         if next == b',' {
             self.at += 1;
-            next = self.solid()?;
+            next = self.peek_token()?;
         }
         if next == b']' {
             self.at += 1;
@@ -124,10 +124,10 @@ impl<R: Read> Json<R> {
 
     /// Moves to the next value of the object, and stores its name in [`Json::text`]. Returns false after the last one.
     pub fn next_name(&mut self) -> Result<bool> {
-        let mut next = self.solid()?;
+        let mut next = self.peek_token()?;
         if next == b',' {
             self.at += 1;
-            next = self.solid()?;
+            next = self.peek_token()?;
         }
         match next {
             b'}' => {
@@ -135,10 +135,10 @@ impl<R: Read> Json<R> {
                 return Ok(false);
             }
             b'"' => self.string()?,
-            _ => return Err(Trouble::Bad(say!("a name is missing"))),
+            _ => return Err(JsonError::Bad(say!("a name is missing"))),
         }
-        if self.solid()? != b':' {
-            return Err(Trouble::Bad(say!("a colon is missing")));
+        if self.peek_token()? != b':' {
+            return Err(JsonError::Bad(say!("a colon is missing")));
         }
         self.at += 1;
         Ok(true)
@@ -146,7 +146,7 @@ impl<R: Read> Json<R> {
 
     /// Reads the next value, or skips it.
     pub fn value(&mut self) -> Result<Value> {
-        match self.solid()? {
+        match self.peek_token()? {
             b'"' => {
                 self.string()?;
                 Ok(Value::Text)
@@ -167,7 +167,7 @@ impl<R: Read> Json<R> {
                 self.word()?;
                 Ok(Value::Other)
             }
-            _ => Err(Trouble::Bad(say!("a value is missing"))),
+            _ => Err(JsonError::Bad(say!("a value is missing"))),
         }
     }
 
@@ -182,7 +182,7 @@ impl<R: Read> Json<R> {
                     }
                     self.at += 1;
                 }
-                Ok(_) | Err(Trouble::Cut) => return Ok(()),
+                Ok(_) | Err(JsonError::Cut) => return Ok(()),
                 Err(e) => return Err(e),
             }
         }
@@ -345,6 +345,6 @@ mod tests {
         let values: Vec<Value> = seen.iter().map(|(_, v)| *v).collect();
         use Value::{Number, Other, Text};
         assert_eq!(values, [Other, Other, Other, Number, Text]);
-        assert!(matches!(json.value(), Err(Trouble::Cut)));
+        assert!(matches!(json.value(), Err(JsonError::Cut)));
     }
 }

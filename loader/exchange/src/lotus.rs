@@ -13,11 +13,11 @@ use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 use loadscope_words::say;
 
+mod emit;
 mod join;
 mod line;
 mod order;
 mod process;
-mod tell;
 mod worker;
 
 use line::Line;
@@ -57,7 +57,7 @@ fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
         if logs.len() == most || (logs.is_empty() && looked_at > MOST_FILES) {
             break;
         }
-        if path.is_file() && begins_like_one(&path) {
+        if path.is_file() && looks_like_log(&path) {
             logs.push(path);
         }
     }
@@ -65,7 +65,7 @@ fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-fn begins_like_one(path: &Path) -> bool {
+fn looks_like_log(path: &Path) -> bool {
     let Ok(file) = open(path) else {
         return false;
     };
@@ -125,7 +125,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     let mut joined = join::join(processes)?;
     joined.names = reader.names;
     joined.stray += reader.unnamed;
-    tell::tell(&joined, sink);
+    emit::emit(&joined, sink);
     Ok(Outcome {
         cut: reader.cut,
         late: 0,
@@ -143,7 +143,7 @@ struct Reader {
     /// True if a file ends in the middle of a line.
     cut: bool,
     consumed: u64,
-    told: u64,
+    reported: u64,
     kept: usize,
     /// Names of transforms.
     names: Vec<String>,
@@ -179,7 +179,7 @@ impl Reader {
                 line => Line::parse(line),
             };
             match line {
-                Ok(line) => self.keep(&mut process, line)?,
+                Ok(line) => self.add_line(&mut process, line)?,
                 // The program was writing this line when it stopped.
                 Err(_) if !text.ends_with(b"\n") && read <= LONGEST_LINE => self.cut = true,
                 Err(why) => {
@@ -191,9 +191,9 @@ impl Reader {
                     });
                 }
             }
-            if self.consumed - self.told > 4 << 20 {
-                self.told = self.consumed;
-                if !sink.go_on(self.consumed) {
+            if self.consumed - self.reported > 4 << 20 {
+                self.reported = self.consumed;
+                if !sink.report_progress(self.consumed) {
                     return Ok(None);
                 }
             }
@@ -202,7 +202,7 @@ impl Reader {
         Ok(Some(process))
     }
 
-    fn keep(&mut self, process: &mut Process, line: Line) -> Result<(), ImportError> {
+    fn add_line(&mut self, process: &mut Process, line: Line) -> Result<(), ImportError> {
         self.kept += 1;
         if self.kept > MOST {
             return Err(ImportError::TooMuch {

@@ -14,16 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 use loadscope_words::say;
 
-use crate::json::{Json, Trouble, Value, nanos};
+use crate::json::{Json, JsonError, Value, nanos};
 use crate::open::open;
 use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
 mod calls;
+mod emit;
 mod header;
 mod slice;
 mod sort;
-mod tell;
 
 use calls::Calls;
 use header::{Header, text};
@@ -31,7 +31,7 @@ use slice::Raw;
 use sort::{MOST_SLICES, Slices};
 
 /// Bytes between two progress reports.
-const LOOK_EVERY: u64 = 4 << 20;
+const PROGRESS_INTERVAL: u64 = 4 << 20;
 
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
     let mut header = Header::default();
@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     let mut cut = false;
     loop {
         cut |= pass(path, &mut header, &mut slices, sink)?;
-        if !sink.wanted {
+        if !sink.is_open {
             return Ok(Outcome::default());
         }
         if !slices.end_pass(&mut calls) {
@@ -48,7 +48,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         }
     }
     drop(slices);
-    tell::tell(&header, calls, sink)?;
+    emit::emit(&header, calls, sink)?;
     Ok(Outcome { cut, late: 0 })
 }
 
@@ -77,26 +77,26 @@ fn pass(
     let mut reader = Reader {
         json: Json::new(input),
         consumed,
-        looked: 0,
+        reported: 0,
         header,
         slices,
     };
     match reader.file(sink) {
         Ok(()) => Ok(false),
-        Err(Trouble::Cut) => Ok(true),
-        Err(Trouble::Io(cause)) if is_gzip => Err(reader.damaged(&say!(
+        Err(JsonError::Cut) => Ok(true),
+        Err(JsonError::Io(cause)) if is_gzip => Err(reader.damaged(&say!(
             "its compression is broken ({cause})",
             cause = loadscope_words::cause(&cause)
         ))),
-        Err(Trouble::Io(cause)) => Err(ImportError::unreadable(path, cause)),
-        Err(Trouble::Bad(why)) => Err(reader.damaged(why)),
+        Err(JsonError::Io(cause)) => Err(ImportError::unreadable(path, cause)),
+        Err(JsonError::Bad(why)) => Err(reader.damaged(why)),
     }
 }
 
 struct Reader<'a, R> {
     json: Json<R>,
     consumed: Arc<AtomicU64>,
-    looked: u64,
+    reported: u64,
     header: &'a mut Header,
     slices: &'a mut Slices,
 }
@@ -111,14 +111,14 @@ impl<R: Read> Reader<'_, R> {
     }
 
     /// Reads the file: an object with the events, or only their list.
-    fn file(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
+    fn file(&mut self, sink: &mut Sink<'_>) -> Result<(), JsonError> {
         if self.json.enter(b'[')? {
             return self.events(sink);
         }
         if !self.json.enter(b'{')? {
-            return Err(Trouble::Bad(say!("it begins with neither {{ nor [")));
+            return Err(JsonError::Bad(say!("it begins with neither {{ nor [")));
         }
-        while sink.wanted && self.json.next_name()? {
+        while sink.is_open && self.json.next_name()? {
             match self.json.text() {
                 b"traceEvents" => match self.json.enter(b'[')? {
                     true => self.events(sink)?,
@@ -149,7 +149,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(())
     }
 
-    fn other_data(&mut self) -> Result<(), Trouble> {
+    fn other_data(&mut self) -> Result<(), JsonError> {
         while self.json.next_name()? {
             let is_writer = self.json.text() == b"writer";
             let is_text = self.json.value()? == Value::Text;
@@ -160,7 +160,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(())
     }
 
-    fn distributed(&mut self) -> Result<(), Trouble> {
+    fn distributed(&mut self) -> Result<(), JsonError> {
         while self.json.next_name()? {
             let field = match self.json.text() {
                 b"rank" => &mut self.header.rank,
@@ -178,7 +178,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(())
     }
 
-    fn events(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
+    fn events(&mut self, sink: &mut Sink<'_>) -> Result<(), JsonError> {
         let mut raw = Raw::default();
         while self.json.next_item()? {
             if !self.json.enter(b'{')? {
@@ -189,12 +189,12 @@ impl<R: Read> Reader<'_, R> {
             while self.json.next_name()? {
                 self.field(&mut raw)?;
             }
-            self.slices.take(&raw);
-            if self.json.position() - self.looked > LOOK_EVERY {
-                self.looked = self.json.position();
+            self.slices.add_event(&raw);
+            if self.json.position() - self.reported > PROGRESS_INTERVAL {
+                self.reported = self.json.position();
                 // Progress stays at the end of the first pass during further passes.
                 let consumed = self.consumed.load(Ordering::Relaxed).max(sink.consumed);
-                if !sink.go_on(consumed) {
+                if !sink.report_progress(consumed) {
                     return Ok(());
                 }
             }
@@ -203,7 +203,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     /// Reads one field of an event.
-    fn field(&mut self, raw: &mut Raw) -> Result<(), Trouble> {
+    fn field(&mut self, raw: &mut Raw) -> Result<(), JsonError> {
         let json = &mut self.json;
         match json.text() {
             b"ph" => {

@@ -14,7 +14,7 @@ const HEAD: usize = 64 << 10;
 
 /// First bytes of known formats, with a predicate.
 #[rustfmt::skip]
-const SIGNS: &[(&[u8], Text)] = &[
+const SIGNATURES: &[(&[u8], Text)] = &[
     (b"\x89PNG", text!("is a PNG image")),
     (b"\xFF\xD8\xFF", text!("is a JPEG image")),
     (b"GIF8", text!("is a GIF image")),
@@ -90,7 +90,7 @@ impl Kind {
         if let Some(kind) = Self::of_text(head) {
             return Ok(kind);
         }
-        let sign = SIGNS.iter().find(|(sign, _)| head.starts_with(sign));
+        let sign = SIGNATURES.iter().find(|(sign, _)| head.starts_with(sign));
         if let Some((_, what)) = sign {
             return Err(ImportError::foreign(what.say()));
         }
@@ -111,12 +111,12 @@ impl Kind {
         let text = text.trim_ascii_start();
         let first = text.split(|b| *b == b'\n').next().unwrap_or_default();
         match text.first()? {
-            b'{' if finds(first, b"\"loadscope\"") => Some(Self::Log),
-            b'{' if finds(text, b"\"traceEvents\"") || finds(text, b"\"schemaVersion\"") => {
+            b'{' if contains(first, b"\"loadscope\"") => Some(Self::Log),
+            b'{' if contains(text, b"\"traceEvents\"") || contains(text, b"\"schemaVersion\"") => {
                 Some(Self::Profiler)
             }
-            b'{' if finds(text, b"\"deviceProperties\"") => Some(Self::Profiler),
-            b'[' if finds(text, b"\"ph\"") => Some(Self::Profiler),
+            b'{' if contains(text, b"\"deviceProperties\"") => Some(Self::Profiler),
+            b'[' if contains(text, b"\"ph\"") => Some(Self::Profiler),
             b'S' if lotus::is_line(first) => Some(Self::Lotus),
             _ => None,
         }
@@ -130,7 +130,7 @@ pub(crate) fn head(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn finds(text: &[u8], what: &[u8]) -> bool {
+fn contains(text: &[u8], what: &[u8]) -> bool {
     text.windows(what.len()).any(|w| w == what)
 }
 

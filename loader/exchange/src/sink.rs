@@ -17,7 +17,7 @@ pub(crate) struct Sink<'a> {
     /// Number of bytes read so far.
     pub consumed: u64,
     /// False after the receiver has stopped the import.
-    pub wanted: bool,
+    pub is_open: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -25,13 +25,13 @@ impl<'a> Sink<'a> {
         Self {
             each,
             consumed: 0,
-            wanted: true,
+            is_open: true,
         }
     }
 
     /// Sends an event. `at` is the time since the start of the run, ns.
-    pub fn tell(&mut self, at: i64, kind: EventKind) {
-        self.pass(Event {
+    pub fn emit(&mut self, at: i64, kind: EventKind) {
+        self.forward(Event {
             at: Nanos(at.max(0)),
             run: RunId(0),
             kind,
@@ -39,25 +39,25 @@ impl<'a> Sink<'a> {
     }
 
     /// Sends an event unchanged.
-    pub fn pass(&mut self, event: Event) {
-        self.wanted = self.wanted && (self.each)(Some(event), self.consumed);
+    pub fn forward(&mut self, event: Event) {
+        self.is_open = self.is_open && (self.each)(Some(event), self.consumed);
     }
 
     /// Reports the number of bytes read. Returns false if the receiver stops the import.
-    pub fn go_on(&mut self, consumed: u64) -> bool {
+    pub fn report_progress(&mut self, consumed: u64) -> bool {
         self.consumed = consumed;
-        self.wanted = self.wanted && (self.each)(None, consumed);
-        self.wanted
+        self.is_open = self.is_open && (self.each)(None, consumed);
+        self.is_open
     }
 
     /// Sends a message about the whole import.
-    pub fn say(&mut self, at: i64, level: Level, text: String) {
-        self.tell(at, note(level, text));
+    pub fn emit_message(&mut self, at: i64, level: Level, text: String) {
+        self.emit(at, message_event(level, text));
     }
 }
 
 /// Returns a message about the whole import.
-pub(crate) fn note(level: Level, text: String) -> EventKind {
+pub(crate) fn message_event(level: Level, text: String) -> EventKind {
     EventKind::Message(Box::new(Message {
         level,
         text,

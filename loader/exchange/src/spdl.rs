@@ -11,16 +11,16 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
+mod emit;
 mod row;
-mod tell;
 
+use emit::emit;
 use row::Row;
-use tell::tell;
 
 /// Maximum number of rows in memory. Each takes about 512 bytes with its events.
 const MOST_ROWS: usize = 1 << 20;
 /// Number of rows between two progress reports.
-const LOOK_EVERY: usize = 1 << 14;
+const PROGRESS_INTERVAL: usize = 1 << 14;
 
 /// Maximum number of reported notes.
 const MOST_NOTES: usize = 100_000;
@@ -115,7 +115,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         true => events(&connection, sink)?,
         false => Vec::new(),
     };
-    if !sink.wanted {
+    if !sink.is_open {
         return Ok(Outcome::default());
     }
     if rows.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
             why: say!("contains no SPDL statistics yet, because its tables are empty: run the pipeline for at least one interval").to_owned(),
         });
     }
-    tell(rows, notes, sink);
+    emit(rows, notes, sink);
     Ok(Outcome::default())
 }
 
@@ -150,7 +150,7 @@ fn each_row(
                 remedy: say!("Log in longer intervals"),
             });
         }
-        if count % LOOK_EVERY == 0 && !sink.go_on(0) {
+        if count % PROGRESS_INTERVAL == 0 && !sink.report_progress(0) {
             break;
         }
     }

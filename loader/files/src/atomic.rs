@@ -11,14 +11,14 @@ use crate::{Existing, WriteError, lock, stream};
 
 mod folder;
 
-pub use folder::NewFolder;
+pub use folder::AtomicFolder;
 
-/// New file that is written under a random name next to its path. [`NewFile::commit`] moves it to its path.
+/// New file that is written under a random name next to its path. [`AtomicFile::commit`] moves it to its path.
 /// Dropping it leaves the existing file unchanged.
 ///
 /// Writes are not buffered.
 #[derive(Debug)]
-pub struct NewFile {
+pub struct AtomicFile {
     path: PathBuf,
     existing: Existing,
     sink: Sink,
@@ -27,12 +27,12 @@ pub struct NewFile {
 #[derive(Debug)]
 enum Sink {
     /// A temporary file next to the path.
-    Beside(NamedTempFile),
+    Temporary(NamedTempFile),
     /// A pipe or a device, written directly.
     Stream(File),
 }
 
-impl NewFile {
+impl AtomicFile {
     /// Creates a temporary file for `path`.
     ///
     /// # Errors
@@ -40,7 +40,9 @@ impl NewFile {
     pub fn create(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let sink = match Target::of(path, existing)? {
             Target::Stream => Sink::Stream(stream::open(path)?),
-            Target::Free | Target::Replaceable => Sink::Beside(new_part(path, Writes::Anywhere)?),
+            Target::Free | Target::Replaceable => {
+                Sink::Temporary(new_part(path, WriteMode::AtPosition)?)
+            }
         };
         Ok(Self {
             path: path.to_owned(),
@@ -52,7 +54,7 @@ impl NewFile {
     /// Writes `bytes` to `path` atomically.
     ///
     /// # Errors
-    /// As [`NewFile::create`] and [`NewFile::commit`].
+    /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
     pub fn write_all_to(path: &Path, existing: Existing, bytes: &[u8]) -> Result<(), WriteError> {
         let mut file = Self::create(path, existing)?;
         file.write_all(bytes)
@@ -65,14 +67,14 @@ impl NewFile {
         &self.path
     }
 
-    /// Writes all data to disk. With several files, each [`NewFile::commit`] is then fast.
+    /// Writes all data to disk. With several files, each [`AtomicFile::commit`] is then fast.
     ///
     /// # Errors
     /// If the disk is full.
     pub fn sync(&self) -> Result<(), WriteError> {
         match &self.sink {
             Sink::Stream(_) => Ok(()),
-            Sink::Beside(part) => part
+            Sink::Temporary(part) => part
                 .as_file()
                 .sync_all()
                 .map_err(|e| WriteError::io(&self.path, "sync", e)),
@@ -90,14 +92,14 @@ impl NewFile {
             Sink::Stream(mut file) => {
                 return file.flush().map_err(|e| WriteError::io(&path, "write", e));
             }
-            Sink::Beside(part) => part,
+            Sink::Temporary(part) => part,
         };
         let moved = match self.existing {
             Existing::Keep => part.persist_noclobber(&path),
             Existing::Replace => {
                 // A recorder may have opened the existing file since.
                 Target::of(&path, Existing::Replace)?;
-                keep_permissions(&part, &path);
+                copy_permissions(&part, &path);
                 part.persist(&path)
             }
         };
@@ -114,17 +116,17 @@ impl NewFile {
     }
 }
 
-impl Write for NewFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
-            Sink::Beside(part) => part.write(bytes),
+            Sink::Temporary(part) => part.write(bytes),
             Sink::Stream(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Beside(part) => part.flush(),
+            Sink::Temporary(part) => part.flush(),
             Sink::Stream(file) => file.flush(),
         }
     }
@@ -132,29 +134,29 @@ impl Write for NewFile {
 
 /// Position of writes in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writes {
+pub(crate) enum WriteMode {
     /// At the position of the writer.
-    Anywhere,
+    AtPosition,
     /// At the current end of the file. If another program truncates the file, no hole appears.
-    AtItsEnd,
+    Append,
 }
 
 /// Creates a locked temporary file in the folder of `path`, with default permissions.
 /// Removes temporary files that killed processes left for the same `path`.
-pub(crate) fn new_part(path: &Path, writes: Writes) -> Result<NamedTempFile, WriteError> {
+pub(crate) fn new_part(path: &Path, writes: WriteMode) -> Result<NamedTempFile, WriteError> {
     sweep(path);
     let (before, behind) = part_name(path);
     let mut builder = tempfile::Builder::new();
     builder
         .prefix(&before)
         .suffix(behind)
-        .append(writes == Writes::AtItsEnd);
+        .append(writes == WriteMode::Append);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let part = builder
         .tempfile_in(folder_of(path))
         .map_err(|e| WriteError::io(path, "create", e))?;
-    lock::take(part.as_file());
+    lock::try_lock(part.as_file());
     Ok(part)
 }
 
@@ -202,7 +204,7 @@ fn is_old(entry: &fs::DirEntry) -> bool {
 }
 
 /// Copies the permissions, so users without access to the old file have none to the new one.
-fn keep_permissions(part: &NamedTempFile, path: &Path) {
+fn copy_permissions(part: &NamedTempFile, path: &Path) {
     if let Ok(found) = fs::symlink_metadata(path)
         && found.is_file()
     {

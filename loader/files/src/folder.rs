@@ -27,7 +27,7 @@ pub fn new_folder(path: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// If no name is free, or the folder cannot be created.
-pub fn new_folder_in(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf, WriteError> {
+pub fn create_free_folder(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf, WriteError> {
     let mut last = PathBuf::new();
     for name in names {
         match fs::create_dir(&name) {
@@ -43,18 +43,18 @@ pub fn new_folder_in(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf
 ///
 /// # Errors
 /// If the file exists or cannot be created.
-pub fn file_for_others(path: &Path) -> Result<File, WriteError> {
+pub fn create_file_for_process(path: &Path) -> Result<File, WriteError> {
     File::create_new(path).map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
         _ => WriteError::io(path, "create", e),
     })
 }
 
-/// Creates a file like [`file_for_others`] that only this user can read. It counts as being written while a process has it open.
+/// Creates a file like [`create_file_for_process`] that only this user can read. It counts as being written while a process has it open.
 ///
 /// # Errors
 /// If the file exists or cannot be created.
-pub fn private_file_for_others(path: &Path) -> Result<File, WriteError> {
+pub fn create_private_file_for_process(path: &Path) -> Result<File, WriteError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -65,7 +65,7 @@ pub fn private_file_for_others(path: &Path) -> Result<File, WriteError> {
     })?;
     // On other systems, a lock would prevent the other process from writing.
     #[cfg(unix)]
-    crate::lock::take(&file);
+    crate::lock::try_lock(&file);
     Ok(file)
 }
 
@@ -95,8 +95,8 @@ mod tests {
         private_folder(&folder).expect("it is new");
         private_folder(&folder).expect("it is there");
         let path = folder.join("output.txt");
-        let file = private_file_for_others(&path).expect("it is new");
-        let again = private_file_for_others(&path);
+        let file = create_private_file_for_process(&path).expect("it is new");
+        let again = create_private_file_for_process(&path);
         assert!(matches!(again, Err(WriteError::Exists(_))), "{again:?}");
         for (path, mode) in [(&folder, 0o700), (&path, 0o600)] {
             let found = fs::metadata(path).expect("it is there").permissions();
@@ -116,14 +116,14 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         new_folder(&at("a")).expect("it is new");
         new_folder(&at("a")).expect("it is empty");
-        drop(file_for_others(&at("a").join("log")).expect("it is new"));
-        let again = file_for_others(&at("a").join("log"));
+        drop(create_file_for_process(&at("a").join("log")).expect("it is new"));
+        let again = create_file_for_process(&at("a").join("log"));
         assert!(matches!(again, Err(WriteError::Exists(_))), "{again:?}");
         let full = new_folder(&at("a"));
         assert!(matches!(full, Err(WriteError::NotEmpty(_))), "{full:?}");
-        let made = new_folder_in(["a", "b"].map(at)).expect("one is free");
+        let made = create_free_folder(["a", "b"].map(at)).expect("one is free");
         assert_eq!(made, at("b"));
-        assert!(new_folder_in(["a", "b"].map(at)).is_err());
+        assert!(create_free_folder(["a", "b"].map(at)).is_err());
         assert!(new_folder(&at("missing").join("c")).is_err());
     }
 }

@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::atomic::{Writes, new_part, sync_folder};
-use crate::target::{Target, beside, folder_of, shortened};
+use crate::atomic::{WriteMode, new_part, sync_folder};
+use crate::target::{Target, folder_of, shortened, sibling_path};
 use crate::{Existing, WriteError, lock, stream};
 
 /// A recording in progress: created exclusively, locked until it is finished, readable after any kill.
@@ -21,13 +21,13 @@ pub struct GrowingFile {
     /// Final path.
     path: PathBuf,
     /// Current path, if it differs.
-    grows_at: Option<PathBuf>,
+    unfinished_path: Option<PathBuf>,
     file: File,
     is_stream: bool,
     /// Expected size, bytes.
     length: u64,
     /// True if the file is removed when it is dropped: while it contains only its head, or after [`GrowingFile::discard`].
-    is_unwanted: bool,
+    removed_on_drop: bool,
 }
 
 impl GrowingFile {
@@ -37,21 +37,21 @@ impl GrowingFile {
     /// # Errors
     /// If a file exists that may not be replaced or is being written, or if the folder cannot be written to.
     pub fn create(path: &Path, existing: Existing, head: &[u8]) -> Result<Self, WriteError> {
-        let (file, grows_at, is_stream) = match Target::of(path, existing)? {
+        let (file, unfinished_path, is_stream) = match Target::of(path, existing)? {
             Target::Stream => (stream_with(path, head)?, None, true),
             Target::Free => (create_new(path, path, head)?, None, false),
             Target::Replaceable => {
-                let (file, at) = unfinished(path, head)?;
+                let (file, at) = create_unfinished(path, head)?;
                 (file, Some(at), false)
             }
         };
         Ok(Self {
             path: path.to_owned(),
-            grows_at,
+            unfinished_path,
             file,
             is_stream,
             length: head.len() as u64,
-            is_unwanted: true,
+            removed_on_drop: true,
         })
     }
 
@@ -84,7 +84,7 @@ impl GrowingFile {
 
     /// Returns the current path.
     pub fn current_path(&self) -> &Path {
-        self.grows_at.as_deref().unwrap_or(&self.path)
+        self.unfinished_path.as_deref().unwrap_or(&self.path)
     }
 
     /// Completes the file and moves it to its final path.
@@ -92,7 +92,7 @@ impl GrowingFile {
     /// # Errors
     /// If the disk is full. The written data stay readable.
     pub fn finish(mut self) -> Result<PathBuf, WriteError> {
-        self.is_unwanted = false;
+        self.removed_on_drop = false;
         if self.is_stream {
             let flushed = self.file.flush();
             return match flushed {
@@ -103,7 +103,7 @@ impl GrowingFile {
         let at = self.current_path().to_owned();
         // A removed name, or one of another file, must not count as written.
         if !is_same(&self.file, &at) {
-            return Err(match place_now(&self.file) {
+            return Err(match current_path_of(&self.file) {
                 Some(now) => WriteError::Moved { path: at, now },
                 None => WriteError::Vanished(at),
             });
@@ -116,7 +116,7 @@ impl GrowingFile {
         self.file
             .sync_all()
             .map_err(|e| WriteError::io(&at, "sync", e))?;
-        if let Some(from) = self.grows_at.take() {
+        if let Some(from) = self.unfinished_path.take() {
             #[expect(
                 clippy::disallowed_methods,
                 reason = "the place where a complete recording replaces an old one"
@@ -125,7 +125,7 @@ impl GrowingFile {
                 fs::rename(&from, &self.path).map_err(|e| WriteError::io(&from, "rename", e))
             });
             if let Err(e) = moved {
-                self.grows_at = Some(from);
+                self.unfinished_path = Some(from);
                 return Err(e);
             }
         }
@@ -135,19 +135,19 @@ impl GrowingFile {
 
     /// Keeps the file when it is dropped, because other files belong to it.
     pub fn keep(&mut self) {
-        self.is_unwanted = false;
+        self.removed_on_drop = false;
     }
 
     /// Removes the unused file. A file that it would have replaced stays.
     pub fn discard(mut self) {
-        self.is_unwanted = true;
+        self.removed_on_drop = true;
     }
 }
 
 impl Write for GrowingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
-        self.is_unwanted &= written == 0;
+        self.removed_on_drop &= written == 0;
         self.length += written as u64;
         Ok(written)
     }
@@ -160,14 +160,14 @@ impl Write for GrowingFile {
 impl Drop for GrowingFile {
     fn drop(&mut self) {
         // The file was created exclusively, and is removed while it is locked. No other process uses it.
-        if self.is_unwanted && !self.is_stream && is_same(&self.file, self.current_path()) {
+        if self.removed_on_drop && !self.is_stream && is_same(&self.file, self.current_path()) {
             let _ = fs::remove_file(self.current_path());
         }
     }
 }
 
 /// Returns the current path of a moved file, if the system knows it.
-fn place_now(file: &File) -> Option<PathBuf> {
+fn current_path_of(file: &File) -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd as _;
@@ -201,19 +201,19 @@ fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
 /// Creates a new file that is locked and contains `head` when its name appears.
 /// If this process is killed before, the next process that writes `target` removes the temporary file.
 fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let mut part = new_part(target, Writes::AtItsEnd)?;
+    let mut part = new_part(target, WriteMode::Append)?;
     part.write_all(head)
         .map_err(|e| WriteError::io(path, "write", e))?;
     match part.persist_noclobber(path) {
         Ok(file) => Ok(file),
-        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists_or_grows(path)),
+        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists_error(path)),
         // File systems without links and exclusive renaming.
         Err(_) => create_in_place(path, head),
     }
 }
 
 /// Returns the error for a file that another process writes or has written.
-fn exists_or_grows(path: &Path) -> WriteError {
+fn exists_error(path: &Path) -> WriteError {
     match lock::is_being_written(path) {
         true => WriteError::InUse(path.to_owned()),
         false => WriteError::Exists(path.to_owned()),
@@ -224,17 +224,17 @@ fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
     let created = OpenOptions::new().append(true).create_new(true).open(path);
     let mut file = match created {
         Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists_or_grows(path)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists_error(path)),
         Err(e) => return Err(WriteError::io(path, "create", e)),
     };
-    lock::take(&file);
+    lock::try_lock(&file);
     file.write_all(head)
         .map_err(|e| WriteError::io(path, "write", e))?;
     Ok(file)
 }
 
 /// Creates a new file next to `path`, with `unfinished` in its name and the same extensions.
-fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
+fn create_unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
     let name = shortened(path.file_name().unwrap_or_default());
     let name = name.to_string_lossy();
     let (stem, endings) = match name.find('.').filter(|at| *at > 0) {
@@ -251,7 +251,7 @@ fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
     let (file, at) = made
         .keep()
         .map_err(|e| WriteError::io(path, "create", e.error))?;
-    let at = beside(path, at.file_name().unwrap_or_default());
+    let at = sibling_path(path, at.file_name().unwrap_or_default());
     Ok((file, at))
 }
 

@@ -9,7 +9,7 @@ use crate::ReadError;
 use loadscope_words::say;
 
 /// Maximum time without data from a pipe or a terminal.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens a regular file. Unlike [`File::open`], it refuses devices and does not wait for the writer of a pipe.
 ///
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// If there is no regular file at `path`.
 pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     let (file, kind) = open(path)?;
-    match what_else(kind) {
+    match special_type(kind) {
         None => Ok(file),
         Some(what) => Err(ReadError::NotAFile {
             path: path.to_owned(),
@@ -138,7 +138,7 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
     );
     let file = options.open(path).map_err(|cause| {
         // Sockets cannot be opened. The error names the socket instead of the failed call.
-        match std::fs::metadata(path).map(|found| what_else(found.file_type())) {
+        match std::fs::metadata(path).map(|found| special_type(found.file_type())) {
             Ok(Some(what @ Special::Socket)) => ReadError::NotAFile {
                 path: path.to_owned(),
                 what: what.name(),
@@ -175,7 +175,7 @@ impl Special {
 }
 
 /// Returns the type of a special file. `None` for a regular file.
-fn what_else(kind: FileType) -> Option<Special> {
+fn special_type(kind: FileType) -> Option<Special> {
     if kind.is_file() {
         return None;
     }
@@ -205,13 +205,13 @@ fn wait(file: &File) -> io::Result<()> {
         events: libc::POLLIN,
         revents: 0,
     };
-    let most = libc::c_int::try_from(PATIENCE.as_millis()).unwrap_or(libc::c_int::MAX);
+    let most = libc::c_int::try_from(TIMEOUT.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: poll reads and writes one pollfd, which is valid during the call.
     match unsafe { libc::poll(&raw mut asked, 1, most) } {
         0 => {
             let text = say!(
                 "no data for {} s. Start the program that writes to it.",
-                PATIENCE.as_secs()
+                TIMEOUT.as_secs()
             );
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         }

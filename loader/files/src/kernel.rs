@@ -5,10 +5,10 @@ use std::path::Path;
 /// Returns true for a file or folder of a virtual file system, such as `/proc` and `/sys`.
 /// A search in it may never end. Reading its files may block or change something.
 #[cfg(target_os = "linux")]
-pub fn is_of_kernel(path: &Path) -> bool {
+pub fn is_on_virtual_filesystem(path: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     /// Magic numbers of proc, sys, debug, trace, security, config, bpf, pstore, both control groups and devpts.
-    const THEIRS: [u64; 11] = [
+    const MAGIC_NUMBERS: [u64; 11] = [
         0x9fa0,
         0x6265_6572,
         0x6462_6720,
@@ -31,13 +31,13 @@ pub fn is_of_kernel(path: &Path) -> bool {
             return false;
         }
         // The type of `f_type` differs between systems. All numbers fit into 32 bits.
-        THEIRS.contains(&(found.f_type as u64 & 0xffff_ffff))
+        MAGIC_NUMBERS.contains(&(found.f_type as u64 & 0xffff_ffff))
     }
 }
 
 /// Returns false, because other systems have no such file systems.
 #[cfg(not(target_os = "linux"))]
-pub fn is_of_kernel(_: &Path) -> bool {
+pub fn is_on_virtual_filesystem(_: &Path) -> bool {
     false
 }
 
@@ -48,11 +48,11 @@ mod tests {
     #[test]
     fn kernel_files_are_distinguished_from_others() {
         for theirs in ["/proc", "/proc/self/status", "/sys"] {
-            assert!(is_of_kernel(Path::new(theirs)), "{theirs}");
+            assert!(is_on_virtual_filesystem(Path::new(theirs)), "{theirs}");
         }
         let dir = tempfile::tempdir().expect("a temporary folder");
         for other in [dir.path(), Path::new("/"), Path::new("/nowhere")] {
-            assert!(!is_of_kernel(other), "{}", other.display());
+            assert!(!is_on_virtual_filesystem(other), "{}", other.display());
         }
     }
 }

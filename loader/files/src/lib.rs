@@ -1,7 +1,7 @@
 //! File access: only this crate opens, creates and replaces files for Loadscope.
 //!
-//! - [`NewFile`] writes a complete file or none: an export, a report, a picture, the preferences.
-//! - [`NewFolder`] writes a complete folder or none: an export of several tables.
+//! - [`AtomicFile`] writes a complete file or none: an export, a report, a picture, the preferences.
+//! - [`AtomicFolder`] writes a complete folder or none: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
 //! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed. [`unnamed_file`] needs no removal.
 //! - [`open_regular`] and [`read_text`] open files of other programs. They do not wait for a pipe without a writer, and do not read
@@ -27,17 +27,18 @@ mod stream;
 mod target;
 mod temporary;
 
-pub use atomic::{NewFile, NewFolder, sweep_folder};
+pub use atomic::{AtomicFile, AtomicFolder, sweep_folder};
 pub use error::{ReadError, WriteError};
 pub use folder::{
-    file_for_others, new_folder, new_folder_in, private_file_for_others, private_folder,
+    create_file_for_process, create_free_folder, create_private_file_for_process, new_folder,
+    private_folder,
 };
 pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
-pub use kernel::is_of_kernel;
-pub use limit::survive_size_limit;
+pub use kernel::is_on_virtual_filesystem;
+pub use limit::ignore_file_size_signal;
 pub use lock::{is_abandoned, is_being_written};
-pub use target::{Existing, refuse_input};
+pub use target::{Existing, check_not_input};
 pub use temporary::{TemporaryFolder, unnamed_file};
 
 /// Compiles and runs the example of the README.

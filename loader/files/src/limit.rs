@@ -2,7 +2,7 @@
 
 /// Makes writes beyond the file size limit (`ulimit -f`) fail with an error instead of ending this process.
 /// Programs that it starts are unaffected.
-pub fn survive_size_limit() {
+pub fn ignore_file_size_signal() {
     #[cfg(unix)]
     {
         extern "C" fn nothing(_: libc::c_int) {}

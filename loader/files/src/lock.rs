@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
 /// Locks `file` for this process. Returns false if another process holds the lock. File systems without locks count as free.
-pub(crate) fn take(file: &File) -> bool {
+pub(crate) fn try_lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
@@ -46,7 +46,7 @@ mod tests {
         assert!(!is_being_written(&path) && !is_abandoned(&path));
         let file = File::create(&path).expect("room");
         assert!(!is_being_written(&path) && is_abandoned(&path));
-        assert!(take(&file));
+        assert!(try_lock(&file));
         assert!(is_being_written(&path) && !is_abandoned(&path));
         drop(file);
         assert!(!is_being_written(&path) && is_abandoned(&path));

@@ -9,13 +9,13 @@ use crate::WriteError;
 
 /// Maximum wait for a reader of a pipe. Shells start both ends in any order.
 #[cfg(unix)]
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Opens a pipe or a device for writing, without changing it.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let mut options = OpenOptions::new();
         options
@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
         match options.open(path) {
             Ok(file) => {
-                wait_for_room(&file).map_err(|e| WriteError::io(path, "write", e))?;
+                set_blocking(&file).map_err(|e| WriteError::io(path, "write", e))?;
                 return Ok(file);
             }
             // ENXIO means a pipe without a reader, or a device without hardware.
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
 /// Makes the descriptor blocking, so writes wait for the reader.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "system calls")]
-fn wait_for_room(file: &File) -> std::io::Result<()> {
+fn set_blocking(file: &File) -> std::io::Result<()> {
     use std::os::fd::AsRawFd as _;
     // SAFETY: fcntl with these commands accesses no memory of ours. The descriptor is open while `file` lives.
     let changed = unsafe {

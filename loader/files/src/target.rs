@@ -100,7 +100,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// If they are the same.
-pub fn refuse_input(output: &Path, input: &Path) -> Result<(), WriteError> {
+pub fn check_not_input(output: &Path, input: &Path) -> Result<(), WriteError> {
     // The comparison opens both, which would block on a pipe without a writer.
     let is_stored =
         |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir());
@@ -123,7 +123,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 }
 
 /// Maximum length of a name, bytes. Longer names are cut, so that additions fit into the 255 bytes of file systems.
-const LONGEST: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 
 /// Returns the name parts around the random characters. For `run.jsonl.zst` they are `.run.jsonl.zst.` and `.part`.
 pub(crate) fn part_name(path: &Path) -> (std::ffi::OsString, &'static str) {
@@ -135,18 +135,18 @@ pub(crate) fn part_name(path: &Path) -> (std::ffi::OsString, &'static str) {
 
 /// Returns the name, shortened if it is too long.
 pub(crate) fn shortened(name: &std::ffi::OsStr) -> std::ffi::OsString {
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_NAME_LEN {
         return name.to_owned();
     }
     let text = name.to_string_lossy();
-    let end = (0..=LONGEST / 2)
+    let end = (0..=MAX_NAME_LEN / 2)
         .rev()
         .find(|at| text.is_char_boundary(*at));
     text[..end.unwrap_or(0)].into()
 }
 
 /// Returns a path in the folder of `path`.
-pub(crate) fn beside(path: &Path, name: impl AsRef<Path>) -> PathBuf {
+pub(crate) fn sibling_path(path: &Path, name: impl AsRef<Path>) -> PathBuf {
     folder_of(path).join(name)
 }
 
@@ -162,19 +162,19 @@ mod tests {
         fs::write(&input, "x").expect("room");
         let other = dir.path().join("./run.jsonl");
         assert!(matches!(
-            refuse_input(&other, &input),
+            check_not_input(&other, &input),
             Err(WriteError::IsInput(_))
         ));
         #[cfg(unix)]
         {
             let link = dir.path().join("link");
             fs::hard_link(&input, &link).expect("links");
-            assert!(refuse_input(&link, &input).is_err());
+            assert!(check_not_input(&link, &input).is_err());
         }
-        assert!(refuse_input(&dir.path().join("new"), &input).is_ok());
+        assert!(check_not_input(&dir.path().join("new"), &input).is_ok());
         // The output may not be a recording of the folder, but may be a new file in it.
-        assert!(refuse_input(&input, dir.path()).is_err());
-        assert!(refuse_input(&dir.path().join("new"), dir.path()).is_ok());
+        assert!(check_not_input(&input, dir.path()).is_err());
+        assert!(check_not_input(&dir.path().join("new"), dir.path()).is_ok());
     }
 
     #[cfg(unix)]
@@ -186,7 +186,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.is_ok_and(|code| code.success()));
         let (tell, told) = std::sync::mpsc::channel();
-        let compare = move || tell.send(refuse_input(&pipe, &input).is_ok());
+        let compare = move || tell.send(check_not_input(&pipe, &input).is_ok());
         let thread = std::thread::Builder::new().name("compares".to_owned());
         thread.spawn(compare).expect("a thread");
         let within = std::time::Duration::from_secs(20);

@@ -9,7 +9,7 @@ use crate::lock;
 use loadscope_words::{cause, say};
 
 /// Maximum length of the path, bytes. A Unix socket in the folder has an address of at most 107 bytes.
-const LONGEST: usize = 90;
+const MAX_PATH_LEN: usize = 90;
 
 /// File in the folder that its owner locks.
 const LOCK: &str = "lock";
@@ -36,7 +36,7 @@ impl TemporaryFolder {
     /// If no place can be written to. It is the error of the first place.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut first = None;
-        for place in places() {
+        for place in candidate_folders() {
             sweep(&place, prefix, "");
             match Self::new_in(&place, prefix) {
                 Ok(made) => return Ok(made),
@@ -55,7 +55,7 @@ impl TemporaryFolder {
     /// If the place cannot be written to, or if its path is unsuitable.
     pub fn new_in(place: &Path, prefix: &str) -> io::Result<Self> {
         let place = std::path::absolute(place)?;
-        if place.as_os_str().len() + prefix.len() + 8 > LONGEST {
+        if place.as_os_str().len() + prefix.len() + 8 > MAX_PATH_LEN {
             return Err(io::Error::other(say!("the path is too long")));
         }
         // The path is passed on as text.
@@ -110,7 +110,7 @@ impl Lock {
     pub fn new(folder: &Path) -> io::Result<Self> {
         let new = folder.join(NEW_LOCK);
         let file = File::create_new(&new)?;
-        lock::take(&file);
+        lock::try_lock(&file);
         let path = folder.join(LOCK);
         #[expect(
             clippy::disallowed_methods,
@@ -132,7 +132,7 @@ impl Lock {
 /// If no place can be written to. It is the error of the first place.
 pub fn unnamed_file() -> io::Result<File> {
     let mut first = None;
-    for place in places() {
+    for place in candidate_folders() {
         match tempfile::tempfile_in(&place) {
             Ok(file) => return Ok(file),
             Err(e) => first = first.or(Some(e)),
@@ -142,13 +142,13 @@ pub fn unnamed_file() -> io::Result<File> {
 }
 
 /// Returns the places for temporary folders, in the order of preference.
-fn places() -> Vec<PathBuf> {
-    let mut places = vec![std::env::temp_dir()];
+fn candidate_folders() -> Vec<PathBuf> {
+    let mut folders = vec![std::env::temp_dir()];
     if cfg!(unix) {
-        places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-        places.extend(["/tmp", "/var/tmp"].map(PathBuf::from));
+        folders.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+        folders.extend(["/tmp", "/var/tmp"].map(PathBuf::from));
     }
-    places
+    folders
 }
 
 /// Removes the folders of ended processes.

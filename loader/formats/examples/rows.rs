@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use loadscope_formats::arrow::Saved;
+use loadscope_formats::arrow::SavedDataset;
 use loadscope_formats::audio::Sounds;
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
@@ -31,7 +31,7 @@ fn open(folder: &Path, format: &str) -> Result<Box<dyn Rows>, FormatError> {
     Ok(match format {
         "csv" => Box::new(Csv::open(&file("a.csv"), None)?),
         "parquet" => Box::new(Parquet::open(&[file("a.parquet")])?),
-        "arrow" => Box::new(Saved::open(&file("saved"))?),
+        "arrow" => Box::new(SavedDataset::open(&file("saved"))?),
         "jsonl" => Box::new(JsonLines::open(&file("a.jsonl"))?),
         "npy" => Box::new(Npy::open(&file("a.npy"), Some(window))?),
         "npz" => Box::new(Npz::open(&file("a.npz"), &[])?),

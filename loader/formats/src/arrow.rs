@@ -12,7 +12,7 @@ use crate::columns::{Blocks, Columns, labels, lengths};
 use crate::error::{Fault, FormatError, Place};
 use crate::paths::in_folder;
 use crate::rows::Rows;
-use crate::slices::{listed, out_of_range};
+use crate::slices::{format_names, out_of_range};
 use crate::stages::Stages;
 
 use loadscope_words::say;
@@ -25,14 +25,14 @@ const LARGEST_DESCRIPTION: u64 = 64 << 20;
 /// texts, lists of numbers as arrays of their dtype, decoded pictures. The files are mapped to memory. Compressed batches are decompressed
 /// on demand and cached.
 #[derive(Debug)]
-pub struct Saved {
+pub struct SavedDataset {
     columns: Columns,
     blocks: Blocks<Batch>,
     place: Place,
     notes: Vec<String>,
 }
 
-impl Saved {
+impl SavedDataset {
     /// Opens a folder that `save_to_disk` wrote, a folder of `.arrow` files, or a single file.
     ///
     /// # Errors
@@ -121,9 +121,9 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
             .collect();
         let first = names.first().copied().unwrap_or("train");
         return Err(FormatError::new(
-            Fault::Asked,
+            Fault::InvalidOption,
             place(),
-            say!("it contains several datasets: {}", listed(&names)),
+            say!("it contains several datasets: {}", format_names(&names)),
             say!("Name one of them, such as {}", folder.join(first).display()),
         ));
     }
@@ -160,7 +160,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     }
 }
 
-impl Rows for Saved {
+impl Rows for SavedDataset {
     fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -170,7 +170,7 @@ impl Rows for Saved {
         let Some((at, row)) = self.blocks.find(index) else {
             return Err(out_of_range(&self.place, index, self.len()));
         };
-        let decoded = match self.blocks.ready(at) {
+        let decoded = match self.blocks.cached(at) {
             Some(decoded) => Some(decoded),
             None => {
                 stages.enter("decode");

@@ -2,7 +2,7 @@
 
 mod decode;
 mod folder;
-mod other;
+mod unsupported;
 mod wav;
 
 use std::path::{Path, PathBuf};

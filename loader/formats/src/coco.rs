@@ -1,34 +1,34 @@
 //! COCO datasets: instances, captions and keypoints in a JSON file, pictures in a folder.
 
-mod doubts;
-mod faults;
+mod errors;
 mod index;
 mod labels;
 mod mask;
 mod outline;
+mod warnings;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use index::{ByImage, Category, Id, Image, Index, Note, Value};
+use index::{Annotation, ByImage, Category, Id, Image, Index, Value};
 use loadscope_words::say;
 use mask::{Mask, PointsLeft};
 
 use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, fields};
+use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
 use crate::exif;
 use crate::json::Json;
 use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::Stages;
-use crate::unpacked;
 
 /// Exclusive upper limit of named labels. A file may use any numbers.
 const MOST_CLASSES: usize = 100_000;
 /// torchvision's name of unused labels.
-const NOTHING: &str = "N/A";
+const UNUSED_LABEL: &str = "N/A";
 
 /// Type of annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,13 +87,13 @@ impl Coco {
         if !folder.is_dir() {
             return Err(FormatError::no_folder(folder));
         }
-        let file = unpacked::open(annotations)?;
+        let file = decompress::open(annotations)?;
         let mut index = index::read(&file, annotations)?;
         let by_image = index::by_image(&mut index);
-        let first = index.notes.first();
+        let first = index.annotations.first();
         let task = options.task.unwrap_or(match first {
-            Some(note) if note.caption.is_some() => Task::Captions,
-            Some(note) if note.keypoints.is_some() => Task::Keypoints,
+            Some(annotation) if annotation.caption.is_some() => Task::Captions,
+            Some(annotation) if annotation.keypoints.is_some() => Task::Keypoints,
             _ => Task::Instances,
         });
         let mut notes = Vec::new();
@@ -105,7 +105,7 @@ impl Coco {
             ));
         }
         if task != Task::Captions {
-            notes.extend(doubts::doubts(&index, &by_image, &file, annotations));
+            notes.extend(warnings::warnings(&index, &by_image, &file, annotations));
             let names = index.images.iter();
             notes.extend(exif::note(names.map(|image| {
                 folder.join(image.file_name.as_deref().unwrap_or_default())
@@ -134,11 +134,11 @@ impl Coco {
     }
 
     /// Returns the annotations of the picture at a position of the list.
-    fn notes_of(&self, position: usize) -> impl DoubleEndedIterator<Item = &Note> {
+    fn annotations_of(&self, position: usize) -> impl DoubleEndedIterator<Item = &Annotation> {
         let of = self.by_image.of.get(&position);
         let of = of.map(Vec::as_slice).unwrap_or_default();
         of.iter()
-            .filter_map(|at| self.index.notes.get(*at as usize))
+            .filter_map(|at| self.index.annotations.get(*at as usize))
     }
 
     fn target(
@@ -147,60 +147,77 @@ impl Coco {
         image: &Image,
         picture: &Picture,
     ) -> Result<Cell, FormatError> {
-        let notes: Vec<&Note> = self.notes_of(position).collect();
+        let annotations: Vec<&Annotation> = self.annotations_of(position).collect();
         let mut target = vec![("image_id", Cell::from(&image.id))];
         if self.task == Task::Captions {
-            let captions = notes.iter().map(|note| self.caption(note));
+            let captions = annotations
+                .iter()
+                .map(|annotation| self.caption(annotation));
             target.push(("captions", Cell::List(captions.collect::<Result<_, _>>()?)));
             return Ok(fields(target));
         }
         let (mut boxes, mut labels): (Vec<f32>, Vec<i64>) = Default::default();
         let (mut areas, mut crowds): (Vec<f32>, Vec<i64>) = Default::default();
-        for note in &notes {
-            boxes.extend(self.corners(note)?);
-            labels.push(self.required(note, note.category, "category_id", say!("an integer"))?);
-            areas.push(self.optional(note, note.area, "area", say!("a number"))?);
-            crowds.push(self.optional(note, note.is_crowd, "iscrowd", say!("0 or 1"))?);
+        for annotation in &annotations {
+            boxes.extend(self.corners(annotation)?);
+            labels.push(self.required(
+                annotation,
+                annotation.category,
+                "category_id",
+                say!("an integer"),
+            )?);
+            areas.push(self.optional(annotation, annotation.area, "area", say!("a number"))?);
+            crowds.push(self.optional(
+                annotation,
+                annotation.is_crowd,
+                "iscrowd",
+                say!("0 or 1"),
+            )?);
         }
-        target.push(("boxes", shaped(vec![notes.len(), 4], &boxes)));
+        target.push(("boxes", shaped(vec![annotations.len(), 4], &boxes)));
         target.push(("labels", Array::of(&labels).into()));
         target.push(("area", Array::of(&areas).into()));
         target.push(("iscrowd", Array::of(&crowds).into()));
         if self.task == Task::Keypoints {
-            target.push(("keypoints", self.keypoints(&notes)?));
+            target.push(("keypoints", self.keypoints(&annotations)?));
         }
         if self.has_masks {
-            target.push(("masks", self.masks(&notes, image, picture)?));
+            target.push(("masks", self.masks(&annotations, image, picture)?));
         }
         Ok(fields(target))
     }
 
-    fn caption(&self, note: &Note) -> Result<Cell, FormatError> {
-        let part = note.caption.as_ref();
-        let part = part.ok_or_else(|| self.missing(note, "caption"))?;
+    fn caption(&self, annotation: &Annotation) -> Result<Cell, FormatError> {
+        let part = annotation.caption.as_ref();
+        let part = part.ok_or_else(|| self.missing(annotation, "caption"))?;
         match Json::new(self.text(part)).and_then(|mut json| json.string()) {
             Ok(text) => Ok((&*text).into()),
-            Err(_) => Err(self.wrong(note, part.start, "caption", say!("a string"))),
+            Err(_) => Err(self.wrong(annotation, part.start, "caption", say!("a string"))),
         }
     }
 
     /// Converts a box to its corners.
-    fn corners(&self, note: &Note) -> Result<[f32; 4], FormatError> {
+    fn corners(&self, annotation: &Annotation) -> Result<[f32; 4], FormatError> {
         let four = say!("four numbers: x, y, width, height");
-        let four = self.required(note, note.bbox, "bbox", four)?;
+        let four = self.required(annotation, annotation.bbox, "bbox", four)?;
         let [x, y, width, height] = four.map(|number| number as f32);
         Ok([x, y, x + width, y + height])
     }
 
-    fn keypoints(&self, notes: &[&Note]) -> Result<Cell, FormatError> {
+    fn keypoints(&self, annotations: &[&Annotation]) -> Result<Cell, FormatError> {
         let mut all: Vec<f32> = Vec::new();
         let mut count = None;
-        for note in notes {
-            let part = note.keypoints.as_ref();
-            let part = part.ok_or_else(|| self.missing(note, "keypoints"))?;
+        for annotation in annotations {
+            let part = annotation.keypoints.as_ref();
+            let part = part.ok_or_else(|| self.missing(annotation, "keypoints"))?;
             let numbers = Json::new(self.text(part)).and_then(|mut json| index::numbers(&mut json));
             let Ok(Some(numbers)) = numbers else {
-                return Err(self.wrong(note, part.start, "keypoints", say!("a list of numbers")));
+                return Err(self.wrong(
+                    annotation,
+                    part.start,
+                    "keypoints",
+                    say!("a list of numbers"),
+                ));
             };
             let points = numbers.len() / 3;
             if !numbers.len().is_multiple_of(3) || *count.get_or_insert(points) != points {
@@ -208,12 +225,12 @@ impl Coco {
                     "{} numbers differ from the keypoints of the other annotations",
                     numbers.len()
                 );
-                return Err(self.broken(note, part.start, "keypoints", &reason));
+                return Err(self.broken(annotation, part.start, "keypoints", &reason));
             }
             all.extend(numbers.into_iter().map(|number| number as f32));
         }
         Ok(shaped(
-            vec![notes.len(), count.unwrap_or_default(), 3],
+            vec![annotations.len(), count.unwrap_or_default(), 3],
             &all,
         ))
     }
@@ -221,36 +238,37 @@ impl Coco {
     /// Draws the masks of a picture. Each mask has the size of the picture.
     fn masks(
         &self,
-        notes: &[&Note],
+        annotations: &[&Annotation],
         image: &Image,
         picture: &Picture,
     ) -> Result<Cell, FormatError> {
         let (width, height) = self.size(image, picture)?;
-        mask::check_size(width, height, notes.len())
-            .map_err(|reason| self.of_image(image, "width", reason))?;
+        mask::check_size(width, height, annotations.len())
+            .map_err(|reason| self.image_error(image, "width", reason))?;
         let left = &mut PointsLeft::default();
-        let mut all = Vec::with_capacity(width * height * notes.len());
-        for note in notes {
-            let at = (note.segmentation.as_ref()).map_or(note.at, |part| part.start);
+        let mut all = Vec::with_capacity(width * height * annotations.len());
+        for annotation in annotations {
+            let at = (annotation.segmentation.as_ref()).map_or(annotation.at, |part| part.start);
             let drawn = Mask::empty(width, height).and_then(|mut mask| {
-                if let Some(part) = &note.segmentation {
+                if let Some(part) = &annotation.segmentation {
                     outline::draw(self.text(part), &mut mask, left)?;
                 }
                 Ok(mask)
             });
-            let drawn = drawn.map_err(|reason| self.broken(note, at, "segmentation", &reason))?;
+            let drawn =
+                drawn.map_err(|reason| self.broken(annotation, at, "segmentation", &reason))?;
             all.extend_from_slice(&drawn.pixels);
         }
-        Ok(shaped(vec![notes.len(), height, width], &all))
+        Ok(shaped(vec![annotations.len(), height, width], &all))
     }
 
     /// Returns the width and height of a picture, from the annotations or else from the picture file.
     fn size(&self, image: &Image, picture: &Picture) -> Result<(usize, usize), FormatError> {
         match (image.width, image.height) {
             (Value::Found(width), Value::Found(height)) => Ok((width as usize, height as usize)),
-            (Value::Wrong(_), _) | (_, Value::Wrong(_)) => {
+            (Value::WrongType(_), _) | (_, Value::WrongType(_)) => {
                 let reason = say!("its width and height must be integers");
-                Err(self.of_image(image, "width", reason))
+                Err(self.image_error(image, "width", reason))
             }
             _ => imagesize::blob_size(&picture.bytes)
                 .map(|size| (size.width, size.height))
@@ -283,7 +301,7 @@ fn classes(categories: &[Category]) -> Vec<String> {
     let (Some(most), true) = (most, labels.len() == categories.len()) else {
         return Vec::new();
     };
-    let mut names = vec![NOTHING.to_owned(); most + 1];
+    let mut names = vec![UNUSED_LABEL.to_owned(); most + 1];
     for (label, one) in labels.into_iter().zip(categories) {
         if let Some(name) = names.get_mut(label) {
             name.clone_from(&one.name);

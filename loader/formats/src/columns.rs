@@ -4,9 +4,9 @@ mod blocks;
 mod bytes;
 mod cells;
 mod dates;
+mod feature;
 mod files;
 mod labels;
-mod meaning;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::slices::LABELS;
 
-pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
+pub(crate) use blocks::{Block, Blocks, CACHE_BYTES, Decoded};
+use feature::Feature;
 pub(crate) use labels::{labels, lengths};
-use loadscope_words::{say, without_numbers};
-use meaning::Meaning;
+use loadscope_words::{say, strip_os_error_codes};
 
 #[derive(Debug)]
 pub(crate) struct Columns {
@@ -37,7 +37,7 @@ pub(crate) struct Columns {
 #[derive(Debug)]
 struct Column {
     name: Arc<str>,
-    meaning: Meaning,
+    feature: Feature,
 }
 
 impl Columns {
@@ -53,7 +53,7 @@ impl Columns {
         let own = schema
             .metadata()
             .get("huggingface")
-            .and_then(|said| meaning::features(said));
+            .and_then(|said| feature::features(said));
         let features = features.or(own.as_ref());
         let mut columns: Vec<Column> = Vec::new();
         let mut notes = Vec::new();
@@ -68,10 +68,10 @@ impl Columns {
                     say!("Give each column a unique name"),
                 ));
             }
-            let meaning = features
+            let feature = features
                 .and_then(|features| features.get(field.name()))
-                .map_or(Meaning::Plain, Meaning::read);
-            if let Meaning::Class(names) = &meaning {
+                .map_or(Feature::Plain, Feature::read);
+            if let Feature::Class(names) = &feature {
                 classes.push((field.name(), names.clone()));
             }
             if let Some(what) = note(field.data_type()) {
@@ -79,7 +79,7 @@ impl Columns {
             }
             columns.push(Column {
                 name: field.name().as_str().into(),
-                meaning,
+                feature,
             });
         }
         // If several columns have classes, the name decides.
@@ -97,12 +97,12 @@ impl Columns {
     }
 
     /// Returns the index and the meaning of a column.
-    fn find(&self, name: &str) -> Option<(usize, &Meaning)> {
+    fn find(&self, name: &str) -> Option<(usize, &Feature)> {
         let at = self
             .columns
             .iter()
             .position(|column| *column.name == *name)?;
-        Some((at, &self.columns.get(at)?.meaning))
+        Some((at, &self.columns.get(at)?.feature))
     }
 
     /// Returns the values of one column, which is read part by part. Returns `None` if the column does not exist.
@@ -130,7 +130,7 @@ impl Columns {
         let mut entries = Vec::with_capacity(self.columns.len());
         for (column, array) in self.columns.iter().zip(batch.columns()) {
             let here = || place.clone().row(index as u64).key(&*column.name);
-            let cell = cells::cell(array, row, &column.meaning, &here)?;
+            let cell = cells::cell(array, row, &column.feature, &here)?;
             entries.push((Arc::clone(&column.name), cell));
         }
         Ok(Cell::Map(entries))
@@ -185,7 +185,7 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
     work: impl FnOnce() -> Result<R, E>,
 ) -> Result<R, FormatError> {
     let damaged = |what: String| {
-        let what = without_numbers(what.lines().next().unwrap_or_default());
+        let what = strip_os_error_codes(what.lines().next().unwrap_or_default());
         let what = ["Parquet error: ", "Parser error: ", "External: "]
             .iter()
             .find_map(|begin| what.strip_prefix(begin))
@@ -213,5 +213,5 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
 /// If no cell type fits.
 #[cfg(feature = "parquet")]
 pub(crate) fn plain(array: &dyn arrow_array::Array, row: usize) -> Result<Cell, FormatError> {
-    cells::cell(array, row, &Meaning::Plain, &Place::default)
+    cells::cell(array, row, &Feature::Plain, &Place::default)
 }

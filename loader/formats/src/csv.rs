@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use crate::buffer::Buffer;
 use crate::cell::Cell;
+use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
 use crate::index::RowIndex;
 use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::Stages;
-use crate::unpacked;
 
 use kind::{ColumnType, Kinds};
 use loadscope_words::say;
-use split::{Found, Record, RecordReader, Splitter, past_line_ends};
+use split::{Record, RecordReader, RowResult, Splitter, past_line_ends};
 
 /// A CSV table with the values of `pandas.read_csv(path, low_memory=False)`. The first row has the names, and the types follow from whole
 /// columns. Sample i is a `dict` of row i: `int`, `float`, `bool` and `str`. A missing `float` is NaN, other missing values are `None`.
@@ -40,11 +40,11 @@ impl Csv {
     /// If it cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
     pub fn open(path: &Path, separator: Option<u8>) -> Result<Self, FormatError> {
         let place = Place::file(path);
-        let file = unpacked::open(path)?;
+        let file = decompress::open(path)?;
         let separator = separator.unwrap_or(if has_tabs(path) { b'\t' } else { b',' });
         if matches!(separator, b'"' | b'\r' | b'\n') {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 place,
                 say!("a quote or a line break cannot separate columns"),
                 say!("Give the column separator, one character"),
@@ -61,7 +61,7 @@ impl Csv {
             kinds
                 .iter_mut()
                 .zip(part.kinds)
-                .for_each(|(all, part)| all.join(part));
+                .for_each(|(all, part)| all.merge(part));
             too_wide += part.too_wide;
         }
         let types = kinds.into_iter().map(Kinds::column);
@@ -76,16 +76,16 @@ impl Csv {
 
     /// Reads row `index` and returns its offset.
     fn find(&self, index: usize, reader: &mut RecordReader) -> Option<usize> {
-        let (mut at, mut skip) = self.index.near(index)?;
+        let (mut at, mut skip) = self.index.seek(index)?;
         loop {
             match reader.read(&self.file, at) {
-                Found::Row(_) if skip == 0 => return Some(at),
-                Found::Row(next) => {
+                RowResult::Row(_) if skip == 0 => return Some(at),
+                RowResult::Row(next) => {
                     skip -= 1;
                     at = next;
                 }
-                Found::Blank(next) => at = next,
-                Found::End | Found::Open | Found::TooLong => return None,
+                RowResult::Blank(next) => at = next,
+                RowResult::End | RowResult::Open | RowResult::TooLong => return None,
             }
         }
     }
@@ -178,9 +178,9 @@ fn header(
     let mut at = past_line_ends(file, 0);
     let begin = loop {
         match reader.read(file, at) {
-            Found::Row(next) => break next,
-            Found::Blank(next) => at = next,
-            Found::End => {
+            RowResult::Row(next) => break next,
+            RowResult::Blank(next) => at = next,
+            RowResult::End => {
                 return Err(FormatError::new(
                     Fault::Damaged,
                     splitter.place.clone(),
@@ -188,8 +188,8 @@ fn header(
                     say!("Write the column names into the first line"),
                 ));
             }
-            found @ (Found::Open | Found::TooLong) => {
-                return Err(splitter.refused(file, at, &found));
+            found @ (RowResult::Open | RowResult::TooLong) => {
+                return Err(splitter.row_error(file, at, &found));
             }
         }
     };
@@ -219,7 +219,7 @@ fn first_row(
 ) -> Result<(), FormatError> {
     let found = reader.read(file, begin);
     let fields = reader.record.len();
-    if !matches!(found, Found::Row(_)) || fields <= splitter.columns {
+    if !matches!(found, RowResult::Row(_)) || fields <= splitter.columns {
         return Ok(());
     }
     let line = crate::index::line_ends(file.get(..begin).unwrap_or_default()) as u64 + 1;

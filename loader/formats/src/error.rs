@@ -24,11 +24,11 @@ pub enum Fault {
     /// Data above the memory limit: `MemoryError`.
     TooLarge,
     /// Unreachable or lost server: `ConnectionError`.
-    Away,
+    Disconnected,
     /// Locked database or slow answer: `TimeoutError`.
     Locked,
     /// Invalid query or option: `ValueError`.
-    Asked,
+    InvalidOption,
 }
 
 impl Fault {
@@ -37,12 +37,12 @@ impl Fault {
         match self {
             Self::Missing => "FileNotFoundError",
             Self::Unreadable => "OSError",
-            Self::Damaged | Self::Asked => "ValueError",
+            Self::Damaged | Self::InvalidOption => "ValueError",
             Self::WrongType => "TypeError",
             Self::NoSuchKey => "KeyError",
             Self::OutOfRange => "IndexError",
             Self::TooLarge => "MemoryError",
-            Self::Away => "ConnectionError",
+            Self::Disconnected => "ConnectionError",
             Self::Locked => "TimeoutError",
         }
     }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use loadscope_files::open_regular;
 
 /// Maximum number of examined pictures of a dataset.
-const LOOK: usize = 32;
+const MAX_EXAMINED: usize = 32;
 /// Maximum size of a picture's header with a preview, bytes.
 const HEADER: u64 = 256 << 10;
 
 /// Returns a warning if annotated pictures have an EXIF orientation that a viewer applies.
 pub(crate) fn note(paths: impl ExactSizeIterator<Item = PathBuf>) -> Option<String> {
-    let step = paths.len().div_ceil(LOOK).max(1);
+    let step = paths.len().div_ceil(MAX_EXAMINED).max(1);
     let looked: Vec<bool> = (paths.step_by(step))
         .map(|path| header(&path).and_then(|bytes| orientation(&bytes)))
         .map(|orientation| matches!(orientation, Some(2..=8)))

@@ -14,29 +14,29 @@ pub(crate) const STRIDE: usize = 8;
 const PART: usize = 4 << 20;
 
 /// Splitter of a text into rows.
-pub(crate) trait Split: Sync {
+pub(crate) trait RowSplitter: Sync {
     /// Information about rows that a scan collects.
-    type Seen: Send;
+    type ScanStats: Send;
 
     /// Guesses the offset of the first row from `at` on. Quoted text that looks like rows can make the guess wrong.
-    fn guess(&self, text: &[u8], at: usize) -> usize;
+    fn guess_row_start(&self, text: &[u8], at: usize) -> usize;
 
-    /// Scans the rows that begin in `begin..end`. After a wrong guess, a row may have no end. A scan that is more than `patience` bytes
+    /// Scans the rows that begin in `begin..end`. After a wrong guess, a row may have no end. A scan that is more than `max_overrun` bytes
     /// past `end` returns `None`.
     ///
     /// # Errors
     /// If a row cannot be split.
-    fn walk(
+    fn scan(
         &self,
         text: &[u8],
         begin: usize,
         end: usize,
-        patience: usize,
-    ) -> Result<Option<Walked<Self::Seen>>, FormatError>;
+        max_overrun: usize,
+    ) -> Result<Option<ScanResult<Self::ScanStats>>, FormatError>;
 }
 
 /// Results of a scan.
-pub(crate) struct Walked<S> {
+pub(crate) struct ScanResult<S> {
     /// Offset of the next row.
     pub(crate) next: usize,
     pub(crate) rows: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Walked<S> {
     pub(crate) begins: Vec<u32>,
     /// Number of line ends.
     pub(crate) lines: usize,
-    pub(crate) seen: S,
+    pub(crate) stats: S,
 }
 
 /// Offsets of rows.
@@ -69,11 +69,11 @@ impl RowIndex {
     ///
     /// # Errors
     /// If a row cannot be split.
-    pub(crate) fn build<T: Split>(
+    pub(crate) fn build<T: RowSplitter>(
         text: &[u8],
         begin: usize,
         split: &T,
-    ) -> Result<(Self, Vec<T::Seen>), FormatError> {
+    ) -> Result<(Self, Vec<T::ScanStats>), FormatError> {
         let parts = text.len().saturating_sub(begin).div_ceil(PART);
         let bounds = |part: usize| {
             let from = begin + part * PART;
@@ -84,40 +84,40 @@ impl RowIndex {
             let from = if part == 0 {
                 from
             } else {
-                split.guess(text, from)
+                split.guess_row_start(text, from)
             };
-            (from, split.walk(text, from, end, PART))
+            (from, split.scan(text, from, end, PART))
         };
         let mut index = Self {
             lines: line_ends(text.get(..begin).unwrap_or(text)),
             ..Self::default()
         };
-        let mut all_seen = Vec::with_capacity(parts);
+        let mut all_stats = Vec::with_capacity(parts);
         let mut expected = begin;
-        for (part, (from, walked)) in in_parallel(parts, &guessed).into_iter().enumerate() {
+        for (part, (from, scanned)) in in_parallel(parts, &guessed).into_iter().enumerate() {
             let (_, end) = bounds(part);
             if expected >= end {
                 continue;
             }
             // A part with a wrong guess is scanned again from its real start.
-            let walked = match walked {
-                Ok(Some(walked)) if from == expected => Some(walked),
+            let scanned = match scanned {
+                Ok(Some(scanned)) if from == expected => Some(scanned),
                 Err(error) if from == expected => return Err(error),
-                _ => split.walk(text, expected, end, usize::MAX)?,
+                _ => split.scan(text, expected, end, usize::MAX)?,
             };
-            let Some(walked) = walked else { continue };
+            let Some(scanned) = scanned else { continue };
             index.parts.push(IndexPart {
                 first_row: index.len,
                 lines: index.lines,
                 begin: expected,
-                begins: walked.begins,
+                begins: scanned.begins,
             });
-            index.len += walked.rows;
-            index.lines += walked.lines;
-            expected = walked.next;
-            all_seen.push(walked.seen);
+            index.len += scanned.rows;
+            index.lines += scanned.lines;
+            expected = scanned.next;
+            all_stats.push(scanned.stats);
         }
-        Ok((index, all_seen))
+        Ok((index, all_stats))
     }
 
     /// Returns the number of rows.
@@ -126,7 +126,7 @@ impl RowIndex {
     }
 
     /// Returns the offset of an indexed row at or before row `row`, and the number of rows to skip from there.
-    pub(crate) fn near(&self, row: usize) -> Option<(usize, usize)> {
+    pub(crate) fn seek(&self, row: usize) -> Option<(usize, usize)> {
         if row >= self.len {
             return None;
         }
@@ -214,7 +214,7 @@ impl Lines {
         index: &RowIndex,
         row: usize,
     ) -> Option<(&'a [u8], usize)> {
-        let (mut at, mut skip) = index.near(row)?;
+        let (mut at, mut skip) = index.seek(row)?;
         loop {
             let (line, next) = Self::line(text, at)?;
             if self.is_row(line) {
@@ -228,22 +228,22 @@ impl Lines {
     }
 }
 
-impl Split for Lines {
-    type Seen = ();
+impl RowSplitter for Lines {
+    type ScanStats = ();
 
-    fn guess(&self, text: &[u8], at: usize) -> usize {
+    fn guess_row_start(&self, text: &[u8], at: usize) -> usize {
         let before = at.saturating_sub(1);
         let rest = text.get(before..).unwrap_or_default();
         memchr::memchr(b'\n', rest).map_or(text.len(), |end| before + end + 1)
     }
 
-    fn walk(
+    fn scan(
         &self,
         text: &[u8],
         begin: usize,
         end: usize,
         _: usize,
-    ) -> Result<Option<Walked<()>>, FormatError> {
+    ) -> Result<Option<ScanResult<()>>, FormatError> {
         let (mut at, mut rows, mut begins) = (begin, 0, Vec::new());
         while at < end {
             let Some((line, next)) = Self::line(text, at) else {
@@ -257,12 +257,12 @@ impl Split for Lines {
             }
             at = next;
         }
-        Ok(Some(Walked {
+        Ok(Some(ScanResult {
             next: at,
             rows,
             begins,
             lines: line_ends(text.get(begin..at).unwrap_or_default()),
-            seen: (),
+            stats: (),
         }))
     }
 }

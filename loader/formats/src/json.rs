@@ -1,15 +1,15 @@
 //! JSON with the extensions of Python's `json`: `NaN`, `Infinity` and large integers.
 
 mod cells;
+mod error;
 mod scalar;
-mod wrong;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use cells::parse;
+pub(crate) use error::{JsonError, JsonErrorKind};
 pub(crate) use scalar::Number;
-pub(crate) use wrong::{JsonError, Wrong};
 
 /// Maximum nesting of lists and objects. Deeper values could overflow the stack of a thread.
 const MOST_DEPTH: usize = 128;
@@ -28,7 +28,8 @@ impl<'a> Json<'a> {
     /// # Errors
     /// If the bytes are not UTF-8.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, JsonError> {
-        let text = std::str::from_utf8(bytes).map_err(|e| Wrong::Encoding.at(e.valid_up_to()))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|e| JsonErrorKind::Encoding.at(e.valid_up_to()))?;
         Ok(Self {
             text,
             at: 0,
@@ -40,10 +41,10 @@ impl<'a> Json<'a> {
         self.text.as_bytes()
     }
 
-    fn fault<T>(&self, wrong: Wrong) -> Result<T, JsonError> {
+    fn fault<T>(&self, wrong: JsonErrorKind) -> Result<T, JsonError> {
         // At the end of the text, the cause is always truncation, except for an open string.
-        let wrong = if self.at >= self.text.len() && wrong != Wrong::Open {
-            Wrong::Truncated
+        let wrong = if self.at >= self.text.len() && wrong != JsonErrorKind::Open {
+            JsonErrorKind::Truncated
         } else {
             wrong
         };
@@ -78,14 +79,14 @@ impl<'a> Json<'a> {
     pub(crate) fn end(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => self.fault(Wrong::Extra),
+            Some(_) => self.fault(JsonErrorKind::Extra),
         }
     }
 
     fn deeper(&mut self) -> Result<(), JsonError> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return self.fault(Wrong::Deep);
+            return self.fault(JsonErrorKind::Deep);
         }
         Ok(())
     }
@@ -99,24 +100,24 @@ impl<'a> Json<'a> {
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), E>,
     ) -> Result<(), E> {
         if !self.accept(b'{') {
-            return Ok(self.fault(Wrong::Object)?);
+            return Ok(self.fault(JsonErrorKind::Object)?);
         }
         self.deeper()?;
         if !self.accept(b'}') {
             loop {
                 if self.peek() != Some(b'"') {
-                    return Ok(self.fault(Wrong::Key)?);
+                    return Ok(self.fault(JsonErrorKind::Key)?);
                 }
                 let key = self.string()?;
                 if !self.accept(b':') {
-                    return Ok(self.fault(Wrong::Colon)?);
+                    return Ok(self.fault(JsonErrorKind::Colon)?);
                 }
                 each(self, key)?;
                 if self.accept(b'}') {
                     break;
                 }
                 if !self.accept(b',') {
-                    return Ok(self.fault(Wrong::Comma)?);
+                    return Ok(self.fault(JsonErrorKind::Comma)?);
                 }
             }
         }
@@ -133,7 +134,7 @@ impl<'a> Json<'a> {
         mut each: impl FnMut(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
         if !self.accept(b'[') {
-            return Ok(self.fault(Wrong::List)?);
+            return Ok(self.fault(JsonErrorKind::List)?);
         }
         self.deeper()?;
         if !self.accept(b']') {
@@ -143,7 +144,7 @@ impl<'a> Json<'a> {
                     break;
                 }
                 if !self.accept(b',') {
-                    return Ok(self.fault(Wrong::Comma)?);
+                    return Ok(self.fault(JsonErrorKind::Comma)?);
                 }
             }
         }

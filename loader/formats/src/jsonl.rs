@@ -7,14 +7,14 @@ use loadscope_words::say;
 
 use crate::buffer::Buffer;
 use crate::cell::Cell;
+use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
 use crate::index::{Lines, RowIndex};
-use crate::json::{self, Json, JsonError, Wrong};
+use crate::json::{self, Json, JsonError, JsonErrorKind};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::{Stages, Untimed};
-use crate::unpacked;
 
 /// `pandas` and `datasets` also skip blank lines.
 const LINES: Lines = Lines { skip_blank: true };
@@ -48,7 +48,7 @@ impl JsonLines {
     /// If it cannot be opened or decompressed, or is a damaged array of several lines.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let place = Place::file(path);
-        let file = unpacked::open(path)?;
+        let file = decompress::open(path)?;
         let mut notes = Vec::new();
         let layout = match items(&file, &place)? {
             Some(items) => {
@@ -93,7 +93,7 @@ impl JsonLines {
         let place = self.at(at + error.at, index);
         let rest = self.file.get(at + text.len()..).unwrap_or_default();
         let goes_on = !rest.iter().all(u8::is_ascii_whitespace);
-        if error.wrong == Wrong::Truncated && goes_on {
+        if error.kind == JsonErrorKind::Truncated && goes_on {
             return FormatError::new(
                 Fault::Damaged,
                 place,

@@ -26,6 +26,7 @@ mod buffer;
 mod cell;
 #[cfg(feature = "arrow")]
 mod columns;
+mod decompress;
 mod error;
 mod exif;
 mod file;
@@ -37,7 +38,6 @@ mod selection;
 mod slices;
 mod stages;
 mod stream;
-mod unpacked;
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -75,7 +75,7 @@ impl Lmdb {
         };
         if database.has_duplicates() {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 place,
                 say!("its keys may have several values (dupsort), which is not supported"),
                 say!("Write the entries to a database without dupsort"),
@@ -123,7 +123,7 @@ impl Lmdb {
             Value::Database(_) => {
                 let name = String::from_utf8_lossy(&node.key).into_owned();
                 Err(FormatError::new(
-                    Fault::Asked,
+                    Fault::InvalidOption,
                     self.place.clone().key(name),
                     say!("this is a named database, not an entry"),
                     say!("Open it with db=NAME"),

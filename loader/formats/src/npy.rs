@@ -66,7 +66,7 @@ pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError>
             place.clone(),
             say!(
                 "its header declares {} elements of {}, but only {} bytes follow",
-                crate::slices::shown(&layout.shape),
+                crate::slices::format_shape(&layout.shape),
                 layout.dtype.name(),
                 file.len().saturating_sub(begin)
             ),
@@ -79,7 +79,7 @@ pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError>
 /// Returns the number of windows.
 fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, FormatError> {
     let refused = |reason: String, remedy: &str| {
-        FormatError::new(Fault::Asked, place.clone(), reason, remedy)
+        FormatError::new(Fault::InvalidOption, place.clone(), reason, remedy)
     };
     if window.length == 0 || window.stride == 0 {
         return Err(refused(

@@ -143,7 +143,7 @@ fn field(
             let mut begin = member.take(HEADER);
             begin
                 .read_to_end(&mut header)
-                .map_err(|e| unpacking(&e, &place))?;
+                .map_err(|e| decompression_error(&e, &place))?;
             let (layout, begin) = npy::header::read(&header, &place)?;
             let whole = layout.size().and_then(|bytes| bytes.checked_add(begin));
             if whole.map(|bytes| bytes as u64) != Some(size) {
@@ -152,18 +152,18 @@ fn field(
                     place,
                     say!(
                         "its header declares {} elements of {}, but it has {size} bytes",
-                        crate::slices::shown(&layout.shape),
+                        crate::slices::format_shape(&layout.shape),
                         layout.dtype.name()
                     ),
                     say!("It is damaged: save it again"),
                 ));
             }
             let Some(&len) = layout.shape.first() else {
-                return Err(crate::slices::no_axis(&place));
+                return Err(crate::slices::scalar_error(&place));
             };
             let file = file.clone();
             Ok(Field::packed(name, len, move || {
-                let bytes = unpacked(&file, index, size, &place)?;
+                let bytes = decompress_member(&file, index, size, &place)?;
                 npy::array(&bytes, &place)
             }))
         }
@@ -177,14 +177,19 @@ fn field(
 }
 
 /// Decompresses a whole member and checks its size and CRC.
-fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buffer, FormatError> {
+fn decompress_member(
+    file: &Buffer,
+    index: usize,
+    size: u64,
+    place: &Place,
+) -> Result<Buffer, FormatError> {
     let mut archive = archive(file, place)?;
     let member = archive.by_index(index).map_err(|e| damaged(&e, place))?;
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     let mut member = member.take(size.saturating_add(1));
     let read = member
         .read_to_end(&mut bytes)
-        .map_err(|e| unpacking(&e, place))?;
+        .map_err(|e| decompression_error(&e, place))?;
     if read as u64 == size {
         Ok(bytes.into())
     } else {
@@ -197,7 +202,7 @@ fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buf
     }
 }
 
-fn unpacking(error: &std::io::Error, place: &Place) -> FormatError {
+fn decompression_error(error: &std::io::Error, place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
         place.clone(),

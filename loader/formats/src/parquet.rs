@@ -13,11 +13,11 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use crate::cell::Cell;
-use crate::columns::{Blocks, Columns, Decoded, ROOM, labels, lengths};
+use crate::columns::{Blocks, CACHE_BYTES, Columns, Decoded, labels, lengths};
 use crate::error::{Fault, FormatError, Place};
 use crate::paths;
 use crate::rows::Rows;
-use crate::slices::{listed, out_of_range};
+use crate::slices::{format_names, out_of_range};
 use crate::stages::Stages;
 
 use folder::Listing;
@@ -84,15 +84,15 @@ impl Parquet {
             let names: Vec<&str> = unknown.iter().map(String::as_str).collect();
             notes.push(format!(
                 "{place}: the columns {} are in other files only, and are left out, as by pyarrow.",
-                listed(&names)
+                format_names(&names)
             ));
         }
-        if bytes > ROOM as u64 {
+        if bytes > CACHE_BYTES as u64 {
             notes.push(format!(
                 "{place}: decoded it takes about {} MB, of which {} are kept. In random order parts are decoded again and again; smaller \
                  row groups help.",
                 bytes >> 20,
-                ROOM >> 20
+                CACHE_BYTES >> 20
             ));
         }
         Ok(Self {
@@ -128,7 +128,7 @@ impl Rows for Parquet {
         let Some((at, row)) = self.blocks.find(index) else {
             return Err(out_of_range(&self.place, index, self.len()));
         };
-        let decoded = match self.blocks.ready(at) {
+        let decoded = match self.blocks.cached(at) {
             Some(decoded) => Some(decoded),
             None => {
                 stages.enter("decode");

@@ -24,7 +24,7 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     }
     let wrong = |reason: String| {
         FormatError::new(
-            Fault::Asked,
+            Fault::InvalidOption,
             Place::named(pattern),
             reason,
             say!("Write a pattern such as /data/train-*.parquet"),

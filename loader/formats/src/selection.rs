@@ -88,7 +88,12 @@ impl<R: Rows> Selected<R> {
         )
     }
 
-    fn kept(&self, row: Cell, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+    fn select_columns(
+        &self,
+        row: Cell,
+        index: usize,
+        stages: &mut dyn Stages,
+    ) -> Result<Cell, FormatError> {
         if self.is_plain() {
             return Ok(row);
         }
@@ -172,7 +177,7 @@ impl<R: Rows> Rows for Selected<R> {
 
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
         let row = self.rows.row(index, stages)?;
-        self.kept(row, index, stages)
+        self.select_columns(row, index, stages)
     }
 
     fn rows(
@@ -187,7 +192,7 @@ impl<R: Rows> Rows for Selected<R> {
         let kept = rows
             .into_iter()
             .zip(indices)
-            .map(|(row, index)| self.kept(row, *index, stages));
+            .map(|(row, index)| self.select_columns(row, *index, stages));
         Some(kept.collect())
     }
 

@@ -80,7 +80,7 @@ impl Slices {
         place: &Place,
     ) -> Result<Self, FormatError> {
         if layout.shape.is_empty() {
-            return Err(no_axis(place));
+            return Err(scalar_error(place));
         }
         if layout.size() != Some(bytes.len()) {
             return Err(FormatError::new(
@@ -88,7 +88,7 @@ impl Slices {
                 place.clone(),
                 say!(
                     "{} elements of {} do not take {} bytes",
-                    shown(&layout.shape),
+                    format_shape(&layout.shape),
                     layout.dtype.name(),
                     bytes.len()
                 ),
@@ -242,7 +242,7 @@ impl Slices {
 }
 
 /// Returns the error for an array without an axis.
-pub(crate) fn no_axis(place: &Place) -> FormatError {
+pub(crate) fn scalar_error(place: &Place) -> FormatError {
     FormatError::new(
         Fault::WrongType,
         place.clone(),
@@ -264,7 +264,7 @@ fn swapped(bytes: &[u8], dtype: Dtype) -> Vec<u8> {
 }
 
 /// Formats a shape like Python: `(3, 4)`, `(3,)`.
-pub(crate) fn shown(shape: &[usize]) -> String {
+pub(crate) fn format_shape(shape: &[usize]) -> String {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     match sizes.as_slice() {
         [one] => format!("({one},)"),
@@ -287,7 +287,7 @@ pub(crate) fn chosen<'a>(
             Fault::NoSuchKey,
             place.clone().key(missing.as_str()),
             say!("there is no such array"),
-            say!("Available: {}", listed(&there)),
+            say!("Available: {}", format_names(&there)),
         ));
     }
     let wanted = |name: &&str| asked.is_empty() || asked.iter().any(|asked| asked == name);
@@ -295,7 +295,7 @@ pub(crate) fn chosen<'a>(
 }
 
 /// Formats the first names of a list in quotes.
-pub(crate) fn listed(names: &[&str]) -> String {
+pub(crate) fn format_names(names: &[&str]) -> String {
     const MOST: usize = 8;
     let mut said: Vec<String> = names.iter().take(MOST).map(|n| format!("'{n}'")).collect();
     if names.len() > MOST {

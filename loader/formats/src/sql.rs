@@ -8,11 +8,11 @@
 
 mod address;
 mod columns;
-mod kept;
 mod keys;
 mod postgresql;
 mod query;
 mod sqlite;
+mod thread_cache;
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::stream::StreamSource;
 
-pub use address::{Address, Password, keep_password};
+pub use address::{Address, Password, store_password};
 pub use query::Query;
 
 /// Address of a database.
@@ -47,7 +47,7 @@ impl Source {
                 let kind = text.split(':').next().unwrap_or_default();
                 let shown: String = kind.chars().take(40).collect();
                 Err(FormatError::new(
-                    Fault::Asked,
+                    Fault::InvalidOption,
                     Place::named(say!("the URL of the database")),
                     say!("'{}' is not a supported database", shown.escape_debug()),
                     say!("Write sqlite:FILE or postgresql://user@host:port/database"),

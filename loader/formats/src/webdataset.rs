@@ -195,7 +195,7 @@ impl Part {
         } = self.share;
         let most = (self.count / world_size.max(1)).max(1);
         FormatError::new(
-            Fault::Asked,
+            Fault::InvalidOption,
             Place::named(&self.options.urls),
             say!(
                 "worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks",

@@ -139,7 +139,7 @@ fn values_follow_the_options_and_errors_are_clear() {
     );
     fault(
         &refused("named", Options::default()),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["'empty'", "db=NAME"],
     );
     fault(
@@ -154,7 +154,7 @@ fn values_follow_the_options_and_errors_are_clear() {
     );
     fault(
         &refused("named", named("several")),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["dupsort"],
     );
     fault(

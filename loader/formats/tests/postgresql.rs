@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use loadscope_formats::sql::{Opened, Query, Source, keep_password, open};
+use loadscope_formats::sql::{Opened, Query, Source, open, store_password};
 use loadscope_formats::{Cell, Share, Stages, Untimed};
 
 mod peers;
@@ -174,7 +174,7 @@ fn stored_passwords_connect_but_are_not_shown() {
         let Some(server) = Server::start() else {
             return;
         };
-        let bare = keep_password(&server.url()).unwrap();
+        let bare = store_password(&server.url()).unwrap();
         assert!(!bare.contains(QUOTED));
         let source = Source::parse(&bare).unwrap();
         assert!(!format!("{source:?}").contains(PASSWORD));

@@ -35,35 +35,39 @@ fn invalid_queries_give_clear_errors() {
         let key = |text: &str, index: &str| by_key(&url, text, index).err().unwrap();
         fault(
             &stream("SELECT * FROM tt"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["\"tt\" does not exist", "ann@127.0.0.1"],
         );
         fault(
             &stream("SELECT nme FROM t"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["\"nme\" does not exist"],
         );
-        fault(&stream("SELEC 1"), Fault::Asked, &["syntax error"]);
-        fault(&stream(""), Fault::Asked, &["query"]);
-        fault(&stream("SELECT 1; DROP TABLE t"), Fault::Asked, &["query"]);
+        fault(&stream("SELEC 1"), Fault::InvalidOption, &["syntax error"]);
+        fault(&stream(""), Fault::InvalidOption, &["query"]);
+        fault(
+            &stream("SELECT 1; DROP TABLE t"),
+            Fault::InvalidOption,
+            &["query"],
+        );
         fault(
             &stream("DELETE FROM t RETURNING id"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["query"],
         );
         fault(
             &stream("SELECT 1) x; DROP TABLE t; --"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["query"],
         );
         fault(
             &stream("SELECT nextval('s') FROM (SELECT 1) x"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["query"],
         );
         fault(
             &stream("SELECT id, id FROM t"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["two columns"],
         );
         fault(
@@ -83,7 +87,7 @@ fn invalid_queries_give_clear_errors() {
         );
         fault(
             &key("SELECT * FROM t", "class"),
-            Fault::Asked,
+            Fault::InvalidOption,
             &["two rows have the key 0"],
         );
         fault(
@@ -127,19 +131,21 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
         let away = |url: &str| streamed(url, short("SELECT 1")).err().unwrap();
         fault(
             &away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:1/db")),
-            Fault::Away,
+            Fault::Disconnected,
             &["127.0.0.1:1", "refused"],
         );
         fault(
             &away(&format!(
                 "postgresql://ann:{QUOTED}@no.such.host.invalid/db"
             )),
-            Fault::Away,
+            Fault::Disconnected,
             &["no.such.host"],
         );
         // An address without any response.
         let begin = Instant::now();
-        assert!(away(&format!("postgresql://ann:{QUOTED}@192.0.2.1/db")).fault != Fault::Asked);
+        assert!(
+            away(&format!("postgresql://ann:{QUOTED}@192.0.2.1/db")).fault != Fault::InvalidOption
+        );
         // A listener that never answers, and servers with another protocol.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
@@ -166,7 +172,7 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
             });
             let error = away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:{port}/db"));
             assert!(
-                matches!(error.fault, Fault::Away | Fault::Locked),
+                matches!(error.fault, Fault::Disconnected | Fault::Locked),
                 "{says:?}: {error}"
             );
             thread.join().unwrap();
@@ -179,18 +185,18 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
         let error = away(&wrong);
         fault(
             &error,
-            Fault::Away,
+            Fault::Disconnected,
             &["password authentication failed", "user"],
         );
         assert!(!error.to_string().contains("wrong-secret"));
         fault(
             &away(&server.url().replace("/postgres", "/nowhere")),
-            Fault::Away,
+            Fault::Disconnected,
             &["nowhere"],
         );
         fault(
             &away(&server.url().replace("ann:", "bob:")),
-            Fault::Away,
+            Fault::Disconnected,
             &["refused", "bob"],
         );
         server.run(&["CREATE TABLE t AS SELECT 1 AS id"]);
@@ -208,8 +214,8 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
 fn a_server_lost_during_a_query_gives_a_clear_error() {
     for (signal, expected) in [
         ("STOP", Fault::Locked),
-        ("KILL", Fault::Away),
-        ("INT", Fault::Away),
+        ("KILL", Fault::Disconnected),
+        ("INT", Fault::Disconnected),
     ] {
         peers::within(LIMIT, move || {
             let Some(server) = Server::start() else {

@@ -24,7 +24,7 @@ fn invalid_queries_give_clear_errors() {
     let stream = |query: Query| streamed(&sqlite(&path), query).err().unwrap();
     fault(
         &refused("SELECT * FROM item", "id"),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["no such table: item", "shop.db"],
     );
     fault(
@@ -39,7 +39,7 @@ fn invalid_queries_give_clear_errors() {
     );
     fault(
         &refused("SELECT * FROM items", "class"),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["two rows have the key \"class 7\""],
     );
     fault(
@@ -54,23 +54,23 @@ fn invalid_queries_give_clear_errors() {
     );
     fault(
         &stream(Query::new("SELEC 1")),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["syntax error"],
     );
-    fault(&stream(Query::new("")), Fault::Asked, &[]);
+    fault(&stream(Query::new("")), Fault::InvalidOption, &[]);
     fault(
         &stream(Query::new("SELECT 1; SELECT 2")),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["query"],
     );
     fault(
         &stream(Query::new("DELETE FROM items RETURNING id")),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["writes"],
     );
     fault(
         &stream(Query::new("SELECT id, id FROM items")),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["two columns", "'id'"],
     );
     let label = Query {
@@ -98,7 +98,7 @@ fn invalid_queries_give_clear_errors() {
         &["folder"],
     );
     let kind = Source::parse("mysql://ann:hunter2@db/shop").err().unwrap();
-    fault(&kind, Fault::Asked, &["mysql", "sqlite:FILE"]);
+    fault(&kind, Fault::InvalidOption, &["mysql", "sqlite:FILE"]);
     assert!(!kind.to_string().contains("hunter2"));
     let rows = by_key(&sqlite(&path), "SELECT * FROM items", "id").unwrap();
     fault(

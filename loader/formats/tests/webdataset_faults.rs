@@ -36,17 +36,17 @@ fn invalid_urls_and_shares_give_clear_errors() {
     );
     fault(
         &refused("DIR/a-{0..3.tar"),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["brace", "shard-{000..127}.tar"],
     );
     fault(
         &refused("DIR/a-{0..9999999999}.tar"),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["more than 1048576 shards"],
     );
     fault(
         &refused("https://host/a.tar"),
-        Fault::Asked,
+        Fault::InvalidOption,
         &["scheme https:", "Download"],
     );
     fault(&refused("pipe:cat x"), Fault::Missing, &["pipe:cat x"]);
@@ -63,7 +63,7 @@ fn invalid_urls_and_shares_give_clear_errors() {
     let error = part.next(&mut Untimed).unwrap().err().unwrap();
     fault(
         &error,
-        Fault::Asked,
+        Fault::InvalidOption,
         &["worker 1 of 2", "at most 1 workers", "into more shards"],
     );
     assert!(part.next(&mut Untimed).is_none());

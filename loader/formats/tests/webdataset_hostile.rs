@@ -121,7 +121,7 @@ fn hostile() -> Vec<Variant> {
         (
             "huge size of another",
             block("folder", b'5', huge),
-            Fault::Asked,
+            Fault::InvalidOption,
             "no samples",
         ),
         (

@@ -8,7 +8,7 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loadscope_files::{Existing, NewFile};
+use loadscope_files::{AtomicFile, Existing};
 use loadscope_words::{explain, path_error, say};
 use serde::Serialize;
 
@@ -128,7 +128,7 @@ impl Asked {
         let path = folder.join(format!("{}-{}.json", letters(&boot), process.pid));
         let text = serde_json::to_vec(&request)?;
         // A temporary file is renamed, so the file appears atomically. The folder is inaccessible to other users.
-        NewFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
+        AtomicFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
         let asked = Self { path };
         own_alone(&asked.path)?;
         Ok(asked)

@@ -7,7 +7,7 @@ mod threads;
 mod no_threads;
 
 pub use threads::processors;
-pub(crate) use threads::together;
+pub(crate) use threads::run_in_parallel;
 
 #[cfg(test)]
 mod tests {
@@ -21,11 +21,11 @@ mod tests {
         let work = || {
             doers.fetch_add(1, Ordering::Relaxed);
         };
-        threads::together(1, work);
+        threads::run_in_parallel(1, work);
         assert_eq!(doers.swap(0, Ordering::Relaxed), 1);
-        threads::together(1_000, work);
+        threads::run_in_parallel(1_000, work);
         assert_eq!(doers.swap(0, Ordering::Relaxed), threads::processors());
-        no_threads::together(1_000, work);
+        no_threads::run_in_parallel(1_000, work);
         assert_eq!(doers.into_inner(), no_threads::processors());
     }
 }

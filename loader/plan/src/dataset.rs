@@ -6,9 +6,9 @@ mod recognize;
 mod spec;
 mod stream;
 
-pub use catalog::{Catalog, DIGITS, Entry, MadeUp};
+pub use catalog::{Catalog, DIGITS, Entry, SyntheticCatalog};
 pub use cost::{CostModel, Tail};
-pub use recognize::word_of;
+pub use recognize::dataset_kind_of;
 pub use spec::{
     ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetSpec, Decode, JsonlSpec,
     LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize, SafetensorsSpec, Separator, SqlSpec,
@@ -20,7 +20,7 @@ use loadscope_trace::{Nanos, RunOptions};
 use loadscope_words::say;
 
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, KeySet, Mistake};
+use crate::keyvalue::{KeySet, KeyValue, KeyValueError};
 
 /// Parses `text` as additional costs of a dataset of `len` samples.
 ///
@@ -37,7 +37,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     };
     let read = key_set.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
-            Some(Given { key, .. }) => Err(Mistake::Together(say!(
+            Some(KeyValue { key, .. }) => Err(KeyValueError::Conflict(say!(
                 "{key} cannot be set here: the dataset fixes it. Remove {key}."
             ))),
             None => base.with(&all),

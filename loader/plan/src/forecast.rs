@@ -8,30 +8,30 @@
 
 mod checked;
 mod cores;
-mod doubt;
+mod error;
 mod grid;
 mod load;
 mod memory;
+mod model_error;
 mod number;
-mod play;
 mod prospects;
 mod recorded;
-mod refusal;
+mod resample;
 mod setting;
+mod simulation;
 mod step;
 mod transport;
-mod uncertain;
 
-pub use grid::{Outlook, explore, grid};
+pub use error::ForecastError;
+pub use grid::{Exploration, explore, grid};
 pub use prospects::prospects;
 pub use recorded::Recorded;
-pub use refusal::Refusal;
 pub use setting::Setting;
 
 use loadscope_trace::Nanos;
 
 use load::Load;
-use play::{Played, Way};
+use simulation::{EpochResult, Parameters};
 
 /// Forecast for a setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub struct Forecast {
     /// Upper end of the 90 % interval.
     pub high: Nanos,
     /// Main reason for a wide interval, as the second half of a sentence.
-    pub doubt: Option<&'static str>,
+    pub uncertainty_reason: Option<&'static str>,
     /// Samples yielded to the trainer.
     pub samples: u64,
     /// Batches yielded to the trainer.
@@ -78,32 +78,31 @@ impl Recorded {
     ///
     /// # Errors
     /// If the setting is invalid, or needs data that the recording lacks.
-    pub fn forecast(&self, setting: &Setting) -> Result<Forecast, Refusal> {
+    pub fn forecast(&self, setting: &Setting) -> Result<Forecast, ForecastError> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
-        let again = uncertain::resampled(self, &setting, &load);
-        Ok(self.forecast_of(&setting, &load, &again))
+        let resampled = resample::resampled(self, &setting, &load);
+        Ok(self.forecast_of(&setting, &load, &resampled))
     }
 
     /// Returns the task indices of epoch `epoch` in the order in which the trainer receives the batches.
     ///
     /// # Errors
     /// As [`Recorded::forecast`].
-    pub fn order(&self, setting: &Setting, epoch: usize) -> Result<Vec<u32>, Refusal> {
+    pub fn order(&self, setting: &Setting, epoch: usize) -> Result<Vec<u32>, ForecastError> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
-        let way = Way::of(self, &setting, epoch);
-        Ok(load
-            .epochs
-            .get(epoch)
-            .map_or_else(Vec::new, |epoch| play::play(epoch, &way).order))
+        let parameters = Parameters::of(self, &setting, epoch);
+        Ok(load.epochs.get(epoch).map_or_else(Vec::new, |epoch| {
+            simulation::simulate_epoch(epoch, &parameters).order
+        }))
     }
 
     /// Returns the training time with a loader that never delays the trainer: the training steps and the pauses between epochs.
     ///
     /// # Errors
     /// As [`Recorded::forecast`].
-    pub fn headroom(&self, setting: &Setting) -> Result<Nanos, Refusal> {
+    pub fn headroom(&self, setting: &Setting) -> Result<Nanos, ForecastError> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
         let steps = load.epochs.iter().enumerate().map(|(number, e)| {
@@ -114,13 +113,18 @@ impl Recorded {
         Ok(number::nanos(steps.sum::<f64>()))
     }
 
-    fn forecast_of(&self, setting: &Setting, load: &Load, again: &uncertain::Again) -> Forecast {
-        let all = self.play_all(setting, load);
+    fn forecast_of(
+        &self,
+        setting: &Setting,
+        load: &Load,
+        resampled: &resample::Resampled,
+    ) -> Forecast {
+        let all = self.simulate_all(setting, load);
         let busy = self.cores_of(setting).map_or(0.0, |cores| {
             all.computed / (number::float(all.time) * cores).max(1.0)
         });
-        let doubt = self.doubt(setting, all.time, busy);
-        let (low, high) = again.spread(self, setting, all.time, doubt.share);
+        let model_error = self.model_error(setting, all.time, busy);
+        let (low, high) = resampled.spread(self, setting, all.time, model_error.share);
         Forecast {
             setting: setting.clone(),
             time: all.time,
@@ -128,35 +132,35 @@ impl Recorded {
             first_batch: all.first,
             low,
             high,
-            doubt: doubt.why,
+            uncertainty_reason: model_error.reason,
             samples: all.samples,
             batches: all.batches,
             memory: self.memory_of(setting),
         }
     }
 
-    fn play_all(&self, setting: &Setting, load: &Load) -> Whole {
-        let mut whole = Whole::default();
+    fn simulate_all(&self, setting: &Setting, load: &Load) -> Totals {
+        let mut totals = Totals::default();
         for (number, epoch) in load.epochs.iter().enumerate() {
-            let way = Way::of(self, setting, number);
-            let played = play::play(epoch, &way);
+            let parameters = Parameters::of(self, setting, number);
+            let result = simulation::simulate_epoch(epoch, &parameters);
             if number == 0 {
-                whole.first = played.first.map(number::nanos);
+                totals.first = result.first.map(number::nanos);
             }
             let pause = number::float(self.pause_before(number));
-            whole.time += number::nanos(pause * epoch.weight.epochs);
-            whole.add(&played, epoch, way.finish);
-            if played.stopped {
+            totals.time += number::nanos(pause * epoch.weight.epochs);
+            totals.add(&result, epoch, parameters.finish);
+            if result.stopped {
                 break;
             }
         }
-        whole
+        totals
     }
 }
 
 /// Sums over all epochs.
 #[derive(Default)]
-struct Whole {
+struct Totals {
     time: Nanos,
     waited: Nanos,
     first: Option<Nanos>,
@@ -166,23 +170,23 @@ struct Whole {
     batches: u64,
 }
 
-impl Whole {
+impl Totals {
     /// Adds an epoch, scaled by its weight. Its start and its end count once, the rest counts in proportion to the batches.
-    fn add(&mut self, played: &Played, load: &load::EpochLoad, finish: f64) {
+    fn add(&mut self, result: &EpochResult, load: &load::EpochLoad, finish: f64) {
         let weight = load.weight;
         let stretched = |all: f64, first: f64| {
             let finish = finish.min(all - first);
             first + (all - first - finish) * weight.batches + finish
         };
-        let first = played.first.unwrap_or_default();
-        let time = stretched(played.end, first);
-        let waited = stretched(played.waited, played.waited_first);
+        let first = result.first.unwrap_or_default();
+        let time = stretched(result.end, first);
+        let waited = stretched(result.waited, result.waited_first);
         self.time += number::nanos(time * weight.epochs);
         self.waited += number::nanos(waited * weight.epochs);
-        self.computed += load.computed(played.batches) * weight.batches * weight.epochs;
+        self.computed += load.computed(result.batches) * weight.batches * weight.epochs;
         let many = |n: u64| (n as f64 * weight.batches * weight.epochs).round() as u64;
-        self.samples += many(played.samples);
-        self.batches += many(played.batches);
+        self.samples += many(result.samples);
+        self.batches += many(result.batches);
     }
 }
 

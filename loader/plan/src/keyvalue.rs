@@ -1,12 +1,12 @@
 //! Texts of the form `name=value`: synthetic datasets, the split of streams, changes of a setting. A [`KeySet`] contains the valid
-//! names and parses such texts. A [`Mistake`] in any of them has the same wording. Rules (`wait>10%`) and ranges (`0..8`) have their
+//! names and parses such texts. A [`KeyValueError`] in any of them has the same wording. Rules (`wait>10%`) and ranges (`0..8`) have their
 //! own syntax, and use the names, numbers and mistakes of this module.
 
 mod value;
 
 use loadscope_words::{Text, say};
 
-pub use value::{Wrong, flag, numbers, pair, real, whole};
+pub use value::{ValueError, flag, numbers, pair, real, whole};
 
 /// Valid name of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +41,17 @@ impl Key {
 
 /// Name and value of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given<'a> {
+pub struct KeyValue<'a> {
     /// Name from the key set.
     pub key: &'static str,
     /// Value after the `=`, trimmed. Never empty.
     pub value: &'a str,
 }
 
-impl Given<'_> {
+impl KeyValue<'_> {
     /// Returns the mistake of a wrong value.
-    pub fn mistake(&self, wrong: Wrong) -> Mistake {
-        Mistake::Value {
+    pub fn error(&self, wrong: ValueError) -> KeyValueError {
+        KeyValueError::Value {
             key: self.key,
             value: self.value.to_owned(),
             wrong,
@@ -61,16 +61,16 @@ impl Given<'_> {
 
 /// Mistake in a text. [`KeySet::sentence`] adds the remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Mistake {
+pub enum KeyValueError {
     /// Missing name, `=` or value.
     #[error("{}", say!("'{0}' is not of the form name=value", .0))]
-    Form(String),
+    Syntax(String),
     /// Unknown name.
     #[error("{}", say!("unknown key '{0}'", .0))]
     Unknown(String),
     /// Repeated name that may occur only once.
     #[error("{}", say!("{0} is given twice", .0))]
-    Twice(&'static str),
+    Duplicate(&'static str),
     /// Wrong value.
     #[error("{key}={value}: {wrong}")]
     Value {
@@ -79,11 +79,11 @@ pub enum Mistake {
         /// Value as given.
         value: String,
         /// Reason why it is wrong.
-        wrong: Wrong,
+        wrong: ValueError,
     },
     /// Values that contradict each other, as a sentence.
     #[error("{0}")]
-    Together(String),
+    Conflict(String),
 }
 
 /// Set of the keys that a text can contain.
@@ -104,7 +104,7 @@ impl KeySet {
     ///
     /// # Errors
     /// The first mistake.
-    pub fn read<'a>(&self, text: &'a str) -> Result<Vec<Given<'a>>, Mistake> {
+    pub fn read<'a>(&self, text: &'a str) -> Result<Vec<KeyValue<'a>>, KeyValueError> {
         let parts = text.split(',').filter(|part| !part.trim().is_empty());
         self.read_all(parts)
     }
@@ -116,19 +116,19 @@ impl KeySet {
     pub fn read_all<'a>(
         &self,
         parts: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<Given<'a>>, Mistake> {
-        let mut all: Vec<Given<'a>> = Vec::new();
+    ) -> Result<Vec<KeyValue<'a>>, KeyValueError> {
+        let mut all: Vec<KeyValue<'a>> = Vec::new();
         for part in parts {
             let (name, value) = part
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()))
                 .filter(|(name, value)| !name.is_empty() && !value.is_empty())
-                .ok_or_else(|| Mistake::Form(part.trim().to_owned()))?;
+                .ok_or_else(|| KeyValueError::Syntax(part.trim().to_owned()))?;
             let key = self.key(name)?;
             if !key.repeats && all.iter().any(|given| given.key == key.name) {
-                return Err(Mistake::Twice(key.name));
+                return Err(KeyValueError::Duplicate(key.name));
             }
-            all.push(Given {
+            all.push(KeyValue {
                 key: key.name,
                 value,
             });
@@ -140,23 +140,23 @@ impl KeySet {
     ///
     /// # Errors
     /// If there is none.
-    pub fn key(&self, name: &str) -> Result<Key, Mistake> {
+    pub fn key(&self, name: &str) -> Result<Key, KeyValueError> {
         let found = self.keys.iter().find(|key| key.name == name);
         found
             .copied()
-            .ok_or_else(|| Mistake::Unknown(name.to_owned()))
+            .ok_or_else(|| KeyValueError::Unknown(name.to_owned()))
     }
 
     /// Returns the mistake with all keys. An unknown key adds the most similar key. A wrong value has only the example of its key.
-    pub fn sentence(&self, mistake: &Mistake) -> String {
+    pub fn sentence(&self, mistake: &KeyValueError) -> String {
         let examples: Vec<&str> = self.keys.iter().map(|key| key.example.say()).collect();
         let valid = examples.join(", ");
         let like = match mistake {
-            Mistake::Unknown(name) => nearest(name, self.keys.iter().map(|key| key.name)),
+            KeyValueError::Unknown(name) => nearest(name, self.keys.iter().map(|key| key.name)),
             _ => None,
         };
         let example = match mistake {
-            Mistake::Value { key, .. } | Mistake::Twice(key) => {
+            KeyValueError::Value { key, .. } | KeyValueError::Duplicate(key) => {
                 let key = self.keys.iter().find(|known| known.name == *key);
                 key.map(|key| key.example.say())
             }
@@ -201,7 +201,7 @@ mod tests {
         ])
     }
 
-    fn pairs<'a>(all: &[Given<'a>]) -> Vec<(&'static str, &'a str)> {
+    fn pairs<'a>(all: &[KeyValue<'a>]) -> Vec<(&'static str, &'a str)> {
         all.iter().map(|given| (given.key, given.value)).collect()
     }
 
@@ -237,14 +237,14 @@ mod tests {
             &format!("unknown key 'Cost'. Did you mean cost_ms? {possible}"),
         );
         let given = key_set.read("len=x").expect("sound")[0];
-        let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
+        let mistake = given.error(whole(given.value, 0..=9u8).expect_err("no number"));
         assert_eq!(
             key_set.sentence(&mistake),
             "len=x: 'x' is not a whole number from 0 to 9. Example: len=24"
         );
-        let together = Mistake::Together("both at once".to_owned());
+        let conflict = KeyValueError::Conflict("both at once".to_owned());
         assert_eq!(
-            key_set.sentence(&together),
+            key_set.sentence(&conflict),
             format!("both at once. {possible}")
         );
     }

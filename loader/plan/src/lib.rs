@@ -2,7 +2,7 @@
 //! forecasts.
 //!
 //! This crate opens no dataset, starts no worker and does not need libtorch. A [`Catalog`](dataset::Catalog) returns the properties of
-//! datasets. The embedded engine's catalog opens them. [`MadeUp`](dataset::MadeUp) contains the synthetic ones.
+//! datasets. The embedded engine's catalog opens them. [`SyntheticCatalog`](dataset::SyntheticCatalog) contains the synthetic ones.
 //!
 //! ```
 //! use loadscope_plan::{order::{Samples, order}, error::LoaderError};

@@ -11,7 +11,7 @@ use crate::sampler::PyArg;
 
 mod host;
 
-pub use host::{check_threads, fits, has_room_for_thread};
+pub use host::{check_memory, check_thread_address_space, check_threads};
 
 /// Maximum number of samples of a dataset, and of indices of an epoch. A random order takes four bytes per index.
 pub const SAMPLES: u64 = 1_000_000_000;
@@ -166,14 +166,14 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
     let samples = epoch.samples.saturating_mul(times).saturating_mul(SAMPLE);
     let bytes = batches.saturating_mul(BATCH).saturating_add(samples);
     let what = say!("recording {all} takes");
-    fits(bytes, what, remedy)
+    check_memory(bytes, what, remedy)
 }
 
 /// Checks the memory of the batches in flight. `sample`: bytes per sample.
 ///
 /// # Errors
 /// If there is not enough memory.
-pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), LoaderError> {
+pub fn check_in_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), LoaderError> {
     /// Overhead per sample in bytes: its index and its tensor.
     const BESIDE: u64 = 200;
     let size = (o.batch_size.unwrap_or(1) as u64).min(epoch.samples);
@@ -187,7 +187,7 @@ pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), Loa
     );
     let remedy =
         say!("Choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples.");
-    fits(bytes.saturating_mul(flying), what, remedy)
+    check_memory(bytes.saturating_mul(flying), what, remedy)
 }
 
 /// Checks the number of samples of an epoch, once the dataset is known.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::dataset::{Catalog, DatasetSpec};
 use crate::error::LoaderError;
 use crate::limits::grouped;
-use crate::plan::{Needed, SampleTable, weights};
+use crate::plan::{RequiredColumn, SampleTable, weights};
 
 pub use orders::{EpochBatches, Orders, Samples, Streams, epoch_of_streams, indices};
 
@@ -147,7 +147,7 @@ pub fn samples_of_dataset(
         DatasetSpec::Digits
         | DatasetSpec::Folder { .. }
         | DatasetSpec::Tokens(_)
-        | DatasetSpec::Data(_) => match Needed::by(options)? {
+        | DatasetSpec::Data(_) => match RequiredColumn::for_sampler(options)? {
             None => {
                 let entry = catalog.look_up(&spec, options.image_size)?;
                 Samples::Map(entry.len.unwrap_or_default())
@@ -159,7 +159,7 @@ pub fn samples_of_dataset(
 
 /// Properties of the samples of a dataset that are known without loading one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Knowledge {
+pub struct SampleMetadata {
     /// Class of each sample. `None`: unknown before loading.
     pub labels: Option<Vec<u32>>,
     /// Class names.
@@ -172,10 +172,13 @@ pub struct Knowledge {
 ///
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.
-pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledge, LoaderError> {
+pub fn sample_metadata(
+    options: &RunOptions,
+    catalog: &dyn Catalog,
+) -> Result<SampleMetadata, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let entry = catalog.look_up(&spec, options.image_size)?;
-    let mut known = Knowledge {
+    let mut known = SampleMetadata {
         labels: entry.labels,
         classes: entry.classes,
         weights: None,

@@ -2,7 +2,7 @@
 
 #[cfg_attr(target_family = "wasm", path = "plan/no_files.rs")]
 mod files;
-mod settle;
+mod normalize;
 mod spec;
 mod table;
 
@@ -25,8 +25,8 @@ use crate::sampler::{
 
 use spec::SamplerSpec;
 
-pub use settle::settled;
-pub use table::{Needed, SampleTable};
+pub use normalize::normalized;
+pub use table::{RequiredColumn, SampleTable};
 
 /// Tasks and generators of a loader.
 #[derive(Clone)]
@@ -50,7 +50,8 @@ impl Plan {
         Self::of_table(options, len, &table)
     }
 
-    /// Creates the plan for a map-style dataset of `len` samples. `table` contains the data that the sampler needs ([`Needed::by`]).
+    /// Creates the plan for a map-style dataset of `len` samples.
+    /// `table` contains the data that the sampler needs ([`RequiredColumn::for_sampler`]).
     ///
     /// # Errors
     /// As [`of`](Self::of), and if `table` lacks such data.
@@ -242,7 +243,7 @@ fn equi(
     options: &RunOptions,
 ) -> Result<DistributedEquiBatchSampler, LoaderError> {
     let list = DistributedEquiBatchSampler::BALANCED_COEF.saturating_mul(classes.len()) as u64;
-    limits::fits(
+    limits::check_memory(
         list.saturating_mul(8),
         say!(
             "an epoch of {} classes takes",
@@ -353,7 +354,7 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
         | SamplerSpec::Group(_)
         | SamplerSpec::Bucket => 0,
     };
-    limits::fits(
+    limits::check_memory(
         list.saturating_mul(4),
         say!("a random order of {} samples takes", limits::grouped(list)),
         say!("Choose fewer samples."),

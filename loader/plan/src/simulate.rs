@@ -87,11 +87,11 @@ impl Simulation {
             made: HashMap::new(),
             delivered: Vec::new(),
         };
-        simulator.tell(
+        simulator.emit(
             Nanos::ZERO,
             EventKind::RunStarted(Box::new(self.info.clone())),
         );
-        simulator.tell(Nanos::ZERO, EventKind::EpochStarted { epoch: 0 });
+        simulator.emit(Nanos::ZERO, EventKind::EpochStarted { epoch: 0 });
         if options.num_workers == 0 {
             simulator.run_single();
         } else {
@@ -102,9 +102,9 @@ impl Simulation {
             });
         }
         let end = simulator.now;
-        simulator.tell(end, EventKind::Consumer { waiting: false });
-        simulator.tell(end, EventKind::EpochEnded { epoch: 0 });
-        simulator.tell(end, EventKind::RunEnded);
+        simulator.emit(end, EventKind::Consumer { waiting: false });
+        simulator.emit(end, EventKind::EpochEnded { epoch: 0 });
+        simulator.emit(end, EventKind::RunEnded);
         let mut events = simulator.events;
         // The events of a worker's task are recorded when it is sent. A stable sort keeps causes before effects.
         events.sort_by_key(|e| e.at);
@@ -140,7 +140,7 @@ fn id(idx: usize) -> BatchId {
 }
 
 impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
-    fn tell(&mut self, at: Nanos, kind: EventKind) {
+    fn emit(&mut self, at: Nanos, kind: EventKind) {
         self.events.push(Event {
             at,
             run: RunId(0),
@@ -150,14 +150,14 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
 
     fn enter(&mut self, at: Nanos, idx: usize, stage: Stage) {
         let batch = id(idx);
-        self.tell(at, EventKind::Entered { batch, stage });
+        self.emit(at, EventKind::Entered { batch, stage });
     }
 
     /// Fetches and collates batch `idx` in `worker` from `start` on, and returns the end. `None`: the stream has ended.
     fn fetch(&mut self, idx: usize, worker: usize, start: Nanos) -> Option<Nanos> {
         let state = &mut self.workers[worker];
-        let nth = state.asked;
-        state.asked += 1;
+        let nth = state.sent_tasks;
+        state.sent_tasks += 1;
         self.enter(start, idx, Stage::Fetching);
         let plan = self.plan;
         let indices = plan.work.samples(idx, worker, nth)?;
@@ -182,7 +182,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             samples,
             stages: Vec::new(),
         };
-        self.tell(at, EventKind::Fetched(Box::new(fetched)));
+        self.emit(at, EventKind::Fetched(Box::new(fetched)));
         if self.failed.contains_key(&idx) {
             return Some(at);
         }
@@ -202,9 +202,9 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
     fn run_single(&mut self) {
         let mut idx = 0;
         while self.plan.work.has_task(idx) {
-            self.tell(self.now, EventKind::Consumer { waiting: true });
+            self.emit(self.now, EventKind::Consumer { waiting: true });
             let indices = self.plan.work.indices(idx);
-            self.tell(self.now, EventKind::dispatched(id(idx), None, indices));
+            self.emit(self.now, EventKind::dispatched(id(idx), None, indices));
             let Some(end) = self.fetch(idx, 0, self.now) else {
                 self.enter(self.now, idx, Stage::Discarded);
                 return;
@@ -224,7 +224,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             }
             idx += 1;
         }
-        self.tell(self.now, EventKind::Consumer { waiting: true });
+        self.emit(self.now, EventKind::Consumer { waiting: true });
     }
 
     /// Yields the error in place of batch `idx`. Returns false if the batch did not fail.
@@ -247,7 +247,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             worker,
             sample: Some(sample),
         };
-        self.tell(self.now, EventKind::Message(Box::new(message)));
+        self.emit(self.now, EventKind::Message(Box::new(message)));
         self.enter(self.now, idx, Stage::Failed);
         true
     }
@@ -270,7 +270,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             self.try_put(&mut scheduler);
         }
         loop {
-            self.tell(self.now, EventKind::Consumer { waiting: true });
+            self.emit(self.now, EventKind::Consumer { waiting: true });
             let Some(yielded) = self.wait(&mut scheduler) else {
                 return;
             };
@@ -300,7 +300,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         };
         self.next += 1;
         let indices = self.plan.work.indices(idx);
-        self.tell(
+        self.emit(
             self.now,
             EventKind::dispatched(id(idx), Some(worker as WorkerId), indices),
         );

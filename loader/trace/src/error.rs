@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_words::{say, shell_word};
+use loadscope_words::{say, shell_quoted};
 use thiserror::Error;
 
 /// Error of reading or writing a recording.
@@ -103,7 +103,7 @@ impl LogError {
 }
 
 fn repair_command(path: &Path) -> String {
-    format!("`loadscope repair {}`", shell_word(path))
+    format!("`loadscope repair {}`", shell_quoted(path))
 }
 
 /// Returns the translation of `doing`.

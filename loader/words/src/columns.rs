@@ -1,7 +1,7 @@
 //! Aligned columns in a terminal, in which a Chinese character takes two cells.
 
 /// Returns the number of terminal cells of a text.
-pub fn places(text: &str) -> usize {
+pub fn display_width(text: &str) -> usize {
     text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
@@ -11,13 +11,13 @@ fn is_wide(c: char) -> bool {
 }
 
 /// Pads a text with spaces at the end to at least `width` cells.
-pub fn left(text: &str, width: usize) -> String {
-    format!("{text}{:1$}", "", width.saturating_sub(places(text)))
+pub fn pad_end(text: &str, width: usize) -> String {
+    format!("{text}{:1$}", "", width.saturating_sub(display_width(text)))
 }
 
 /// Pads a text with spaces at the start to at least `width` cells.
-pub fn right(text: &str, width: usize) -> String {
-    format!("{:1$}{text}", "", width.saturating_sub(places(text)))
+pub fn pad_start(text: &str, width: usize) -> String {
+    format!("{:1$}{text}", "", width.saturating_sub(display_width(text)))
 }
 
 #[cfg(test)]
@@ -27,12 +27,12 @@ mod tests {
     #[test]
     fn columns_have_the_same_width_in_all_languages() {
         for text in ["Fetching", "读取", "锁页，CPU", ""] {
-            assert_eq!(places(&left(text, 12)), 12);
-            assert_eq!(places(&right(text, 12)), 12);
-            assert_eq!(left(text, 2).trim_end(), text);
+            assert_eq!(display_width(&pad_end(text, 12)), 12);
+            assert_eq!(display_width(&pad_start(text, 12)), 12);
+            assert_eq!(pad_end(text, 2).trim_end(), text);
         }
-        assert_eq!(left("wait", 6), format!("{:<6}", "wait"));
-        assert_eq!(right("wait", 6), format!("{:>6}", "wait"));
-        assert_eq!(places("读取 4"), 6);
+        assert_eq!(pad_end("wait", 6), format!("{:<6}", "wait"));
+        assert_eq!(pad_start("wait", 6), format!("{:>6}", "wait"));
+        assert_eq!(display_width("读取 4"), 6);
     }
 }

@@ -7,14 +7,14 @@ extern crate self as loadscope_words;
 loadscope_words_macros::catalogs!();
 
 mod columns;
-mod foreign;
+mod io_errors;
 mod language;
+mod serde_errors;
 mod spaces;
-mod system;
 mod text;
 
-pub use columns::{left, places, right};
-pub use foreign::{json_error, value_error};
+pub use columns::{display_width, pad_end, pad_start};
+pub use io_errors::{cause, explain, path_error, shell_quoted, strip_os_error_codes};
 pub use language::{Language, language, set_language};
 /// Recompiles the crate after a change to its catalogs in `words/`. Call it once, in `lib.rs`.
 pub use loadscope_words_macros::catalogs;
@@ -24,6 +24,6 @@ pub use loadscope_words_macros::say;
 pub use loadscope_words_macros::table;
 /// [`Text`] of the catalog, for constants.
 pub use loadscope_words_macros::text;
+pub use serde_errors::{json_error, value_error};
 pub use spaces::spaced;
-pub use system::{cause, explain, path_error, shell_word, without_numbers};
 pub use text::{Text, look_up};

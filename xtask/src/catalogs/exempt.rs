@@ -109,12 +109,12 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Code,
     ),
     exempt(
-        "loader/exchange/src/lotus/tell.rs",
+        "loader/exchange/src/lotus/emit.rs",
         &["DataLoader of"],
         Why::Recorded,
     ),
     exempt(
-        "loader/exchange/src/profiler/tell.rs",
+        "loader/exchange/src/profiler/emit.rs",
         &["thread {}", "DataLoader of"],
         Why::Recorded,
     ),
@@ -129,12 +129,12 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Code,
     ),
     exempt(
-        "loader/exchange/src/spdl/tell.rs",
+        "loader/exchange/src/spdl/emit.rs",
         &["SPDL pipeline"],
         Why::Recorded,
     ),
     exempt(
-        "loader/formats/src/audio/other.rs",
+        "loader/formats/src/audio/unsupported.rs",
         &[
             "Ogg Opus",
             "WebM or",
@@ -149,7 +149,7 @@ pub const EXEMPT: &[Exempt] = &[
         &["{} annotations in"],
         Why::Recorded,
     ),
-    exempt("loader/formats/src/coco/doubts.rs", &[""], Why::Recorded),
+    exempt("loader/formats/src/coco/warnings.rs", &[""], Why::Recorded),
     exempt(
         "loader/formats/src/exif.rs",
         &["{turned} of"],
@@ -171,7 +171,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Recorded,
     ),
     exempt(
-        "loader/formats/src/unpacked.rs",
+        "loader/formats/src/decompress.rs",
         &["SQLite format"],
         Why::Code,
     ),
@@ -352,7 +352,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Code,
     ),
     exempt(
-        "loader/formats/src/sql/postgresql/link.rs",
+        "loader/formats/src/sql/postgresql/connection.rs",
         &["SET "],
         Why::Code,
     ),

@@ -6,7 +6,7 @@ use loadscope_diagnose::ForecastSet;
 use loadscope_trace::{Nanos, Run};
 
 use crate::background::{Progress, Unwanted};
-use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
+use loadscope_plan::forecast::{Exploration, Forecast, Recorded, Setting, explore, grid};
 
 /// Forecasts for many settings.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct WhatIf {
     /// Prefetch factors, the rows of the table. Without workers, only the first row is valid.
     pub prefetch: Vec<usize>,
     /// The forecasts.
-    pub outlook: Outlook,
+    pub outlook: Exploration,
     /// Forecasts for single changes of the recorded setting.
     pub prospects: Option<ForecastSet>,
 }

@@ -1,6 +1,6 @@
 //! Invalid options, each with its reason in one line.
 
-use loadscope_plan::plan::{check_options, settled};
+use loadscope_plan::plan::{check_options, normalized};
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
@@ -58,7 +58,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
             field.copy(&usual, &mut without);
             // Resetting a sampler or dataset also resets its arguments.
             if matches!(field, Field::Sampler | Field::Dataset) {
-                without = settled(without);
+                without = normalized(without);
             }
             if refusal(&without).as_ref() != Some(&sentence) {
                 mended = Some((*field, without));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use loadscope_diagnose::{Cause, FindingId, Severity};
 use loadscope_trace::{Nanos, Run};
-use loadscope_words::{left, places, say};
+use loadscope_words::{display_width, pad_end, say};
 use serde_json::{Map, Value, json};
 
 use super::Report;
@@ -247,9 +247,12 @@ impl<'a> Comparison<'a> {
         }
         writeln!(out, "   {}\n", self.options())?;
         let names = self.distributions.iter().map(Quantile::label);
-        let wide = names.map(|name| places(&name)).max().unwrap_or_default();
+        let wide = names
+            .map(|name| display_width(&name))
+            .max()
+            .unwrap_or_default();
         let wide = wide.max(NAMES);
-        let empty = left("", wide);
+        let empty = pad_end("", wide);
         writeln!(
             out,
             "{empty}{:>12}{:>12}  {}",
@@ -259,7 +262,7 @@ impl<'a> Comparison<'a> {
         )?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
-            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, wide), change(m))?;
+            writeln!(out, "{}{a:>12}{b:>12}  {}", pad_end(name, wide), change(m))?;
         }
         let of = |q: &Quantile| q.a.max(q.b);
         let longest = self.distributions.iter().map(of).fold(0.0, f64::max);
@@ -268,7 +271,7 @@ impl<'a> Comparison<'a> {
             writeln!(
                 out,
                 "{}{:>12}{:>12}  {}",
-                left(&q.label(), wide),
+                pad_end(&q.label(), wide),
                 time(q.a),
                 time(q.b),
                 q.change()
@@ -321,7 +324,7 @@ impl<'a> Comparison<'a> {
             writeln!(
                 out,
                 "{}{:>12}{:>12}",
-                left(cause.label(), wide),
+                pad_end(cause.label(), wide),
                 say(x),
                 say(y)
             )?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use loadscope_diagnose::{Cause, Severity};
-use loadscope_plan::keyvalue::{Key, KeySet, Mistake, real};
+use loadscope_plan::keyvalue::{Key, KeySet, KeyValueError, real};
 use loadscope_trace::{GaugeKind, Nanos, Run, bytes};
 use loadscope_words::{Text, say};
 
@@ -166,13 +166,13 @@ impl FromStr for Rule {
     }
 }
 
-fn metric(name: &str) -> Result<Metric, Mistake> {
+fn metric(name: &str) -> Result<Metric, KeyValueError> {
     let own = NAMES.into_iter().find(|(own, _)| *own == name);
     let cause = || Cause::ALL.into_iter().find(|cause| cause.id() == name);
     let metric = own.map(|(_, metric)| metric);
     metric
         .or_else(|| cause().map(Metric::Blame))
-        .ok_or_else(|| Mistake::Unknown(name.to_owned()))
+        .ok_or_else(|| KeyValueError::Unknown(name.to_owned()))
 }
 
 impl Rule {

@@ -350,7 +350,8 @@ fn forecasts_name_the_time_outside_the_loop_that_they_include() {
         step_ms: 8.0,
         ..RunOptions::default()
     };
-    let events = loadscope_plan::simulate::simulate(&options, &loadscope_plan::dataset::MadeUp);
+    let events =
+        loadscope_plan::simulate::simulate(&options, &loadscope_plan::dataset::SyntheticCatalog);
     let report = |pause: i64| {
         let mut run = Run::default();
         let mut later = Nanos::ZERO;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use loadscope_diagnose::{Cause, Severity};
 use loadscope_trace::Nanos;
-use loadscope_words::{left, places, right, say};
+use loadscope_words::{display_width, pad_end, pad_start, say};
 
 use super::Report;
 use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
@@ -104,14 +104,14 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "{}", say!("Waits by cause"))?;
     let steps = steps(report);
     // 3 characters: 2 to indent a step, 1 before the numbers.
-    let widest = steps.iter().map(|(name, _)| places(name) + 3).max();
+    let widest = steps.iter().map(|(name, _)| display_width(name) + 3).max();
     let width = widest.unwrap_or_default().max(NAMES);
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
         let bar = "█".repeat((share * BAR).round() as usize);
         let line = format!(
             "{}{:>10}{:>8}  {bar}",
-            left(name, width),
+            pad_end(name, width),
             survey.format_time(time),
             percent(share)
         );
@@ -170,15 +170,15 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         0 => "0".to_owned(),
         _ => report.survey.format_time(time),
     };
-    let longest = rows.iter().map(|r| places(&r.name)).max();
+    let longest = rows.iter().map(|r| display_width(&r.name)).max();
     let width = longest.unwrap_or_default() + 2;
     writeln!(
         out,
         "{}{}{}{}  {}",
-        left(say!("Forecasts for other settings"), width + 2),
-        right(say!(column: "time"), 12),
-        right(say!(column: "change"), 12),
-        right(say!(column: "waited"), 12),
+        pad_end(say!("Forecasts for other settings"), width + 2),
+        pad_start(say!(column: "time"), 12),
+        pad_start(say!(column: "change"), 12),
+        pad_start(say!(column: "waited"), 12),
         say!("90 % interval")
     )?;
     for row in rows {
@@ -187,7 +187,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         let between = between.map(|(low, high)| say!("{} to {}", say(low), say(high)));
         let line = format!(
             "  {}{:>12}{change:>12}{:>12}  {}",
-            left(&row.name, width),
+            pad_end(&row.name, width),
             say(row.took),
             say(row.waited),
             between.unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use loadscope_diagnose::{FindingId, ForecastSet, WaitSummary};
 use loadscope_trace::{Origin, percent};
-use loadscope_words::{left, places, say};
+use loadscope_words::{display_width, pad_end, say};
 
 use super::Report;
 use crate::format::signed;
@@ -140,9 +140,9 @@ fn unreliable(report: &Report, prospects: &ForecastSet) -> String {
 
 /// Returns the facts as lines with their texts aligned in one column.
 pub fn lines(facts: &[Fact]) -> Vec<String> {
-    let longest = facts.iter().map(|fact| places(fact.label)).max();
+    let longest = facts.iter().map(|fact| display_width(fact.label)).max();
     let width = longest.unwrap_or_default() + 2;
-    let line = |fact: &Fact| format!("{}{}", left(fact.label, width), fact.text);
+    let line = |fact: &Fact| format!("{}{}", pad_end(fact.label, width), fact.text);
     facts.iter().map(line).collect()
 }
 

@@ -12,7 +12,7 @@ use super::coverage::{Counts, Coverage};
 use super::findings::{OrderFacts, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
 use super::overlay::Overlay;
-use super::predict::{self, EpochOrder, Knowledge};
+use super::predict::{self, EpochOrder, SampleMetadata};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
@@ -102,7 +102,7 @@ pub fn answer(
     let known = match question.is_known {
         // The window has already shown errors of the dataset when it loaded the dataset.
         true => predict::known(&question.options, question.datasets).unwrap_or_default(),
-        false => Knowledge::default(),
+        false => SampleMetadata::default(),
     };
     progress.tell(0.8)?;
     let labels = labels(question, &known).map(Arc::new);
@@ -202,7 +202,7 @@ fn into_order(epoch: EpochOrder) -> Order {
     }
 }
 
-fn labels(question: &Question, known: &Knowledge) -> Option<Labels> {
+fn labels(question: &Question, known: &SampleMetadata) -> Option<Labels> {
     match &known.labels {
         Some(labels) => Some(Labels::All(labels.clone())),
         None if question.labels.is_empty() => None,
@@ -213,7 +213,7 @@ fn labels(question: &Question, known: &Knowledge) -> Option<Labels> {
 fn balance(
     question: &Question,
     order: &Order,
-    (known, labels): (&Knowledge, Option<&Labels>),
+    (known, labels): (&SampleMetadata, Option<&Labels>),
     progress: &Progress,
 ) -> Result<Option<Balance>, Unwanted> {
     let names = if known.classes.is_empty() {

@@ -1,8 +1,8 @@
 //! Predictions of the samplers: future epochs, other ranks, and classes of samples.
 
 use loadscope_plan::error::LoaderError;
-pub use loadscope_plan::order::{EpochOrder, Knowledge};
-use loadscope_plan::order::{Samples, each_epoch, knowledge, samples_of_dataset};
+pub use loadscope_plan::order::{EpochOrder, SampleMetadata};
+use loadscope_plan::order::{Samples, each_epoch, sample_metadata, samples_of_dataset};
 use loadscope_trace::RunOptions;
 
 use crate::Datasets;
@@ -93,6 +93,6 @@ pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
 ///
 /// # Errors
 /// If the engine rejects the options.
-pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, LoaderError> {
-    knowledge(options, datasets.0)
+pub fn known(options: &RunOptions, datasets: Datasets) -> Result<SampleMetadata, LoaderError> {
+    sample_metadata(options, datasets.0)
 }

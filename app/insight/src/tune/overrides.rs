@@ -1,6 +1,6 @@
 //! Parser of overrides: `num_workers=8,pin_memory=true`.
 
-use loadscope_plan::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, whole};
+use loadscope_plan::keyvalue::{Key, KeySet, KeyValue, KeyValueError, ValueError, flag, whole};
 use loadscope_plan::limits;
 use loadscope_trace::{Overrides, StartMethod};
 use loadscope_words::{Text, say, text};
@@ -38,13 +38,13 @@ pub fn overrides_of_all(texts: &[String]) -> Result<Overrides, String> {
     overrides(&texts.join(","))
 }
 
-fn taken(all: &[Given<'_>]) -> Result<Overrides, Mistake> {
+fn taken(all: &[KeyValue<'_>]) -> Result<Overrides, KeyValueError> {
     let mut out = Overrides::default();
     for given in all {
-        take(&mut out, given).map_err(|wrong| given.mistake(wrong))?;
+        take(&mut out, given).map_err(|wrong| given.error(wrong))?;
     }
     if out.num_workers == Some(0) && needs_workers(&out) {
-        return Err(Mistake::Together(
+        return Err(KeyValueError::Conflict(
             say!(
                 "prefetch_factor, persistent_workers and multiprocessing_context need num_workers of at least 1"
             )
@@ -60,7 +60,7 @@ fn needs_workers(o: &Overrides) -> bool {
         || o.multiprocessing_context.is_some()
 }
 
-fn take(out: &mut Overrides, given: &Given<'_>) -> Result<(), Wrong> {
+fn take(out: &mut Overrides, given: &KeyValue<'_>) -> Result<(), ValueError> {
     let value = given.value;
     match given.key {
         "num_workers" => out.num_workers = Some(whole(value, 0..=limits::WORKERS)?),
@@ -71,11 +71,11 @@ fn take(out: &mut Overrides, given: &Given<'_>) -> Result<(), Wrong> {
         "multiprocessing_context" => {
             let word = value.trim_matches(['\'', '"']);
             let method = StartMethod::ALL.into_iter().find(|m| m.name() == word);
-            let wrong = || Wrong::other(say!("expected fork, spawn or forkserver"));
+            let wrong = || ValueError::other(say!("expected fork, spawn or forkserver"));
             out.multiprocessing_context = Some(method.ok_or_else(wrong)?);
         }
         other => {
-            return Err(Wrong::other(format!(
+            return Err(ValueError::other(format!(
                 "{other} is no argument that can be set"
             )));
         }

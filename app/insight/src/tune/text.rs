@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Nanos, Overrides, plural};
-use loadscope_words::{left, places, right, say};
+use loadscope_words::{display_width, pad_end, pad_start, say};
 use serde_json::{Value, json};
 
 use super::{Expected, Kind, Outcome, Row, Table};
@@ -77,20 +77,20 @@ impl Table {
     }
 
     fn write_rows(&self, out: &mut String) -> std::fmt::Result {
-        let longest = self.rows.iter().map(|row| places(&name(row))).max();
+        let longest = self.rows.iter().map(|row| display_width(&name(row))).max();
         let width = longest
             .unwrap_or_default()
-            .max(places(say!(column: "setting")));
+            .max(display_width(say!(column: "setting")));
         let line = |cells: [&str; 7]| {
             let [setting, forecast, interval, measured, waited, first, change] = cells;
             let line = format!(
                 "{}  {}  {}  {}  {}  {}  {change}",
-                left(setting, width),
-                right(forecast, 9),
-                right(interval, 20),
-                right(measured, 9),
-                right(waited, 9),
-                right(first, 11),
+                pad_end(setting, width),
+                pad_start(forecast, 9),
+                pad_start(interval, 20),
+                pad_start(measured, 9),
+                pad_start(waited, 9),
+                pad_start(first, 11),
             );
             line.trim_end().to_owned()
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::order::{Order, order, samples_of_dataset};
 use loadscope_plan::rng::shared_generator;
 use loadscope_plan::sampler::{
@@ -100,7 +100,9 @@ impl OrderQuery {
             Self::MostOften => Some(Value::count(times(options)?.into_values().max()?)),
             Self::Distinct => Some(Value::count(times(options)?.len())),
             Self::Never => {
-                let all = samples_of_dataset(options, &MadeUp).ok()?.count(0);
+                let all = samples_of_dataset(options, &SyntheticCatalog)
+                    .ok()?
+                    .count(0);
                 Some(Value::Number(
                     all.saturating_sub(times(options)?.len() as u64) as f64,
                 ))
@@ -126,7 +128,7 @@ fn known(options: &RunOptions, epoch: u32) -> Option<Order> {
         // The simulation also uses seed 0 if there is none.
         options.seed.get_or_insert(0);
     }
-    let samples = samples_of_dataset(&options, &MadeUp).ok()?;
+    let samples = samples_of_dataset(&options, &SyntheticCatalog).ok()?;
     order(&options, &samples).ok()
 }
 
@@ -164,7 +166,7 @@ fn over_ranks(options: &RunOptions) -> Option<BTreeMap<u64, usize>> {
 fn slowest(options: &RunOptions) -> Option<Value> {
     let took = |options: &RunOptions| {
         let mut run = Run::default();
-        let events = simulate(options, &MadeUp).ok()?;
+        let events = simulate(options, &SyntheticCatalog).ok()?;
         events.iter().for_each(|event| run.apply(event));
         Some(run.end())
     };

@@ -1,6 +1,6 @@
 //! Tests of the context menus and their commands.
 
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{RunOptions, Track};
 
@@ -19,7 +19,7 @@ fn model() -> Model {
         ..RunOptions::default()
     };
     let mut run = Run::default();
-    let events = simulate(&options, &MadeUp).expect("sound options");
+    let events = simulate(&options, &SyntheticCatalog).expect("sound options");
     events.iter().for_each(|e| run.apply(e));
     Model::new(State {
         session: SessionState {

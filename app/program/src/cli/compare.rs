@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use loadscope_files::{NewFile, refuse_input};
+use loadscope_files::{AtomicFile, check_not_input};
 use loadscope_words::say;
 
 use super::force::ForceArg;
@@ -51,9 +51,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     // The file is created first, so that an unwritable path fails at once.
     let tests = match &args.junit {
         Some(path) => {
-            refuse_input(path, &args.a)?;
-            refuse_input(path, &args.b)?;
-            Some(NewFile::create(path, args.force.existing())?)
+            check_not_input(path, &args.a)?;
+            check_not_input(path, &args.b)?;
+            Some(AtomicFile::create(path, args.force.existing())?)
         }
         None => None,
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadscope_files::is_being_written;
 use loadscope_trace::{Origin, Run, RunId, Summary, plural};
-use loadscope_words::{say, shell_word};
+use loadscope_words::{say, shell_quoted};
 
 /// Returns the sentence about a truncated or growing recording at `path`: the readable part of `runs`, and the way to an intact file.
 pub(super) fn truncated(path: &Path, runs: &[(RunId, &Run)]) -> String {
@@ -30,7 +30,7 @@ pub(super) fn truncated(path: &Path, runs: &[(RunId, &Run)]) -> String {
     }
     say!(
         "{shown} is truncated. Readable before the cut: {batches}. To get an intact file, run `loadscope repair {}`.",
-        shell_word(path)
+        shell_quoted(path)
     )
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{Nanos, Run, RunId, Summary};
-use loadscope_words::{left, say};
+use loadscope_words::{pad_end, say};
 use serde_json::Value;
 
 use super::terminal::{say, say_report};
@@ -77,7 +77,7 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
     let s = Summary::of(run);
     let wait_summary = WaitSummary::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
-    let mut row = |name: &str, value: String| writeln!(out, "{}{value}", left(name, 16));
+    let mut row = |name: &str, value: String| writeln!(out, "{}{value}", pad_end(name, 16));
     row(say!(column: "dataset"), run.info.dataset.clone())?;
     row(say!(column: "source"), run.info.origin.label())?;
     if let Some(line) = run.info.python_line() {
@@ -141,8 +141,8 @@ fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
         writeln!(
             out,
             "{}{}{value:>12}",
-            left(of.as_deref().unwrap_or_default(), 28),
-            left(name, 20)
+            pad_end(of.as_deref().unwrap_or_default(), 28),
+            pad_end(name, 20)
         )?;
         any = true;
     }

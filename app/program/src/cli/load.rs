@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use crossbeam_channel::RecvTimeoutError;
 use indicatif::ProgressDrawTarget;
-use loadscope_files::{read_text, refuse_input};
+use loadscope_files::{check_not_input, read_text};
 use loadscope_trace::{
     Collate, OnError, ParseCollateError, PinMemory, Run, RunOptions, Summary, brief, plural,
 };
@@ -229,7 +229,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             // Invalid options fail before a file is created.
             session::check(&options)?;
             for input in args.inputs(&options) {
-                refuse_input(path, &input)?;
+                check_not_input(path, &input)?;
             }
             let new = (args.limits).create(
                 Some(path),

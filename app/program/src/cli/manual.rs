@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Args, Command};
 use clap_complete::Shell;
-use loadscope_files::{Existing, NewFile};
+use loadscope_files::{AtomicFile, Existing};
 use loadscope_words::say;
 
 use super::terminal::print;
@@ -52,6 +52,6 @@ fn page(folder: &Path, name: &str, command: &Command) -> anyhow::Result<()> {
     clap_mangen::Man::new(command.clone())
         .title(name)
         .render(&mut text)?;
-    NewFile::write_all_to(&path, Existing::Replace, &text)
+    AtomicFile::write_all_to(&path, Existing::Replace, &text)
         .with_context(|| say!("cannot write {}", path.display()))
 }

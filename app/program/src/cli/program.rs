@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
-use loadscope_words::{say, shell_word};
+use loadscope_words::{say, shell_quoted};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
@@ -312,7 +312,7 @@ impl Seen {
             false => say!(
                 "{loaders}, {batches} in {}. To see why training waited, run `loadscope report {}`.",
                 path.display(),
-                shell_word(path)
+                shell_quoted(path)
             ),
         }
     }

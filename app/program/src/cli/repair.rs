@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use loadscope_files::{Existing, NewFile, is_being_written, open_regular, refuse_input};
+use loadscope_files::{AtomicFile, Existing, check_not_input, is_being_written, open_regular};
 use loadscope_trace::{Compression, Damage, LogError, LogReader, LogWriter, repair};
 use loadscope_words::say;
 
@@ -74,8 +74,8 @@ fn repaired(
     if damage.is_none() {
         return Ok(outcome(damage, None));
     }
-    refuse_input(&output, path)?;
-    let file = NewFile::create(&output, existing)?;
+    check_not_input(&output, path)?;
+    let file = AtomicFile::create(&output, existing)?;
     let cannot = || say!("cannot write {}", output.display());
     let mut log = LogWriter::without_header(file, Compression::for_path(&output))?;
     let damage = read(path, input, |line| log.copy_line(line))?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use loadscope_files::{NewFile, is_being_written, refuse_input};
+use loadscope_files::{AtomicFile, check_not_input, is_being_written};
 use loadscope_words::say;
 
 use super::force::ForceArg;
@@ -91,14 +91,14 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Creates an output file for the report.
-fn created(path: Option<&Path>, args: &ReportArgs) -> anyhow::Result<Option<NewFile>> {
+fn created(path: Option<&Path>, args: &ReportArgs) -> anyhow::Result<Option<AtomicFile>> {
     let Some(path) = path else { return Ok(None) };
-    refuse_input(path, &args.file)?;
-    Ok(Some(NewFile::create(path, args.force.existing())?))
+    check_not_input(path, &args.file)?;
+    Ok(Some(AtomicFile::create(path, args.force.existing())?))
 }
 
 /// Writes the whole text and commits the file.
-pub(super) fn write(mut file: NewFile, text: &str) -> anyhow::Result<()> {
+pub(super) fn write(mut file: AtomicFile, text: &str) -> anyhow::Result<()> {
     let path = file.path().display().to_string();
     file.write_all(text.as_bytes())
         .with_context(|| say!("cannot write the report to {path}"))?;

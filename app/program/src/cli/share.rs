@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_files::{NewFile, is_being_written, refuse_input};
+use loadscope_files::{AtomicFile, check_not_input, is_being_written};
 use loadscope_insight::report::{Report, text};
 use loadscope_session::{self as session, Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
@@ -49,7 +49,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     };
     let mut all = Vec::new();
     for file in std::iter::once(&args.file).chain(&args.other) {
-        refuse_input(&output, file)?;
+        check_not_input(&output, file)?;
         all.push(recording(file, !args.no_contents)?.bytes);
     }
     let size: usize = all.iter().map(Vec::len).sum();
@@ -76,7 +76,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
         other: all.get(1).map_or(&[], Vec::as_slice),
     };
     let page = page(&about, content)?;
-    NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
+    AtomicFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
     say(&said(&output, &bytes(page.len() as f64)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, bounded};
 
 use loadscope_insight::format::printable;
-use loadscope_words::{explain, say, without_numbers};
+use loadscope_words::{explain, say, strip_os_error_codes};
 
 /// Timeout for writing a message. After the first timeout, no message is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -120,7 +120,7 @@ pub fn sentence(error: &anyhow::Error) -> String {
         .chain()
         .map(|cause| match cause.downcast_ref::<io::Error>() {
             Some(error) => explain(error),
-            None => without_numbers(&cause.to_string()),
+            None => strip_os_error_codes(&cause.to_string()),
         });
     said.collect::<Vec<_>>().join(": ")
 }

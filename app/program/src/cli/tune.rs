@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_files::{new_folder, new_folder_in};
+use loadscope_files::{create_free_folder, new_folder};
 use loadscope_trace::Overrides;
 use loadscope_words::say;
 
@@ -156,7 +156,7 @@ fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
         None => {
             let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
             let names = std::iter::once("tune".to_owned()).chain(others);
-            Ok(new_folder_in(names.map(PathBuf::from))?)
+            Ok(create_free_folder(names.map(PathBuf::from))?)
         }
     }
 }

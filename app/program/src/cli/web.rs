@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_session::{Limits, Selection, look, refusal};
-use loadscope_words::{cause, explain, say, shell_word};
+use loadscope_words::{cause, explain, say, shell_quoted};
 
 use super::follow::follow;
 use super::number::whole_number;
@@ -129,7 +129,7 @@ fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
 pub(super) fn say_view(path: &Path) {
     complain(say!(
         "To show the run in a browser again, run `loadscope view {}`.",
-        shell_word(path)
+        shell_quoted(path)
     ));
 }
 

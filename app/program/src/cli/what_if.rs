@@ -16,8 +16,8 @@ use super::pick::{LoaderArg, pick};
 use super::terminal::{say_json, say_report};
 use loadscope_insight::format;
 use loadscope_insight::report::AboutLoader;
-use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
-use loadscope_plan::keyvalue::{Wrong, numbers};
+use loadscope_plan::forecast::{Exploration, Forecast, Recorded, Setting, explore, grid};
+use loadscope_plan::keyvalue::{ValueError, numbers};
 use loadscope_plan::limits;
 
 /// Maximum number of settings.
@@ -55,11 +55,11 @@ pub struct WhatIfArgs {
 #[derive(Clone, Debug, PartialEq)]
 struct Range(Vec<usize>);
 
-fn workers(text: &str) -> Result<Range, Wrong> {
+fn workers(text: &str) -> Result<Range, ValueError> {
     numbers(text, "num_workers", limits::WORKERS).map(Range)
 }
 
-fn prefetch(text: &str) -> Result<Range, Wrong> {
+fn prefetch(text: &str) -> Result<Range, ValueError> {
     numbers(text, "prefetch_factor", limits::PREFETCH).map(Range)
 }
 
@@ -120,7 +120,7 @@ struct Answer<'a> {
     recorded: &'a Recorded,
     prospects: &'a ForecastSet,
     base: &'a Setting,
-    outlook: &'a Outlook,
+    outlook: &'a Exploration,
     loader: Option<AboutLoader>,
 }
 
@@ -189,7 +189,7 @@ impl Answer<'_> {
     /// Returns the reasons for wide intervals.
     fn doubts(&self) -> BTreeSet<&'static str> {
         let all = self.outlook.configurations.iter();
-        all.filter_map(|f| f.doubt).collect()
+        all.filter_map(|f| f.uncertainty_reason).collect()
     }
 
     /// Returns the facts above the table, one per line.
@@ -352,7 +352,7 @@ fn object(f: &Forecast) -> Value {
         "first_batch_seconds": f.first_batch.map(seconds),
         "low": seconds(f.low),
         "high": seconds(f.high),
-        "doubt": f.doubt,
+        "doubt": f.uncertainty_reason,
         "samples_per_second": f.samples_per_second(),
         "memory_bytes": f.memory,
     })

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _, ImageError};
-use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
+use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
 use loadscope_model::picture::Picture;
 use loadscope_words::say;
 
@@ -14,7 +14,7 @@ use loadscope_words::say;
 /// If the file is that recording or cannot be written, or the recorded pixels do not match the recorded size.
 pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), PictureError> {
     if let Some(input) = input {
-        refuse_input(path, input)?;
+        check_not_input(path, input)?;
     }
     let colours = match picture.channels {
         3 => ExtendedColorType::Rgb8,
@@ -29,7 +29,7 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
     let mut png = Vec::new();
     PngEncoder::new(&mut png).write_image(&picture.pixels, w, h, colours)?;
     // The dialog has asked before replacing a file.
-    Ok(NewFile::write_all_to(path, Existing::Replace, &png)?)
+    Ok(AtomicFile::write_all_to(path, Existing::Replace, &png)?)
 }
 
 /// Error of saving a picture.

@@ -8,7 +8,7 @@ use eframe::egui::Context;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
-use loadscope_plan::dataset::word_of;
+use loadscope_plan::dataset::dataset_kind_of;
 use loadscope_session as session;
 use loadscope_words::{cause, say};
 
@@ -78,7 +78,7 @@ impl App {
             }
             Err(why) if looking.or_data => {
                 let path = looking.path;
-                match word_of(&path) {
+                match dataset_kind_of(&path) {
                     Some(word) => self.tell(ctx, Command::UseData { word, path }),
                     None if path.is_dir() => self.tell(ctx, Command::UseFolder(path)),
                     None => self.tell(ctx, Message::NotOpened(why)),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use loadscope_files::{
-    TemporaryFolder, WriteError, is_abandoned, private_file_for_others, private_folder,
+    TemporaryFolder, WriteError, create_private_file_for_process, is_abandoned, private_folder,
 };
 use loadscope_session::Journal;
 
@@ -43,7 +43,7 @@ impl Outputs {
         // The names sort by time.
         for n in 0..MOST_NAMES {
             let path = folder.join(format!("{millis:015}-{n:03}.txt"));
-            match private_file_for_others(&path) {
+            match create_private_file_for_process(&path) {
                 Err(e @ WriteError::Exists(_)) => last = e,
                 made => return made.map(|file| (path, file)),
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::Context;
-use loadscope_files::new_folder_in;
+use loadscope_files::create_free_folder;
 use loadscope_model::message::Message;
 use loadscope_model::trying::News;
 use loadscope_model::watching::Program;
@@ -43,7 +43,7 @@ impl App {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
         let place = place_of(&program);
-        let folder = new_folder_in(names.map(|name| place.join(name)));
+        let folder = create_free_folder(names.map(|name| place.join(name)));
         let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;
         let job = Job {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use loadscope_files::{Existing, GrowingFile, WriteError, new_folder_in};
+use loadscope_files::{Existing, GrowingFile, WriteError, create_free_folder};
 use loadscope_trace::multipart::{self, PartFile};
 use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind};
 
@@ -36,7 +36,7 @@ impl NewLimited {
         let first = std::iter::once(format!("{stem}{}", multipart::FOLDER_SUFFIX));
         let others = (2..=MOST_FOLDERS).map(|n| format!("{stem}-{n}{}", multipart::FOLDER_SUFFIX));
         let names = first.chain(others).map(|name| path.with_file_name(name));
-        let folder = new_folder_in(names)?;
+        let folder = create_free_folder(names)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let header = LogWriter::with_header(
             Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
-use loadscope_files::{Existing, file_for_others};
+use loadscope_files::{Existing, create_file_for_process};
 use loadscope_insight::tune::Kind;
 use loadscope_live::{Effects, End, Output, Request};
 use loadscope_trace::{Fleet, Overrides};
@@ -62,7 +62,7 @@ impl One<'_> {
         let path = self.job.folder.join(&recording);
         let log = self.job.folder.join(format!("{name}.log"));
         let file = new_recording(&path, Existing::Keep, &Selection::default())?;
-        let output = Output::File(file_for_others(&log)?);
+        let output = Output::File(create_file_for_process(&log)?);
         let request = Request {
             previews: 0,
             digests: DIGESTS,

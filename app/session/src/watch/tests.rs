@@ -1,6 +1,6 @@
 use std::fs;
 
-use loadscope_files::file_for_others;
+use loadscope_files::create_file_for_process;
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn a_program_without_a_session_is_killed() {
     let command: Vec<OsString> = ["sh", "-c", "echo $$ > id; exec sleep 600"]
         .map(OsString::from)
         .into();
-    let printed = file_for_others(&folder.path().join("output.txt")).expect("it is new");
+    let printed = create_file_for_process(&folder.path().join("output.txt")).expect("it is new");
     let (request, output) = (Request::default(), Output::File(printed));
     let watched = Watched::start_in(Some(folder.path()), &command, &request, output);
     let watched = watched.expect("there is a shell");
@@ -46,7 +46,7 @@ fn a_stop_is_recognized_by_its_report_not_by_text() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = "echo $LOADSCOPE_PROBE_TO > part; echo $LOADSCOPE_PROBE_TOKEN >> part; mv part to; exec sleep 600";
     let command = ["sh", "-c", script].map(OsString::from);
-    let printed = file_for_others(&folder.path().join("output.txt")).expect("it is new");
+    let printed = create_file_for_process(&folder.path().join("output.txt")).expect("it is new");
     let (request, output) = (Request::default(), Output::File(printed));
     let watched = Watched::start_in(Some(folder.path()), &command, &request, output);
     let watched = watched.expect("there is a shell");

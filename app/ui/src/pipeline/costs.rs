@@ -123,7 +123,7 @@ pub fn weight(cost: Nanos, median: Option<Nanos>) -> f32 {
 #[cfg(test)]
 mod tests {
     use loadscope_model::state::SessionState;
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::{RunOptions, Stage};
 
@@ -138,7 +138,7 @@ mod tests {
             ..RunOptions::default()
         };
         let mut run = Run::default();
-        let events = simulate(&options, &MadeUp).expect("sound options");
+        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
         events.iter().for_each(|e| run.apply(e));
         State {
             session: SessionState {

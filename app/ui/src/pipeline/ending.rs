@@ -129,7 +129,7 @@ fn outcome(run: &Run) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::RunOptions;
 
@@ -137,7 +137,7 @@ mod tests {
 
     fn said(options: &RunOptions) -> (String, [&'static str; 3]) {
         let mut run = Run::default();
-        let events = simulate(options, &MadeUp).expect("sound options");
+        let events = simulate(options, &SyntheticCatalog).expect("sound options");
         events.iter().for_each(|e| run.apply(e));
         let text = outcome(&run).replace('\u{2009}', " ");
         (text, offers(&run).map(|(_, name)| name))

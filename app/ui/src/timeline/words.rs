@@ -129,7 +129,7 @@ pub fn shares(shares: &Shares, whole: Nanos) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::{RunOptions, Stage};
 
@@ -146,7 +146,7 @@ mod tests {
             ..RunOptions::default()
         };
         let mut run = Run::default();
-        let events = simulate(&options, &MadeUp).expect("sound options");
+        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
         events.iter().for_each(|event| run.apply(event));
         let mut seen = 0;
         for t in run.transitions() {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loadscope_files::is_of_kernel;
+use loadscope_files::is_on_virtual_filesystem;
 use loadscope_words::{path_error, say};
 
 use super::picture::{self, MAX_SIDE};
@@ -65,7 +65,7 @@ impl ImageFolder {
                 path_error(root, &io::ErrorKind::NotFound.into())
             }));
         }
-        if is_of_kernel(root) {
+        if is_on_virtual_filesystem(root) {
             return Err(LoaderError::Dataset(say!(
                 "{} contains system information, not files. Name the folder that contains the images.",
                 root.display()
@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
             if depth > MAX_DEPTH || ancestors.contains(&real) {
                 continue;
             }
-            if is_of_kernel(&folder) {
+            if is_on_virtual_filesystem(&folder) {
                 continue;
             }
             let (subfolders, files) = self.list(&folder)?;

@@ -52,13 +52,13 @@ pub use tokens::TokenWindows;
 
 use std::sync::Arc;
 
-use crate::plan::Needed;
+use crate::plan::RequiredColumn;
 use crate::sampler::DataLen;
 
 pub use loadscope_formats::InMemory;
 pub use loadscope_plan::dataset::{
-    Catalog, CostModel, DatasetSpec, Entry, MadeUp, Sharing, StreamModel, Tail, TokenDtype,
-    TokenSpec,
+    Catalog, CostModel, DatasetSpec, Entry, Sharing, StreamModel, SyntheticCatalog, Tail,
+    TokenDtype, TokenSpec,
 };
 pub use loadscope_plan::error::SampleError;
 
@@ -135,7 +135,7 @@ pub trait Dataset: Send + Sync + 'static {
     ///
     /// `None` if the column does not exist or is not known without loading samples.
     fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
-        let labels = (column == Needed::LABEL).then(|| self.labels());
+        let labels = (column == RequiredColumn::LABEL).then(|| self.labels());
         labels.flatten().map(Ok)
     }
 

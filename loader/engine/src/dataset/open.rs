@@ -9,7 +9,7 @@ use super::{
     SyntheticStream, TokenWindows, formats, sample_table,
 };
 use crate::error::LoaderError;
-use crate::plan::{Needed, SampleTable};
+use crate::plan::{RequiredColumn, SampleTable};
 use crate::value::Value;
 
 /// Opens a dataset.
@@ -102,7 +102,7 @@ impl Catalog for OpeningCatalog {
         &self,
         spec: &DatasetSpec,
         image_size: u32,
-        needed: &Needed,
+        needed: &RequiredColumn,
     ) -> Result<SampleTable, LoaderError> {
         sample_table(&spec.open_any(image_size)?, needed)
     }
@@ -111,7 +111,7 @@ impl Catalog for OpeningCatalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::MadeUp;
+    use crate::dataset::SyntheticCatalog;
 
     #[test]
     fn map_style_specs_open_and_missing_folders_fail() {
@@ -153,7 +153,7 @@ mod tests {
         ] {
             let spec: DatasetSpec = text.parse().unwrap();
             let opened = OpeningCatalog.look_up(&spec, 224).unwrap();
-            let made_up = MadeUp.look_up(&spec, 224).unwrap();
+            let made_up = SyntheticCatalog.look_up(&spec, 224).unwrap();
             assert_eq!(
                 (opened.len, &opened.classes),
                 (made_up.len, &made_up.classes),

@@ -2,7 +2,7 @@
 
 use super::AnyDataset;
 use crate::error::LoaderError;
-use crate::plan::{Needed, SampleTable};
+use crate::plan::{RequiredColumn, SampleTable};
 
 /// Returns the needed property of each sample, without loading samples.
 ///
@@ -10,20 +10,20 @@ use crate::plan::{Needed, SampleTable};
 /// If a column cannot be read.
 pub(crate) fn sample_table(
     dataset: &AnyDataset,
-    needed: &Needed,
+    needed: &RequiredColumn,
 ) -> Result<SampleTable, LoaderError> {
     let mut table = SampleTable::of_len(dataset.len().unwrap_or_default());
     let AnyDataset::Map(dataset) = dataset else {
         return Ok(table);
     };
     match needed {
-        Needed::Classes => table.classes = dataset.labels().map(Into::into),
-        Needed::Groups(column) => {
+        RequiredColumn::Classes => table.classes = dataset.labels().map(Into::into),
+        RequiredColumn::Groups(column) => {
             let groups = dataset.groups(column).transpose();
             let groups = groups.map_err(|e| LoaderError::Dataset(e.message))?;
             table.groups = groups.map(Into::into);
         }
-        Needed::Lengths => table.lengths = dataset.lengths().map(Into::into),
+        RequiredColumn::Lengths => table.lengths = dataset.lengths().map(Into::into),
     }
     Ok(table)
 }

@@ -16,7 +16,7 @@ use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{DataLoader, DatasetInfo, LoaderParts};
 use crate::order::{Streams, epoch_of_streams, indices};
-use crate::plan::{Needed, Plan, loader_options};
+use crate::plan::{Plan, RequiredColumn, loader_options};
 use crate::value::Value;
 
 /// Fetching batches of values from a dataset of either style.
@@ -65,7 +65,7 @@ pub(crate) fn in_slow_motion(dataset: AnyDataset, factor: u32) -> AnyDataset {
 
 pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, LoaderError> {
     match dataset {
-        AnyDataset::Map(map) => match Needed::by(options)? {
+        AnyDataset::Map(map) => match RequiredColumn::for_sampler(options)? {
             None => Plan::of(options, data_len(map)),
             Some(needed) => {
                 Plan::of_table(options, data_len(map), &sample_table(dataset, &needed)?)

@@ -36,7 +36,7 @@ fn data_of_samplers() -> tempfile::TempDir {
 fn sampler_tables_contain_classes_columns_and_lengths() {
     let folder = data_of_samplers();
     let at = |text: &str| text.replace('@', &folder.path().display().to_string());
-    let table = |text: &str, needed: &Needed| {
+    let table = |text: &str, needed: &RequiredColumn| {
         let spec: DatasetSpec = at(text).parse().expect("a dataset");
         OpeningCatalog.table(&spec, 64, needed).expect("a table")
     };
@@ -47,7 +47,7 @@ fn sampler_tables_contain_classes_columns_and_lengths() {
         ("voc:@/voc,set=all", &[12, 0]),
         ("coco:@,@/coco.json", &[7, 0]),
     ] {
-        let found = table(text, &Needed::Classes).classes;
+        let found = table(text, &RequiredColumn::Classes).classes;
         assert_eq!(found.as_deref(), Some(classes), "{text}");
     }
     let names = |text: &str| {
@@ -55,11 +55,11 @@ fn sampler_tables_contain_classes_columns_and_lengths() {
         OpeningCatalog.look_up(&spec, 64).expect("an entry").classes
     };
     assert_eq!(names("csv:@/a.csv,label=kind"), ["a", "b"]);
-    let groups = table("csv:@/a.csv", &Needed::Groups("x".to_owned())).groups;
+    let groups = table("csv:@/a.csv", &RequiredColumn::Groups("x".to_owned())).groups;
     assert_eq!(groups.as_deref(), Some(&[0, 1, 0][..]));
-    let lengths = table("text:@/a.txt", &Needed::Lengths).lengths;
+    let lengths = table("text:@/a.txt", &RequiredColumn::Lengths).lengths;
     assert_eq!(lengths.as_deref(), Some(&[2, 0, 1][..]));
-    assert_eq!(table("csv:@/a.csv", &Needed::Lengths).lengths, None);
+    assert_eq!(table("csv:@/a.csv", &RequiredColumn::Lengths).lengths, None);
     // Missing data is an error when a sampler needs it.
     for (text, sampler, says) in [
         (

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::failure::Failure;
 
 /// Number of slices between two calls of `progress`.
-const LOOK_EVERY: usize = 1 << 14;
+const PROGRESS_INTERVAL: usize = 1 << 14;
 /// Track of the messages.
 const MESSAGES: usize = 0;
 
@@ -158,7 +158,7 @@ impl Trace<'_> {
         };
         for span in spans.all() {
             self.slices += 1;
-            if self.slices.is_multiple_of(LOOK_EVERY)
+            if self.slices.is_multiple_of(PROGRESS_INTERVAL)
                 && !(self.progress)(self.slices as f32 / self.all as f32)
             {
                 return Err(Failure::Cancelled);

@@ -5,7 +5,7 @@ use loadscope_trace::{Level, Origin, PinMemory, Run};
 use super::cell::{Cell, Column, Kind};
 use super::failure::Failure;
 
-type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
+type RowSink<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 
 /// Returns the columns of the table of waits.
 pub(super) fn wait_columns() -> Vec<Column> {
@@ -19,7 +19,7 @@ pub(super) fn wait_columns() -> Vec<Column> {
 }
 
 /// Writes one row per wait of the trainer.
-pub(super) fn waits(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+pub(super) fn waits(id: Cell<'_>, run: &Run, each: RowSink<'_>) -> Result<(), Failure> {
     for wait in run.waits() {
         let batch = wait.batch.and_then(|row| run.batches().get(row as usize));
         each(&[
@@ -61,7 +61,7 @@ pub(super) fn loader_columns() -> Vec<Column> {
 }
 
 /// Returns a text, or an empty value if it is unknown.
-fn told(text: &str) -> Cell<'_> {
+fn text_or_null(text: &str) -> Cell<'_> {
     match text {
         "" => Cell::None,
         text => Cell::Text(text),
@@ -69,7 +69,12 @@ fn told(text: &str) -> Cell<'_> {
 }
 
 /// Writes the row of a loader.
-pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+pub(super) fn loader(
+    id: Cell<'_>,
+    name: &str,
+    run: &Run,
+    each: RowSink<'_>,
+) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
     // Files of other tools do not contain the arguments of the loader.
     let knows_options = !matches!(info.origin, Origin::Import(_));
@@ -80,8 +85,8 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
     let origin = info.origin.key();
     each(&[
         id,
-        told(name),
-        told(&info.dataset),
+        text_or_null(name),
+        text_or_null(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),
         Cell::count(options.batch_size.filter(|_| knows_options)),
@@ -94,7 +99,7 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
         flag(options.drop_last),
         Cell::Int(i64::from(info.rank)),
         Cell::Int(i64::from(info.world_size)),
-        told(&info.host),
+        text_or_null(&info.host),
         Cell::Text(&origin),
         match info.started_unix_ns {
             0 => Cell::None,
@@ -125,7 +130,7 @@ pub(super) fn error_columns() -> Vec<Column> {
 }
 
 /// Writes one row per error and warning.
-pub(super) fn errors(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+pub(super) fn errors(id: Cell<'_>, run: &Run, each: RowSink<'_>) -> Result<(), Failure> {
     for (at, message) in run.messages() {
         let severity = match message.level {
             Level::Info => continue,

@@ -38,7 +38,7 @@ const STAGES: [(Stage, &str); 8] = [
 ];
 
 /// Number of rows between two calls of `progress`.
-const LOOK_EVERY: usize = 1 << 14;
+const PROGRESS_INTERVAL: usize = 1 << 14;
 
 impl Table {
     pub const ALL: [Self; 6] = [
@@ -145,18 +145,23 @@ impl Table {
     }
 }
 
-type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
+type RowSink<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 type Progress<'a> = &'a mut dyn FnMut(f32) -> bool;
 
-/// Reports progress every [`LOOK_EVERY`] rows. Fails if the export is canceled.
-fn look(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
-    if k.is_multiple_of(LOOK_EVERY) && !progress(k as f32 / count.max(1) as f32) {
+/// Reports progress every [`PROGRESS_INTERVAL`] rows. Fails if the export is canceled.
+fn report_progress(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
+    if k.is_multiple_of(PROGRESS_INTERVAL) && !progress(k as f32 / count.max(1) as f32) {
         return Err(Failure::Cancelled);
     }
     Ok(())
 }
 
-fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> Result<(), Failure> {
+fn batches(
+    id: Cell<'_>,
+    run: &Run,
+    progress: Progress<'_>,
+    each: RowSink<'_>,
+) -> Result<(), Failure> {
     let all = run.batches();
     let mut waited: Vec<Option<Nanos>> = vec![None; all.len()];
     for wait in run.waits() {
@@ -166,7 +171,7 @@ fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> R
     }
     let mut row = Vec::with_capacity(20);
     for (k, batch) in all.iter().enumerate() {
-        look(progress, k, all.len())?;
+        report_progress(progress, k, all.len())?;
         let path = run.path(k);
         let mut took = [None; STAGES.len()];
         for step in &path {
@@ -217,12 +222,12 @@ fn samples(
     run: &Run,
     names: &[String],
     progress: Progress<'_>,
-    each: Each<'_>,
+    each: RowSink<'_>,
 ) -> Result<(), Failure> {
     let all = run.batches();
     let mut row = Vec::with_capacity(9 + names.len());
     for (k, batch) in all.iter().enumerate() {
-        look(progress, k, all.len())?;
+        report_progress(progress, k, all.len())?;
         let indices = run.indices(k);
         let mut timings = run.samples(k);
         let stages = run.sample_stages(k);
@@ -259,7 +264,7 @@ fn samples(
     Ok(())
 }
 
-fn gauges(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+fn gauges(id: Cell<'_>, run: &Run, each: RowSink<'_>) -> Result<(), Failure> {
     let mut series = |lane: Option<String>,
                       part: Option<&str>,
                       what: GaugeKind,

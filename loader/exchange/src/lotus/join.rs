@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::line::{Line, SIGN};
+use super::line::{Line, OUT_OF_ORDER_WAIT};
 use super::process::Process;
 use super::worker::{Batch, Call};
 use crate::{ImportError, Kind};
@@ -13,13 +13,13 @@ const MOST_EPOCHS: usize = 1 << 15;
 
 /// Batch from the logs of both sides. Times are ns since 1970.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct MatchedBatch {
     pub idx: u32,
     pub dispatched: Option<i64>,
     /// Wait of the trainer for the batch.
     pub waited: Option<(i64, i64)>,
     /// Time of arrival during a wait for another batch.
-    pub came_early: Option<i64>,
+    pub received_early: Option<i64>,
     pub consumed: Option<i64>,
     /// Number of the worker, and its log of the batch.
     pub fetched: Option<(u16, Batch)>,
@@ -27,7 +27,7 @@ pub(super) struct Joined {
 
 #[derive(Debug, Default)]
 pub(super) struct Epoch {
-    pub batches: Vec<Joined>,
+    pub batches: Vec<MatchedBatch>,
 }
 
 /// Matched logs of a run.
@@ -42,11 +42,11 @@ pub(super) struct Run {
     /// Process IDs of main processes that are not shown, and their numbers of lines.
     pub others: Vec<(u64, usize)>,
     /// Number of worker batches that the main process did not log.
-    pub unclaimed: u64,
+    pub unmatched: u64,
     /// Number of calls of transforms outside of any batch.
     pub stray: u64,
     /// True if the main process logs dispatches.
-    pub tells_dispatch: bool,
+    pub has_dispatch_times: bool,
 }
 
 /// Matches the logs of the processes.
@@ -70,7 +70,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
     let mut made = Vec::new();
     for main in mains {
         if main.pid == shown && run.epochs.is_empty() {
-            run.epochs = epochs(&main.main, &mut run.tells_dispatch)?;
+            run.epochs = epochs(&main.main, &mut run.has_dispatch_times)?;
         } else {
             run.others.push((main.pid, main.main.len()));
         }
@@ -83,20 +83,20 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
         let batches = process.worker.batches.into_iter();
         made.extend(batches.map(|b| (process.pid, b)));
     }
-    run.claim(made);
+    run.assign_batches(made);
     Ok(run)
 }
 
 /// Returns the epochs of the main process. Batch numbers restart in each epoch.
-fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, ImportError> {
-    let mut epochs: Vec<BTreeMap<u32, Joined>> = Vec::new();
+fn epochs(lines: &[Line], has_dispatch_times: &mut bool) -> Result<Vec<Epoch>, ImportError> {
+    let mut epochs: Vec<BTreeMap<u32, MatchedBatch>> = Vec::new();
     // The first dispatches of an epoch are logged before its first wait.
     let mut dispatched: Option<u32> = None;
     for line in lines {
         let is_new = match line {
             Line::Dispatched { idx, .. } => dispatched.is_none_or(|last| *idx <= last),
             Line::Wait { idx, .. } => has(&epochs, *idx, |b| {
-                b.waited.is_some() || b.came_early.is_some()
+                b.waited.is_some() || b.received_early.is_some()
             }),
             Line::Consumed { idx, .. } => has(&epochs, *idx, |b| b.consumed.is_some()),
             _ => false,
@@ -118,19 +118,19 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, Impor
         };
         match *line {
             Line::Dispatched { idx, at } => {
-                *tells_dispatch = true;
+                *has_dispatch_times = true;
                 dispatched = Some(idx);
                 entry(epoch, idx).dispatched = Some(at);
             }
-            Line::Wait { idx, start, end } if end - start == SIGN => {
-                entry(epoch, idx).came_early = Some(start);
+            Line::Wait { idx, start, end } if end - start == OUT_OF_ORDER_WAIT => {
+                entry(epoch, idx).received_early = Some(start);
             }
             Line::Wait { idx, start, end } => entry(epoch, idx).waited = Some((start, end)),
             Line::Consumed { idx, at } => entry(epoch, idx).consumed = Some(at),
             _ => {}
         }
     }
-    let batches = |epoch: BTreeMap<u32, Joined>| epoch.into_values().collect();
+    let batches = |epoch: BTreeMap<u32, MatchedBatch>| epoch.into_values().collect();
     let epochs = epochs.into_iter();
     Ok(epochs
         .map(|e| Epoch {
@@ -140,23 +140,27 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, Impor
 }
 
 /// Returns true if the batch is in the last epoch and `had` holds for it.
-fn has(epochs: &[BTreeMap<u32, Joined>], idx: u32, had: impl Fn(&Joined) -> bool) -> bool {
+fn has(
+    epochs: &[BTreeMap<u32, MatchedBatch>],
+    idx: u32,
+    had: impl Fn(&MatchedBatch) -> bool,
+) -> bool {
     let batch = epochs.last().and_then(|e| e.get(&idx));
     batch.is_some_and(had)
 }
 
-fn entry(epoch: &mut BTreeMap<u32, Joined>, idx: u32) -> &mut Joined {
-    epoch.entry(idx).or_insert_with(|| Joined {
+fn entry(epoch: &mut BTreeMap<u32, MatchedBatch>, idx: u32) -> &mut MatchedBatch {
+    epoch.entry(idx).or_insert_with(|| MatchedBatch {
         idx,
-        ..Joined::default()
+        ..MatchedBatch::default()
     })
 }
 
-impl Joined {
+impl MatchedBatch {
     /// Returns the latest possible time of arrival in the main process.
     fn arrived(&self) -> Option<i64> {
         let waited = self.waited.map(|(_, end)| end);
-        self.came_early.or(waited).or(self.consumed)
+        self.received_early.or(waited).or(self.consumed)
     }
 
     /// Returns all known times of the batch. `end` selects a time from intervals.
@@ -167,7 +171,7 @@ impl Joined {
             self.dispatched,
             fetched,
             waited,
-            self.came_early,
+            self.received_early,
             self.consumed,
         ];
         all.into_iter().flatten()
@@ -187,7 +191,7 @@ impl Joined {
 impl Run {
     /// Assigns worker batches to arrived batches: the last one with the same number that ended before the arrival. The remaining ones were
     /// in flight when an epoch was stopped early.
-    fn claim(&mut self, made: Vec<(u64, Batch)>) {
+    fn assign_batches(&mut self, made: Vec<(u64, Batch)>) {
         let mut by_idx: HashMap<u32, Vec<(u64, Batch)>> = HashMap::new();
         for (pid, batch) in made {
             by_idx.entry(batch.idx).or_default().push((pid, batch));
@@ -218,12 +222,12 @@ impl Run {
             let worker = self.number(e, pid);
             self.epochs[e].batches[b].fetched = Some((worker, batch));
         }
-        self.left_over(by_idx);
+        self.assign_remaining(by_idx);
     }
 
     /// Assigns worker batches that the main process did not log. They belong to the epoch in which they were fetched, if the epoch had not
     /// reached their number.
-    fn left_over(&mut self, by_idx: HashMap<u32, Vec<(u64, Batch)>>) {
+    fn assign_remaining(&mut self, by_idx: HashMap<u32, Vec<(u64, Batch)>>) {
         let starts: Vec<i64> = self.epochs.iter().map(Epoch::start).collect();
         let mut rest: Vec<(u64, Batch)> = by_idx.into_values().flatten().collect();
         rest.sort_by_key(|(_, b)| (b.start, b.idx));
@@ -236,14 +240,14 @@ impl Run {
                     .is_some_and(|last| last.idx < batch.idx && batch.idx - last.idx < 4096)
             });
             if !is_next {
-                self.unclaimed += 1;
+                self.unmatched += 1;
                 continue;
             }
             let worker = self.number(after - 1, pid);
-            self.epochs[after - 1].batches.push(Joined {
+            self.epochs[after - 1].batches.push(MatchedBatch {
                 idx: batch.idx,
                 fetched: Some((worker, batch)),
-                ..Joined::default()
+                ..MatchedBatch::default()
             });
         }
     }
@@ -275,11 +279,19 @@ impl Run {
 
 impl Epoch {
     pub fn start(&self) -> i64 {
-        self.batches.iter().map(Joined::first).min().unwrap_or(0)
+        self.batches
+            .iter()
+            .map(MatchedBatch::first)
+            .min()
+            .unwrap_or(0)
     }
 
     pub fn end(&self) -> i64 {
-        self.batches.iter().map(Joined::last).max().unwrap_or(0)
+        self.batches
+            .iter()
+            .map(MatchedBatch::last)
+            .max()
+            .unwrap_or(0)
     }
 }
 

@@ -65,7 +65,7 @@ impl Line {
     /// Returns a key for the order in which lines are written: the time of writing, then the order of events in a batch's path.
     pub fn written(&self) -> (i64, u8, u32) {
         match *self {
-            Self::Wait { idx, start, end } if end - start == SIGN => (start, 0, idx),
+            Self::Wait { idx, start, end } if end - start == OUT_OF_ORDER_WAIT => (start, 0, idx),
             Self::Wait { idx, end, .. } => (end, 0, idx),
             Self::Dispatched { idx, at } => (at, 1, idx),
             Self::Consumed { idx, at } => (at, 2, idx),
@@ -77,7 +77,7 @@ impl Line {
 }
 
 /// Duration of a wait, ns, that marks a batch which arrived out of order.
-pub(super) const SIGN: i64 = 1_000;
+pub(super) const OUT_OF_ORDER_WAIT: i64 = 1_000;
 
 #[cfg(test)]
 mod tests {

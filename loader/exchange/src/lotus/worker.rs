@@ -25,7 +25,7 @@ pub(super) struct Call {
 
 /// Subject of a line. At the same time, the lower one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum LineKind {
     /// Transform, by the index of its name in the list of all names.
     Transform(u16),
     Collate,
@@ -37,7 +37,7 @@ enum What {
 struct Entry {
     start: i64,
     end: i64,
-    what: What,
+    kind: LineKind,
 }
 
 /// Log of a worker.
@@ -55,32 +55,32 @@ pub(super) struct Worker {
 
 impl Worker {
     pub fn transform(&mut self, name: u16, start: i64, end: i64) {
-        self.add(What::Transform(name), start, end);
+        self.add(LineKind::Transform(name), start, end);
     }
 
     pub fn collate(&mut self, start: i64, end: i64) {
-        self.add(What::Collate, start, end);
+        self.add(LineKind::Collate, start, end);
     }
 
     pub fn batch(&mut self, idx: u32, start: i64, end: i64) {
-        self.add(What::Batch(idx), start, end);
+        self.add(LineKind::Batch(idx), start, end);
     }
 
-    fn add(&mut self, what: What, start: i64, end: i64) {
-        self.entries.push(Entry { start, end, what });
+    fn add(&mut self, kind: LineKind, start: i64, end: i64) {
+        self.entries.push(Entry { start, end, kind });
     }
 
     /// Assigns the lines to batches, in the order of writing. Each line is written at its end.
     pub fn complete(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         if is_shuffled(&entries, |entry| entry.end) {
-            entries.sort_unstable_by_key(|entry| (entry.end, entry.what, entry.start));
+            entries.sort_unstable_by_key(|entry| (entry.end, entry.kind, entry.start));
         }
-        for Entry { start, end, what } in entries {
-            match what {
-                What::Transform(name) => self.calls.push(Call { name, start, end }),
-                What::Collate => self.collated = Some((start, end)),
-                What::Batch(idx) => self.end_batch(idx, start, end),
+        for Entry { start, end, kind } in entries {
+            match kind {
+                LineKind::Transform(name) => self.calls.push(Call { name, start, end }),
+                LineKind::Collate => self.collated = Some((start, end)),
+                LineKind::Batch(idx) => self.end_batch(idx, start, end),
             }
         }
     }

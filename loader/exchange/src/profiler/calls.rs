@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::header::text;
-use super::slice::{Names, Slice, What};
+use super::slice::{Names, Slice, SliceKind};
 
 /// Maximum number of kept calls. Each takes about 250 bytes of a run.
 pub(super) const MOST_CALLS: usize = 4 << 20;
@@ -55,14 +55,18 @@ pub(super) struct Calls {
 }
 
 /// Operators with which an iterator draws the seed of its workers, in order.
-const DRAWING: [What; 3] = [What::Empty, What::Random, What::Item];
+const DRAWING: [SliceKind; 3] = [SliceKind::Empty, SliceKind::Random, SliceKind::Item];
 
 impl Calls {
     /// Adds the next slice. Slices arrive in [order of time](Names::order).
-    pub fn take(&mut self, names: &Names, slice: &Slice) {
-        match slice.what {
-            What::Call(class) => self.call(names, slice, class),
-            What::Empty | What::Random | What::Item | What::Other | What::Step => {
+    pub fn add_slice(&mut self, names: &Names, slice: &Slice) {
+        match slice.kind {
+            SliceKind::Call(class) => self.call(names, slice, class),
+            SliceKind::Empty
+            | SliceKind::Random
+            | SliceKind::Item
+            | SliceKind::Other
+            | SliceKind::Step => {
                 if let Some(at) = self.positions.get(&slice.thread) {
                     self.threads[*at].computed(slice);
                 }
@@ -101,7 +105,7 @@ impl Calls {
         }
         self.count += 1;
         let class = thread.class(&text(names.class(class)));
-        thread.settle();
+        thread.end_seed_sequence();
         thread.calls.push(Call {
             start: slice.start,
             end: slice.end,
@@ -131,10 +135,10 @@ impl Thread {
             return;
         };
         // Operators inside of the call are the loader's own.
-        if slice.start < call.end || call.new_iterator || slice.what == What::Step {
+        if slice.start < call.end || call.new_iterator || slice.kind == SliceKind::Step {
             return;
         }
-        if slice.what == DRAWING[usize::from(self.drawing)] {
+        if slice.kind == DRAWING[usize::from(self.drawing)] {
             self.drawing += 1;
             if usize::from(self.drawing) == DRAWING.len() {
                 self.drawing = 0;
@@ -143,14 +147,14 @@ impl Thread {
             return;
         }
         // The sequence was not a seed, but this operator may begin one.
-        let begins = u8::from(slice.what == DRAWING[0]);
+        let begins = u8::from(slice.kind == DRAWING[0]);
         let before = std::mem::replace(&mut self.drawing, begins);
         let computed = u32::from(before) + u32::from(1 - begins);
         call.computed = call.computed.saturating_add(computed);
     }
 
     /// Counts an incomplete seed sequence as computation.
-    fn settle(&mut self) {
+    fn end_seed_sequence(&mut self) {
         let before = std::mem::take(&mut self.drawing);
         if let Some(call) = self.calls.last_mut() {
             call.computed = call.computed.saturating_add(u32::from(before));
@@ -159,7 +163,7 @@ impl Thread {
 
     /// Returns true for each call that yielded a batch, and false for calls that exhausted their iterator.
     pub fn yielded(&mut self) -> Vec<bool> {
-        self.settle();
+        self.end_seed_sequence();
         let steps = self.calls.iter().filter(|c| !c.new_iterator);
         let mut computed: Vec<u32> = steps.map(|c| c.computed).filter(|n| *n > 0).collect();
         computed.sort_unstable();
@@ -200,7 +204,7 @@ mod tests {
         let mut calls = Calls::default();
         for raw in events {
             if let Some(slice) = names.slice(raw) {
-                calls.take(&names, &slice);
+                calls.add_slice(&names, &slice);
             }
         }
         calls

@@ -37,7 +37,7 @@ impl Raw {
 
 /// Kind of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum SliceKind {
     /// Call of `next()`, with the number of its class in [`Names`].
     Call(u16),
     /// `aten::empty`.
@@ -60,7 +60,7 @@ pub(super) struct Slice {
     pub end: i64,
     /// Number of its process and thread in [`Names`].
     pub thread: u32,
-    pub what: What,
+    pub kind: SliceKind,
 }
 
 // Millions of slices are in memory at the same time.
@@ -96,10 +96,10 @@ impl Names {
             self.lost += u64::from(class.is_some());
             return None;
         };
-        let what = match class {
+        let kind = match class {
             Some(class) => {
                 let number = self.classes.number(class, MOST_CLASS_NAMES);
-                What::Call(number.unwrap_or(MOST_CLASS_NAMES as u32 - 1) as u16)
+                SliceKind::Call(number.unwrap_or(MOST_CLASS_NAMES as u32 - 1) as u16)
             }
             None => operator(&raw.name),
         };
@@ -107,7 +107,7 @@ impl Names {
             start,
             end: start.saturating_add(duration),
             thread,
-            what,
+            kind,
         })
     }
 
@@ -130,20 +130,20 @@ impl Names {
         let time = |slice: &Slice| (slice.start, Reverse(slice.end));
         time(a)
             .cmp(&time(b))
-            .then_with(|| self.rank(a.what).cmp(&self.rank(b.what)))
+            .then_with(|| self.rank(a.kind).cmp(&self.rank(b.kind)))
             .then_with(|| self.thread(a.thread).cmp(&self.thread(b.thread)))
     }
 
     /// Returns the order of kinds, with the class of a call.
-    fn rank(&self, what: What) -> (u8, &[u8]) {
+    fn rank(&self, kind: SliceKind) -> (u8, &[u8]) {
         let none: &[u8] = &[];
-        match what {
-            What::Call(class) => (0, self.class(class)),
-            What::Empty => (1, none),
-            What::Random => (2, none),
-            What::Item => (3, none),
-            What::Other => (4, none),
-            What::Step => (5, none),
+        match kind {
+            SliceKind::Call(class) => (0, self.class(class)),
+            SliceKind::Empty => (1, none),
+            SliceKind::Random => (2, none),
+            SliceKind::Item => (3, none),
+            SliceKind::Other => (4, none),
+            SliceKind::Step => (5, none),
         }
     }
 }
@@ -186,12 +186,12 @@ fn class(name: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the kind of an event that is not a call.
-fn operator(name: &[u8]) -> What {
+fn operator(name: &[u8]) -> SliceKind {
     match name {
-        b"aten::empty" => What::Empty,
-        b"aten::random_" => What::Random,
-        b"aten::item" => What::Item,
-        _ if name.starts_with(b"ProfilerStep#") => What::Step,
-        _ => What::Other,
+        b"aten::empty" => SliceKind::Empty,
+        b"aten::random_" => SliceKind::Random,
+        b"aten::item" => SliceKind::Item,
+        _ if name.starts_with(b"ProfilerStep#") => SliceKind::Step,
+        _ => SliceKind::Other,
     }
 }

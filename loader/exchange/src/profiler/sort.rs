@@ -38,7 +38,7 @@ impl Slices {
     }
 
     /// Adds an event.
-    pub fn take(&mut self, raw: &Raw) {
+    pub fn add_event(&mut self, raw: &Raw) {
         let Some(slice) = self.names.slice(raw) else {
             return;
         };
@@ -78,7 +78,7 @@ impl Slices {
         let names = &self.names;
         self.kept.sort_unstable_by(|a, b| names.order(a, b));
         for slice in &self.kept {
-            calls.take(names, slice);
+            calls.add_slice(names, slice);
         }
         let Some(latest) = self.limit.take() else {
             calls.lost += names.lost;
@@ -134,7 +134,7 @@ mod tests {
         let mut slices = Slices::new(most);
         let mut calls = Calls::default();
         loop {
-            trace.iter().for_each(|drawn| slices.take(&raw(drawn)));
+            trace.iter().for_each(|drawn| slices.add_event(&raw(drawn)));
             if !slices.end_pass(&mut calls) {
                 return calls;
             }
@@ -147,7 +147,7 @@ mod tests {
         let mut calls = Calls::default();
         for drawn in trace {
             let slice = names.slice(&raw(drawn)).expect("a complete event");
-            calls.take(&names, &slice);
+            calls.add_slice(&names, &slice);
         }
         calls
     }

@@ -11,15 +11,15 @@ use crate::WriteError;
 use crate::target::{folder_of, part_name};
 use crate::temporary::{Lock, sweep};
 
-/// New folder under a random name next to its path. [`NewFolder::commit`] moves it to its path, and dropping it removes it.
+/// New folder under a random name next to its path. [`AtomicFolder::commit`] moves it to its path, and dropping it removes it.
 #[derive(Debug)]
-pub struct NewFolder {
+pub struct AtomicFolder {
     path: PathBuf,
     part: TempDir,
     lock: Lock,
 }
 
-impl NewFolder {
+impl AtomicFolder {
     /// Creates a temporary folder for `path` and its parent folders. Removes those that killed processes left for the same `path`.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl NewFolder {
     }
 
     /// Returns the temporary folder for the files.
-    pub fn place(&self) -> &Path {
+    pub fn staging_path(&self) -> &Path {
         self.part.path()
     }
 
@@ -92,17 +92,17 @@ mod tests {
     fn a_new_folder_appears_complete_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("a").join("run");
-        let new = NewFolder::create(&path).expect("room");
-        fs::write(new.place().join("table"), "x").expect("room");
+        let new = AtomicFolder::create(&path).expect("room");
+        fs::write(new.staging_path().join("table"), "x").expect("room");
         assert!(!path.exists());
         drop(new);
         assert!(names(&dir.path().join("a")).is_empty());
-        let new = NewFolder::create(&path).expect("room");
-        fs::write(new.place().join("table"), "x").expect("room");
+        let new = AtomicFolder::create(&path).expect("room");
+        fs::write(new.staging_path().join("table"), "x").expect("room");
         new.commit().expect("the place is free");
         assert_eq!(names(&dir.path().join("a")), ["run"]);
         assert_eq!(names(&path), ["table"]);
-        let again = NewFolder::create(&path).expect("room");
+        let again = AtomicFolder::create(&path).expect("room");
         let again = again.commit();
         assert!(matches!(again, Err(WriteError::NotEmpty(_))), "{again:?}");
         assert_eq!(names(&dir.path().join("a")), ["run"]);
@@ -112,12 +112,12 @@ mod tests {
     fn only_folders_of_killed_processes_are_removed() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run");
-        let living = NewFolder::create(&path).expect("room");
-        let NewFolder { part, lock, .. } = NewFolder::create(&path).expect("room");
+        let living = AtomicFolder::create(&path).expect("room");
+        let AtomicFolder { part, lock, .. } = AtomicFolder::create(&path).expect("room");
         let dead = part.keep();
         fs::write(dead.join("table"), "x").expect("room");
         drop(lock);
-        drop(NewFolder::create(&path).expect("room"));
-        assert!(!dead.exists() && living.place().is_dir());
+        drop(AtomicFolder::create(&path).expect("room"));
+        assert!(!dead.exists() && living.staging_path().is_dir());
     }
 }

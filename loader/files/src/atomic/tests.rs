@@ -20,7 +20,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn a_file_appears_only_when_it_is_complete() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("report.html");
-    let mut file = NewFile::create(&path, Existing::Keep).expect("a free name");
+    let mut file = AtomicFile::create(&path, Existing::Keep).expect("a free name");
     file.write_all(b"half").expect("room");
     assert!(!path.exists());
     file.write_all(b" and half").expect("room");
@@ -34,14 +34,14 @@ fn an_existing_file_is_replaced_whole_and_on_request() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("old");
     fs::write(&path, "old").expect("room");
-    let kept = NewFile::create(&path, Existing::Keep);
+    let kept = AtomicFile::create(&path, Existing::Keep);
     assert!(matches!(kept, Err(WriteError::Exists(_))));
-    let mut file = NewFile::create(&path, Existing::Replace).expect("on request");
+    let mut file = AtomicFile::create(&path, Existing::Replace).expect("on request");
     file.write_all(b"new").expect("room");
     assert_eq!(fs::read(&path).expect("still there"), b"old");
     drop(file);
     assert_eq!(fs::read(&path).expect("still there"), b"old");
-    NewFile::write_all_to(&path, Existing::Replace, b"new").expect("room");
+    AtomicFile::write_all_to(&path, Existing::Replace, b"new").expect("room");
     assert_eq!(fs::read(&path).expect("replaced"), b"new");
     assert_eq!(names(dir.path()), ["old"]);
 }
@@ -50,7 +50,7 @@ fn an_existing_file_is_replaced_whole_and_on_request() {
 fn a_file_created_by_others_meanwhile_is_kept() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("both");
-    let mut file = NewFile::create(&path, Existing::Keep).expect("a free name");
+    let mut file = AtomicFile::create(&path, Existing::Keep).expect("a free name");
     file.write_all(b"mine").expect("room");
     fs::write(&path, "theirs").expect("room");
     assert!(matches!(file.commit(), Err(WriteError::Exists(_))));
@@ -71,8 +71,8 @@ fn only_part_files_of_killed_writers_are_removed() {
         let file = File::options().write(true).open(left).expect("it is there");
         file.set_modified(past).expect("times");
     }
-    let first = NewFile::create(&path, Existing::Keep).expect("a free name");
-    let second = NewFile::create(&path, Existing::Keep).expect("a free name");
+    let first = AtomicFile::create(&path, Existing::Keep).expect("a free name");
+    let second = AtomicFile::create(&path, Existing::Keep).expect("a free name");
     assert!(!stale.exists() && foreign.exists() && long.exists());
     first.commit().expect("room");
     assert!(matches!(second.commit(), Err(WriteError::Exists(_))));
@@ -85,8 +85,8 @@ fn links_are_replaced_and_never_followed() {
     let (target, link) = (dir.path().join("target"), dir.path().join("link"));
     fs::write(&target, "precious").expect("room");
     std::os::unix::fs::symlink(&target, &link).expect("links");
-    assert!(NewFile::create(&link, Existing::Keep).is_err());
-    NewFile::write_all_to(&link, Existing::Replace, b"new").expect("room");
+    assert!(AtomicFile::create(&link, Existing::Keep).is_err());
+    AtomicFile::write_all_to(&link, Existing::Replace, b"new").expect("room");
     assert_eq!(fs::read(&target).expect("untouched"), b"precious");
     assert!(fs::symlink_metadata(&link).expect("it is there").is_file());
 }
@@ -107,7 +107,7 @@ fn links_named_like_part_files_are_not_followed_or_removed() {
     std::thread::sleep(std::time::Duration::from_millis(600));
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..20 {
-        let mut file = NewFile::create(&path, Existing::Replace).expect("room");
+        let mut file = AtomicFile::create(&path, Existing::Replace).expect("room");
         file.write_all(b"new").expect("room");
         // A predictable name could already be taken.
         seen.extend(names(dir.path()));
@@ -136,10 +136,10 @@ fn permissions_are_default_or_those_of_the_replaced_file() {
     };
     let (new, like) = (dir.path().join("new"), dir.path().join("like"));
     fs::write(&like, "").expect("room");
-    NewFile::write_all_to(&new, Existing::Keep, b"x").expect("room");
+    AtomicFile::write_all_to(&new, Existing::Keep, b"x").expect("room");
     assert_eq!(mode(&new), mode(&like));
     fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).expect("own file");
-    NewFile::write_all_to(&new, Existing::Replace, b"y").expect("room");
+    AtomicFile::write_all_to(&new, Existing::Replace, b"y").expect("room");
     assert_eq!(mode(&new), 0o600);
 }
 
@@ -147,8 +147,8 @@ fn permissions_are_default_or_those_of_the_replaced_file() {
 #[test]
 fn devices_stay_devices_and_full_ones_are_reported() {
     use std::os::unix::fs::FileTypeExt as _;
-    NewFile::write_all_to(Path::new("/dev/null"), Existing::Keep, b"x").expect("it takes all");
-    let full = NewFile::write_all_to(Path::new("/dev/full"), Existing::Replace, b"x");
+    AtomicFile::write_all_to(Path::new("/dev/null"), Existing::Keep, b"x").expect("it takes all");
+    let full = AtomicFile::write_all_to(Path::new("/dev/full"), Existing::Replace, b"x");
     assert!(matches!(full, Err(WriteError::Full { doing: "write", .. })));
     for device in ["/dev/null", "/dev/full"] {
         let kind = fs::metadata(device).expect("a device").file_type();
@@ -165,7 +165,7 @@ fn a_pipe_gets_all_bytes_and_is_refused_without_a_reader() {
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");
     // SAFETY: mkfifo only reads the name, which is valid during the call.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
-    let refused = NewFile::create(&path, Existing::Keep);
+    let refused = AtomicFile::create(&path, Existing::Keep);
     assert!(matches!(refused, Err(WriteError::NoReader(_))));
     let reader = std::thread::Builder::new()
         .spawn({
@@ -174,6 +174,6 @@ fn a_pipe_gets_all_bytes_and_is_refused_without_a_reader() {
         })
         .expect("a thread");
     let large = vec![7; 1 << 20];
-    NewFile::write_all_to(&path, Existing::Keep, &large).expect("a reader");
+    AtomicFile::write_all_to(&path, Existing::Keep, &large).expect("a reader");
     assert_eq!(reader.join().expect("it read"), large);
 }

@@ -12,7 +12,7 @@ fn part_files_of_killed_processes_are_removed() {
     let path = dir.path().join("run.jsonl");
     fs::write(&path, "old").expect("room");
     let begun = |target: &Path| {
-        let part = new_part(target, Writes::AtItsEnd).expect("room");
+        let part = new_part(target, WriteMode::Append).expect("room");
         let (file, at) = part.keep().expect("room");
         let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
         file.set_modified(long_ago).expect("its own file");
@@ -37,7 +37,7 @@ fn a_second_writer_is_refused_with_and_without_force() {
     for existing in [Existing::Keep, Existing::Replace] {
         let second = GrowingFile::create(&path, existing, HEAD);
         assert!(matches!(second, Err(WriteError::InUse(_))), "{existing:?}");
-        let export = crate::NewFile::create(&path, existing);
+        let export = crate::AtomicFile::create(&path, existing);
         assert!(matches!(export, Err(WriteError::InUse(_))), "{existing:?}");
     }
     first.finish().expect("room");

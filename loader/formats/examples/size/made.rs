@@ -16,7 +16,7 @@ use loadscope_formats::text::Text;
 use loadscope_formats::voc::{self, Voc};
 use loadscope_formats::webdataset::{self, WebDataset};
 use loadscope_formats::{
-    FormatError, Rows, StreamSource, arrow::Saved, csv::Csv, jsonl::JsonLines,
+    FormatError, Rows, StreamSource, arrow::SavedDataset, csv::Csv, jsonl::JsonLines,
 };
 
 type Made = Result<(), Box<dyn Error>>;
@@ -79,7 +79,7 @@ pub const FORMATS: &[Format] = &[
         name: "arrow",
         has_files: false,
         make: arrow,
-        open: |at| rows!(Saved::open(at)?),
+        open: |at| rows!(SavedDataset::open(at)?),
     },
     Format {
         name: "sql",

@@ -30,9 +30,9 @@ const TAIL: usize = 10;
 const MAPPED: usize = 4096;
 
 /// Decompressed size up to which a buffer is accepted at any compression ratio, bytes.
-const BELIEVED: u64 = 256 << 20;
+const MAX_UNCHECKED: u64 = 256 << 20;
 
-/// Largest accepted compression ratio above [`BELIEVED`].
+/// Largest accepted compression ratio above [`MAX_UNCHECKED`].
 const MOST_PACKED: u64 = 1024;
 
 /// Number of rows that a batch of any size may have, because nulls take no bytes.
@@ -182,7 +182,7 @@ impl IpcFile {
                 let length = i64::from_le_bytes(*length);
                 let most = (rest.len() as u64)
                     .saturating_mul(MOST_PACKED)
-                    .max(BELIEVED);
+                    .max(MAX_UNCHECKED);
                 // A length of -1 marks an uncompressed buffer.
                 if length < -1 || u64::try_from(length).is_ok_and(|length| length > most) {
                     return Err(wrong(say!(

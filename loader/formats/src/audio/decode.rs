@@ -14,7 +14,7 @@ use symphonia::core::formats::{FormatOptions, FormatReader, TrackType};
 use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 
-use super::other;
+use super::unsupported;
 use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
@@ -115,11 +115,11 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     if bytes.is_empty() {
         return Err(damaged(place, say!("it is empty")));
     }
-    let kind = other::name(&bytes);
+    let kind = unsupported::format_name(&bytes);
     let failed = |error: Error| refused(place, &error, kind.as_deref());
     let bytes = match Wav::read(&bytes) {
         Some(Wav { left_open: 1.., .. }) => return Err(open_size(place)),
-        Some(wav) => wav.usual(bytes),
+        Some(wav) => wav.normalized(bytes),
         None => bytes,
     };
     let mut format = reader(Cursor::new(bytes), path).map_err(failed)?;

@@ -13,15 +13,15 @@ const ENDINGS: [&str; 5] = ["wav", "wave", "flac", "ogg", "oga"];
 const DEEPEST: usize = 32;
 
 /// Result of a listing.
-pub(super) struct Found {
+pub(super) struct AudioListing {
     pub(super) files: Vec<(PathBuf, Option<u32>)>,
     pub(super) classes: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
 /// Lists the sounds of a folder by name. Without any, its subfolders are the classes.
-pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
-    let mut found = Found {
+pub(super) fn list(path: &Path) -> Result<AudioListing, FormatError> {
+    let mut found = AudioListing {
         files: Vec::new(),
         classes: Vec::new(),
         notes: Vec::new(),
@@ -37,7 +37,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
     if sounds.is_empty() {
         for (class, folder) in (0..).zip(&folders) {
             let before = found.files.len();
-            below(folder, 0, class, &mut found.files, &mut others)?;
+            collect_recursive(folder, 0, class, &mut found.files, &mut others)?;
             let name = folder
                 .file_name()
                 .unwrap_or_default()
@@ -82,7 +82,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
 }
 
 /// Adds the sounds in a folder and its subfolders.
-fn below(
+fn collect_recursive(
     folder: &Path,
     depth: usize,
     class: u32,
@@ -101,7 +101,7 @@ fn below(
     *others += more;
     files.extend(sounds.into_iter().map(|sound| (sound, Some(class))));
     for folder in folders {
-        below(&folder, depth + 1, class, files, others)?;
+        collect_recursive(&folder, depth + 1, class, files, others)?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(super) struct Wav {
     /// Size of the samples, bytes: the declared size, or the actual size if none is declared.
     pub(super) size: u64,
     /// True if the decoder supports the header unchanged.
-    is_usual: bool,
+    is_standard: bool,
     /// Offset of the RF64 chunk with 64-bit sizes.
     sizes: Option<usize>,
     /// Bytes after a header that declares no samples. A pipe or a crash left the declared size at 0.
@@ -40,7 +40,7 @@ impl Wav {
             format: 0..0,
             data: 0,
             size: 0,
-            is_usual: magic == *b"RIFF",
+            is_standard: magic == *b"RIFF",
             sizes: None,
             left_open: 0,
         };
@@ -81,7 +81,7 @@ impl Wav {
         if is_unknown {
             let block = u64::from(self.short(file, self.format.start + 12)?).max(1);
             self.size = there - there % block;
-            self.is_usual = false;
+            self.is_standard = false;
         }
         Some(self)
     }
@@ -120,12 +120,12 @@ impl Wav {
     }
 
     /// Returns the same sound as a standard little-endian file.
-    pub(super) fn usual(&self, mut file: Vec<u8>) -> Vec<u8> {
-        if self.is_usual && !self.is_companded(&file) {
+    pub(super) fn normalized(&self, mut file: Vec<u8>) -> Vec<u8> {
+        if self.is_standard && !self.is_companded(&file) {
             return file;
         }
         if self.magic == *b"RIFX" || self.is_companded(&file) {
-            return self.rebuilt(&file).unwrap_or(file);
+            return self.rebuild(&file).unwrap_or(file);
         }
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
         file.truncate(self.data.saturating_add(size));
@@ -147,7 +147,7 @@ impl Wav {
     }
 
     /// Builds a little-endian file of format and samples.
-    fn rebuilt(&self, file: &[u8]) -> Option<Vec<u8>> {
+    fn rebuild(&self, file: &[u8]) -> Option<Vec<u8>> {
         let is_swapped = self.magic == *b"RIFX";
         let mut format = file.get(self.format.clone())?.to_vec();
         if is_swapped {

@@ -44,7 +44,7 @@ pub(super) enum Value<T> {
     #[default]
     Missing,
     /// Value of the wrong type, and its offset.
-    Wrong(usize),
+    WrongType(usize),
     Found(T),
 }
 
@@ -52,7 +52,7 @@ impl<T: Copy> Value<T> {
     pub(super) fn found(self) -> Option<T> {
         match self {
             Self::Found(value) => Some(value),
-            Self::Missing | Self::Wrong(_) => None,
+            Self::Missing | Self::WrongType(_) => None,
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) struct Category {
 pub(super) type Part = Option<Range<usize>>;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Note {
+pub(super) struct Annotation {
     /// Position of the picture in the list.
     pub image: Option<u32>,
     pub category: Value<i64>,
@@ -97,7 +97,7 @@ pub(super) struct Note {
 pub(super) struct Index {
     pub images: Vec<Image>,
     pub categories: Vec<Category>,
-    pub notes: Vec<Note>,
+    pub annotations: Vec<Annotation>,
     /// Number of areas that are lists of one number.
     pub listed_areas: usize,
     /// Own id and picture id of each annotation, until `by_image` resolves them.
@@ -163,7 +163,7 @@ fn whole(file: &[u8]) -> Result<Index, Broken> {
             })
         }
         "annotations" => {
-            (index.notes, index.ids, index.listed_areas) = Default::default();
+            (index.annotations, index.ids, index.listed_areas) = Default::default();
             list(json, |json| annotation(json, &mut index))
         }
         _ => Ok(json.skip().map(drop)?),
@@ -200,7 +200,7 @@ fn whole_number<T: TryFrom<i128>>(json: &mut Json<'_>) -> Result<Value<T>, JsonE
     }
     let number = json.number()?.and_then(Number::as_int);
     let number = number.and_then(|number| T::try_from(number).ok());
-    Ok(number.map_or(Value::Wrong(at), Value::Found))
+    Ok(number.map_or(Value::WrongType(at), Value::Found))
 }
 
 fn image(json: &mut Json<'_>) -> Result<Image, Broken> {
@@ -253,22 +253,22 @@ fn category(json: &mut Json<'_>) -> Result<Option<Category>, Broken> {
 }
 
 fn annotation(json: &mut Json<'_>, index: &mut Index) -> Result<(), Broken> {
-    let mut note = Note {
+    let mut annotation = Annotation {
         at: json.position(),
-        ..Note::default()
+        ..Annotation::default()
     };
     let (mut own, mut image, mut listed) = (None, None, false);
     json.object(|json, key| {
         match &*key {
             "id" => own = id(json)?,
             "image_id" => image = id(json)?,
-            "category_id" => note.category = whole_number(json)?,
-            "iscrowd" => note.is_crowd = whole_number(json)?,
-            "bbox" => note.bbox = bbox(json)?,
-            "area" => (note.area, listed) = area(json)?,
-            "segmentation" => note.segmentation = part(json)?,
-            "keypoints" => note.keypoints = part(json)?,
-            "caption" => note.caption = part(json)?,
+            "category_id" => annotation.category = whole_number(json)?,
+            "iscrowd" => annotation.is_crowd = whole_number(json)?,
+            "bbox" => annotation.bbox = bbox(json)?,
+            "area" => (annotation.area, listed) = area(json)?,
+            "segmentation" => annotation.segmentation = part(json)?,
+            "keypoints" => annotation.keypoints = part(json)?,
+            "caption" => annotation.caption = part(json)?,
             _ => {
                 json.skip()?;
             }
@@ -277,7 +277,7 @@ fn annotation(json: &mut Json<'_>, index: &mut Index) -> Result<(), Broken> {
     })?;
     index.listed_areas += usize::from(listed);
     index.ids.push((own, image));
-    index.notes.push(note);
+    index.annotations.push(annotation);
     Ok(())
 }
 
@@ -292,7 +292,7 @@ fn bbox(json: &mut Json<'_>) -> Result<Value<[f64; 4]>, JsonError> {
     let at = json.position();
     let numbers = numbers(json)?;
     let four = numbers.and_then(|numbers| numbers.try_into().ok());
-    Ok(four.map_or(Value::Wrong(at), Value::Found))
+    Ok(four.map_or(Value::WrongType(at), Value::Found))
 }
 
 /// Reads an area. The second value is true if the area is a list of one number.
@@ -309,7 +309,7 @@ fn area(json: &mut Json<'_>) -> Result<(Value<f32>, bool), JsonError> {
     };
     Ok(match number {
         Some(number) => (Value::Found(number as f32), is_list),
-        None => (Value::Wrong(at), false),
+        None => (Value::WrongType(at), false),
     })
 }
 
@@ -341,7 +341,7 @@ pub(super) struct ByImage {
     /// Example of a repeated picture id, and the number of pictures with the id of an earlier one.
     pub same_images: Option<(Id, usize)>,
     /// Example of a repeated annotation id, and the number of annotations with the id of an earlier one.
-    pub same_notes: Option<(Id, usize)>,
+    pub duplicate_ids: Option<(Id, usize)>,
 }
 
 /// Finds the annotations of each picture by id, like pycocotools. The last of equal ids wins.
@@ -362,13 +362,13 @@ pub(super) fn by_image(index: &mut Index) -> ByImage {
         if let Some(own) = own
             && last.insert(own, at).is_some()
         {
-            let count = found.same_notes.take().map_or(1, |(_, count)| count + 1);
-            found.same_notes = Some((own.clone(), count));
+            let count = found.duplicate_ids.take().map_or(1, |(_, count)| count + 1);
+            found.duplicate_ids = Some((own.clone(), count));
         }
     }
-    for ((at, (own, image)), note) in (0u32..).zip(&ids).zip(&mut index.notes) {
+    for ((at, (own, image)), annotation) in (0u32..).zip(&ids).zip(&mut index.annotations) {
         let position = image.as_ref().and_then(|image| by_id.get(image));
-        note.image = position.and_then(|at| u32::try_from(*at).ok());
+        annotation.image = position.and_then(|at| u32::try_from(*at).ok());
         let Some(position) = position else {
             found.lost += 1;
             continue;

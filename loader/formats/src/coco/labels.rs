@@ -1,6 +1,6 @@
 //! Class of a picture with several annotations.
 
-use super::index::Note;
+use super::index::Annotation;
 use super::{Coco, Task};
 
 impl Coco {
@@ -10,8 +10,8 @@ impl Coco {
         if self.task == Task::Captions {
             return None;
         }
-        let class = |at: &usize| match largest(self.notes_of(*at)) {
-            Some(note) => u32::try_from(note.category.found()?).ok(),
+        let class = |at: &usize| match largest(self.annotations_of(*at)) {
+            Some(annotation) => u32::try_from(annotation.category.found()?).ok(),
             None => Some(0),
         };
         self.by_image.order.iter().map(class).collect()
@@ -19,9 +19,12 @@ impl Coco {
 }
 
 /// Returns the first annotation among those with the largest box.
-fn largest<'a>(notes: impl DoubleEndedIterator<Item = &'a Note>) -> Option<&'a Note> {
-    let size =
-        |note: &Note| (note.bbox.found()).map_or(0.0, |[_, _, width, height]| width * height);
+fn largest<'a>(
+    annotations: impl DoubleEndedIterator<Item = &'a Annotation>,
+) -> Option<&'a Annotation> {
+    let size = |annotation: &Annotation| {
+        (annotation.bbox.found()).map_or(0.0, |[_, _, width, height]| width * height)
+    };
     // The iteration is reversed because `max_by` returns the last of equal items.
-    notes.rev().max_by(|a, b| size(a).total_cmp(&size(b)))
+    annotations.rev().max_by(|a, b| size(a).total_cmp(&size(b)))
 }

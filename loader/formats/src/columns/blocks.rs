@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use crate::error::FormatError;
 
 /// Size limit of the cache, bytes.
-pub(crate) const ROOM: usize = 512 << 20;
+pub(crate) const CACHE_BYTES: usize = 512 << 20;
 
 /// A decoded part and its size in the cache.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) trait Block {
 pub(crate) struct Blocks<B> {
     slots: Vec<Slot<B>>,
     len: usize,
-    room: usize,
-    kept: Mutex<Kept>,
+    cache_bytes: usize,
+    cache: Mutex<CacheState>,
 }
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ struct Slot<B> {
 
 /// Positions of the cached parts, the oldest first.
 #[derive(Debug, Default)]
-struct Kept {
+struct CacheState {
     order: VecDeque<usize>,
     bytes: usize,
 }
@@ -66,10 +66,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<B: Block> Blocks<B> {
     pub(crate) fn new(blocks: impl IntoIterator<Item = B>) -> Self {
-        Self::with_room(blocks, ROOM)
+        Self::with_cache_bytes(blocks, CACHE_BYTES)
     }
 
-    fn with_room(blocks: impl IntoIterator<Item = B>, room: usize) -> Self {
+    fn with_cache_bytes(blocks: impl IntoIterator<Item = B>, cache_bytes: usize) -> Self {
         let mut len: usize = 0;
         let mut slots = Vec::new();
         for block in blocks {
@@ -85,8 +85,8 @@ impl<B: Block> Blocks<B> {
         Self {
             slots,
             len,
-            room,
-            kept: Mutex::default(),
+            cache_bytes,
+            cache: Mutex::default(),
         }
     }
 
@@ -116,7 +116,7 @@ impl<B: Block> Blocks<B> {
     }
 
     /// Returns part `at` if it is in the cache.
-    pub(crate) fn ready(&self, at: usize) -> Option<Arc<Decoded>> {
+    pub(crate) fn cached(&self, at: usize) -> Option<Arc<Decoded>> {
         let slot = self.slots.get(at)?;
         let decoded = lock(&slot.decoded).clone()?;
         slot.used.store(true, Ordering::Relaxed);
@@ -141,31 +141,31 @@ impl<B: Block> Blocks<B> {
             *place = Some(Arc::clone(&decoded));
             decoded
         };
-        self.make_room(at, decoded.bytes);
+        self.evict(at, decoded.bytes);
         Ok(Some(decoded))
     }
 
     /// Records that part `at` is cached, and evicts parts that were not used recently.
-    fn make_room(&self, at: usize, bytes: usize) {
-        let mut kept = lock(&self.kept);
-        kept.order.push_back(at);
-        kept.bytes += bytes;
+    fn evict(&self, at: usize, bytes: usize) {
+        let mut cache = lock(&self.cache);
+        cache.order.push_back(at);
+        cache.bytes += bytes;
         // A part that was used since the last round stays for one more round.
-        let mut left = kept.order.len() * 2;
-        while kept.bytes > self.room && kept.order.len() > 1 && left > 0 {
+        let mut left = cache.order.len() * 2;
+        while cache.bytes > self.cache_bytes && cache.order.len() > 1 && left > 0 {
             left -= 1;
-            let Some(oldest) = kept.order.pop_front() else {
+            let Some(oldest) = cache.order.pop_front() else {
                 break;
             };
             let Some(slot) = self.slots.get(oldest) else {
                 continue;
             };
             if oldest == at || slot.used.swap(false, Ordering::Relaxed) {
-                kept.order.push_back(oldest);
+                cache.order.push_back(oldest);
                 continue;
             }
             if let Some(dropped) = lock(&slot.decoded).take() {
-                kept.bytes = kept.bytes.saturating_sub(dropped.bytes);
+                cache.bytes = cache.bytes.saturating_sub(dropped.bytes);
             }
         }
     }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn decoded_blocks_are_cached_up_to_the_limit() {
-        let blocks = Blocks::with_room((0..5).map(|_| Counted(AtomicUsize::new(0))), 250);
+        let blocks = Blocks::with_cache_bytes((0..5).map(|_| Counted(AtomicUsize::new(0))), 250);
         assert_eq!(
             (blocks.len(), blocks.find(23), blocks.find(50)),
             (50, Some((2, 3)), None)
@@ -213,15 +213,15 @@ mod tests {
         for at in 2..5 {
             blocks.get(at).unwrap();
         }
-        let kept = (0..5).filter(|&at| blocks.ready(at).is_some()).count();
+        let kept = (0..5).filter(|&at| blocks.cached(at).is_some()).count();
         assert_eq!(kept, 2);
-        assert!(blocks.ready(4).is_some(), "the last one is there");
+        assert!(blocks.cached(4).is_some(), "the last one is there");
         assert!(blocks.get(7).unwrap().is_none());
     }
 
     #[test]
     fn threads_share_one_decoding_of_a_block() {
-        let blocks = Blocks::with_room([Counted(AtomicUsize::new(0))], 10);
+        let blocks = Blocks::with_cache_bytes([Counted(AtomicUsize::new(0))], 10);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| blocks.get(0).unwrap());

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use loadscope_words::say;
 
 use super::bytes::binary;
-use super::meaning::Meaning;
+use super::feature::Feature;
 use super::{dates, files};
 use crate::array::{Array as Numbers, Dtype};
 use crate::cell::Cell;
@@ -23,7 +23,7 @@ use crate::error::{Fault, FormatError, Place};
 pub(super) fn cell(
     array: &dyn Array,
     row: usize,
-    meaning: &Meaning,
+    feature: &Feature,
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
     if row >= array.len() || array.is_null(row) {
@@ -57,8 +57,8 @@ pub(super) fn cell(
         DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView
-        | DataType::FixedSizeBinary(_) => binary(array, row).map(|b| match meaning {
-            Meaning::Picture => files::picture(b.to_vec(), place),
+        | DataType::FixedSizeBinary(_) => binary(array, row).map(|b| match feature {
+            Feature::Picture => files::picture(b.to_vec(), place),
             _ => Cell::Bytes(b.to_vec().into()),
         }),
         DataType::Timestamp(unit, zone) => {
@@ -97,27 +97,27 @@ pub(super) fn cell(
         DataType::Decimal128(..) => decimal::<Decimal128Type>(array, row),
         DataType::Decimal256(..) => decimal::<Decimal256Type>(array, row),
         DataType::List(_) => match array.as_list_opt::<i32>() {
-            Some(lists) => return list(&lists.value(row), meaning, place),
+            Some(lists) => return list(&lists.value(row), feature, place),
             None => None,
         },
         DataType::LargeList(_) => match array.as_list_opt::<i64>() {
-            Some(lists) => return list(&lists.value(row), meaning, place),
+            Some(lists) => return list(&lists.value(row), feature, place),
             None => None,
         },
         DataType::FixedSizeList(..) => match array.as_fixed_size_list_opt() {
-            Some(lists) => return list(&lists.value(row), meaning, place),
+            Some(lists) => return list(&lists.value(row), feature, place),
             None => None,
         },
-        DataType::Struct(_) => return fields(array, row, meaning, place),
+        DataType::Struct(_) => return fields(array, row, feature, place),
         DataType::Map(..) => return pairs(array, row, place),
         DataType::Dictionary(keys, _) => match entry(array, keys, row) {
-            Some((key, values)) => return cell(values, key, meaning, place),
+            Some((key, values)) => return cell(values, key, feature, place),
             None => None,
         },
         DataType::RunEndEncoded(ends, _) => match (ends.data_type(), array) {
-            (DataType::Int16, array) => return run::<Int16Type>(array, row, meaning, place),
-            (DataType::Int32, array) => return run::<Int32Type>(array, row, meaning, place),
-            (_, array) => return run::<Int64Type>(array, row, meaning, place),
+            (DataType::Int16, array) => return run::<Int16Type>(array, row, feature, place),
+            (DataType::Int32, array) => return run::<Int32Type>(array, row, feature, place),
+            (_, array) => return run::<Int64Type>(array, row, feature, place),
         },
         DataType::Interval(_)
         | DataType::Union(..)
@@ -168,16 +168,16 @@ fn decimal<T: DecimalType>(array: &dyn Array, row: usize) -> Option<Cell> {
 /// Converts a list. Numbers of one dtype without nulls become an array.
 fn list(
     items: &ArrayRef,
-    meaning: &Meaning,
+    feature: &Feature,
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
-    if let Meaning::Array(sizes) = meaning {
+    if let Feature::Array(sizes) = feature {
         return several_axes(items, sizes, place);
     }
     if let Some(numbers) = numbers(items, None) {
         return Ok(Cell::Array(numbers));
     }
-    let element = meaning.element();
+    let element = feature.element();
     let cells = (0..items.len()).map(|row| cell(items, row, element, place));
     cells.collect::<Result<_, _>>().map(Cell::List)
 }
@@ -241,7 +241,7 @@ fn several_axes(
         && (shape.iter().zip(sizes))
             .all(|(size, wanted)| wanted.is_none_or(|wanted| wanted == *size));
     if !fits {
-        let shown = crate::slices::shown(&shape);
+        let shown = crate::slices::format_shape(&shape);
         return Err(refused(say!(
             "its lists have the sizes {shown}, unlike the features"
         )));
@@ -284,12 +284,12 @@ fn flattened(items: &dyn Array) -> Option<(ArrayRef, bool)> {
 fn run<T: types::RunEndIndexType>(
     array: &dyn Array,
     row: usize,
-    meaning: &Meaning,
+    feature: &Feature,
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
     let runs = array.as_any().downcast_ref::<arrow_array::RunArray<T>>();
     match runs {
-        Some(runs) => cell(runs.values(), runs.get_physical_index(row), meaning, place),
+        Some(runs) => cell(runs.values(), runs.get_physical_index(row), feature, place),
         None => Ok(Cell::Null),
     }
 }
@@ -298,18 +298,18 @@ fn run<T: types::RunEndIndexType>(
 fn fields(
     array: &dyn Array,
     row: usize,
-    meaning: &Meaning,
+    feature: &Feature,
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
     let Some(of) = array.as_struct_opt() else {
         return Ok(Cell::Null);
     };
-    if matches!(meaning, Meaning::Picture | Meaning::Sound) {
-        return files::file(of, row, *meaning == Meaning::Sound, place);
+    if matches!(feature, Feature::Picture | Feature::Sound) {
+        return files::file(of, row, *feature == Feature::Sound, place);
     }
     let mut entries = Vec::with_capacity(of.num_columns());
     for (field, column) in of.fields().iter().zip(of.columns()) {
-        let value = cell(column, row, meaning.field(field.name()), place)?;
+        let value = cell(column, row, feature.field(field.name()), place)?;
         entries.push((Arc::from(field.name().as_str()), value));
     }
     Ok(Cell::Map(entries))
@@ -325,10 +325,10 @@ fn pairs(array: &dyn Array, row: usize, place: &dyn Fn() -> Place) -> Result<Cel
         return Ok(Cell::Null);
     };
     let pair = |row| {
-        let key = cell(keys, row, &Meaning::Plain, place)?;
+        let key = cell(keys, row, &Feature::Plain, place)?;
         Ok(Cell::Tuple(vec![
             key,
-            cell(values, row, &Meaning::Plain, place)?,
+            cell(values, row, &Feature::Plain, place)?,
         ]))
     };
     (0..entries.len())

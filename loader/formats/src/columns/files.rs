@@ -27,7 +27,7 @@ pub(super) fn file(
     let bytes = column("bytes").and_then(|bytes| binary(bytes, row));
     let bytes = match (bytes, path) {
         (Some(bytes), _) => bytes.to_vec(),
-        (None, Some(path)) => beside(Path::new(path), place)?,
+        (None, Some(path)) => read_referenced_file(Path::new(path), place)?,
         (None, None) => return Ok(Cell::Null),
     };
     if is_sound {
@@ -45,7 +45,7 @@ pub(super) fn picture(bytes: Vec<u8>, place: &dyn Fn() -> Place) -> Cell {
 }
 
 /// Reads a file that the table names.
-fn beside(path: &Path, place: &dyn Fn() -> Place) -> Result<Vec<u8>, FormatError> {
+fn read_referenced_file(path: &Path, place: &dyn Fn() -> Place) -> Result<Vec<u8>, FormatError> {
     loadscope_files::read_bytes(path, say!("table files"), LARGEST).map_err(|error| {
         let mut found = FormatError::reading(path, &error);
         found.reason = say!("{} (named in {})", found.reason, place());

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Schema};
 
 use super::blocks::{Block, Blocks};
 use super::cells::cell;
-use super::meaning::Meaning;
+use super::feature::Feature;
 use crate::cell::Cell;
 use crate::error::{FormatError, Place};
 use crate::slices::LABELS;
@@ -35,7 +35,7 @@ pub(crate) fn labels<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<
 fn add(batch: &RecordBatch, labels: &mut Vec<u32>) -> Option<()> {
     let column = batch.columns().first()?;
     for row in 0..batch.num_rows() {
-        match cell(column, row, &Meaning::Plain, &Place::default) {
+        match cell(column, row, &Feature::Plain, &Place::default) {
             Ok(Cell::Int(label)) => labels.push(u32::try_from(label).ok()?),
             _ => return None,
         }
@@ -79,7 +79,7 @@ pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec
 /// Returns the values of one column, which is read part by part.
 pub(super) fn values<B: Block>(
     blocks: &Blocks<B>,
-    (at, meaning): (usize, &Meaning),
+    (at, feature): (usize, &Feature),
     name: &str,
     place: &Place,
 ) -> Result<Vec<Cell>, FormatError> {
@@ -91,7 +91,7 @@ pub(super) fn values<B: Block>(
         };
         for row in 0..batch.num_rows() {
             let here = || place.clone().row(values.len() as u64).key(name);
-            let value = cell(column, row, meaning, &here)?;
+            let value = cell(column, row, feature, &here)?;
             values.push(value);
         }
     }

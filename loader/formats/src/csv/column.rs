@@ -2,7 +2,7 @@
 
 use super::Csv;
 use super::kind::ColumnType;
-use super::split::Found;
+use super::split::RowResult;
 use crate::cell::Cell;
 use crate::error::FormatError;
 use crate::slices::LABELS;
@@ -14,23 +14,23 @@ impl Csv {
             .columns
             .iter()
             .position(|(known, _)| **known == *name)?;
-        Some(self.walk(column))
+        Some(self.scan_column(column))
     }
 
-    fn walk(&self, column: usize) -> Result<Vec<Cell>, FormatError> {
+    fn scan_column(&self, column: usize) -> Result<Vec<Cell>, FormatError> {
         let mut values = Vec::with_capacity(self.index.len());
-        let Some((mut at, _)) = self.index.near(0) else {
+        let Some((mut at, _)) = self.index.seek(0) else {
             return Ok(values);
         };
         self.splitter.with_reader(|reader| {
             while values.len() < self.index.len() {
                 let next = match reader.read(&self.file, at) {
-                    Found::Row(next) => {
+                    RowResult::Row(next) => {
                         values.push(self.field(&reader.record, column, at, values.len())?);
                         next
                     }
-                    Found::Blank(next) => next,
-                    Found::End | Found::Open | Found::TooLong => break,
+                    RowResult::Blank(next) => next,
+                    RowResult::End | RowResult::Open | RowResult::TooLong => break,
                 };
                 at = next;
             }

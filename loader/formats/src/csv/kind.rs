@@ -33,7 +33,7 @@ impl Kinds {
 
     /// Adds the kind of a field.
     #[inline]
-    pub(super) fn see(&mut self, field: &[u8]) {
+    pub(super) fn add(&mut self, field: &[u8]) {
         // One text makes the whole column text.
         if !self.has(Self::TEXT) {
             self.0 |= Self::of(field).0;
@@ -41,12 +41,12 @@ impl Kinds {
     }
 
     /// Adds the kinds in another part of the column.
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
     /// Adds an absent field.
-    pub(super) fn see_missing(&mut self) {
+    pub(super) fn add_missing(&mut self) {
         self.0 |= Self::MISSING.0;
     }
 
@@ -255,7 +255,7 @@ mod tests {
 
     fn column(fields: &[&str]) -> ColumnType {
         let mut kinds = Kinds::default();
-        fields.iter().for_each(|field| kinds.see(field.as_bytes()));
+        fields.iter().for_each(|field| kinds.add(field.as_bytes()));
         kinds.column()
     }
 

@@ -8,13 +8,13 @@ use loadscope_words::say;
 
 use super::kind::Kinds;
 use crate::error::{Fault, FormatError, Place};
-use crate::index::{STRIDE, Split, Walked, line_ends};
+use crate::index::{RowSplitter, STRIDE, ScanResult, line_ends};
 
 /// Maximum size of a row, bytes. After an unclosed quote, the rest of the file would be one row.
 const LONGEST: usize = 256 << 20;
 
 /// Maximum row buffer of a reader that is kept for reuse, bytes.
-const KEPT: usize = 1 << 20;
+const MAX_POOLED_BYTES: usize = 1 << 20;
 
 /// Splitter of rows with a pool of readers.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Record {
 }
 
 /// Result of reading at an offset.
-pub(super) enum Found {
+pub(super) enum RowResult {
     /// A row, and the offset of the next one.
     Row(usize),
     /// A blank line, which is no row, and the offset of the next line.
@@ -84,7 +84,7 @@ pub(super) struct RecordReader {
 
 impl RecordReader {
     /// Reads the row at offset `at`.
-    pub(super) fn read(&mut self, text: &[u8], at: usize) -> Found {
+    pub(super) fn read(&mut self, text: &[u8], at: usize) -> RowResult {
         let (mut position, mut out, mut ends) = (at, 0, 0);
         self.core.reset();
         self.record.fields = 0;
@@ -93,7 +93,7 @@ impl RecordReader {
             // The parser receives a line end at the end of the file, because the last line may have none. Within quotes it then asks for
             // more input.
             let (input, at_end) = match rest {
-                [] if position == at => return Found::End,
+                [] if position == at => return RowResult::End,
                 [] => (b"\n".as_slice(), true),
                 rest => (rest, false),
             };
@@ -101,7 +101,7 @@ impl RecordReader {
                 self.record.bytes.get_mut(out..),
                 self.record.ends.get_mut(ends..),
             ) else {
-                return Found::End;
+                return RowResult::End;
             };
             let (result, read, written, ended) = self.core.read_record(input, to, to_ends);
             out += written;
@@ -114,9 +114,9 @@ impl RecordReader {
                     self.record.fields = ends;
                     let next = past_line_ends(text, position);
                     return if is_blank(text, at, position, &self.record) {
-                        Found::Blank(next)
+                        RowResult::Blank(next)
                     } else {
-                        Found::Row(next)
+                        RowResult::Row(next)
                     };
                 }
                 ReadRecordResult::InputEmpty if at_end => {
@@ -126,15 +126,15 @@ impl RecordReader {
                         .get(at..)
                         .is_some_and(|rest| rest.iter().all(is_line_end));
                     return if nothing && blank {
-                        Found::End
+                        RowResult::End
                     } else {
-                        Found::Open
+                        RowResult::Open
                     };
                 }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => {
                     if self.record.bytes.len() >= LONGEST {
-                        return Found::TooLong;
+                        return RowResult::TooLong;
                     }
                     let more = (self.record.bytes.len() * 2).max(256);
                     self.record.bytes.resize(more, 0);
@@ -143,7 +143,7 @@ impl RecordReader {
                     let more = (self.record.ends.len() * 2).max(16);
                     self.record.ends.resize(more, 0);
                 }
-                ReadRecordResult::End => return Found::End,
+                ReadRecordResult::End => return RowResult::End,
             }
         }
     }
@@ -177,17 +177,17 @@ impl Splitter {
         });
         let result = work(&mut reader);
         // A reader with a large buffer is dropped.
-        if reader.record.bytes.len() <= KEPT {
+        if reader.record.bytes.len() <= MAX_POOLED_BYTES {
             idle().push(reader);
         }
         result
     }
     /// Returns the error for the row at offset `at`.
-    pub(super) fn refused(&self, text: &[u8], at: usize, found: &Found) -> FormatError {
+    pub(super) fn row_error(&self, text: &[u8], at: usize, found: &RowResult) -> FormatError {
         let lines = line_ends(text.get(..at).unwrap_or_default());
         let place = self.place.clone().line(lines as u64 + 1);
         match found {
-            Found::TooLong => FormatError::new(
+            RowResult::TooLong => FormatError::new(
                 Fault::TooLarge,
                 place,
                 say!(
@@ -218,53 +218,53 @@ pub(super) fn past_line_ends(text: &[u8], at: usize) -> usize {
 
 /// Results of a scan over rows.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ScanStats {
     pub(super) kinds: Vec<Kinds>,
     /// Number of rows with more fields than columns.
     pub(super) too_wide: usize,
 }
 
-impl Split for Splitter {
-    type Seen = Seen;
+impl RowSplitter for Splitter {
+    type ScanStats = ScanStats;
 
-    fn guess(&self, text: &[u8], at: usize) -> usize {
+    fn guess_row_start(&self, text: &[u8], at: usize) -> usize {
         let before = at.saturating_sub(1);
         let rest = text.get(before..).unwrap_or_default();
         let end = memchr::memchr2(b'\n', b'\r', rest);
         end.map_or(text.len(), |end| past_line_ends(text, before + end))
     }
 
-    fn walk(
+    fn scan(
         &self,
         text: &[u8],
         begin: usize,
         end: usize,
-        patience: usize,
-    ) -> Result<Option<Walked<Seen>>, FormatError> {
-        self.with_reader(|reader| self.walk_with(reader, text, begin..end, patience))
+        max_overrun: usize,
+    ) -> Result<Option<ScanResult<ScanStats>>, FormatError> {
+        self.with_reader(|reader| self.scan_with(reader, text, begin..end, max_overrun))
     }
 }
 
 impl Splitter {
-    fn walk_with(
+    fn scan_with(
         &self,
         reader: &mut RecordReader,
         text: &[u8],
         range: Range<usize>,
-        patience: usize,
-    ) -> Result<Option<Walked<Seen>>, FormatError> {
+        max_overrun: usize,
+    ) -> Result<Option<ScanResult<ScanStats>>, FormatError> {
         let Range { start: begin, end } = range;
-        let mut seen = Seen {
+        let mut stats = ScanStats {
             kinds: vec![Kinds::default(); self.columns],
             too_wide: 0,
         };
         let (mut at, mut rows, mut begins) = (begin, 0, Vec::new());
-        let reach = end.saturating_add(patience).min(text.len());
+        let reach = end.saturating_add(max_overrun).min(text.len());
         // A row that ends at `reach` may be truncated.
         let within = text.get(..reach).unwrap_or(text);
         while at < end {
             match reader.read(within, at) {
-                Found::Row(next) => {
+                RowResult::Row(next) => {
                     if next >= reach && reach < text.len() {
                         return Ok(None);
                     }
@@ -273,31 +273,31 @@ impl Splitter {
                     }
                     rows += 1;
                     let record = &reader.record;
-                    let mut kinds = seen.kinds.iter_mut();
+                    let mut kinds = stats.kinds.iter_mut();
                     for (kinds, field) in kinds.by_ref().zip(record.fields()) {
-                        kinds.see(field);
+                        kinds.add(field);
                     }
                     if record.len() != self.columns {
-                        seen.too_wide += usize::from(record.len() > self.columns);
-                        let absent = seen.kinds.iter_mut().skip(record.len());
-                        absent.for_each(Kinds::see_missing);
+                        stats.too_wide += usize::from(record.len() > self.columns);
+                        let absent = stats.kinds.iter_mut().skip(record.len());
+                        absent.for_each(Kinds::add_missing);
                     }
                     at = next;
                 }
-                Found::Blank(next) => at = next,
-                Found::End => break,
-                Found::Open | Found::TooLong if reach < text.len() => return Ok(None),
-                found @ (Found::Open | Found::TooLong) => {
-                    return Err(self.refused(text, at, &found));
+                RowResult::Blank(next) => at = next,
+                RowResult::End => break,
+                RowResult::Open | RowResult::TooLong if reach < text.len() => return Ok(None),
+                found @ (RowResult::Open | RowResult::TooLong) => {
+                    return Err(self.row_error(text, at, &found));
                 }
             }
         }
-        Ok(Some(Walked {
+        Ok(Some(ScanResult {
             next: at,
             rows,
             begins,
             lines: line_ends(text.get(begin..at).unwrap_or_default()),
-            seen,
+            stats,
         }))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Json, JsonError, Wrong};
+use super::{Json, JsonError, JsonErrorKind};
 use crate::cell::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,12 +74,12 @@ impl<'a> Json<'a> {
             return Ok(*value);
         }
         if rest.is_empty() || WORDS.iter().any(|(word, _)| word.starts_with(rest)) {
-            return Err(Wrong::Truncated.at(self.text.len()));
+            return Err(JsonErrorKind::Truncated.at(self.text.len()));
         }
         match number(rest) {
             Some((len, number)) => {
                 let Ok(number) = number else {
-                    return Err(Wrong::Large.at(self.at));
+                    return Err(JsonErrorKind::Large.at(self.at));
                 };
                 self.at += len;
                 Ok(Scalar::Number(number))
@@ -87,9 +87,9 @@ impl<'a> Json<'a> {
             None => {
                 let before = self.text.get(..self.at).unwrap_or_default().trim_end();
                 self.fault(match rest.first() {
-                    Some(b'\'') => Wrong::Quote,
-                    Some(b']' | b'}') if before.ends_with(',') => Wrong::TrailingComma,
-                    _ => Wrong::Value,
+                    Some(b'\'') => JsonErrorKind::Quote,
+                    Some(b']' | b'}') if before.ends_with(',') => JsonErrorKind::TrailingComma,
+                    _ => JsonErrorKind::Value,
                 })
             }
         }
@@ -127,13 +127,13 @@ impl<'a> Json<'a> {
                         {
                             6
                         }
-                        _ => return Err(Wrong::Escape.at(at)),
+                        _ => return Err(JsonErrorKind::Escape.at(at)),
                     };
                     at += len;
                 }
-                Some(byte) if *byte < 0x20 => return Err(Wrong::Control.at(at)),
+                Some(byte) if *byte < 0x20 => return Err(JsonErrorKind::Control.at(at)),
                 Some(_) => at += 1,
-                None => return Err(Wrong::Open.at(self.at)),
+                None => return Err(JsonErrorKind::Open.at(self.at)),
             }
         }
         self.at = at + 1;
@@ -146,7 +146,7 @@ impl<'a> Json<'a> {
     /// If the next value is no string or is damaged.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         if self.peek() != Some(b'"') {
-            return self.fault(Wrong::Value);
+            return self.fault(JsonErrorKind::Value);
         }
         let start = self.at + 1;
         let raw = self.raw_string()?;
@@ -155,7 +155,7 @@ impl<'a> Json<'a> {
         }
         unescaped(raw)
             .map(Cow::Owned)
-            .map_err(|at| Wrong::Surrogate.at(start + at))
+            .map_err(|at| JsonErrorKind::Surrogate.at(start + at))
     }
 }
 

@@ -1,11 +1,11 @@
 use super::*;
 use crate::cell::{Cell, fields};
 
-fn wrong(text: &str) -> Wrong {
+fn wrong(text: &str) -> JsonErrorKind {
     let error = parse(text.as_bytes()).unwrap_err();
     assert!(error.at <= text.len(), "{text}: {error:?}");
     assert!(!error.reason().is_empty() && !error.remedy().is_empty());
-    error.wrong
+    error.kind
 }
 
 #[test]
@@ -30,16 +30,16 @@ fn json_numbers_parse_like_in_python() {
     assert!(matches!(read("-0.0"), Cell::Float(zero) if zero.is_sign_negative()));
     assert_eq!(
         wrong("170141183460469231731687303715884105728"),
-        Wrong::Large
+        JsonErrorKind::Large
     );
     for (text, expected) in [
-        ("01", Wrong::Extra),
-        ("1.", Wrong::Extra),
-        ("[1.]", Wrong::Comma),
-        (".5", Wrong::Value),
-        ("+1", Wrong::Value),
-        ("nan", Wrong::Value),
-        ("--1", Wrong::Value),
+        ("01", JsonErrorKind::Extra),
+        ("1.", JsonErrorKind::Extra),
+        ("[1.]", JsonErrorKind::Comma),
+        (".5", JsonErrorKind::Value),
+        ("+1", JsonErrorKind::Value),
+        ("nan", JsonErrorKind::Value),
+        ("--1", JsonErrorKind::Value),
     ] {
         assert_eq!(wrong(text), expected, "{text}");
     }
@@ -56,35 +56,38 @@ fn json_strings_parse_like_in_python() {
         r#""\ud83dx""#,
         r#""\ud83d\u0041""#,
     ] {
-        assert_eq!(wrong(text), Wrong::Surrogate, "{text}");
+        assert_eq!(wrong(text), JsonErrorKind::Surrogate, "{text}");
     }
-    assert_eq!(wrong("\"\t\""), Wrong::Control);
-    assert_eq!(wrong(r#""\x41""#), Wrong::Escape);
-    assert_eq!(wrong(r#""\u12g4""#), Wrong::Escape);
-    assert_eq!(wrong("\"abc"), Wrong::Open);
-    assert_eq!(parse(b"\"\xff\"").unwrap_err(), Wrong::Encoding.at(1));
+    assert_eq!(wrong("\"\t\""), JsonErrorKind::Control);
+    assert_eq!(wrong(r#""\x41""#), JsonErrorKind::Escape);
+    assert_eq!(wrong(r#""\u12g4""#), JsonErrorKind::Escape);
+    assert_eq!(wrong("\"abc"), JsonErrorKind::Open);
+    assert_eq!(
+        parse(b"\"\xff\"").unwrap_err(),
+        JsonErrorKind::Encoding.at(1)
+    );
 }
 
 #[test]
 fn json_errors_have_a_kind_and_a_position() {
     for (text, expected) in [
-        ("", Wrong::Truncated),
-        ("{\"a\": 1", Wrong::Truncated),
-        ("[1,", Wrong::Truncated),
-        ("tru", Wrong::Truncated),
-        ("[1,]", Wrong::TrailingComma),
-        ("{\"a\": 1,}", Wrong::Key),
-        ("{'a': 1}", Wrong::Key),
-        ("['a']", Wrong::Quote),
-        ("[1 2]", Wrong::Comma),
-        ("{\"a\" 1}", Wrong::Colon),
-        ("1 2", Wrong::Extra),
-        ("True", Wrong::Value),
+        ("", JsonErrorKind::Truncated),
+        ("{\"a\": 1", JsonErrorKind::Truncated),
+        ("[1,", JsonErrorKind::Truncated),
+        ("tru", JsonErrorKind::Truncated),
+        ("[1,]", JsonErrorKind::TrailingComma),
+        ("{\"a\": 1,}", JsonErrorKind::Key),
+        ("{'a': 1}", JsonErrorKind::Key),
+        ("['a']", JsonErrorKind::Quote),
+        ("[1 2]", JsonErrorKind::Comma),
+        ("{\"a\" 1}", JsonErrorKind::Colon),
+        ("1 2", JsonErrorKind::Extra),
+        ("True", JsonErrorKind::Value),
     ] {
         assert_eq!(wrong(text), expected, "{text}");
     }
-    assert_eq!(parse(b"[1, x]").unwrap_err(), Wrong::Value.at(4));
-    assert_eq!(wrong(&"[".repeat(100_000)), Wrong::Deep);
+    assert_eq!(parse(b"[1, x]").unwrap_err(), JsonErrorKind::Value.at(4));
+    assert_eq!(wrong(&"[".repeat(100_000)), JsonErrorKind::Deep);
     assert!(parse(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes()).is_ok());
 }
 

@@ -240,7 +240,7 @@ impl Pages {
 }
 
 impl Page<'_> {
-    fn beyond(&self) -> FormatError {
+    fn past_end_error(&self) -> FormatError {
         self.pages.damaged(
             self.number,
             say!("an entry of a page is beyond the page's end"),
@@ -266,13 +266,13 @@ impl Page<'_> {
         let at = at
             .map(|at| at as usize)
             .filter(|at| *at >= HEAD + 2 * count);
-        at.ok_or_else(|| self.beyond())
+        at.ok_or_else(|| self.past_end_error())
     }
 
     /// Reads an entry.
     pub(super) fn node(&self, entry: usize) -> Result<Node, FormatError> {
         let at = self.entry(entry)?;
-        self.read(at).ok_or_else(|| self.beyond())
+        self.read(at).ok_or_else(|| self.past_end_error())
     }
 
     fn read(&self, at: usize) -> Option<Node> {

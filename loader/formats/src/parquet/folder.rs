@@ -17,7 +17,7 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// A file and the partitions in its `key=value` folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PartitionedFile {
     pub(super) path: PathBuf,
     pub(super) partitions: Vec<(String, Option<String>)>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Found {
 /// Files of a table.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<PartitionedFile>,
     /// Files that are not Parquet.
     others: Vec<PathBuf>,
 }
@@ -43,7 +43,7 @@ impl Listing {
             } else {
                 // A single file is a table without partitions, as in pyarrow.
                 let folders = path.parent().filter(|_| paths.len() > 1);
-                all.files.push(Found {
+                all.files.push(PartitionedFile {
                     path: path.clone(),
                     partitions: folders.map(partitions).unwrap_or_default(),
                 });
@@ -64,7 +64,7 @@ impl Listing {
             let below = path.strip_prefix(folder).unwrap_or(&path);
             let partitions = below.parent().map(partitions).unwrap_or_default();
             if is_parquet(&path) {
-                self.files.push(Found { path, partitions });
+                self.files.push(PartitionedFile { path, partitions });
             } else {
                 self.others.push(path);
             }

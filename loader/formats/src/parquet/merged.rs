@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema};
 use loadscope_words::say;
 
 use super::cast::{cast, fits};
-use super::folder::Found;
+use super::folder::PartitionedFile;
 use crate::error::{Fault, FormatError, Place};
 
 /// Columns of the table.
@@ -40,7 +40,11 @@ impl Merged {
     ///
     /// # Errors
     /// If a partition has the name of a column, or no value.
-    pub(super) fn new(first: &Schema, files: &[Found], place: &Place) -> Result<Self, FormatError> {
+    pub(super) fn new(
+        first: &Schema,
+        files: &[PartitionedFile],
+        place: &Place,
+    ) -> Result<Self, FormatError> {
         let mut keys: Vec<&str> = Vec::new();
         for (key, _) in files.iter().flat_map(|file| &file.partitions) {
             if !keys.contains(&key.as_str()) {
@@ -91,7 +95,7 @@ impl Merged {
     pub(super) fn sources(
         &self,
         schema: &Schema,
-        file: &Found,
+        file: &PartitionedFile,
         place: &Place,
     ) -> Result<(Vec<Source>, BTreeSet<String>), FormatError> {
         let mut sources = Vec::with_capacity(self.schema.fields().len());

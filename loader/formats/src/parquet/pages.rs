@@ -7,7 +7,7 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::error::{Fault, FormatError, Place};
 
 /// Decompressed size up to which a page is accepted at any compression ratio, bytes.
-const BELIEVED: u64 = 64 << 20;
+const MAX_UNCHECKED: u64 = 64 << 20;
 
 /// Maximum decompressed size for codecs without a known ratio, bytes.
 const MOST: u64 = 1 << 30;
@@ -76,7 +76,7 @@ fn most(compression: Compression, packed: u64) -> u64 {
         Compression::GZIP(_) => 1032,
         _ => return MOST,
     };
-    packed.saturating_mul(ratio).max(BELIEVED)
+    packed.saturating_mul(ratio).max(MAX_UNCHECKED)
 }
 
 /// Parser of Thrift's compact protocol, sufficient to skip a header.

@@ -78,13 +78,13 @@ impl ParquetFile {
                 .map(|column| size(column.uncompressed_size()))
                 .sum::<Option<u64>>();
             let (Some(rows), Some(whole)) = (size(about.num_rows()), whole) else {
-                return Err(self.absurd(group));
+                return Err(self.invalid_row_group(group));
             };
             bytes = bytes.saturating_add(whole);
             let each = (whole / rows.max(1)).max(1);
             let step = (PART / each).clamp(1, MOST_ROWS);
             if rows / step >= MOST_PARTS {
-                return Err(self.absurd(group));
+                return Err(self.invalid_row_group(group));
             }
             let mut begin = 0;
             while begin < rows {
@@ -102,7 +102,7 @@ impl ParquetFile {
         Ok(bytes)
     }
 
-    fn absurd(&self, group: usize) -> FormatError {
+    fn invalid_row_group(&self, group: usize) -> FormatError {
         FormatError::new(
             Fault::Damaged,
             self.place.clone(),

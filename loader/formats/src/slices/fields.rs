@@ -101,7 +101,7 @@ impl Fields {
         let len = first.len;
         if let Some(other) = fields.iter().find(|field| field.len != len) {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 place.clone(),
                 say!(
                     "'{}' has {len} entries and '{}' has {}, but all arrays of a dataset must have the same length",

@@ -12,7 +12,7 @@ use tokio_postgres::config::{Host, SslMode};
 use crate::error::{Fault, FormatError, Place};
 
 /// Passwords from URLs in this process, by the URLs without them.
-static GIVEN: LazyLock<Mutex<HashMap<String, Password>>> = LazyLock::new(Mutex::default);
+static PASSWORDS: LazyLock<Mutex<HashMap<String, Password>>> = LazyLock::new(Mutex::default);
 
 /// A password. `Debug` hides it, and only the server receives it.
 #[derive(Clone)]
@@ -29,11 +29,11 @@ impl fmt::Debug for Password {
 ///
 /// # Errors
 /// If the text begins like a server URL but is invalid. The error contains no part of the password.
-pub fn keep_password(url: &str) -> Result<String, FormatError> {
+pub fn store_password(url: &str) -> Result<String, FormatError> {
     let Some((bare, password)) = split_password(url)? else {
         return Ok(url.to_owned());
     };
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut given = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
     given.insert(bare.clone(), password);
     Ok(bare)
 }
@@ -58,7 +58,7 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
     });
     if in_query {
         return Err(FormatError::new(
-            Fault::Asked,
+            Fault::InvalidOption,
             Place::named(say!("the URL of the server")),
             say!("it has a password after the question mark"),
             say!("Write postgresql://user:password@host:port/database, or set PGPASSWORD"),
@@ -79,7 +79,7 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
 /// Returns a separate error, because the library's messages may quote the URL.
 fn unreadable() -> FormatError {
     FormatError::new(
-        Fault::Asked,
+        Fault::InvalidOption,
         Place::named(say!("the URL of the server")),
         say!("it cannot be read"),
         say!(
@@ -99,7 +99,7 @@ impl Address {
     /// Timeout of a connection.
     const CONNECT: Duration = Duration::from_secs(10);
 
-    /// Parses `postgresql://user:password@host:port/db`. Without a password, it uses the one that [`keep_password`] stored for this URL,
+    /// Parses `postgresql://user:password@host:port/db`. Without a password, it uses the one that [`store_password`] stored for this URL,
     /// or the environment variable `PGPASSWORD`.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Address {
         };
         let mut config: Config = bare.parse().map_err(|_| unreadable())?;
         let kept = || {
-            let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+            let given = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
             given.get(&bare).cloned()
         };
         let variable = || Some(Password(std::env::var("PGPASSWORD").ok()?.into_bytes()));
@@ -124,7 +124,7 @@ impl Address {
         let shown = shown(&config);
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 Place::named(shown),
                 say!("it names no host"),
                 say!("Write postgresql://user@host:port/database"),
@@ -132,7 +132,7 @@ impl Address {
         }
         if config.get_ssl_mode() == SslMode::Require {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 Place::named(shown),
                 say!("encrypted connections are not supported"),
                 say!("Remove sslmode, or forward the port with ssh -L"),
@@ -188,7 +188,7 @@ mod tests {
 
     fn texts(url: &str) -> Vec<String> {
         let parsed = Address::parse(url);
-        let mut texts = vec![format!("{parsed:?}"), format!("{:?}", keep_password(url))];
+        let mut texts = vec![format!("{parsed:?}"), format!("{:?}", store_password(url))];
         match parsed {
             Ok(address) => texts.extend([
                 address.to_string(),
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn a_stored_password_is_found_by_its_address() {
-        let bare = keep_password("postgresql://bob:hun%40ter2@db:5433/shop").unwrap();
+        let bare = store_password("postgresql://bob:hun%40ter2@db:5433/shop").unwrap();
         assert_eq!(bare, "postgresql://bob@db:5433/shop");
         let address = Address::parse(&bare).unwrap();
         assert_eq!(address.config().get_password(), Some(&b"hun@ter2"[..]));
         assert_eq!(address.to_string(), "postgresql://bob@db:5433/shop");
-        assert_eq!(keep_password("sqlite:a@b:c").unwrap(), "sqlite:a@b:c");
+        assert_eq!(store_password("sqlite:a@b:c").unwrap(), "sqlite:a@b:c");
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Raw<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     /// Value that is already a cell: null, bool, list or document.
-    Made(Cell),
+    Cell(Cell),
 }
 
 /// Columns of a query.
@@ -52,7 +52,7 @@ impl Columns {
         for (at, name) in names.iter().enumerate() {
             if names.iter().skip(at + 1).any(|other| other == name) {
                 return Err(FormatError::new(
-                    Fault::Asked,
+                    Fault::InvalidOption,
                     place().key(name),
                     say!("the query has two columns of this name"),
                     say!("Give one of them another name: SELECT … AS name"),
@@ -70,7 +70,10 @@ impl Columns {
                 return Err(FormatError::new(
                     Fault::NoSuchKey,
                     place().key(column),
-                    say!("the query has no such column; it has {}", listed(names)),
+                    say!(
+                        "the query has no such column; it has {}",
+                        format_names(names)
+                    ),
                     say!("Write one of these columns in {option}="),
                 ));
             }
@@ -153,7 +156,7 @@ impl Columns {
                 origin: say!("column {name} of row {row} of {}", self.source).into(),
                 mode: PictureMode::Colour,
             }),
-            (Role::Image, Raw::Made(Cell::Null)) => {
+            (Role::Image, Raw::Cell(Cell::Null)) => {
                 return Err(say!("the image is null").to_owned());
             }
             (Role::Image, _) => {
@@ -179,13 +182,13 @@ impl Columns {
             (_, Raw::Float(number)) => Cell::Float(number),
             (_, Raw::Text(text)) => text.into(),
             (_, Raw::Bytes(bytes)) => Cell::Bytes(bytes.to_vec().into()),
-            (_, Raw::Made(cell)) => cell,
+            (_, Raw::Cell(cell)) => cell,
         })
     }
 }
 
 /// Formats the first names for a message.
-fn listed(names: &[String]) -> String {
+fn format_names(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let mut shown = names
         .iter()

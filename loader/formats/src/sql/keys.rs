@@ -60,7 +60,7 @@ impl Keys {
 }
 
 /// Keys and labels during reading.
-pub(super) struct Reading {
+pub(super) struct KeysBuilder {
     place: Place,
     keys: Keys,
     bytes: usize,
@@ -71,7 +71,7 @@ pub(super) struct Reading {
 }
 
 /// Keys and labels after reading.
-pub(super) struct Read {
+pub(super) struct LoadedKeys {
     pub(super) keys: Keys,
     /// Class of each row.
     pub(super) labels: Option<Vec<u32>>,
@@ -79,7 +79,7 @@ pub(super) struct Read {
     pub(super) classes: Vec<String>,
 }
 
-impl Reading {
+impl KeysBuilder {
     /// Creates an empty list. `source` is the database, `index` the key column and `label` the class column.
     pub(super) fn new(source: &str, index: &str, label: Option<&str>) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Reading {
                 self.bytes += key.len() + size_of::<Box<str>>();
                 keys.push((*key).into());
             }
-            (_, Raw::Made(Cell::Null)) => {
+            (_, Raw::Cell(Cell::Null)) => {
                 return Err(self.fail(
                     Fault::WrongType,
                     say!("a key is null"),
@@ -171,7 +171,7 @@ impl Reading {
     ///
     /// # Errors
     /// If there are none, or two rows have the same key.
-    pub(super) fn finish(mut self) -> Result<Read, FormatError> {
+    pub(super) fn finish(mut self) -> Result<LoadedKeys, FormatError> {
         let rows = self.keys.len();
         if rows == 0 {
             let place = Place {
@@ -185,9 +185,9 @@ impl Reading {
                 say!("Check the table and the conditions of the query"),
             ));
         }
-        if let Some(twice) = self.twice() {
+        if let Some(twice) = self.duplicate_key() {
             return Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 self.place,
                 say!("two rows have the key {twice}"),
                 say!("Choose a column for index= whose values differ from each other"),
@@ -214,7 +214,7 @@ impl Reading {
             }
             _ => (None, Vec::new()),
         };
-        Ok(Read {
+        Ok(LoadedKeys {
             keys: self.keys,
             labels,
             classes,
@@ -222,7 +222,7 @@ impl Reading {
     }
 
     /// Returns a repeated key.
-    fn twice(&self) -> Option<String> {
+    fn duplicate_key(&self) -> Option<String> {
         fn find<T: Ord>(keys: &[T]) -> Option<&T> {
             if keys.is_sorted_by(|a, b| a < b) {
                 return None;

@@ -1,8 +1,8 @@
 //! PostgreSQL servers.
 
 mod column;
+mod connection;
 mod keyed;
-mod link;
 mod selection;
 mod streamed;
 mod value;

@@ -13,11 +13,11 @@ use super::order::Order;
 use super::{MOST_BYTES, input};
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
+use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
 use crate::json;
 use crate::npy;
-use crate::unpacked;
 
 /// Decoding of a sample's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
             json::Number::Int(number).into()
         }
         "json" | "jsn" => {
-            let text = unpacked::utf8(bytes.into(), &Place::default());
+            let text = decompress::utf8(bytes.into(), &Place::default());
             let text = text.map_err(|e| damaged(e.reason))?;
             json::parse(&text).map_err(|e| {
                 let (line, column) = line_and_column(&text, e.at);

@@ -13,7 +13,7 @@ use crate::error::{Fault, FormatError};
 /// Size of a read, bytes.
 const BUFFER: usize = 1 << 18;
 /// Maximum initial buffer for a file of a compressed archive, bytes.
-const BELIEVED: u64 = 1 << 20;
+const MAX_PREALLOCATED: u64 = 1 << 20;
 
 enum Source {
     Plain(BufReader<File>),
@@ -84,7 +84,7 @@ impl Input {
     pub(super) fn take(&mut self, size: u64) -> io::Result<Vec<u8>> {
         let left = self
             .len
-            .map_or(BELIEVED, |len| len.saturating_sub(self.position));
+            .map_or(MAX_PREALLOCATED, |len| len.saturating_sub(self.position));
         let mut bytes = Vec::with_capacity(usize::try_from(size.min(left)).unwrap_or_default());
         match &mut self.source {
             Source::Plain(plain) => plain.take(size).read_to_end(&mut bytes)?,

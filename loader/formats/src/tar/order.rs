@@ -10,7 +10,7 @@ use super::Archive;
 use super::key::{base_plus_ext, is_meta};
 
 /// Number of files that [`early_split`] examines.
-const LOOK: usize = 2000;
+const MAX_EXAMINED: usize = 2000;
 
 /// Order of an archive's files. It is examined only when a sample lacks a file.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Order {
 fn split_sample(path: &Path, most: usize) -> Option<String> {
     let mut archive = Archive::open(path).ok()?;
     let hash = RandomState::new();
-    let seen = RefCell::new(Seen::default());
+    let seen = RefCell::new(SplitSearch::default());
     // An accepted file ends the scan with an error, because it exceeds the room of 0 bytes.
     let walked = archive.next(0, |name| {
         let mut seen = seen.borrow_mut();
@@ -62,11 +62,11 @@ fn split_sample(path: &Path, most: usize) -> Option<String> {
 /// Returns a split sample among the first files. Returns `None` for a compressed archive, because skipping is slow there.
 pub(crate) fn early_split(path: &Path) -> Option<String> {
     let is_plain = Archive::open(path).ok()?.input.is_plain();
-    is_plain.then(|| split_sample(path, LOOK)).flatten()
+    is_plain.then(|| split_sample(path, MAX_EXAMINED)).flatten()
 }
 
 #[derive(Default)]
-struct Seen {
+struct SplitSearch {
     files: usize,
     keys: HashSet<u64>,
     current: Option<String>,

@@ -5,8 +5,8 @@ use std::path::Path;
 use loadscope_words::say;
 
 use super::codepages::PAGES;
+use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
-use crate::unpacked;
 
 /// Length of the start that contains the declaration, bytes.
 const NEAR: usize = 200;
@@ -21,7 +21,7 @@ pub(super) fn utf8(text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
         || text.starts_with(b"<\0")
         || text.starts_with(b"\0<");
     if is_wide {
-        return unpacked::utf8(text.into(), &Place::file(path)).map(|text| text.to_vec());
+        return decompress::utf8(text.into(), &Place::file(path)).map(|text| text.to_vec());
     }
     let Some(name) = declared(&text) else {
         return checked(text, path);
@@ -71,7 +71,7 @@ fn declared(text: &[u8]) -> Option<String> {
 
 fn checked(mut text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
     if let Err(e) = std::str::from_utf8(&text) {
-        return Err(foreign(&text, path, e.valid_up_to()));
+        return Err(encoding_error(&text, path, e.valid_up_to()));
     }
     if text.starts_with(b"\xef\xbb\xbf") {
         text.drain(..3);
@@ -92,12 +92,12 @@ fn mapped(
         } else {
             upper(*byte)
         };
-        out.push(character.ok_or_else(|| foreign(text, path, at))?);
+        out.push(character.ok_or_else(|| encoding_error(text, path, at))?);
     }
     Ok(out.into_bytes())
 }
 
-fn foreign(text: &[u8], path: &Path, at: usize) -> FormatError {
+fn encoding_error(text: &[u8], path: &Path, at: usize) -> FormatError {
     let (line, column) = crate::file::line_and_column(text, at);
     let mut error = wrong(
         path,

@@ -33,7 +33,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             .find(|path| is_root(path))
             .or(itself)
             .ok_or_else(|| {
-                lost(
+                not_found_error(
                     dir,
                     &say!("it contains no folder VOC{year} with Annotations"),
                 )
@@ -51,14 +51,17 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
     found.sort();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(lost(dir, say!("it contains no folder Annotations"))),
+        [] => Err(not_found_error(
+            dir,
+            say!("it contains no folder Annotations"),
+        )),
         several => {
             let names = several.iter().filter_map(|path| path.file_name());
             let names: Vec<_> = names
                 .map(|name| name.to_string_lossy().into_owned())
                 .collect();
             Err(FormatError::new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 Place::file(dir),
                 say!("it contains {}", names.join(", ")),
                 say!("Choose one with year=…, or give the folder itself"),
@@ -67,7 +70,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
     }
 }
 
-fn lost(dir: &Path, reason: &str) -> FormatError {
+fn not_found_error(dir: &Path, reason: &str) -> FormatError {
     FormatError::new(
         Fault::Missing,
         Place::file(dir),
@@ -124,7 +127,7 @@ pub(super) fn names(
             say!("Write the names of the images there, one per line"),
         )
     })?;
-    let names = listed(text);
+    let names = parse_names(text);
     if names.is_empty() {
         return Err(FormatError::new(
             Fault::Damaged,
@@ -138,7 +141,7 @@ pub(super) fn names(
 
 /// Returns the names in a list. A list of a class (`cat_train.txt`) has a flag after each name: 1 (present), 0 (only difficult objects) or
 /// -1 (absent).
-fn listed(text: &str) -> Vec<String> {
+fn parse_names(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
@@ -208,8 +211,8 @@ mod tests {
 
     #[test]
     fn class_lists_skip_images_without_the_class() {
-        assert_eq!(listed("a\n\n b \nc 1\n"), ["a", "b", "c 1"]);
-        assert_eq!(listed("a  1\nb -1\nc  0\n"), ["a", "c"]);
-        assert_eq!(listed("\n"), [] as [&str; 0]);
+        assert_eq!(parse_names("a\n\n b \nc 1\n"), ["a", "b", "c 1"]);
+        assert_eq!(parse_names("a  1\nb -1\nc  0\n"), ["a", "c"]);
+        assert_eq!(parse_names("\n"), [] as [&str; 0]);
     }
 }

@@ -14,7 +14,7 @@ use crate::tar::{Sample, Samples};
 /// Returns the archives of a pattern. All of them exist.
 pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     let asked = |reason: String, remedy: &str| {
-        FormatError::new(Fault::Asked, Place::named(urls), reason, remedy)
+        FormatError::new(Fault::InvalidOption, Place::named(urls), reason, remedy)
     };
     let mut shards = Vec::new();
     for pattern in urls.split("::") {

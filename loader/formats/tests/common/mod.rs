@@ -7,7 +7,7 @@ pub mod plain;
 
 use std::path::{Path, PathBuf};
 
-use loadscope_formats::arrow::Saved;
+use loadscope_formats::arrow::SavedDataset;
 use loadscope_formats::audio::Sounds;
 use loadscope_formats::coco::{self, Coco};
 use loadscope_formats::csv::Csv;
@@ -66,7 +66,7 @@ pub fn open(
     Ok(match format {
         "npy" => Box::new(Npy::open(path, window)?),
         "npz" => Box::new(Npz::open(path, &options.names)?),
-        "arrow" => Box::new(Saved::open(path)?),
+        "arrow" => Box::new(SavedDataset::open(path)?),
         "audio" => Box::new(Sounds::open(path)?),
         "parquet" => Box::new(Parquet::open(paths)?),
         "text" => Box::new(Text::open(path, options.vocabulary.as_deref())?),

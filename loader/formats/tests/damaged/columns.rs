@@ -173,7 +173,7 @@ fn damaged_arrow_files_never_panic() {
 fn damaged_saved_datasets_are_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = |name: &str, bytes: &[u8]| crate::common::write(&dir.path().join(name), bytes);
-    let says = || match loadscope_formats::arrow::Saved::open(dir.path()) {
+    let says = || match loadscope_formats::arrow::SavedDataset::open(dir.path()) {
         Ok(data) => format!("{} rows", loadscope_formats::Rows::len(&data)),
         Err(error) => error.to_string(),
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, Float32Array, Int32Array, ListArray, RecordBatch, StringArray, types::Int16Type,
 };
-use loadscope_formats::arrow::Saved;
+use loadscope_formats::arrow::SavedDataset;
 use loadscope_formats::audio::Sounds;
 use loadscope_formats::parquet::Parquet;
 use loadscope_formats::text::Text;
@@ -95,7 +95,7 @@ fn arrow_streams_are_read_as_rows() {
     writer.write(&batch.slice(1, 1)).expect("memory");
     let whole = writer.into_inner().expect("memory");
     write(&path, &whole);
-    let data = Saved::open(&path).expect("a stream");
+    let data = SavedDataset::open(&path).expect("a stream");
     let [first, second] = expected();
     let rows: Vec<Cell> = (0..3).map(|at| row(&data, at).expect("a row")).collect();
     assert_eq!(rows, [first, second.clone(), second]);
@@ -105,7 +105,7 @@ fn arrow_streams_are_read_as_rows() {
     );
     // Without an end mark, the file may be truncated, and a note reports it.
     write(&path, &whole[..whole.len() - 8]);
-    let data = Saved::open(&path).expect("a stream");
+    let data = SavedDataset::open(&path).expect("a stream");
     assert!(
         data.notes()[0].contains("no end mark"),
         "{:?}",

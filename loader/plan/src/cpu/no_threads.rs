@@ -6,6 +6,6 @@ pub fn processors() -> usize {
 }
 
 /// Calls `work` once.
-pub(crate) fn together(_most: usize, work: impl Fn() + Sync) {
+pub(crate) fn run_in_parallel(_most: usize, work: impl Fn() + Sync) {
     work();
 }

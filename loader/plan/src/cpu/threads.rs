@@ -6,7 +6,7 @@ pub fn processors() -> usize {
 }
 
 /// Calls `work` on this thread and on helpers, one call per processor and at most `most`, and waits for all of them.
-pub(crate) fn together(most: usize, work: impl Fn() + Sync) {
+pub(crate) fn run_in_parallel(most: usize, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..processors().min(most) {
             // Without a helper the work only takes longer.

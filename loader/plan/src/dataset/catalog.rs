@@ -7,7 +7,7 @@ use loadscope_words::say;
 
 use super::DatasetSpec;
 use crate::error::LoaderError;
-use crate::plan::{Needed, SampleTable};
+use crate::plan::{RequiredColumn, SampleTable};
 
 /// Number of handwritten digits that the embedded engine contains.
 pub const DIGITS: usize = 1797;
@@ -39,30 +39,30 @@ pub trait Catalog {
         &self,
         spec: &DatasetSpec,
         image_size: u32,
-        needed: &Needed,
+        needed: &RequiredColumn,
     ) -> Result<SampleTable, LoaderError> {
         let entry = self.look_up(spec, image_size)?;
         let labels: Option<Arc<[u32]>> = entry.labels.map(Into::into);
         let table = SampleTable::of_len(entry.len.unwrap_or_default());
         Ok(match needed {
-            Needed::Classes => SampleTable {
+            RequiredColumn::Classes => SampleTable {
                 classes: labels,
                 ..table
             },
-            Needed::Groups(column) if column == Needed::LABEL => SampleTable {
+            RequiredColumn::Groups(column) if column == RequiredColumn::LABEL => SampleTable {
                 groups: labels,
                 ..table
             },
-            Needed::Groups(_) | Needed::Lengths => table,
+            RequiredColumn::Groups(_) | RequiredColumn::Lengths => table,
         })
     }
 }
 
 /// Catalog of the datasets that need no file: the synthetic ones, and the length of the digits.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MadeUp;
+pub struct SyntheticCatalog;
 
-impl Catalog for MadeUp {
+impl Catalog for SyntheticCatalog {
     fn look_up(&self, spec: &DatasetSpec, _: u32) -> Result<Entry, LoaderError> {
         let of_len = |len| Entry {
             len: Some(len),

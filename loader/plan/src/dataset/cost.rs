@@ -8,7 +8,7 @@ use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, pair, real, whole};
+use crate::keyvalue::{Key, KeySet, KeyValue, KeyValueError, ValueError, flag, pair, real, whole};
 use crate::limits;
 
 /// Maximum number of samples of a synthetic dataset.
@@ -135,7 +135,7 @@ impl CostModel {
         (z >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    fn set(&mut self, given: &Given<'_>) -> Result<(), Wrong> {
+    fn set(&mut self, given: &KeyValue<'_>) -> Result<(), ValueError> {
         let value = given.value;
         match given.key {
             "len" => self.len = whole(value, 0..=MAX_LEN)?,
@@ -145,7 +145,7 @@ impl CostModel {
                     let (index, cost) = pair(entry)?;
                     let index = whole(index, 0..=usize::MAX)?;
                     if self.slow.insert(index, millis(cost)?).is_some() {
-                        return Err(Wrong::Other(say!("sample {index} has two costs")));
+                        return Err(ValueError::Other(say!("sample {index} has two costs")));
                     }
                 }
             }
@@ -166,13 +166,13 @@ impl CostModel {
             "cpu" => self.cpu = flag(value)?,
             "seed" => self.seed = whole(value, 0..=u64::MAX)?,
             "shape" => self.shape = shape(value)?,
-            other => return Err(Wrong::Other(say!("{other} is not part of a cost"))),
+            other => return Err(ValueError::Other(say!("{other} is not part of a cost"))),
         }
         Ok(())
     }
 
     /// Refuses indices beyond the end, which would have no effect.
-    fn check_indices(&self) -> Result<(), Mistake> {
+    fn check_indices(&self) -> Result<(), KeyValueError> {
         let named = [
             ("slow", self.slow.keys().next_back()),
             ("fail", self.fail.last()),
@@ -180,7 +180,7 @@ impl CostModel {
         ];
         for (key, last) in named {
             if let Some(&index) = last.filter(|&&index| index >= self.len) {
-                return Err(Mistake::Together(say!(
+                return Err(KeyValueError::Conflict(say!(
                     "{key} names sample {index}, but with len={} the last sample is {}. Raise len, or name another sample.",
                     self.len,
                     self.len.saturating_sub(1)
@@ -208,9 +208,9 @@ impl FromStr for CostModel {
 
 impl CostModel {
     /// Returns the model with the given values applied.
-    pub(super) fn with(mut self, all: &[Given<'_>]) -> Result<Self, Mistake> {
+    pub(super) fn with(mut self, all: &[KeyValue<'_>]) -> Result<Self, KeyValueError> {
         for given in all {
-            self.set(given).map_err(|wrong| given.mistake(wrong))?;
+            self.set(given).map_err(|wrong| given.error(wrong))?;
         }
         self.check_indices()?;
         Ok(self)
@@ -277,18 +277,18 @@ impl fmt::Display for Millis {
     }
 }
 
-fn millis(text: &str) -> Result<Nanos, Wrong> {
+fn millis(text: &str) -> Result<Nanos, ValueError> {
     let ms = real(text, 0.0..=MAX_COST_MS)?;
     Ok(Nanos((ms * 1e6).round() as i64))
 }
 
-fn indices(text: &str) -> Result<Vec<usize>, Wrong> {
+fn indices(text: &str) -> Result<Vec<usize>, ValueError> {
     text.split(';')
         .map(|index| whole(index.trim(), 0..=usize::MAX))
         .collect()
 }
 
-fn shape(text: &str) -> Result<Vec<i64>, Wrong> {
+fn shape(text: &str) -> Result<Vec<i64>, ValueError> {
     let sizes: Option<Vec<i64>> = text
         .split('x')
         .map(|size| size.trim().parse().ok().filter(|&size| size > 0))
@@ -302,7 +302,7 @@ fn shape(text: &str) -> Result<Vec<i64>, Wrong> {
         Some(sizes) if sizes.len() <= 8 && bytes(&sizes).is_some_and(|b| b <= MAX_BYTES) => {
             Ok(sizes)
         }
-        _ => Err(Wrong::Other(say!(
+        _ => Err(ValueError::Other(say!(
             "'{text}' is not a shape: expected up to 8 sizes separated by x, with at most {MAX_BYTES} elements"
         ))),
     }

@@ -28,7 +28,7 @@ const CONTENTS: [(&str, &str); 6] = [
 ];
 
 /// Returns the word of the dataset that `path` most likely is, or `None` if it is unknown.
-pub fn word_of(path: &Path) -> Option<&'static str> {
+pub fn dataset_kind_of(path: &Path) -> Option<&'static str> {
     if path.is_dir() {
         let found = CONTENTS.iter().find(|(name, _)| path.join(name).exists());
         return found.map(|(_, word)| *word);
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn dataset_formats_are_recognized_by_name() {
-        let word = |name: &str| word_of(Path::new(name));
+        let word = |name: &str| dataset_kind_of(Path::new(name));
         assert_eq!(word("/a/Train.CSV"), Some("csv"));
         assert_eq!(word("a.tar.gz"), Some("tar"));
         assert_eq!(word("a.txt"), None);
@@ -53,8 +53,8 @@ mod tests {
             assert!(DataSpec::keys(word).is_some(), "{word}");
         }
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(word_of(dir.path()), None);
+        assert_eq!(dataset_kind_of(dir.path()), None);
         std::fs::create_dir(dir.path().join("Annotations")).unwrap();
-        assert_eq!(word_of(dir.path()), Some("voc"));
+        assert_eq!(dataset_kind_of(dir.path()), Some("voc"));
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{CostModel, cost};
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag};
+use crate::keyvalue::{Key, KeySet, KeyValue, KeyValueError, ValueError, flag};
 use loadscope_words::{say, text};
 
 /// Keys in addition to those of a [`CostModel`].
@@ -108,8 +108,8 @@ impl FromStr for StreamModel {
 }
 
 impl StreamModel {
-    fn of(all: &[Given<'_>]) -> Result<Self, Mistake> {
-        let together = |what: &str| Err(Mistake::Together(what.to_owned()));
+    fn of(all: &[KeyValue<'_>]) -> Result<Self, KeyValueError> {
+        let conflict = |what: &str| Err(KeyValueError::Conflict(what.to_owned()));
         let (mut sharing, mut costs) = (None, Vec::new());
         for given in all {
             let read = match given.key {
@@ -123,16 +123,16 @@ impl StreamModel {
                     continue;
                 }
             };
-            let read = read.map_err(|wrong| given.mistake(wrong))?;
+            let read = read.map_err(|wrong| given.error(wrong))?;
             if sharing.replace(read).is_some() {
-                return together(say!("shard and shards cannot be combined"));
+                return conflict(say!("shard and shards cannot be combined"));
             }
         }
         let sharing = sharing.unwrap_or_default();
         let mut base = CostModel::default();
         if let Sharing::Shards(sizes) = &sharing {
             if costs.iter().any(|given| given.key == "len") {
-                return together(say!("shards sets len. Remove len."));
+                return conflict(say!("shards sets len. Remove len."));
             }
             let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
             base.len = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
@@ -143,7 +143,7 @@ impl StreamModel {
 }
 
 /// Parses `3/8/5`.
-fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
+fn shards(text: &str) -> Result<Vec<usize>, ValueError> {
     /// Maximum number of shards. Sample numbers must not overflow.
     const MOST: usize = 1000;
     let sizes = text.split('/').map(|size| size.trim().parse());
@@ -151,7 +151,7 @@ fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
         Ok(sizes) if sizes.len() <= MOST && sizes.iter().all(|&size| size <= cost::MAX_LEN / 2) => {
             Ok(sizes)
         }
-        _ => Err(Wrong::Other(say!(
+        _ => Err(ValueError::Other(say!(
             "expected up to {MOST} whole numbers separated by /"
         ))),
     }

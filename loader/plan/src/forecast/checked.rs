@@ -4,7 +4,7 @@ use loadscope_trace::Origin;
 use loadscope_words::say;
 
 use super::recorded::REST;
-use super::{Recorded, Refusal, Setting};
+use super::{ForecastError, Recorded, Setting};
 use crate::limits;
 
 impl Recorded {
@@ -38,11 +38,11 @@ impl Recorded {
     }
 
     /// Returns the setting with values that can be simulated.
-    pub(super) fn checked(&self, setting: &Setting) -> Result<Setting, Refusal> {
+    pub(super) fn checked(&self, setting: &Setting) -> Result<Setting, ForecastError> {
         let mut setting = setting.clone();
-        let refuse = |text: &str| Err(Refusal(text.to_owned()));
+        let refuse = |text: &str| Err(ForecastError(text.to_owned()));
         if setting.num_workers > limits::WORKERS {
-            return Err(Refusal(limits::too_much(
+            return Err(ForecastError(limits::too_much(
                 "num_workers",
                 limits::grouped(limits::WORKERS as u64),
                 setting.num_workers,
@@ -85,7 +85,9 @@ impl Recorded {
                 true => say!("Its only stage is rest, the whole sample. Name other stages with loadscope.stage(\"decode\").").to_owned(),
                 false => say!("Its stages are {}.", [&self.stage_names()[..], &[REST]].concat().join(", ")),
             };
-            return Err(Refusal(say!("the recording has no stage {stage}. {known}")));
+            return Err(ForecastError(say!(
+                "the recording has no stage {stage}. {known}"
+            )));
         }
         Ok(setting)
     }

@@ -4,20 +4,20 @@
 //! All computing threads are served equally fast, so one number is enough to find the next one to finish: the time served to each.
 
 /// Remaining speed of the cores when more threads compute than there are cores: each thread finds the caches filled by others.
-const TAKING_TURNS: f64 = 0.95;
+const OVERSUBSCRIBED_SPEED: f64 = 0.95;
 /// Maximum slowdown of threads that compute on separate cores. They share caches and memory.
 const SHARED_MEMORY: f64 = 0.1;
 
 /// Returns the factor by which computing takes longer when `threads` threads compute at once.
-pub(super) fn side_by_side(threads: f64) -> f64 {
+pub(super) fn memory_slowdown(threads: f64) -> f64 {
     1.0 + SHARED_MEMORY * (1.0 - 1.0 / threads.max(1.0))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Doing {
-    Nothing,
+enum ThreadState {
+    Idle,
     /// Off the cores until this time.
-    Away(f64),
+    Sleeping(f64),
     /// Computes until [`Cores::served`] reaches this value.
     Computing(f64),
 }
@@ -32,11 +32,11 @@ pub(super) struct Cores {
     slows: bool,
     /// Number of computing threads, as the sum of their widths.
     computing: f64,
-    threads: Vec<Doing>,
+    threads: Vec<ThreadState>,
     /// Cores that each thread uses while it computes. A training step may use several.
     widths: Vec<f64>,
     /// Priorities of threads that finish at the same time. Smaller numbers come first.
-    turns: Vec<usize>,
+    priorities: Vec<usize>,
 }
 
 impl Cores {
@@ -47,16 +47,16 @@ impl Cores {
             cores,
             slows,
             computing: 0.0,
-            threads: vec![Doing::Nothing; threads],
+            threads: vec![ThreadState::Idle; threads],
             widths: vec![1.0; threads],
-            turns: vec![0; threads],
+            priorities: vec![0; threads],
         }
     }
 
     /// Keeps `thread` off the cores for `time`.
-    pub fn away(&mut self, thread: usize, time: f64, turn: usize) {
-        self.turns[thread] = turn;
-        self.threads[thread] = Doing::Away(self.now + time);
+    pub fn sleep(&mut self, thread: usize, time: f64, turn: usize) {
+        self.priorities[thread] = turn;
+        self.threads[thread] = ThreadState::Sleeping(self.now + time);
     }
 
     /// Lets `thread` compute work that takes `time` on a core of its own.
@@ -66,9 +66,9 @@ impl Cores {
 
     /// Lets `thread` compute on `width` cores at once. The work takes `time` if it has all of them.
     pub fn compute_with(&mut self, thread: usize, time: f64, turn: usize, width: f64) {
-        self.turns[thread] = turn;
+        self.priorities[thread] = turn;
         self.widths[thread] = width;
-        self.threads[thread] = Doing::Computing(self.served + time);
+        self.threads[thread] = ThreadState::Computing(self.served + time);
         self.computing += width;
     }
 
@@ -78,9 +78,9 @@ impl Cores {
         let mut computing: Option<(f64, usize)> = None;
         for (thread, doing) in self.threads.iter().enumerate() {
             match *doing {
-                Doing::Nothing => {}
-                Doing::Away(until) => away = self.first(away, (until, thread)),
-                Doing::Computing(until) => computing = self.first(computing, (until, thread)),
+                ThreadState::Idle => {}
+                ThreadState::Sleeping(until) => away = self.first(away, (until, thread)),
+                ThreadState::Computing(until) => computing = self.first(computing, (until, thread)),
             }
         }
         let Some((until, thread)) = computing else {
@@ -92,16 +92,16 @@ impl Cores {
 
     fn first(&self, one: Option<(f64, usize)>, other: (f64, usize)) -> Option<(f64, usize)> {
         let sooner = one.is_none_or(|(at, thread)| {
-            other.0 < at || other.0 == at && self.turns[other.1] < self.turns[thread]
+            other.0 < at || other.0 == at && self.priorities[other.1] < self.priorities[thread]
         });
         if sooner { Some(other) } else { one }
     }
 
     /// Advances the time to `at`, when `thread` finishes. Both are from [`Cores::next`].
     pub fn finish(&mut self, thread: usize, at: f64) {
-        let done = std::mem::replace(&mut self.threads[thread], Doing::Nothing);
+        let done = std::mem::replace(&mut self.threads[thread], ThreadState::Idle);
         self.pass(at);
-        if let Doing::Computing(until) = done {
+        if let ThreadState::Computing(until) = done {
             // A value that is smaller by a rounding error would never be reached.
             self.served = self.served.max(until);
             self.computing = (self.computing - self.widths[thread]).max(0.0);
@@ -122,8 +122,8 @@ impl Cores {
         }
         let at_once = self.computing.min(self.cores);
         match self.computing > self.cores {
-            true => self.cores / self.computing * TAKING_TURNS / side_by_side(at_once),
-            false => 1.0 / side_by_side(at_once),
+            true => self.cores / self.computing * OVERSUBSCRIBED_SPEED / memory_slowdown(at_once),
+            false => 1.0 / memory_slowdown(at_once),
         }
     }
 }
@@ -136,14 +136,14 @@ mod tests {
     fn only_computing_threads_share_the_cores() {
         let mut cores = Cores::new(4, 2.0, true);
         (0..3).for_each(|thread| cores.compute(thread, 20.0 + thread as f64, 0));
-        cores.away(3, 15.0, 0);
+        cores.sleep(3, 15.0, 0);
         let mut ends = Vec::new();
         while let Some((at, thread)) = cores.next() {
             cores.finish(thread, at);
             ends.push((thread, at.round()));
         }
         // Three threads on two cores: 20 of work take slightly over 30. Then two threads have two cores.
-        let slowed = 30.0 * side_by_side(2.0) / TAKING_TURNS;
+        let slowed = 30.0 * memory_slowdown(2.0) / OVERSUBSCRIBED_SPEED;
         let (first, second, third) = (ends[1], ends[2], ends[3]);
         assert_eq!((ends[0], first), ((3, 15.0), (0, slowed.round())));
         assert_eq!((second.0, third.0), (1, 2));

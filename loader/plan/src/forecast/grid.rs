@@ -8,16 +8,16 @@ use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::load::Load;
-use super::uncertain::{Again, resampled};
-use super::{Forecast, Recorded, Refusal, Setting};
-use crate::cpu::together;
+use super::resample::{Resampled, resampled};
+use super::{Forecast, ForecastError, Recorded, Setting};
+use crate::cpu::run_in_parallel;
 
 /// Tolerance for a setting that counts as good as the best, as a share of the time.
-const AS_GOOD: f64 = 0.02;
+const TOLERANCE: f64 = 0.02;
 
 /// Forecasts of many settings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outlook {
+pub struct Exploration {
     /// One forecast per setting, in the same order.
     pub configurations: Vec<Forecast>,
     /// Forecast of the recorded setting. It equals the recorded time if the model is right.
@@ -59,17 +59,17 @@ pub fn grid(
     settings
 }
 
-/// Forecasts all `settings`. `tell` receives the completed share and returns false to cancel.
+/// Forecasts all `settings`. `progress` receives the completed share and returns false to cancel.
 ///
 /// # Errors
 /// If a setting is invalid, or there is none. `Ok(None)`: cancelled.
 pub fn explore(
     recorded: &Recorded,
     settings: &[Setting],
-    tell: &(dyn Fn(f64) -> bool + Sync),
-) -> Result<Option<Outlook>, Refusal> {
+    progress: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<Exploration>, ForecastError> {
     let Some(first) = settings.first() else {
-        return Err(Refusal(say!("no settings given").to_owned()));
+        return Err(ForecastError(say!("no settings given").to_owned()));
     };
     let own = recorded.setting();
     // The recorded number of workers, since the time of a training step may depend on it.
@@ -78,10 +78,15 @@ pub fn explore(
         ..first.clone()
     })?;
     let own = recorded.forecast(&own)?;
-    let Some(configurations) = forecast_all(recorded, settings, tell)? else {
+    let Some(configurations) = forecast_all(recorded, settings, progress)? else {
         return Ok(None);
     };
-    let Some(kept) = forecast_all(recorded, &recorded.kept(settings), tell)? else {
+    let Some(kept) = forecast_all(
+        recorded,
+        &recorded.with_persistent_workers(settings),
+        progress,
+    )?
+    else {
         return Ok(None);
     };
     let (best, cheapest) = cheapest_of(&configurations).unwrap_or_default();
@@ -90,9 +95,9 @@ pub fn explore(
     let all: Vec<Forecast> = all.cloned().collect();
     let (_, recommended) = cheapest_of(&all).unwrap_or_default();
     let is_worth_it =
-        |f: &&Forecast| f.time.as_secs_f64() <= own.time.as_secs_f64() * (1.0 - AS_GOOD);
+        |f: &&Forecast| f.time.as_secs_f64() <= own.time.as_secs_f64() * (1.0 - TOLERANCE);
     let recommended = all.get(recommended).filter(is_worth_it);
-    Ok(Some(Outlook {
+    Ok(Some(Exploration {
         best,
         cheapest,
         recommended: recommended.unwrap_or(&own).clone(),
@@ -106,7 +111,7 @@ pub fn explore(
 impl Recorded {
     /// Returns `settings` with workers kept between epochs, one per number of workers, where that differs. They have the recorded
     /// prefetch factor, to change one thing less.
-    pub(super) fn kept(&self, settings: &[Setting]) -> Vec<Setting> {
+    pub(super) fn with_persistent_workers(&self, settings: &[Setting]) -> Vec<Setting> {
         let factor = self.setting().prefetch_factor;
         let mut kept: Vec<Setting> = Vec::new();
         for setting in settings {
@@ -129,7 +134,7 @@ pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)>
     let cost = |f: &Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
     let each = || configurations.iter().enumerate();
     let (best, least) = each().min_by_key(|(_, f)| (f.time, cost(f)))?;
-    let limit = least.time.as_secs_f64() * (1.0 + AS_GOOD);
+    let limit = least.time.as_secs_f64() * (1.0 + TOLERANCE);
     let good = each().filter(|(_, f)| f.time.as_secs_f64() <= limit);
     let cheapest = good.min_by_key(|(_, f)| cost(f));
     Some((best, cheapest.map_or(best, |(at, _)| at)))
@@ -139,29 +144,32 @@ pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)>
 pub(super) fn forecast_all(
     recorded: &Recorded,
     settings: &[Setting],
-    tell: &(dyn Fn(f64) -> bool + Sync),
-) -> Result<Option<Vec<Forecast>>, Refusal> {
+    progress: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<Vec<Forecast>>, ForecastError> {
     let settings: Vec<Setting> = settings
         .iter()
         .map(|s| recorded.checked(s))
         .collect::<Result<_, _>>()?;
     let prepared = Prepared::all(recorded, &settings);
     let next = AtomicUsize::new(0);
-    let wanted = AtomicBool::new(tell(0.0));
+    let wanted = AtomicBool::new(progress(0.0));
     let done = Mutex::new(Vec::with_capacity(settings.len()));
     let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
-    together(settings.len(), || {
+    run_in_parallel(settings.len(), || {
         while wanted.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(setting) = settings.get(at) else {
                 return;
             };
             let found = prepared.iter().find(|p| p.fits(recorded, setting));
-            if let Some(Prepared { load, again, .. }) = found {
-                let forecast = recorded.forecast_of(setting, load, again);
+            if let Some(Prepared {
+                load, resampled, ..
+            }) = found
+            {
+                let forecast = recorded.forecast_of(setting, load, resampled);
                 let mut done = lock();
                 done.push((at, forecast));
-                if !tell(done.len() as f64 / settings.len() as f64) {
+                if !progress(done.len() as f64 / settings.len() as f64) {
                     wanted.store(false, Ordering::Relaxed);
                 }
             }
@@ -181,7 +189,7 @@ pub(super) fn forecast_all(
 struct Prepared {
     setting: Setting,
     load: Load,
-    again: Again,
+    resampled: Resampled,
 }
 
 impl Prepared {
@@ -190,12 +198,12 @@ impl Prepared {
         for setting in settings {
             if !all.iter().any(|p| p.fits(recorded, setting)) {
                 let load = Load::of(recorded, setting);
-                let again = resampled(recorded, setting, &load);
+                let resampled = resampled(recorded, setting, &load);
                 let setting = setting.clone();
                 all.push(Self {
                     setting,
                     load,
-                    again,
+                    resampled,
                 });
             }
         }

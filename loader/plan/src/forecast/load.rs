@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::number::{self, chance};
+use super::number::{self, uniform};
 use super::recorded::{EpochCosts, TaskCost, Weight};
 use super::step::StepLoad;
-use super::transport::Change;
+use super::transport::TransportChange;
 use super::{Recorded, Setting};
 
 /// Maximum number of parts of a fetch on shared cores.
@@ -106,7 +106,7 @@ impl EpochLoad {
 pub(super) struct Costs<'a> {
     recorded: &'a Recorded,
     setting: &'a Setting,
-    transport: Change,
+    transport: TransportChange,
 }
 
 impl<'a> Costs<'a> {
@@ -145,7 +145,7 @@ impl<'a> Costs<'a> {
 
     /// Returns the times of sample `at` off and on a core.
     fn sample(&self, at: usize) -> (f64, f64) {
-        if self.setting.cache > 0.0 && chance(at as u64) < self.setting.cache {
+        if self.setting.cache > 0.0 && uniform(at as u64) < self.setting.cache {
             return (0.0, 0.0);
         }
         let cost = self.recorded.samples[at];

@@ -4,7 +4,7 @@ use loadscope_diagnose::{Change, ForecastSet};
 use loadscope_trace::{Nanos, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
-use super::{Forecast, Recorded, Refusal, Setting};
+use super::{Forecast, ForecastError, Recorded, Setting};
 use crate::limits;
 
 /// Numbers of workers up to this one are always tried.
@@ -12,20 +12,20 @@ const WORKERS: usize = 8;
 /// Prefetch factors that are always tried.
 const PREFETCH: [usize; 4] = [1, 2, 3, 4];
 
-/// Forecasts the values of `run`'s verdict. `tell` receives the completed share, 0 to 1, and returns false to cancel. A long run is
+/// Forecasts the values of `run`'s verdict. `progress` receives the completed share, 0 to 1, and returns false to cancel. A long run is
 /// forecast from a part, so that it takes about a second.
 ///
 /// # Errors
 /// If the run has too little data. `Ok(None)`: cancelled.
 pub fn prospects(
     run: &Run,
-    tell: &(dyn Fn(f64) -> bool + Sync),
-) -> Result<Option<ForecastSet>, Refusal> {
-    if !tell(0.0) {
+    progress: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<ForecastSet>, ForecastError> {
+    if !progress(0.0) {
         return Ok(None);
     }
     let recorded = Recorded::of_enough(run)?;
-    recorded.prospects(tell)
+    recorded.prospects(progress)
 }
 
 impl Recorded {
@@ -94,8 +94,8 @@ impl Recorded {
     /// If the recorded setting itself cannot be forecast. `Ok(None)`: cancelled.
     pub fn prospects(
         &self,
-        tell: &(dyn Fn(f64) -> bool + Sync),
-    ) -> Result<Option<ForecastSet>, Refusal> {
+        progress: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<Option<ForecastSet>, ForecastError> {
         let base = self.setting();
         let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
         let near = near(&base, self.epochs.len(), self.origin.has_in_order()).into_iter();
@@ -107,10 +107,10 @@ impl Recorded {
             .into_iter()
             .filter(|s| self.checked(s).is_ok())
             .collect();
-        let kept = self.kept(&tried).into_iter();
+        let kept = self.with_persistent_workers(&tried).into_iter();
         let kept: Vec<Setting> = kept.filter(|s| self.checked(s).is_ok()).collect();
         settings.extend(tried.into_iter().chain(kept));
-        let Some(forecasts) = forecast_all(self, &settings, tell)? else {
+        let Some(forecasts) = forecast_all(self, &settings, progress)? else {
             return Ok(None);
         };
         let of_grid = &forecasts[first..];

@@ -16,12 +16,12 @@ mod streams;
 mod task;
 
 use loadscope_diagnose::Blame;
-use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, plural};
+use loadscope_trace::{Nanos, OnError, Origin, Part as CpuPart, Run, RunOptions, plural};
 use loadscope_words::say;
 
-use super::cores::side_by_side;
-use super::number::{self, sane};
-use super::{Refusal, Setting};
+use super::cores::memory_slowdown;
+use super::number::{self, clamp_cost};
+use super::{ForecastError, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
 use measured::CoreWaits;
@@ -135,7 +135,7 @@ impl Recorded {
     ///
     /// # Errors
     /// If the run has too little data.
-    pub fn of(run: &Run) -> Result<Self, Refusal> {
+    pub fn of(run: &Run) -> Result<Self, ForecastError> {
         Self::of_parts(run, &part::whole(run))
     }
 
@@ -143,12 +143,12 @@ impl Recorded {
     ///
     /// # Errors
     /// If the run has too few batches or measurements.
-    pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
+    pub fn of_enough(run: &Run) -> Result<Self, ForecastError> {
         const FEWEST: u64 = 10;
         let batches = run.yields().all().len() as u64;
         // A run without batches is refused by `of_part`.
         if (1..FEWEST).contains(&batches) {
-            return Err(Refusal(plural(
+            return Err(ForecastError(plural(
                 batches,
                 say!(n: "batch is too few"),
                 say!(n: "batches are too few"),
@@ -161,15 +161,15 @@ impl Recorded {
     ///
     /// # Errors
     /// If the run has too little data.
-    pub fn of_part(run: &Run) -> Result<Self, Refusal> {
+    pub fn of_part(run: &Run) -> Result<Self, ForecastError> {
         let samples = run.batches().iter().map(|b| b.samples() as usize);
         let each = samples.sum::<usize>().div_ceil(run.batches().len().max(1));
         let most = (MOST_SAMPLES / each.max(1)).clamp(FEW_BATCHES, MOST_BATCHES);
         Self::of_parts(run, &part::of_at_most(run, most))
     }
 
-    fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, Refusal> {
-        let (time, waited) = lasted(run);
+    fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, ForecastError> {
+        let (time, waited) = measured_time(run);
         let simulated = run.info.origin == Origin::Simulation;
         let cores = (run.info.cores as usize).max(1);
         let mut recorded = Self {
@@ -205,7 +205,7 @@ impl Recorded {
         recorded.measure(run);
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
-            return Err(Refusal(
+            return Err(ForecastError(
                 say!("the recording has no fetch times, so nothing can be forecast").to_owned(),
             ));
         }
@@ -221,7 +221,7 @@ impl Recorded {
         }
         recorded.slowed = recorded.slowed_by_others();
         if !recorded.is_measured() {
-            recorded.take_out_contention();
+            recorded.remove_contention();
         }
         recorded.refit_error = recorded.refit();
         Ok(recorded)
@@ -303,7 +303,7 @@ impl Recorded {
         let steps = self.epochs.iter().flat_map(|e| &e.steps);
         let computed = of_tasks.sum::<f64>() + steps.map(|s| number::float(s.cpu)).sum::<f64>();
         let busy = computed / number::float(self.time).max(1.0);
-        side_by_side(busy.min(cores as f64))
+        memory_slowdown(busy.min(cores as f64))
     }
 
     /// Returns true if the CPU time of fetches and their waits for a core were measured.
@@ -317,9 +317,9 @@ impl Recorded {
         let facts = rows.filter_map(|row| BatchFacts::of(run, row));
         let facts: Vec<BatchFacts> = facts.collect();
         let fetches = facts.iter().filter_map(|f| Some((f.row, f.work()?)));
-        self.core_waits = CoreWaits::of(run, Of::Fetch, fetches);
+        self.core_waits = CoreWaits::of(run, CpuPart::Fetch, fetches);
         let steps = facts.iter().filter_map(|f| Some((f.row, f.step()?)));
-        self.step_waits = CoreWaits::of(run, Of::Step, steps);
+        self.step_waits = CoreWaits::of(run, CpuPart::Step, steps);
     }
 
     fn take_epochs(&mut self, run: &Run, parts: &[Part]) -> Vec<BatchFacts> {
@@ -329,7 +329,7 @@ impl Recorded {
         for part in parts {
             let epoch = &run.epochs()[part.epoch];
             let before = part.epoch.checked_sub(1).map(|k| &run.epochs()[k]);
-            let pause = before.map(|b| sane(epoch.start - b.end.unwrap_or(run.end())));
+            let pause = before.map(|b| clamp_cost(epoch.start - b.end.unwrap_or(run.end())));
             let mut costs = EpochCosts {
                 pause: pause.unwrap_or_default(),
                 weight: part.weight,
@@ -352,7 +352,7 @@ impl Recorded {
                     .tasks
                     .extend(self.task(run, &facts, costs.tasks.last()));
                 if let Some((start, done)) = facts.training {
-                    let wall = sane(done.unwrap_or(end) - start);
+                    let wall = clamp_cost(done.unwrap_or(end) - start);
                     let step = Step::of(run, facts.row, wall, &self.step_waits);
                     handed.push((start, step));
                 }
@@ -368,7 +368,7 @@ impl Recorded {
             costs.steps = handed.into_iter().map(|(_, step)| step).collect();
             let is_broken = run.failure().is_some() && part.epoch + 1 == run.epochs().len();
             if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
-                costs.finish = sane(end - last);
+                costs.finish = clamp_cost(end - last);
             }
             self.epochs.push(costs);
         }
@@ -377,13 +377,13 @@ impl Recorded {
 }
 
 /// Returns the time of a run and the waiting time of its trainer, up to the error that ended the run.
-fn lasted(run: &Run) -> (Nanos, Nanos) {
+fn measured_time(run: &Run) -> (Nanos, Nanos) {
     if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
         let waited = Blame::between(run, first.start, at).waited;
-        return (sane(at - first.start), sane(waited));
+        return (clamp_cost(at - first.start), clamp_cost(waited));
     }
     let start = run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
     let ends = run.epochs().iter().map(|e| e.end.unwrap_or(run.end()));
     let end = ends.max().unwrap_or(Nanos::ZERO);
-    (sane(end - start), sane(run.waited()))
+    (clamp_cost(end - start), clamp_cost(run.waited()))
 }

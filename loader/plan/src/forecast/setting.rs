@@ -4,8 +4,8 @@ use loadscope_diagnose::Change;
 use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
-use super::Refusal;
-use crate::keyvalue::{Given, Key, KeySet, Wrong, flag, real, whole};
+use super::ForecastError;
+use crate::keyvalue::{Key, KeySet, KeyValue, ValueError, flag, real, whole};
 use crate::limits;
 
 /// Setting under which the same samples are loaded. Fields have PyTorch's names.
@@ -57,7 +57,7 @@ impl Setting {
     ///
     /// # Errors
     /// If the text is invalid.
-    pub fn set(&mut self, text: &str) -> Result<(), Refusal> {
+    pub fn set(&mut self, text: &str) -> Result<(), ForecastError> {
         self.set_all([text]).map(drop)
     }
 
@@ -68,20 +68,20 @@ impl Setting {
     pub fn set_all<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<&'static str>, Refusal> {
+    ) -> Result<Vec<&'static str>, ForecastError> {
         let key_set = KeySet::new(KEYS);
         let read = key_set.read_all(texts).and_then(|all| {
             all.iter()
                 .map(|given| match self.change(given) {
                     Ok(()) => Ok(given.key),
-                    Err(wrong) => Err(given.mistake(wrong)),
+                    Err(wrong) => Err(given.error(wrong)),
                 })
                 .collect()
         });
-        read.map_err(|mistake| Refusal(key_set.sentence(&mistake)))
+        read.map_err(|mistake| ForecastError(key_set.sentence(&mistake)))
     }
 
-    fn change(&mut self, given: &Given<'_>) -> Result<(), Wrong> {
+    fn change(&mut self, given: &KeyValue<'_>) -> Result<(), ValueError> {
         let value = given.value;
         let count = || whole(value, 0..=usize::MAX);
         match given.key {
@@ -100,7 +100,7 @@ impl Setting {
             "cache" => self.cache = share(value)?,
             "trainer_cpu" => self.trainer_cpu = Some(share(value)?),
             "faster" => self.faster.push(faster(value)?),
-            other => return Err(Wrong::Other(say!("{other} is not part of a setting"))),
+            other => return Err(ValueError::Other(say!("{other} is not part of a setting"))),
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Setting {
 }
 
 /// Parses `0.8` or `80%`.
-fn share(text: &str) -> Result<f64, Wrong> {
+fn share(text: &str) -> Result<f64, ValueError> {
     match text.strip_suffix('%') {
         Some(percent) => Ok(real(percent.trim(), 0.0..=100.0)? / 100.0),
         None => real(text, 0.0..=1.0),
@@ -187,16 +187,18 @@ fn share(text: &str) -> Result<f64, Wrong> {
 }
 
 /// Parses `decode:2`. The name of a stage may contain colons.
-fn faster(text: &str) -> Result<(String, f64), Wrong> {
+fn faster(text: &str) -> Result<(String, f64), ValueError> {
     let parsed = text.rsplit_once(':').and_then(|(stage, factor)| {
         let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;
         Some((stage.to_owned(), factor))
     });
     match parsed {
         Some((_, factor)) if factor <= 0.0 => {
-            Err(Wrong::other(say!("the factor must be greater than 0")))
+            Err(ValueError::other(say!("the factor must be greater than 0")))
         }
         Some(parsed) => Ok(parsed),
-        None => Err(Wrong::other(say!("expected a named stage and a factor"))),
+        None => Err(ValueError::other(say!(
+            "expected a named stage and a factor"
+        ))),
     }
 }

@@ -14,57 +14,58 @@ use super::{Recorded, Setting};
 
 /// Transport costs per tensor and per byte, ns.
 #[derive(Clone, Copy, Debug)]
-struct Price {
+struct TransportCost {
     tensor: f64,
     byte: f64,
 }
 
-impl Price {
+impl TransportCost {
     fn of(self, size: Size) -> f64 {
         self.tensor * size.tensors + self.byte * size.bytes
     }
 }
 
 /// Additional cost of collating into shared memory instead of process memory.
-const COLLATE: Price = Price {
+const COLLATE: TransportCost = TransportCost {
     tensor: 150_000.0,
     byte: 0.6,
 };
-/// Additional cost for tensors above [`KEPT`]. Process memory is then also new each time, and its pages are cleared like shared ones.
-const COLLATE_LARGE: Price = Price {
+/// Additional cost for tensors above [`MMAP_THRESHOLD`]. Process memory is then also new each time, and its pages are cleared like
+/// shared ones.
+const COLLATE_LARGE: TransportCost = TransportCost {
     byte: 0.2,
     ..COLLATE
 };
 /// Size above which glibc returns freed memory to the system at once (`DEFAULT_MMAP_THRESHOLD_MAX`), bytes.
-const KEPT: f64 = (32 << 20) as f64;
+const MMAP_THRESHOLD: f64 = (32 << 20) as f64;
 /// Cost of sending, in a thread of the worker.
-const SEND: Price = Price {
+const SEND: TransportCost = TransportCost {
     tensor: 280_000.0,
     byte: 0.06,
 };
 /// Cost of receiving, in the main thread.
-const RECEIVE: Price = Price {
+const RECEIVE: TransportCost = TransportCost {
     tensor: 400_000.0,
     byte: 0.1,
 };
 /// Cost of the first access to the memory, and of freeing it.
-const TOUCH: Price = Price {
+const TOUCH: TransportCost = TransportCost {
     tensor: 70_000.0,
     byte: 0.33,
 };
 /// Returns the additional cost of collating into shared memory instead of process memory.
 fn collate(size: Size) -> f64 {
-    match size.bytes > KEPT * size.tensors.max(1.0) {
+    match size.bytes > MMAP_THRESHOLD * size.tensors.max(1.0) {
         true => COLLATE_LARGE.of(size),
         false => COLLATE.of(size),
     }
 }
 
 /// Minimum share of a measured time that remains after a subtraction.
-const LEAST: f64 = 0.1;
+const MIN_SHARE: f64 = 0.1;
 
 /// Overhead of recording: per batch in its worker, per sample, per training step, and per received batch, ns.
-const RECORDING: Recording = Recording {
+const RECORDING_OVERHEAD: RecordingOverhead = RecordingOverhead {
     batch: 30_000.0,
     sample: 350.0,
     step: 25_000.0,
@@ -72,7 +73,7 @@ const RECORDING: Recording = Recording {
 };
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Recording {
+struct RecordingOverhead {
     batch: f64,
     sample: f64,
     step: f64,
@@ -81,7 +82,7 @@ struct Recording {
 
 /// Changes of the transport costs in a setting.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Change {
+pub(super) struct TransportChange {
     /// Additional time for collating. Negative: less time.
     collate: f64,
     /// Additional time for the training step.
@@ -95,20 +96,20 @@ pub(super) struct Change {
     /// Time for receiving a batch.
     pub receive: f64,
     /// Recording overhead that a run without recording does not have.
-    recording: Recording,
+    recording: RecordingOverhead,
     /// Factors for training steps and for their CPU time if no worker competes.
     steps_alone: Option<(f64, f64)>,
 }
 
-impl Change {
+impl TransportChange {
     /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads.
     pub fn rest(&self, rest: f64, beside: f64, samples: usize) -> f64 {
         let recording = self.recording.batch + self.recording.sample * samples as f64;
-        (rest + self.collate - recording).max(rest * LEAST) + self.send.unwrap_or(beside)
+        (rest + self.collate - recording).max(rest * MIN_SHARE) + self.send.unwrap_or(beside)
     }
 
     pub fn step(&self, step: StepLoad) -> StepLoad {
-        let changed = |time: f64| (time + self.touch - self.recording.step).max(time * LEAST);
+        let changed = |time: f64| (time + self.touch - self.recording.step).max(time * MIN_SHARE);
         let (less, less_cpu) = self.steps_alone.unwrap_or((1.0, 1.0));
         StepLoad {
             alone: changed(step.alone * less),
@@ -123,12 +124,12 @@ impl Change {
 impl Recorded {
     /// Returns the costs of sending, receiving and recording a batch in all processes, ns. With `changes_side`, the setting changes from
     /// workers to none or back, and the differences in collating and training are included.
-    pub(super) fn way_of_a_batch(&self, changes_side: bool) -> f64 {
+    pub(super) fn transport_time(&self, changes_side: bool) -> f64 {
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         if !is_process {
             return 0.0;
         }
-        let recorded = float(self.beside) + float(self.delays.receive) + RECORDING.batch;
+        let recorded = float(self.beside) + float(self.delays.receive) + RECORDING_OVERHEAD.batch;
         match (changes_side, self.size) {
             (true, Some(size)) => recorded + collate(size) + TOUCH.of(size),
             // The size of the batches is unknown.
@@ -138,23 +139,23 @@ impl Recorded {
     }
 
     /// Returns the transport costs with `setting`.
-    pub(super) fn transport(&self, setting: &Setting) -> Change {
+    pub(super) fn transport(&self, setting: &Setting) -> TransportChange {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         let way = delays.returning - delays.receive - self.beside;
         let recording = match is_process && self.is_measured() {
-            true => RECORDING,
-            false => Recording::default(),
+            true => RECORDING_OVERHEAD,
+            false => RecordingOverhead::default(),
         };
         let receive = float(delays.receive);
-        let recorded = Change {
+        let recorded = TransportChange {
             returning: float(way).max(0.0),
             interpreter: delays.interpreter,
-            receive: (receive - recording.receive).max(receive * LEAST),
+            receive: (receive - recording.receive).max(receive * MIN_SHARE),
             recording,
-            ..Change::default()
+            ..TransportChange::default()
         };
-        let recorded = Change {
+        let recorded = TransportChange {
             steps_alone: (setting.num_workers == 0).then_some(self.steps_alone),
             ..recorded
         };
@@ -162,13 +163,13 @@ impl Recorded {
             return recorded;
         };
         match (self.options.num_workers > 0, setting.num_workers > 0) {
-            (true, false) => Change {
+            (true, false) => TransportChange {
                 collate: -collate(size),
                 touch: -TOUCH.of(size),
                 send: Some(0.0),
                 ..recorded
             },
-            (false, true) => Change {
+            (false, true) => TransportChange {
                 collate: collate(size),
                 touch: TOUCH.of(size),
                 send: Some(SEND.of(size)),

@@ -10,7 +10,7 @@ use loadscope_words::say;
 
 /// Reason why a value is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum ValueError {
     /// Invalid number, or number out of range.
     #[error("{}", say!("'{text}' is not a {kind}{range}", text = .text, kind = .kind, range = .range))]
     Number {
@@ -32,7 +32,7 @@ pub enum Wrong {
     Other(String),
 }
 
-impl Wrong {
+impl ValueError {
     /// Creates a reason that only one key has.
     pub fn other(sentence: impl Into<String>) -> Self {
         Self::Other(sentence.into())
@@ -46,24 +46,28 @@ impl Wrong {
 pub fn whole<T: FromStr + PartialOrd + Display>(
     text: &str,
     range: impl RangeBounds<T>,
-) -> Result<T, Wrong> {
+) -> Result<T, ValueError> {
     let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| not_a(say!("whole number"), text, &range))
+    number.ok_or_else(|| number_error(say!("whole number"), text, &range))
 }
 
 /// Parses a finite number in a range.
 ///
 /// # Errors
 /// If the text is no such number.
-pub fn real(text: &str, range: impl RangeBounds<f64>) -> Result<f64, Wrong> {
+pub fn real(text: &str, range: impl RangeBounds<f64>) -> Result<f64, ValueError> {
     let number = text.parse::<f64>().ok();
     let number = number.filter(|number| number.is_finite() && range.contains(number));
     // Adding zero turns −0 into 0.
     let number = number.map(|number| number + 0.0);
-    number.ok_or_else(|| not_a("number", text, &range))
+    number.ok_or_else(|| number_error("number", text, &range))
 }
 
-fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>) -> Wrong {
+fn number_error<T: Display>(
+    kind: &'static str,
+    text: &str,
+    range: &impl RangeBounds<T>,
+) -> ValueError {
     let end = |bound| match bound {
         Bound::Included(end) | Bound::Excluded(end) => Some(end),
         Bound::Unbounded => None,
@@ -79,20 +83,20 @@ fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>
         (None, None) => String::new(),
     };
     let text = text.to_owned();
-    Wrong::Number { text, kind, range }
+    ValueError::Number { text, kind, range }
 }
 
 /// Parses `true`, `false`, `1` or `0`, ignoring case.
 ///
 /// # Errors
 /// If the text is none of these.
-pub fn flag(text: &str) -> Result<bool, Wrong> {
+pub fn flag(text: &str) -> Result<bool, ValueError> {
     match text {
         "1" => Ok(true),
         "0" => Ok(false),
         _ if text.eq_ignore_ascii_case("true") => Ok(true),
         _ if text.eq_ignore_ascii_case("false") => Ok(false),
-        _ => Err(Wrong::Flag(text.to_owned())),
+        _ => Err(ValueError::Flag(text.to_owned())),
     }
 }
 
@@ -100,26 +104,26 @@ pub fn flag(text: &str) -> Result<bool, Wrong> {
 ///
 /// # Errors
 /// If there is no colon.
-pub fn pair(text: &str) -> Result<(&str, &str), Wrong> {
+pub fn pair(text: &str) -> Result<(&str, &str), ValueError> {
     let parts = text.split_once(':').map(|(a, b)| (a.trim(), b.trim()));
-    parts.ok_or_else(|| Wrong::Pair(text.to_owned()))
+    parts.ok_or_else(|| ValueError::Pair(text.to_owned()))
 }
 
 /// Parses `4`, `0..8` (inclusive) or `1,2,4`. Returns the distinct numbers up to `most` in ascending order.
 ///
 /// # Errors
 /// If the text is invalid, or a number exceeds `most`.
-pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong> {
+pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, ValueError> {
     let number = |text: &str| {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Wrong::other(say!(
+            return Err(ValueError::other(say!(
                 "expected a number, a range such as 0..8, or a list such as 1,2,4"
             )));
         }
         let too_much = || {
             let most = limits::grouped(most as u64);
-            Wrong::Other(limits::too_much(
+            ValueError::Other(limits::too_much(
                 name,
                 most,
                 text,
@@ -137,7 +141,7 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
             Some((first, last)) => {
                 let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
                 if last < first {
-                    return Err(Wrong::Other(say!(
+                    return Err(ValueError::Other(say!(
                         "a range goes from the smaller to the larger number, as in {last}..{first}"
                     )));
                 }
@@ -152,7 +156,7 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
 mod tests {
     use super::*;
 
-    fn says<T: std::fmt::Debug>(read: Result<T, Wrong>, sentence: &str) {
+    fn says<T: std::fmt::Debug>(read: Result<T, ValueError>, sentence: &str) {
         let error = read.expect_err(sentence);
         assert_eq!(error.to_string(), sentence);
     }

@@ -23,7 +23,7 @@ const OWN_THREADS: u64 = 16;
 ///
 /// # Errors
 /// If it has less. The text contains `what`, which includes its verb, and the remedy.
-pub fn fits(
+pub fn check_memory(
     bytes: u64,
     what: impl fmt::Display,
     remedy: impl fmt::Display,
@@ -44,7 +44,7 @@ pub fn fits(
 /// If it does not. The text contains the reason and the allowed number.
 pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
     let wanted = num_workers as u64;
-    match tightest() {
+    match lowest_thread_limit() {
         Some(room) if wanted > room.threads => Err(LoaderError::Spec(say!(
             "num_workers={num_workers} is more than this host can start: {} allows {} more loader threads. Use fewer workers.",
             room.by,
@@ -60,7 +60,7 @@ pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
 /// The error of the system.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "system calls")]
-pub fn has_room_for_thread() -> io::Result<()> {
+pub fn check_thread_address_space() -> io::Result<()> {
     let length = usize::try_from(PROBED).unwrap_or(usize::MAX);
     // SAFETY: the mapping is new and never accessed, and it is unmapped at once.
     unsafe {
@@ -82,19 +82,19 @@ pub fn has_room_for_thread() -> io::Result<()> {
 
 /// Always succeeds, since the limit is unknown on this system.
 #[cfg(not(unix))]
-pub fn has_room_for_thread() -> io::Result<()> {
+pub fn check_thread_address_space() -> io::Result<()> {
     Ok(())
 }
 
 /// Remaining threads that a limit allows.
 #[derive(Debug)]
-struct Room {
+struct ThreadLimit {
     threads: u64,
     by: &'static str,
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tightest() -> Option<Room> {
+fn lowest_thread_limit() -> Option<ThreadLimit> {
     None
 }
 
@@ -104,7 +104,7 @@ fn memory() -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
-use linux::{memory, tightest};
+use linux::{lowest_thread_limit, memory};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -113,10 +113,10 @@ mod linux {
 
     use loadscope_words::say;
 
-    use super::{OWN_THREADS, Room, THREAD_MAPS, THREAD_SPACE};
+    use super::{OWN_THREADS, THREAD_MAPS, THREAD_SPACE, ThreadLimit};
 
     /// Returns the tightest limit.
-    pub fn tightest() -> Option<Room> {
+    pub fn lowest_thread_limit() -> Option<ThreadLimit> {
         let rooms = [
             threads_of_system(),
             threads_of_user(),
@@ -138,7 +138,7 @@ mod linux {
         limits.into_iter().flatten().chain(of_group).min()
     }
 
-    fn threads_of_system() -> Option<Room> {
+    fn threads_of_system() -> Option<ThreadLimit> {
         let most = number(Path::new("/proc/sys/kernel/threads-max"))?;
         let ids = number(Path::new("/proc/sys/kernel/pid_max")).unwrap_or(u64::MAX);
         // `0.20 0.18 0.12 1/80 11206`: 1 of 80 threads is running.
@@ -153,14 +153,14 @@ mod linux {
 
     /// The user's current threads are not counted. A later refusal by the system is also an error.
     #[expect(unsafe_code, reason = "a system call")]
-    fn threads_of_user() -> Option<Room> {
+    fn threads_of_user() -> Option<ThreadLimit> {
         // SAFETY: geteuid has no arguments and always succeeds. The limit does not apply to the superuser.
         let is_root = unsafe { libc::geteuid() } == 0;
         let most = limit(libc::RLIMIT_NPROC).filter(|_| !is_root)?;
         Some(room(most, 0, say!("the limit for this user (ulimit -u)")))
     }
 
-    fn threads_of_group() -> Option<Room> {
+    fn threads_of_group() -> Option<ThreadLimit> {
         let rooms = groups("pids").filter_map(|folder| {
             let most = number(&folder.join("pids.max"))?;
             let now = number(&folder.join("pids.current")).unwrap_or_default();
@@ -169,14 +169,14 @@ mod linux {
         rooms.min_by_key(|room| room.threads)
     }
 
-    fn mappings() -> Option<Room> {
+    fn mappings() -> Option<ThreadLimit> {
         let most = number(Path::new("/proc/sys/vm/max_map_count"))?;
         let now = read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
         let left = most.saturating_sub(now) / THREAD_MAPS;
         Some(room(left, 0, say!("the system (vm.max_map_count)")))
     }
 
-    fn address_space() -> Option<Room> {
+    fn address_space() -> Option<ThreadLimit> {
         let most = limit(libc::RLIMIT_AS)?;
         let now = field("/proc/self/status", "VmSize:")?.saturating_mul(1024);
         let left = most.saturating_sub(now) / THREAD_SPACE;
@@ -187,9 +187,9 @@ mod linux {
         ))
     }
 
-    fn room(most: u64, now: u64, by: &'static str) -> Room {
+    fn room(most: u64, now: u64, by: &'static str) -> ThreadLimit {
         let threads = most.saturating_sub(now).saturating_sub(OWN_THREADS);
-        Room { threads, by }
+        ThreadLimit { threads, by }
     }
 
     /// Returns the soft limit, if there is one.
@@ -249,8 +249,8 @@ mod linux {
         fn memory_and_thread_limits_of_the_host_are_known() {
             let memory = memory().expect("Linux tells it");
             assert!(memory > 100 << 20, "{memory}");
-            let tightest = tightest().expect("Linux tells it");
-            assert!(tightest.threads > 8, "{tightest:?}");
+            let lowest_thread_limit = lowest_thread_limit().expect("Linux tells it");
+            assert!(lowest_thread_limit.threads > 8, "{lowest_thread_limit:?}");
             assert!(threads_of_system().is_some() && mappings().is_some());
         }
     }
@@ -272,8 +272,8 @@ mod tests {
 
     #[test]
     fn a_size_above_the_available_memory_is_refused() {
-        assert_eq!(fits(1 << 20, "this takes", "take less"), Ok(()));
-        let error = fits(u64::MAX, "these batches take", "choose smaller ones");
+        assert_eq!(check_memory(1 << 20, "this takes", "take less"), Ok(()));
+        let error = check_memory(u64::MAX, "these batches take", "choose smaller ones");
         let text = error.expect_err("no host has so much").to_string();
         assert!(
             text.starts_with("these batches take 18446744.1\u{2009}TB of memory, but")

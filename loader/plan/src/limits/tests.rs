@@ -115,15 +115,15 @@ fn batches_in_flight_above_the_memory_are_refused() {
     };
     let of = |batches, samples| Epoch { batches, samples };
     // The dataset is smaller than a batch.
-    assert_eq!(check_flight(&o, of(1, 1797), 256), Ok(()));
-    let text = check_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no host has so much");
+    assert_eq!(check_in_flight(&o, of(1, 1797), 256), Ok(()));
+    let text = check_in_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no host has so much");
     let text = text.to_string();
     assert!(
         text.starts_with("9 batches of 10,000,000 samples in flight take")
             && text.contains("TB of memory"),
         "{text}"
     );
-    assert!(check_flight(&o, of(u64::MAX, u64::MAX), u64::MAX).is_err());
+    assert!(check_in_flight(&o, of(u64::MAX, u64::MAX), u64::MAX).is_err());
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl<'a> Orders<'a> {
     pub fn batches(&self) -> u64 {
         match (&self.plan.index, self.samples) {
             (Index::Stream { .. }, Samples::Streams(streams)) => {
-                Turns::new(self.options, streams).all()
+                RoundRobin::new(self.options, streams).all()
             }
             (index, _) => index.len() as u64,
         }
@@ -130,11 +130,11 @@ impl<'a> Orders<'a> {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => {
                 let workers = self.options.num_workers as u64;
-                Box::new((0..self.batches()).map(move |i| maker(i, workers)))
+                Box::new((0..self.batches()).map(move |i| worker_of(i, workers)))
             }
             Samples::Streams(streams) => {
-                let mut turns = Turns::new(self.options, streams);
-                let next = move || turns.take().map(|id| turns.maker(id));
+                let mut round_robin = RoundRobin::new(self.options, streams);
+                let next = move || round_robin.take().map(|id| round_robin.worker_of(id));
                 Box::new(std::iter::from_fn(next))
             }
         }
@@ -179,10 +179,10 @@ impl<'a> Orders<'a> {
                 Box::new((0..).zip(self.plan.index.iter()).map(move |(i, request)| {
                     let request = request?;
                     let indices = request.indices().iter().map(|&i| i as u64).collect();
-                    Ok((indices, maker(i, workers as u64)))
+                    Ok((indices, worker_of(i, workers as u64)))
                 }))
             }
-            Samples::Streams(streams) => Box::new(of_streams(self.options, streams).map(Ok)),
+            Samples::Streams(streams) => Box::new(stream_batches(self.options, streams).map(Ok)),
         };
         EpochBatches {
             epoch,
@@ -243,20 +243,20 @@ pub fn indices(index: &Index, options: &RunOptions) -> u64 {
 
 /// Returns the size of an epoch of streams, including tasks without an answer.
 pub fn epoch_of_streams(options: &RunOptions, streams: Streams) -> Epoch {
-    let batches = Turns::new(options, &streams).all();
+    let batches = RoundRobin::new(options, &streams).all();
     Epoch {
         batches: batches.saturating_add(options.window() as u64),
         samples: Samples::Streams(streams).count(options.num_workers),
     }
 }
 
-fn maker(batch: u64, workers: u64) -> i64 {
+fn worker_of(batch: u64, workers: u64) -> i64 {
     batch
         .checked_rem(workers)
         .map_or(-1, |worker| worker as i64)
 }
 
-fn of_streams<'a>(
+fn stream_batches<'a>(
     options: &RunOptions,
     streams: &'a Streams,
 ) -> impl Iterator<Item = (Vec<u64>, i64)> + use<'a> {
@@ -265,16 +265,16 @@ fn of_streams<'a>(
     let mut each: Vec<_> = (0..workers.max(1))
         .map(|id| streams.of(id, workers))
         .collect();
-    let mut turns = Turns::new(options, streams);
+    let mut round_robin = RoundRobin::new(options, streams);
     std::iter::from_fn(move || {
-        let id = turns.take()?;
+        let id = round_robin.take()?;
         let batch = each.get_mut(id)?.take(size).collect();
-        Some((batch, turns.maker(id)))
+        Some((batch, round_robin.worker_of(id)))
     })
 }
 
 /// Round robin over the streams: in each round, every worker with remaining batches yields one, in order of its number.
-struct Turns {
+struct RoundRobin {
     /// Remaining batches of each stream.
     left: Vec<u64>,
     /// Number of streams with remaining batches.
@@ -283,7 +283,7 @@ struct Turns {
     is_main: bool,
 }
 
-impl Turns {
+impl RoundRobin {
     fn new(options: &RunOptions, streams: &Streams) -> Self {
         let workers = options.num_workers;
         let size = options.batch_size.unwrap_or(1).max(1) as u64;
@@ -321,7 +321,7 @@ impl Turns {
         None
     }
 
-    fn maker(&self, id: usize) -> i64 {
+    fn worker_of(&self, id: usize) -> i64 {
         if self.is_main { -1 } else { id as i64 }
     }
 }

@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use crate::error::LoaderError;
 
 mod entries;
-mod most;
+mod limits;
 mod text;
-mod words;
+mod tokens;
 
 use entries::{Lists, Numbers};
-use most::{check_classes, check_count};
+use limits::{check_classes, check_count};
 use text::Text;
-use words::Words;
+use tokens::Tokens;
 
 /// Reads dataset indices below `len`: a JSON list, or numbers separated by blanks, commas or newlines.
 pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, LoaderError> {
@@ -50,8 +50,8 @@ pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, LoaderError> {
         return Ok(lists.0);
     }
     let mut classes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let (mut count, mut words) = (0, Words::of(file));
-    while let Some((line, word)) = words.next()? {
+    let (mut count, mut tokens) = (0, Tokens::of(file));
+    while let Some((line, word)) = tokens.next()? {
         count += 1;
         check_count(path, "labels", count)?;
         match classes.get_mut(word) {
@@ -76,8 +76,8 @@ where
         let numbers: Numbers<T> = file.json()?;
         return Ok(numbers.0);
     }
-    let (mut numbers, mut words) = (Vec::new(), Words::of(file));
-    while let Some((line, word)) = words.next()? {
+    let (mut numbers, mut tokens) = (Vec::new(), Tokens::of(file));
+    while let Some((line, word)) = tokens.next()? {
         let number = word.parse().map_err(|_| {
             LoaderError::Spec(say!(
                 "{path}, line {}: {} is not {one}. Write numbers separated by spaces, commas or newlines, or a JSON list.",

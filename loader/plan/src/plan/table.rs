@@ -10,7 +10,7 @@ use crate::error::LoaderError;
 
 /// Data that a sampler needs of each sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Needed {
+pub enum RequiredColumn {
     /// Class.
     Classes,
     /// Value of this column.
@@ -19,7 +19,7 @@ pub enum Needed {
     Lengths,
 }
 
-impl Needed {
+impl RequiredColumn {
     /// Name of the column of classes: `group:label`.
     pub const LABEL: &str = "label";
 
@@ -27,7 +27,7 @@ impl Needed {
     ///
     /// # Errors
     /// If the sampler is unknown.
-    pub fn by(options: &RunOptions) -> Result<Option<Self>, LoaderError> {
+    pub fn for_sampler(options: &RunOptions) -> Result<Option<Self>, LoaderError> {
         Ok(match options.sampler.parse()? {
             SamplerSpec::Balanced | SamplerSpec::EquiLabels => Some(Self::Classes),
             SamplerSpec::Group(column) => Some(Self::Groups(column)),
@@ -80,19 +80,26 @@ impl SampleTable {
     }
 
     pub(super) fn classes(&self) -> Result<&[u32], LoaderError> {
-        self.whole(self.classes.as_deref(), Needed::Classes)
+        self.whole(self.classes.as_deref(), RequiredColumn::Classes)
     }
 
     pub(super) fn groups(&self, column: &str) -> Result<&[u32], LoaderError> {
-        self.whole(self.groups.as_deref(), Needed::Groups(column.to_owned()))
+        self.whole(
+            self.groups.as_deref(),
+            RequiredColumn::Groups(column.to_owned()),
+        )
     }
 
     pub(super) fn lengths(&self) -> Result<&[u64], LoaderError> {
-        self.whole(self.lengths.as_deref(), Needed::Lengths)
+        self.whole(self.lengths.as_deref(), RequiredColumn::Lengths)
     }
 
     /// Returns a column that has a value for each sample.
-    fn whole<'a, T>(&self, column: Option<&'a [T]>, what: Needed) -> Result<&'a [T], LoaderError> {
+    fn whole<'a, T>(
+        &self,
+        column: Option<&'a [T]>,
+        what: RequiredColumn,
+    ) -> Result<&'a [T], LoaderError> {
         column
             .filter(|column| column.len() == self.len)
             .ok_or_else(|| what.missing())

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use super::arguments::positive_int_argument;
+use super::deferred::{deferred_batches, shuffled};
 use super::distributed::{Rank, Seed};
-use super::drawn::{drawn_first, shuffled};
 use super::{BatchIter, BatchSource, Draws};
 use crate::error::LoaderError;
 use crate::rng::Generator;
@@ -102,7 +102,7 @@ impl BatchSource for LengthBucketBatchSampler {
         let (seed, size, drop_last, rank) =
             (self.seed.now(), self.batch_size, self.drop_last, self.rank);
         let lengths = Arc::clone(&self.lengths);
-        drawn_first(rank, move || {
+        deferred_batches(rank, move || {
             cut(&lengths, size, drop_last, &mut Generator::new(seed))
         })
     }

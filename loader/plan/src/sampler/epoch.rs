@@ -17,9 +17,9 @@ pub trait Epoch: Send {
 }
 
 /// Epoch that reads any iterator index by index.
-pub(super) struct OneByOne(pub IndexIter);
+pub(super) struct IterEpoch(pub IndexIter);
 
-impl Epoch for OneByOne {
+impl Epoch for IterEpoch {
     fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError> {
         for taken in 0..most {
             match self.0.next() {
@@ -121,7 +121,7 @@ where
 }
 
 /// Returns an epoch whose indices are all drawn at the first pull.
-pub(super) fn drawn_at_once<F>(draw: F) -> BlockEpoch<OneBlock<F>>
+pub(super) fn single_block_epoch<F>(draw: F) -> BlockEpoch<OneBlock<F>>
 where
     F: FnOnce() -> Result<Indices, LoaderError> + Send,
 {

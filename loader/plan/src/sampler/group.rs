@@ -5,8 +5,8 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use super::arguments::positive_int_argument;
+use super::deferred::{deferred_batches, shuffled};
 use super::distributed::{Rank, Seed};
-use super::drawn::{drawn_first, shuffled};
 use super::{BatchIter, BatchSource, Draws};
 use crate::error::LoaderError;
 use crate::rng::Generator;
@@ -150,7 +150,7 @@ impl BatchSource for DistinctGroupBatchSampler {
     fn iter(&self) -> BatchIter {
         let (seed, batches, full, rank) = (self.seed.now(), self.batches, self.full, self.rank);
         let groups = Arc::clone(&self.groups);
-        drawn_first(rank, move || {
+        deferred_batches(rank, move || {
             deal(&groups, batches, full, &mut Generator::new(seed))
         })
     }

@@ -5,8 +5,8 @@
 mod arguments;
 mod batch;
 mod bucket;
+mod deferred;
 mod distributed;
-mod drawn;
 mod epoch;
 mod equi_batch;
 mod group;
@@ -56,7 +56,7 @@ pub trait Sampler: Send + Sync {
 
     /// Returns the epoch of [`iter`](Self::iter) for consumers that read many indices at once.
     fn epoch(&self) -> Box<dyn Epoch> {
-        Box::new(epoch::OneByOne(self.iter()))
+        Box::new(epoch::IterEpoch(self.iter()))
     }
 
     /// Returns the number of 32-bit words that a complete epoch draws. `None`: unknown.

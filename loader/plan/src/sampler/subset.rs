@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use super::epoch::{BlockEpoch, Blocks, single_block_epoch};
 use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
 use crate::error::LoaderError;
 use crate::rng::{Indices, SharedGenerator, lock_generator, randperm_words};
@@ -38,7 +38,7 @@ impl<T> SubsetRandomSampler<T> {
 
     fn positions(&self) -> BlockEpoch<impl Blocks + use<T>> {
         let (len, source) = (self.indices.len(), self.source.clone());
-        drawn_at_once(move || lock_generator(source.direct()).randperm(len))
+        single_block_epoch(move || lock_generator(source.direct()).randperm(len))
     }
 
     fn words(&self) -> Draws {
@@ -60,7 +60,7 @@ impl<T: Clone + Send + Sync + 'static> SubsetRandomSampler<T> {
 impl SubsetRandomSampler<usize> {
     fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
         let (indices, source) = (Arc::clone(&self.indices), self.source.clone());
-        drawn_at_once(move || {
+        single_block_epoch(move || {
             let order = lock_generator(source.direct()).randperm(indices.len())?;
             Ok(map(order, &indices))
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::{PyArg, boolean_argument, positive_int_argument};
-use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use super::epoch::{BlockEpoch, Blocks, single_block_epoch};
 use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{SharedGenerator, lock_generator, multinomial_words};
@@ -77,7 +77,7 @@ impl WeightedRandomSampler {
 
     fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
         let of = self.clone();
-        drawn_at_once(move || {
+        single_block_epoch(move || {
             lock_generator(of.source.direct()).multinomial(
                 &of.weights,
                 of.num_samples,

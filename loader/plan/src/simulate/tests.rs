@@ -1,7 +1,7 @@
 use loadscope_trace::{PinMemory, Run, RunOptions, Summary};
 
 use super::*;
-use crate::dataset::MadeUp;
+use crate::dataset::SyntheticCatalog;
 use crate::order::order_of_dataset;
 
 fn proof(in_order: bool, num_workers: usize) -> Run {
@@ -58,9 +58,12 @@ fn times_of_a_slow_sample_match_the_algorithm() {
 
 fn folded(options: &RunOptions) -> Run {
     let mut run = Run::default();
-    let events = simulate(options, &MadeUp).expect("sound options");
+    let events = simulate(options, &SyntheticCatalog).expect("sound options");
     assert!(events.is_sorted_by_key(|e| e.at));
-    assert_eq!(events, simulate(options, &MadeUp).expect("sound options"));
+    assert_eq!(
+        events,
+        simulate(options, &SyntheticCatalog).expect("sound options")
+    );
     events.iter().for_each(|e| run.apply(e));
     assert_eq!(run.anomalies(), (0, 0));
     assert!(run.has_ended());
@@ -86,7 +89,7 @@ fn a_simulation_has_the_order_and_seeds_of_the_loader() {
         ..made_up("synthetic:len=11,cost_ms=5,jitter=0.5")
     };
     let run = folded(&options);
-    let order = order_of_dataset(&options, &MadeUp).expect("sound options");
+    let order = order_of_dataset(&options, &SyntheticCatalog).expect("sound options");
     let drawn = |epoch: usize| -> Vec<Vec<u64>> {
         let rows = run.epochs()[epoch].rows.iter();
         rows.map(|row| run.indices(*row as usize).to_vec())
@@ -144,7 +147,7 @@ fn a_failed_sample_ends_the_run_or_is_skipped() {
 #[test]
 fn simulations_that_are_too_large_are_refused() {
     let huge = made_up("synthetic:len=999999999");
-    assert!(simulate(&huge, &MadeUp).is_err_and(|e| e.to_string().contains("too many")));
+    assert!(simulate(&huge, &SyntheticCatalog).is_err_and(|e| e.to_string().contains("too many")));
     // Drawn samples, workers, streams that all yield everything, and tasks without an answer count as well.
     let drawn = RunOptions {
         sampler: "random".to_owned(),
@@ -168,7 +171,7 @@ fn simulations_that_are_too_large_are_refused() {
         ..made_up("stream:len=0")
     };
     for options in [drawn, workers, streams, unanswered] {
-        let text = simulate(&options, &MadeUp).map(|events| events.len());
+        let text = simulate(&options, &SyntheticCatalog).map(|events| events.len());
         let text = text.expect_err("too many").to_string();
         assert!(
             text.contains("too many to simulate: the limit is 20,000,000"),
@@ -179,7 +182,7 @@ fn simulations_that_are_too_large_are_refused() {
         prefetch_factor: Some(0),
         ..made_up("synthetic:len=9")
     };
-    assert!(simulate(&wrong, &MadeUp).is_err());
+    assert!(simulate(&wrong, &SyntheticCatalog).is_err());
 }
 
 /// Variables of PyTorch 2.13 after `iter(loader)` and after each batch: `_rcvd_idx`, `_send_idx`, `_tasks_outstanding`,
@@ -204,7 +207,7 @@ fn iterator_variables_of_an_uneven_stream_match_pytorch() {
         ..RunOptions::default()
     };
     let mut run = Run::default();
-    let events = simulate(&options, &MadeUp).expect("sound options");
+    let events = simulate(&options, &SyntheticCatalog).expect("sound options");
     events.iter().for_each(|event| run.apply(event));
     let yields = run.transitions().iter().enumerate();
     let yields = yields.filter(|(_, t)| t.stage == Stage::Training);

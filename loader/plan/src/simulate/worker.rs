@@ -23,7 +23,7 @@ pub(super) struct Worker {
     /// Last answered task.
     pub last: Option<usize>,
     /// Number of tasks sent to the worker.
-    pub asked: usize,
+    pub sent_tasks: usize,
     /// True after the end of its stream. Further tasks get no answer.
     pub ended: bool,
 }

@@ -30,12 +30,12 @@ struct Entry {
 /// Returns a text of the catalog in the language of the program.
 #[proc_macro]
 pub fn say(input: TokenStream) -> TokenStream {
-    or_error(entry(input).map(|entry| {
+    or_error(parse_entry(input).map(|entry| {
         let mut arms = TokenStream::new();
         let languages = std::iter::once("En").chain(OTHERS.map(|(name, _)| name));
         for (language, text) in languages.zip(&entry.texts) {
             arms.extend(code(&format!("::loadscope_words::Language::{language} =>")));
-            arms.extend(entry.shown(text, language != "En"));
+            arms.extend(entry.expression(text, language != "En"));
             arms.extend(code(","));
         }
         let mut out = code("match ::loadscope_words::language()");
@@ -48,7 +48,7 @@ pub fn say(input: TokenStream) -> TokenStream {
 /// Returns a `Text` of the catalog, for constants.
 #[proc_macro]
 pub fn text(input: TokenStream) -> TokenStream {
-    or_error(entry(input).and_then(|entry| {
+    or_error(parse_entry(input).and_then(|entry| {
         if entry.has_placeholders || !entry.arguments.is_empty() {
             return Err((
                 entry.span,
@@ -84,7 +84,7 @@ pub fn table(input: TokenStream) -> TokenStream {
     let name = template::unquoted(&input.to_string()).unwrap_or_default();
     let catalogs: Result<Vec<Catalog>, String> = OTHERS
         .iter()
-        .map(|(_, code)| with(&format!("{name}.{code}.toml"), Clone::clone))
+        .map(|(_, code)| with_catalog(&format!("{name}.{code}.toml"), Clone::clone))
         .collect();
     or_error(
         catalogs
@@ -113,7 +113,7 @@ pub fn table(input: TokenStream) -> TokenStream {
 
 impl Entry {
     /// Returns the expression for one language.
-    fn shown(&self, text: &str, has_joints: bool) -> TokenStream {
+    fn expression(&self, text: &str, has_joints: bool) -> TokenStream {
         // The span of the English literal makes names in the text refer to the surrounding function.
         let literal = |text: &str| {
             let mut literal = Literal::string(text);
@@ -152,7 +152,7 @@ fn text_of(texts: &[String]) -> TokenStream {
 }
 
 /// Parses `"English", arguments` or `context: "English", arguments`, and looks up the text.
-fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
+fn parse_entry(input: TokenStream) -> Result<Entry, (Span, String)> {
     let here = Span::call_site();
     let mut tokens = input.into_iter().peekable();
     let context = match tokens.peek() {
@@ -184,7 +184,7 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
     let mut texts = vec![english];
     for (_, code) in OTHERS {
         let file = format!("{code}.toml");
-        let translated = with(&file, |catalog| catalog.get(&key).cloned()).map_err(fail)?;
+        let translated = with_catalog(&file, |catalog| catalog.get(&key).cloned()).map_err(fail)?;
         let Some(text) = translated else {
             texts.push(texts[0].clone());
             continue;
@@ -216,7 +216,7 @@ fn folder() -> PathBuf {
 }
 
 /// Queries a catalog of the compiled crate. Each catalog is read once.
-fn with<T>(file: &str, ask: impl FnOnce(&Catalog) -> T) -> Result<T, String> {
+fn with_catalog<T>(file: &str, ask: impl FnOnce(&Catalog) -> T) -> Result<T, String> {
     static READ: OnceLock<Mutex<BTreeMap<PathBuf, Catalog>>> = OnceLock::new();
     let path = folder().join(file);
     let mut all = READ

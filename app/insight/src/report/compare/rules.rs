@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use loadscope_plan::keyvalue::{Key, KeySet, Mistake, real};
+use loadscope_plan::keyvalue::{Key, KeySet, KeyValueError, real};
 use loadscope_words::{Text, say};
 
 use super::chance::Outcome;
@@ -55,7 +55,7 @@ impl FromStr for ChangeRule {
             let mut names = NAMES.map(|(name, _)| name);
             names.sort_unstable();
             let names = KeySet::new(names.map(|name| Key::once(name, Text::same(name))));
-            no(&names.sentence(&Mistake::Unknown(name.to_owned())))
+            no(&names.sentence(&KeyValueError::Unknown(name.to_owned())))
         })?;
         let number = limit
             .strip_suffix('%')

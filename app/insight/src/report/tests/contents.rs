@@ -1,6 +1,6 @@
 //! Tests of table rows and JSON keys.
 
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{SampleTiming, StageTiming};
 
@@ -31,7 +31,7 @@ fn the_json_names_its_version_and_the_recording() {
 /// Regression: only the text report had steps, and no format had the time without a named stage.
 #[test]
 fn fetching_steps_and_the_rest_are_in_all_formats() {
-    let mut events = simulate(&proof(), &MadeUp).expect("sound options");
+    let mut events = simulate(&proof(), &SyntheticCatalog).expect("sound options");
     let mut run = Run::default();
     for event in &mut events {
         if let EventKind::Fetched(fetched) = &mut event.kind {

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use loadscope_plan::LoaderError;
-use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
+use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, SyntheticCatalog};
 use loadscope_trace::RandomStates;
 
 use super::*;
@@ -333,7 +333,7 @@ struct Labelled;
 
 impl Catalog for Labelled {
     fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError> {
-        let mut entry = MadeUp.look_up(spec, image_size)?;
+        let mut entry = SyntheticCatalog.look_up(spec, image_size)?;
         if matches!(spec, DatasetSpec::Digits) {
             let len = entry.len.unwrap_or_default() as u32;
             entry.labels = Some((0..len).map(|i| i % 10).collect());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use loadscope_lessons::{About, BuiltInCodes, Lesson, Moment, Phase, Play, Task};
-use loadscope_plan::plan::settled;
+use loadscope_plan::plan::normalized;
 
 use super::aside::{complain, load_course, open_contents, play_of, put_aside};
 use super::stage::{begin_replay, go_home, go_to, set_panels, want_step};
@@ -65,7 +65,7 @@ fn enter(state: &mut State) {
     playing.tried = None;
     playing.found.clear();
     let step = playing.step();
-    let options = settled(step.options.clone());
+    let options = normalized(step.options.clone());
     // Undo reverts only changes of this step.
     state.look.history = crate::history::History::default();
     state.prefs.options = options;
@@ -171,7 +171,7 @@ pub(super) fn want_changed(state: &mut State) -> bool {
         return false;
     }
     let step = playing.step();
-    state.prefs.options = settled(step.options.clone());
+    state.prefs.options = normalized(step.options.clone());
     want_step(state, step);
     true
 }

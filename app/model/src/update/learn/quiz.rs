@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loadscope_lessons::{Judgement, Quiz};
-use loadscope_plan::plan::settled;
+use loadscope_plan::plan::normalized;
 
 use super::aside::{complain, open_contents, put_aside};
 use super::stage::{set_panels, want_step};
@@ -39,7 +39,7 @@ fn enter(state: &mut State) {
     set_panels(state);
     match step {
         Some(step) => {
-            state.prefs.options = settled(step.options.clone());
+            state.prefs.options = normalized(step.options.clone());
             want_step(state, step);
         }
         None => finish(state),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use loadscope_diagnose::straggler;
 use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
-use loadscope_words::{left, places, right, say};
+use loadscope_words::{display_width, pad_end, pad_start, say};
 use serde_json::{Value, json};
 
 use super::facts::{facts, messages};
@@ -106,21 +106,21 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, s
 
 fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result {
     let names: Vec<String> = names(all).into_iter().map(|name| short(&name)).collect();
-    let longest = names.iter().map(|name| places(name)).max();
+    let longest = names.iter().map(|name| display_width(name)).max();
     let width = longest.unwrap_or_default().max(6);
     writeln!(
         out,
         "{}  {:width$}{}{}{}{}{}{}{}{}",
-        right(say!(column: "loader"), 6),
+        pad_start(say!(column: "loader"), 6),
         "",
-        right(say!(column: "epochs"), 8),
-        right(say!(column: "batches"), 10),
-        right(say!(column: "samples"), 12),
-        right(say!(column: "time"), 12),
-        right(say!(column: "samples/s"), 12),
-        right(say!(column: "waited"), 12),
-        right(say!(column: "share"), 8),
-        right(say!(column: "dropped"), 10)
+        pad_start(say!(column: "epochs"), 8),
+        pad_start(say!(column: "batches"), 10),
+        pad_start(say!(column: "samples"), 12),
+        pad_start(say!(column: "time"), 12),
+        pad_start(say!(column: "samples/s"), 12),
+        pad_start(say!(column: "waited"), 12),
+        pad_start(say!(column: "share"), 8),
+        pad_start(say!(column: "dropped"), 10)
     )?;
     let mut row = |number: &str, name: &str, s: &Summary, share: String| {
         let time = |s: f64| Nanos::from_secs_f64(s).to_string();
@@ -130,8 +130,8 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
         writeln!(
             out,
             "{}  {}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8} {:>9}",
-            right(number, 6),
-            left(name, width),
+            pad_start(number, 6),
+            pad_end(name, width),
             format::count(s.epochs),
             format::count(s.batches),
             of_samples(format::count(s.samples)),

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use loadscope_files::{Existing, NewFile, TemporaryFolder, open_regular, refuse_input};
+use loadscope_files::{AtomicFile, Existing, TemporaryFolder, check_not_input, open_regular};
 use loadscope_trace::multipart::{self, PartFile};
 use loadscope_trace::{
     Compression, Damage, Event, LogError, LogReader, LogWriter, RecordingKind, repair,
@@ -99,9 +99,9 @@ pub(super) fn repaired(
         let kept = each_event(path, |_| Ok(()))?;
         return Ok(outcome(&parts, kept, None));
     }
-    refuse_input(&output, path)?;
-    refuse_input(&output, &path.with_file_name(name))?;
-    let file = NewFile::create(&output, existing)?;
+    check_not_input(&output, path)?;
+    check_not_input(&output, &path.with_file_name(name))?;
+    let file = AtomicFile::create(&output, existing)?;
     let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
     let head = put_together(&parts, place.path())?;
     let compression = Compression::for_path(&output);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use loadscope_insight::format;
 use loadscope_plan::forecast::Forecast;
 use loadscope_trace::{Nanos, bytes};
-use loadscope_words::{right, say};
+use loadscope_words::{pad_start, say};
 
 use super::Answer;
 
@@ -18,18 +18,18 @@ impl Answer<'_> {
             .iter()
             .any(|f| f.memory.is_some());
         let memory = match tells_memory {
-            true => right(say!(column: "memory"), 10),
+            true => pad_start(say!(column: "memory"), 10),
             false => String::new(),
         };
         writeln!(
             out,
             "{}  {}  {}  {}  {}  {}{memory}",
-            right(say!(column: "workers"), 7),
-            right(say!(column: "prefetch"), 8),
-            right(say!(column: "time"), 10),
-            right(say!(column: "90 % interval"), 23),
-            right(say!(column: "waited"), 10),
-            right(say!(column: "of the time"), 10)
+            pad_start(say!(column: "workers"), 7),
+            pad_start(say!(column: "prefetch"), 8),
+            pad_start(say!(column: "time"), 10),
+            pad_start(say!(column: "90 % interval"), 23),
+            pad_start(say!(column: "waited"), 10),
+            pad_start(say!(column: "of the time"), 10)
         )?;
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
         let longest = all.map(|f| f.time).max().unwrap_or_default();
@@ -93,7 +93,7 @@ fn row(
         "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>10}{memory}{mark}",
         f.setting.num_workers,
         say(f.time),
-        right(&say!("{} to {}", say(f.low), say(f.high)), 23),
+        pad_start(&say!("{} to {}", say(f.low), say(f.high)), 23),
         say(f.waited),
         format::percent(f.waited_share()),
     )

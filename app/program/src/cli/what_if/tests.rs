@@ -1,18 +1,18 @@
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
 use super::*;
 
 /// Returns a run with one worker, and its forecasts.
-fn forecasts() -> (Run, Recorded, Outlook, ForecastSet) {
+fn forecasts() -> (Run, Recorded, Exploration, ForecastSet) {
     let options = RunOptions {
         dataset: "synthetic:len=8,cost_ms=5".to_owned(),
         num_workers: 1,
         ..RunOptions::default()
     };
     let mut run = Run::default();
-    let events = simulate(&options, &MadeUp).expect("sound options");
+    let events = simulate(&options, &SyntheticCatalog).expect("sound options");
     events.iter().for_each(|e| run.apply(e));
     let recorded = Recorded::of_part(&run).expect("it tells its costs");
     let base = recorded.setting();
@@ -81,7 +81,7 @@ fn ranges_beyond_the_limits_are_refused() {
 fn the_best_change_is_named_with_its_side_effects() {
     let (run, recorded, mut outlook, prospects) = forecasts();
     let base = recorded.setting();
-    let side_effects = |outlook: &Outlook| {
+    let side_effects = |outlook: &Exploration| {
         let answer = Answer {
             run: &run,
             recorded: &recorded,

@@ -159,7 +159,7 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::dataset::SyntheticCatalog;
     use loadscope_plan::simulate::simulate;
     use loadscope_trace::RunOptions;
 
@@ -175,7 +175,7 @@ mod tests {
             step_ms: 20.0,
             ..RunOptions::default()
         };
-        let events = simulate(&options, &MadeUp).expect("sound options");
+        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
         let mut whole = Run::default();
         events.iter().for_each(|e| whole.apply(e));
         let mut told = 0;

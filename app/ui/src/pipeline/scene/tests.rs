@@ -1,4 +1,4 @@
-use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::RunOptions;
 
@@ -7,7 +7,7 @@ use loadscope_model::state::SessionState;
 
 fn state(options: &RunOptions) -> State {
     let mut run = Run::default();
-    let events = simulate(options, &MadeUp).expect("sound options");
+    let events = simulate(options, &SyntheticCatalog).expect("sound options");
     events.iter().for_each(|e| run.apply(e));
     State {
         session: SessionState {

@@ -85,7 +85,7 @@ pub(in crate::dataset) fn open(
         DataSpec::Arrow(spec) => {
             let mut path = PathBuf::from(&spec.dir);
             path.extend(&spec.split);
-            let rows = arrow::Saved::open(&path);
+            let rows = arrow::SavedDataset::open(&path);
             let rows = rows.and_then(|rows| non_empty(rows, &path, say!("it has no rows")));
             opener.table(rows, &path, selection!(spec))
         }

@@ -7,7 +7,7 @@ use loadscope_words::say;
 
 use super::sample::{Shaping, sample_error};
 use crate::dataset::{Dataset, SampleClock, SampleError};
-use crate::plan::Needed;
+use crate::plan::RequiredColumn;
 use crate::value::Value;
 
 /// Rows with decoded pictures, and with arrays as tensors.
@@ -86,7 +86,7 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
 
     fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
         let Some(values) = self.rows.column(column) else {
-            let labels = (column == Needed::LABEL).then(|| self.rows.labels());
+            let labels = (column == RequiredColumn::LABEL).then(|| self.rows.labels());
             return labels.flatten().map(Ok);
         };
         Some(match values {

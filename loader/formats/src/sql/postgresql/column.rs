@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use loadscope_words::say;
 use tokio_postgres::Row;
 
-use super::link::Link;
+use super::connection::Connection;
 use super::selection::Selection;
 use super::value::Kind;
 use crate::cell::Cell;
@@ -18,8 +18,8 @@ use crate::stages::Untimed;
 pub(super) const FETCHED: usize = 100_000;
 
 /// Request for a column.
-pub(super) struct Asked<'a> {
-    pub(super) link: &'a Link,
+pub(super) struct ColumnRequest<'a> {
+    pub(super) connection: &'a Connection,
     pub(super) query: &'a Query,
     pub(super) selection: &'a Selection,
     pub(super) keys: &'a Keys,
@@ -29,7 +29,7 @@ pub(super) struct Asked<'a> {
     pub(super) name: &'a str,
 }
 
-impl Asked<'_> {
+impl ColumnRequest<'_> {
     /// Reads the values of the column.
     ///
     /// # Errors
@@ -39,12 +39,12 @@ impl Asked<'_> {
             .filter_map(|at| Some((self.keys.get(at)?, at)))
             .collect();
         let mut values: Vec<Option<Cell>> = vec![None; self.keys.len()];
-        self.link.answer(&mut Untimed, async |client| {
+        self.connection.run(&mut Untimed, async |client| {
             client.batch_execute(&self.declare()).await
         })?;
         loop {
             let fetch = format!("FETCH FORWARD {FETCHED} FROM loadscope_column");
-            let rows = self.link.answer(&mut Untimed, async |client| {
+            let rows = self.connection.run(&mut Untimed, async |client| {
                 client.query_typed(&fetch, &[]).await
             })?;
             for row in &rows {
@@ -65,7 +65,7 @@ impl Asked<'_> {
         values.ok_or_else(|| {
             FormatError::new(
                 Fault::NoSuchKey,
-                Place::named(self.link.shown()).key(self.name),
+                Place::named(self.connection.shown()).key(self.name),
                 say!("a row no longer exists"),
                 say!("Load again to read the keys again"),
             )
@@ -76,7 +76,7 @@ impl Asked<'_> {
         format!(
             "BEGIN READ ONLY; DECLARE loadscope_column NO SCROLL CURSOR FOR SELECT {}, {} FROM {}",
             self.key,
-            self.kind.asked(&quoted(self.name)),
+            self.kind.select_expression(&quoted(self.name)),
             self.query.as_table()
         )
     }

@@ -6,8 +6,8 @@ use loadscope_words::say;
 use tokio_postgres::Statement;
 use tokio_postgres::types::Type;
 
-use super::column::{Asked, FETCHED};
-use super::link::Link;
+use super::column::{ColumnRequest, FETCHED};
+use super::connection::Connection;
 use super::selection::Selection;
 use super::value::Kind;
 use crate::cell::Cell;
@@ -15,9 +15,9 @@ use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::sql::address::Address;
 use crate::sql::columns::Raw;
-use crate::sql::kept::Owner;
-use crate::sql::keys::{Key, Keys, Read, Reading};
+use crate::sql::keys::{Key, Keys, KeysBuilder, LoadedKeys};
 use crate::sql::query::{Query, quoted};
+use crate::sql::thread_cache::ThreadCache;
 use crate::stages::{Stages, Untimed};
 
 /// Rows of a query, whose keys are read once. Each thread has a connection and fetches all rows of a batch in one query.
@@ -32,19 +32,19 @@ pub(in crate::sql) struct KeyedRows {
     keys: Keys,
     labels: Option<Vec<u32>>,
     classes: Vec<String>,
-    owner: Owner,
+    connections: ThreadCache,
 }
 
 /// Connection of a thread.
-struct Asking {
-    link: Link,
+struct PreparedConnection {
+    connection: Connection,
     statement: Statement,
 }
 
 impl KeyedRows {
     pub(in crate::sql) fn open(address: &Address, query: &Query) -> Result<Self, FormatError> {
-        let link = Link::open(address, query, &mut Untimed)?;
-        let selection = Selection::of(&link, query, &mut Untimed)?;
+        let connection = Connection::open(address, query, &mut Untimed)?;
+        let selection = Selection::of(&connection, query, &mut Untimed)?;
         let index = query.index.as_deref().unwrap_or_default();
         let column = quoted(index);
         let (key, keys) = match selection.kind(index) {
@@ -59,14 +59,14 @@ impl KeyedRows {
         };
         let by_keys = format!(
             "SELECT {key}, {} FROM {} WHERE {compared} = ANY({keys})",
-            selection.asked,
+            selection.select_list,
             query.as_table()
         );
-        let Read {
+        let LoadedKeys {
             keys,
             labels,
             classes,
-        } = read_keys(&link, &selection, query, &key, index)?;
+        } = read_keys(&connection, &selection, query, &key, index)?;
         let columns = selection.columns.clone().with_classes(&classes);
         Ok(Self {
             address: address.clone(),
@@ -80,27 +80,30 @@ impl KeyedRows {
             keys,
             labels,
             classes,
-            owner: Owner::default(),
+            connections: ThreadCache::default(),
         })
     }
 
-    fn connect(&self, stages: &mut dyn Stages) -> Result<Asking, FormatError> {
+    fn connect(&self, stages: &mut dyn Stages) -> Result<PreparedConnection, FormatError> {
         stages.enter("connect");
-        let link = Link::open(&self.address, &self.query, stages)?;
+        let connection = Connection::open(&self.address, &self.query, stages)?;
         let keys = match self.keys {
             Keys::Ints(_) => Type::INT8_ARRAY,
             Keys::Texts(_) => Type::TEXT_ARRAY,
         };
         let text = &self.by_keys;
-        let statement = link.answer(stages, async |client| {
+        let statement = connection.run(stages, async |client| {
             client.prepare_typed(text, &[keys]).await
         })?;
-        Ok(Asking { link, statement })
+        Ok(PreparedConnection {
+            connection,
+            statement,
+        })
     }
 
-    fn ask(
+    fn query_rows(
         &self,
-        asking: &Asking,
+        prepared: &PreparedConnection,
         indices: &[usize],
         stages: &mut dyn Stages,
     ) -> Result<Vec<Cell>, FormatError> {
@@ -111,19 +114,19 @@ impl KeyedRows {
                 .ok_or_else(|| self.fail(Fault::OutOfRange, index, say!("there is no such row")))
         });
         let keys: Vec<Key<'_>> = keys.collect::<Result<_, _>>()?;
-        let statement = &asking.statement;
+        let statement = &prepared.statement;
         let rows = match self.keys {
             Keys::Ints(_) => {
                 let keys: Vec<i64> = keys.iter().filter_map(|key| key.int()).collect();
                 let ask =
                     async |client: &tokio_postgres::Client| client.query(statement, &[&keys]).await;
-                asking.link.answer(stages, ask)?
+                prepared.connection.run(stages, ask)?
             }
             Keys::Texts(_) => {
                 let keys: Vec<&str> = keys.iter().filter_map(|key| key.text()).collect();
                 let ask =
                     async |client: &tokio_postgres::Client| client.query(statement, &[&keys]).await;
-                asking.link.answer(stages, ask)?
+                prepared.connection.run(stages, ask)?
             }
         };
         stages.enter("read");
@@ -174,10 +177,10 @@ impl Rows for KeyedRows {
         indices: &[usize],
         stages: &mut dyn Stages,
     ) -> Option<Result<Vec<Cell>, FormatError>> {
-        Some(self.owner.with(
+        Some(self.connections.with(
             stages,
             |stages| self.connect(stages),
-            |asking, stages| self.ask(asking, indices, stages),
+            |prepared, stages| self.query_rows(prepared, indices, stages),
         ))
     }
 
@@ -197,9 +200,9 @@ impl Rows for KeyedRows {
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let kind = self.selection.kind(name)?;
         let read = || {
-            let link = Link::open(&self.address, &self.query, &mut Untimed)?;
-            Asked {
-                link: &link,
+            let connection = Connection::open(&self.address, &self.query, &mut Untimed)?;
+            ColumnRequest {
+                connection: &connection,
                 query: &self.query,
                 selection: &self.selection,
                 keys: &self.keys,
@@ -215,31 +218,31 @@ impl Rows for KeyedRows {
 
 /// Reads the keys of all rows, and the labels if a label column exists.
 fn read_keys(
-    link: &Link,
+    connection: &Connection,
     selection: &Selection,
     query: &Query,
     key: &str,
     index: &str,
-) -> Result<Read, FormatError> {
+) -> Result<LoadedKeys, FormatError> {
     let label = query
         .label
         .as_deref()
         .filter(|l| selection.kind(l).is_some());
     let asked = match label.and_then(|label| Some((selection.kind(label)?, label))) {
-        Some((kind, label)) => format!("{key}, {}", kind.asked(&quoted(label))),
+        Some((kind, label)) => format!("{key}, {}", kind.select_expression(&quoted(label))),
         None => key.to_owned(),
     };
     let text = format!(
         "BEGIN READ ONLY; DECLARE loadscope_keys NO SCROLL CURSOR FOR SELECT {asked} FROM {}",
         query.as_table()
     );
-    link.answer(&mut Untimed, async |client| {
+    connection.run(&mut Untimed, async |client| {
         client.batch_execute(&text).await
     })?;
     let fetch = format!("FETCH FORWARD {FETCHED} FROM loadscope_keys");
-    let mut reading = Reading::new(link.shown(), index, label);
+    let mut builder = KeysBuilder::new(connection.shown(), index, label);
     loop {
-        let rows = link.answer(&mut Untimed, async |client| {
+        let rows = connection.run(&mut Untimed, async |client| {
             client.query_typed(&fetch, &[]).await
         })?;
         for row in &rows {
@@ -254,15 +257,15 @@ fn read_keys(
                     .map(|t| t.map(Raw::Text))
             };
             let key = number().or_else(text).flatten();
-            reading.key(&key.unwrap_or(Raw::Made(Cell::Null)))?;
+            builder.key(&key.unwrap_or(Raw::Cell(Cell::Null)))?;
             if let Some(kind) = label.and_then(|label| selection.kind(label)) {
                 let raw = kind.raw(row, 1);
-                reading.label(&raw.unwrap_or(Raw::Made(Cell::Null)));
+                builder.label(&raw.unwrap_or(Raw::Cell(Cell::Null)));
             }
         }
         if rows.len() < FETCHED {
             break;
         }
     }
-    reading.finish()
+    builder.finish()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loadscope_words::say;
 use tokio_postgres::Row;
 
-use super::link::Link;
+use super::connection::Connection;
 use super::value::Kind;
 use crate::cell::Cell;
 use crate::error::FormatError;
@@ -19,32 +19,32 @@ pub(super) struct Selection {
     pub(super) columns: Columns,
     pub(super) kinds: Arc<[Kind]>,
     /// SQL expressions of the columns.
-    pub(super) asked: String,
+    pub(super) select_list: String,
 }
 
 impl Selection {
     /// Requests the columns of the query from the server.
     pub(super) fn of(
-        link: &Link,
+        connection: &Connection,
         query: &Query,
         stages: &mut dyn Stages,
     ) -> Result<Self, FormatError> {
         // Preparation as a subquery refuses a statement that returns no table.
         let text = format!("SELECT * FROM {}", query.as_table());
         let bare = query.bare();
-        link.answer(stages, async |client| client.prepare(bare).await)?;
-        let statement = link.answer(stages, async |client| client.prepare(&text).await)?;
+        connection.run(stages, async |client| client.prepare(bare).await)?;
+        let statement = connection.run(stages, async |client| client.prepare(&text).await)?;
         let found = statement.columns();
         let names: Vec<String> = found.iter().map(|c| c.name().to_owned()).collect();
         let kinds: Arc<[Kind]> = found.iter().map(|c| Kind::of(c.type_())).collect();
-        let asked = names.iter().zip(&*kinds);
-        let asked: Vec<String> = asked
-            .map(|(name, kind)| kind.asked(&quoted(name)))
+        let select_list = names.iter().zip(&*kinds);
+        let select_list: Vec<String> = select_list
+            .map(|(name, kind)| kind.select_expression(&quoted(name)))
             .collect();
         Ok(Self {
-            columns: Columns::new(&names, query, link.shown().into())?,
+            columns: Columns::new(&names, query, connection.shown().into())?,
             kinds,
-            asked: asked.join(", "),
+            select_list: select_list.join(", "),
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio_postgres::Row;
 
-use super::link::Link;
+use super::connection::Connection;
 use super::selection::Selection;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError};
@@ -29,8 +29,8 @@ pub(in crate::sql) struct QueryStream {
 
 impl QueryStream {
     pub(in crate::sql) fn open(address: &Address, query: &Query) -> Result<Self, FormatError> {
-        let link = Link::open(address, query, &mut Untimed)?;
-        let selection = Selection::of(&link, query, &mut Untimed)?;
+        let connection = Connection::open(address, query, &mut Untimed)?;
+        let selection = Selection::of(&connection, query, &mut Untimed)?;
         Ok(Self {
             address: address.clone(),
             query: query.clone(),
@@ -46,7 +46,7 @@ impl StreamSource for QueryStream {
             query: self.query.clone(),
             selection: self.selection.clone(),
             share: *share,
-            link: None,
+            connection: None,
             rows: VecDeque::new(),
             fetch: FIRST,
             next: 0,
@@ -62,7 +62,7 @@ struct Part {
     selection: Selection,
     share: Share,
     /// Connection, or `None` before the first row.
-    link: Option<Link>,
+    connection: Option<Connection>,
     /// Fetched rows that were not yet returned.
     rows: VecDeque<Row>,
     /// Number of rows of the next fetch.
@@ -73,29 +73,29 @@ struct Part {
 }
 
 impl Part {
-    fn connect(&mut self, stages: &mut dyn Stages) -> Result<Link, FormatError> {
+    fn connect(&mut self, stages: &mut dyn Stages) -> Result<Connection, FormatError> {
         stages.enter("connect");
-        let link = Link::open(&self.address, &self.query, stages)?;
+        let connection = Connection::open(&self.address, &self.query, stages)?;
         stages.enter("query");
         let text = format!(
             "BEGIN READ ONLY; DECLARE loadscope_rows NO SCROLL CURSOR FOR SELECT {} FROM {}",
-            self.selection.asked,
+            self.selection.select_list,
             self.query.as_table()
         );
-        link.answer(stages, async |client| client.batch_execute(&text).await)?;
-        Ok(link)
+        connection.run(stages, async |client| client.batch_execute(&text).await)?;
+        Ok(connection)
     }
 
     /// Fetches the next rows. Adds none at the end.
     fn fetch(&mut self, stages: &mut dyn Stages) -> Result<(), FormatError> {
-        let link = match self.link.take() {
-            Some(link) => link,
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
             None => self.connect(stages)?,
         };
         stages.enter("query");
         let text = format!("FETCH FORWARD {} FROM loadscope_rows", self.fetch);
-        let rows = link.answer(stages, async |client| client.query_typed(&text, &[]).await)?;
-        self.link = Some(link);
+        let rows = connection.run(stages, async |client| client.query_typed(&text, &[]).await)?;
+        self.connection = Some(connection);
         self.is_over = rows.len() < self.fetch;
         let bytes: usize = rows.iter().map(Row::raw_size_bytes).sum();
         let of_a_row = (bytes / rows.len().max(1)).max(1);
@@ -136,7 +136,7 @@ impl Stream for Part {
         if !goes_on {
             self.is_over = true;
             self.rows.clear();
-            self.link = None;
+            self.connection = None;
         }
         answer.transpose()
     }

@@ -58,7 +58,7 @@ impl Kind {
     }
 
     /// Returns the SQL expression of the column.
-    pub(super) fn asked(self, column: &str) -> String {
+    pub(super) fn select_expression(self, column: &str) -> String {
         match self {
             Self::Numeric => format!("{column}::float8 AS {column}"),
             Self::Json | Self::Other => format!("{column}::text AS {column}"),
@@ -79,12 +79,12 @@ impl Kind {
             let values = get::<Vec<Option<T>>>(row, column)?;
             let cells = |values: Vec<Option<T>>| {
                 let cells = values.into_iter().map(|v| v.map_or(Cell::Null, &cell));
-                Raw::Made(Cell::List(cells.collect()))
+                Raw::Cell(Cell::List(cells.collect()))
             };
             Ok(values.map(cells))
         }
         let raw = match self {
-            Self::Bool => get(row, column)?.map(|v: bool| Raw::Made(Cell::Bool(v))),
+            Self::Bool => get(row, column)?.map(|v: bool| Raw::Cell(Cell::Bool(v))),
             Self::Int2 => get(row, column)?.map(|v: i16| Raw::Int(v.into())),
             Self::Int4 => get(row, column)?.map(|v: i32| Raw::Int(v.into())),
             Self::Int8 => get(row, column)?.map(Raw::Int),
@@ -98,7 +98,7 @@ impl Kind {
                         let e = e.reason();
                         say!("the document cannot be read: {e}")
                     })?;
-                    Some(Raw::Made(made))
+                    Some(Raw::Cell(made))
                 }
                 None => None,
             },
@@ -110,7 +110,7 @@ impl Kind {
             Self::Floats8 => list(row, column, Cell::Float)?,
             Self::Texts => list(row, column, |v: &str| v.into())?,
         };
-        Ok(raw.unwrap_or(Raw::Made(Cell::Null)))
+        Ok(raw.unwrap_or(Raw::Cell(Cell::Null)))
     }
 }
 

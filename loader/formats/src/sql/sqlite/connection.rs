@@ -28,17 +28,17 @@ const CACHE: i32 = -65_536;
 /// A read-only connection with a timeout.
 pub(super) struct Database {
     connection: Connection,
-    answers: Answers,
+    query_timeout: QueryTimeout,
 }
 
 impl Database {
     pub(super) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
         // SQLite's own error does not name the actual file type.
         open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
-        let answers = Answers::new(path, query.timeout);
+        let query_timeout = QueryTimeout::new(path, query.timeout);
         let late = {
-            let answers = answers.clone();
-            move || answers.is_late()
+            let query_timeout = query_timeout.clone();
+            move || query_timeout.has_expired()
         };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connect = || {
@@ -54,38 +54,38 @@ impl Database {
             rusqlite::Result::Ok(connection)
         };
         Ok(Self {
-            connection: connect().map_err(|e| answers.error(&e))?,
-            answers,
+            connection: connect().map_err(|e| query_timeout.error(&e))?,
+            query_timeout,
         })
     }
 
-    pub(super) fn answers(&self) -> &Answers {
-        &self.answers
+    pub(super) fn query_timeout(&self) -> &QueryTimeout {
+        &self.query_timeout
     }
 
     /// Prepares a read-only statement with columns, and caches it.
     pub(super) fn prepare(&self, text: &str) -> Result<CachedStatement<'_>, FormatError> {
-        self.answers.begin();
+        self.query_timeout.restart();
         let statement = self.connection.prepare_cached(text);
-        let statement = statement.map_err(|e| self.answers.error(&e))?;
+        let statement = statement.map_err(|e| self.query_timeout.error(&e))?;
         self.check(&statement)?;
         Ok(statement)
     }
 
     /// Works like [`prepare`](Self::prepare), but without the cache.
     pub(super) fn prepare_once(&self, text: &str) -> Result<Statement<'_>, FormatError> {
-        self.answers.begin();
+        self.query_timeout.restart();
         let statement = self.connection.prepare(text);
-        let statement = statement.map_err(|e| self.answers.error(&e))?;
+        let statement = statement.map_err(|e| self.query_timeout.error(&e))?;
         self.check(&statement)?;
         Ok(statement)
     }
 
     /// Starts a transaction. The rows stay unchanged until it is dropped, and the file is locked only once.
     pub(super) fn transaction(&self) -> Result<Transaction<'_>, FormatError> {
-        self.answers.begin();
+        self.query_timeout.restart();
         let transaction = self.connection.unchecked_transaction();
-        transaction.map_err(|e| self.answers.error(&e))
+        transaction.map_err(|e| self.query_timeout.error(&e))
     }
 
     fn check(&self, statement: &Statement<'_>) -> Result<(), FormatError> {
@@ -93,8 +93,8 @@ impl Database {
             return Ok(());
         }
         Err(FormatError::new(
-            Fault::Asked,
-            self.answers.place(),
+            Fault::InvalidOption,
+            self.query_timeout.place(),
             say!("the query returns no rows, or it writes"),
             say!("Write a SELECT for query="),
         ))
@@ -111,7 +111,7 @@ impl Database {
 /// Returns a value of a row. Text that is not UTF-8 is an error, as in Python.
 pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String> {
     Ok(match row.get_ref(column).map_err(|e| e.to_string())? {
-        ValueRef::Null => Raw::Made(Cell::Null),
+        ValueRef::Null => Raw::Cell(Cell::Null),
         ValueRef::Integer(number) => Raw::Int(number),
         ValueRef::Real(number) => Raw::Float(number),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
@@ -124,7 +124,7 @@ pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String
 
 /// Timeout of a connection's answers, and the name for its errors.
 #[derive(Clone)]
-pub(super) struct Answers {
+pub(super) struct QueryTimeout {
     shown: Arc<str>,
     timeout: Duration,
     opened: Instant,
@@ -132,7 +132,7 @@ pub(super) struct Answers {
     until: Arc<AtomicU64>,
 }
 
-impl Answers {
+impl QueryTimeout {
     fn new(path: &Path, timeout: Duration) -> Self {
         Self {
             shown: path.display().to_string().into(),
@@ -143,13 +143,13 @@ impl Answers {
     }
 
     /// Starts the timeout of the next answer.
-    pub(super) fn begin(&self) {
+    pub(super) fn restart(&self) {
         let until = self.opened.elapsed().saturating_add(self.timeout);
         self.until
             .store(until.as_millis() as u64, Ordering::Relaxed);
     }
 
-    fn is_late(&self) -> bool {
+    fn has_expired(&self) -> bool {
         self.opened.elapsed().as_millis() as u64 > self.until.load(Ordering::Relaxed)
     }
 
@@ -200,12 +200,12 @@ impl Answers {
                 say!("Check the permissions of the file, FILE-wal and FILE-journal"),
             ),
             Some(ErrorCode::Unknown) => new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 say!("the query is wrong: {error}"),
                 say!("Correct the SELECT in query="),
             ),
             None => new(
-                Fault::Asked,
+                Fault::InvalidOption,
                 say!("the query cannot be run: {error}"),
                 say!("Set query= to one SELECT"),
             ),

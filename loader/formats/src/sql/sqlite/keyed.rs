@@ -11,9 +11,9 @@ use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::sql::columns::Columns;
-use crate::sql::kept::Owner;
-use crate::sql::keys::{Key, Keys, Read, Reading};
+use crate::sql::keys::{Key, Keys, KeysBuilder, LoadedKeys};
 use crate::sql::query::{Query, quoted};
+use crate::sql::thread_cache::ThreadCache;
 use crate::stages::{Stages, Untimed};
 
 /// Rows of a query, whose keys are read once. Each thread has its own connection.
@@ -27,16 +27,16 @@ pub(in crate::sql) struct KeyedRows {
     labels: Option<Vec<u32>>,
     classes: Vec<String>,
     shown: Arc<str>,
-    owner: Owner,
+    connections: ThreadCache,
 }
 
 impl KeyedRows {
     pub(in crate::sql) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
         let database = Database::open(path, query)?;
         let names = database.columns(query)?;
-        let columns = Columns::new(&names, query, database.answers().shown())?;
+        let columns = Columns::new(&names, query, database.query_timeout().shown())?;
         let index = query.index.as_deref().unwrap_or_default();
-        let Read {
+        let LoadedKeys {
             keys,
             labels,
             classes,
@@ -53,12 +53,12 @@ impl KeyedRows {
             keys,
             labels,
             classes,
-            shown: database.answers().shown(),
-            owner: Owner::default(),
+            shown: database.query_timeout().shown(),
+            connections: ThreadCache::default(),
         })
     }
 
-    fn ask(
+    fn query_row(
         &self,
         database: &Database,
         index: usize,
@@ -73,7 +73,7 @@ impl KeyedRows {
             Key::Int(key) => ToSqlOutput::Borrowed(ValueRef::Integer(key)),
             Key::Text(key) => ToSqlOutput::Borrowed(ValueRef::Text(key.as_bytes())),
         };
-        let failed = |e: rusqlite::Error| at_row(database.answers().error(&e), index);
+        let failed = |e: rusqlite::Error| at_row(database.query_timeout().error(&e), index);
         let mut rows = statement.query([key]).map_err(failed)?;
         match rows.next().map_err(failed)? {
             Some(row) => {
@@ -100,19 +100,19 @@ impl KeyedRows {
 }
 
 impl KeyedRows {
-    /// Calls `ask` with the connection of this thread.
+    /// Calls `work` with the connection of this thread.
     fn with_database<T>(
         &self,
         stages: &mut dyn Stages,
-        ask: impl FnOnce(&Database, &mut dyn Stages) -> Result<T, FormatError>,
+        work: impl FnOnce(&Database, &mut dyn Stages) -> Result<T, FormatError>,
     ) -> Result<T, FormatError> {
-        self.owner.with(
+        self.connections.with(
             stages,
             |stages| {
                 stages.enter("connect");
                 Database::open(&self.path, &self.query)
             },
-            |database, stages| ask(database, stages),
+            |database, stages| work(database, stages),
         )
     }
 }
@@ -123,7 +123,9 @@ impl Rows for KeyedRows {
     }
 
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        self.with_database(stages, |database, stages| self.ask(database, index, stages))
+        self.with_database(stages, |database, stages| {
+            self.query_row(database, index, stages)
+        })
     }
 
     /// Reads several rows in one transaction, which locks the file only once.
@@ -137,7 +139,7 @@ impl Rows for KeyedRows {
             let transaction = database.transaction()?;
             let cells = indices
                 .iter()
-                .map(|&index| self.ask(database, index, stages));
+                .map(|&index| self.query_row(database, index, stages));
             let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
             drop(transaction);
             Ok(cells)
@@ -176,18 +178,18 @@ impl Rows for KeyedRows {
 }
 
 /// Reads the keys of all rows, and the labels if a label column is set.
-fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, FormatError> {
+fn read_keys(database: &Database, query: &Query, index: &str) -> Result<LoadedKeys, FormatError> {
     let label = query.label.as_deref();
     let wanted = match label {
         Some(label) => format!("{}, {}", quoted(index), quoted(label)),
         None => quoted(index),
     };
     let mut statement = database.prepare(&format!("SELECT {wanted} FROM {}", query.as_table()))?;
-    let mut reading = Reading::new(&database.answers().shown(), index, label);
-    let failed = |e: rusqlite::Error| database.answers().error(&e);
+    let mut builder = KeysBuilder::new(&database.query_timeout().shown(), index, label);
+    let failed = |e: rusqlite::Error| database.query_timeout().error(&e);
     let mut rows = statement.query([]).map_err(failed)?;
     let broken = |column: &str, reason| {
-        let place = Place::named(&*database.answers().shown()).key(column);
+        let place = Place::named(&*database.query_timeout().shown()).key(column);
         FormatError::new(
             Fault::WrongType,
             place,
@@ -196,12 +198,12 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, Fo
         )
     };
     while let Some(row) = rows.next().map_err(failed)? {
-        reading.key(&raw(row, 0).map_err(|reason| broken(index, reason))?)?;
+        builder.key(&raw(row, 0).map_err(|reason| broken(index, reason))?)?;
         if let Some(label) = label {
-            reading.label(&raw(row, 1).map_err(|reason| broken(label, reason))?);
+            builder.label(&raw(row, 1).map_err(|reason| broken(label, reason))?);
         }
     }
-    reading.finish()
+    builder.finish()
 }
 
 /// Reads the values of a column in the order of the keys.
@@ -213,7 +215,7 @@ fn read_column(
 ) -> Result<Vec<Cell>, FormatError> {
     let text = format!("SELECT {} FROM {}", quoted(name), query.as_table());
     let mut statement = database.prepare(&text)?;
-    let failed = |e: rusqlite::Error| database.answers().error(&e);
+    let failed = |e: rusqlite::Error| database.query_timeout().error(&e);
     let mut rows = statement.query([]).map_err(failed)?;
     let mut values = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {

@@ -6,12 +6,12 @@ use loadscope_words::say;
 use rusqlite::{Rows, Statement};
 use self_cell::{MutBorrow, self_cell};
 
-use super::connection::{Answers, Database, raw};
+use super::connection::{Database, QueryTimeout, raw};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::sql::columns::Columns;
-use crate::sql::kept::Owner;
 use crate::sql::query::Query;
+use crate::sql::thread_cache::ThreadCache;
 use crate::stages::Stages;
 use crate::stream::{Share, Stream, StreamSource};
 
@@ -29,7 +29,7 @@ impl QueryStream {
         Ok(Self {
             path: path.to_owned(),
             query: query.clone(),
-            columns: Columns::new(&names, query, database.answers().shown())?,
+            columns: Columns::new(&names, query, database.query_timeout().shown())?,
         })
     }
 }
@@ -42,8 +42,8 @@ impl StreamSource for QueryStream {
             columns: self.columns.clone(),
             share: *share,
             next: 0,
-            state: State::Before,
-            owner: Owner::default(),
+            state: State::NotStarted,
+            cache: ThreadCache::default(),
         }))
     }
 }
@@ -67,9 +67,9 @@ self_cell! {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    Before,
-    Under,
-    Over,
+    NotStarted,
+    Running,
+    Finished,
 }
 
 /// Rows of one worker. The cursor stays in the thread that created it.
@@ -81,18 +81,18 @@ struct Part {
     /// Position of the next row in the query.
     next: u64,
     state: State,
-    owner: Owner,
+    cache: ThreadCache,
 }
 
 /// A cursor, with the timeout and the name for its errors.
-struct Under {
+struct RunningQuery {
     cursor: Cursor,
-    answers: Answers,
+    query_timeout: QueryTimeout,
 }
 
 impl Part {
-    fn connect(&mut self, stages: &mut dyn Stages) -> Result<Under, FormatError> {
-        if self.state != State::Before {
+    fn connect(&mut self, stages: &mut dyn Stages) -> Result<RunningQuery, FormatError> {
+        if self.state != State::NotStarted {
             return Err(FormatError::new(
                 Fault::Unreadable,
                 Place::file(&self.path),
@@ -100,10 +100,10 @@ impl Part {
                 say!("Load again, and read all rows of a worker from one thread"),
             ));
         }
-        self.state = State::Under;
+        self.state = State::Running;
         stages.enter("connect");
         let database = Database::open(&self.path, &self.query)?;
-        let answers = database.answers().clone();
+        let query_timeout = database.query_timeout().clone();
         stages.enter("query");
         let prepared = Prepared::try_new(database, |database| {
             database.prepare_once(self.query.bare())
@@ -113,31 +113,31 @@ impl Part {
                 .borrow_mut()
                 .with_dependent_mut(|_, statement| statement.query([]))
         });
-        Ok(Under {
-            cursor: cursor.map_err(|e| answers.error(&e))?,
-            answers,
+        Ok(RunningQuery {
+            cursor: cursor.map_err(|e| query_timeout.error(&e))?,
+            query_timeout,
         })
     }
 
     /// Returns the next row of this worker.
     fn advance(
         &mut self,
-        under: &mut Under,
+        running: &mut RunningQuery,
         stages: &mut dyn Stages,
     ) -> Result<Option<Cell>, FormatError> {
         let share = self.share;
         let parts = (share.workers.max(1) * share.world_size.max(1)) as u64;
         let part = (share.rank * share.workers.max(1) + share.worker) as u64;
         let (columns, next) = (&self.columns, &mut self.next);
-        under.cursor.with_dependent_mut(|_, rows| {
+        running.cursor.with_dependent_mut(|_, rows| {
             loop {
                 if stages.is_cancelled() {
                     return Ok(None);
                 }
                 stages.enter("query");
-                under.answers.begin();
+                running.query_timeout.restart();
                 let row = rows.next().map_err(|e| {
-                    let error = under.answers.error(&e);
+                    let error = running.query_timeout.error(&e);
                     let place = Box::new((*error.place).row(*next));
                     FormatError { place, ..error }
                 })?;
@@ -157,15 +157,15 @@ impl Part {
 
 impl Stream for Part {
     fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>> {
-        if self.state == State::Over {
+        if self.state == State::Finished {
             return None;
         }
-        let owner = self.owner.clone();
+        let cache = self.cache.clone();
         // The cursor survives an invalid row. The next call continues after it.
-        let answer = owner.with(
+        let answer = cache.with(
             &mut (&mut *self, stages),
             |(part, stages)| part.connect(*stages),
-            |under, (part, stages)| Ok::<_, FormatError>(part.advance(under, *stages)),
+            |running, (part, stages)| Ok::<_, FormatError>(part.advance(running, *stages)),
         );
         let answer = answer.and_then(|answer| answer);
         let goes_on = match &answer {
@@ -173,8 +173,8 @@ impl Stream for Part {
             Err(error) => error.fault == Fault::WrongType,
         };
         if !goes_on {
-            self.state = State::Over;
-            self.owner.forget::<Under>();
+            self.state = State::Finished;
+            self.cache.remove::<RunningQuery>();
         }
         answer.transpose()
     }
@@ -182,6 +182,6 @@ impl Stream for Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.owner.forget::<Under>();
+        self.cache.remove::<RunningQuery>();
     }
 }

@@ -9,10 +9,10 @@ use loadscope_words::{Text, say, text};
 
 use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTask};
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong};
+use crate::keyvalue::{Key, KeySet, KeyValue, KeyValueError, ValueError};
 
 /// Quotes a part so that it parses to the same text. Leading white space is quoted, too.
-fn written(text: &str) -> String {
+fn quote_part(text: &str) -> String {
     match text.starts_with(char::is_whitespace) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => quote(text),
@@ -54,34 +54,34 @@ macro_rules! data {
                     }
                 }
 
-                fn read(places: &[&str], given: &[Given<'_>]) -> Result<Self, Mistake> {
-                    let mut places = places.iter().copied();
+                fn read(positional: &[&str], given: &[KeyValue<'_>]) -> Result<Self, KeyValueError> {
+                    let mut positional = positional.iter().copied();
                     #[allow(unused_mut, reason = "a dataset may have no options")]
                     let mut spec = Self::new($({
                         let _ = stringify!($place);
-                        places.next().unwrap_or_default()
+                        positional.next().unwrap_or_default()
                     }),+);
                     for option in given {
-                        let set: Result<(), Wrong> = match option.key {
+                        let set: Result<(), ValueError> = match option.key {
                             $(stringify!($field) => OptionValue::read(option.value).map(|value| spec.$field = value),)*
                             _ => Ok(()),
                         };
-                        set.map_err(|wrong| option.mistake(wrong))?;
+                        set.map_err(|wrong| option.error(wrong))?;
                     }
                     Ok(spec)
                 }
 
                 fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    let places = [$(self.$place.as_str()),+];
-                    for (at, place) in places.into_iter().enumerate() {
+                    let positional = [$(self.$place.as_str()),+];
+                    for (at, place) in positional.into_iter().enumerate() {
                         let comma = if at > 0 { "," } else { "" };
                         // Places are recognized by position, so one that looks like an option is not ambiguous.
-                        write!(f, "{comma}{}", written(place))?;
+                        write!(f, "{comma}{}", quote_part(place))?;
                     }
                     #[allow(unused, reason = "a dataset may have no options")]
                     let usual = Self::new($({ let _ = stringify!($place); String::new() }),+);
                     $(if self.$field != usual.$field && let Some(text) = self.$field.write() {
-                        write!(f, ",{}={}", stringify!($field), written(&text))?;
+                        write!(f, ",{}={}", stringify!($field), quote_part(&text))?;
                     })*
                     Ok(())
                 }
@@ -103,9 +103,9 @@ macro_rules! data {
             fn read(word: &str, text: &str) -> Option<Result<Self, LoaderError>> {
                 match word {
                     $($word => Some({
-                        let places = [$(stringify!($place)),+].len();
-                        read(word, $example, text, $spec::KEYS, places, |places, given| {
-                            $spec::read(places, given).map(Self::$name)
+                        let positional = [$(stringify!($place)),+].len();
+                        read(word, $example, text, $spec::KEYS, positional, |positional, given| {
+                            $spec::read(positional, given).map(Self::$name)
                         })
                     }),)+
                     _ => None,
@@ -120,7 +120,7 @@ macro_rules! data {
             }
 
             /// Returns the places as written.
-            fn places(&self) -> Vec<&str> {
+            fn positional(&self) -> Vec<&str> {
                 match self {
                     $(Self::$name(spec) => vec![$(spec.$place.as_str()),+],)+
                 }
@@ -361,8 +361,8 @@ fn read<T>(
     example: &str,
     text: &str,
     keys: &[Key],
-    places: usize,
-    make: impl FnOnce(&[&str], &[Given<'_>]) -> Result<T, Mistake>,
+    positional: usize,
+    make: impl FnOnce(&[&str], &[KeyValue<'_>]) -> Result<T, KeyValueError>,
 ) -> Result<T, LoaderError> {
     let shown = without_password(text);
     let fail = |what: &str| LoaderError::Spec(format!("{word}:{shown}: {what}"));
@@ -372,8 +372,8 @@ fn read<T>(
         )));
     };
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    let (at, options) = all.split_at(places.min(all.len()));
-    if at.len() < places || at.iter().any(|place| place.is_empty()) {
+    let (at, options) = all.split_at(positional.min(all.len()));
+    if at.len() < positional || at.iter().any(|place| place.is_empty()) {
         return Err(fail(&say!("expected {example}")));
     }
     let key_set = KeySet::new(keys.iter().copied());
@@ -382,7 +382,7 @@ fn read<T>(
         .and_then(|given| make(at, &given));
     made.map_err(|mistake| {
         let mistake = match mistake {
-            Mistake::Form(part) => Mistake::Together(say!(
+            KeyValueError::Syntax(part) => KeyValueError::Conflict(say!(
                 "'{}' is not of the form name=value. Put values that contain a comma in double quotes.",
                 without_password(&part)
             )),

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use loadscope_words::say;
 
-use crate::keyvalue::{Wrong, flag, whole};
+use crate::keyvalue::{ValueError, flag, whole};
 
 /// Value after `name=`.
 pub(super) trait OptionValue: Sized + PartialEq {
     /// Parses the value.
-    fn read(text: &str) -> Result<Self, Wrong>;
+    fn read(text: &str) -> Result<Self, ValueError>;
 
     /// Writes the value so that it parses to the same value. `None`: the option is omitted.
     fn write(&self) -> Option<String>;
 }
 
 impl OptionValue for bool {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         flag(text)
     }
 
@@ -26,7 +26,7 @@ impl OptionValue for bool {
 }
 
 impl OptionValue for usize {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         whole(text, 0..=100_000_000)
     }
 
@@ -36,7 +36,7 @@ impl OptionValue for usize {
 }
 
 impl OptionValue for String {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         Ok(text.to_owned())
     }
 
@@ -46,7 +46,7 @@ impl OptionValue for String {
 }
 
 impl OptionValue for PathBuf {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         Ok(text.into())
     }
 
@@ -56,7 +56,7 @@ impl OptionValue for PathBuf {
 }
 
 impl<T: OptionValue> OptionValue for Option<T> {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         T::read(text).map(Some)
     }
 
@@ -67,10 +67,10 @@ impl<T: OptionValue> OptionValue for Option<T> {
 
 /// Names separated by semicolons: `a;b;c`.
 impl OptionValue for Vec<String> {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         let all: Self = text.split(';').map(|name| name.trim().to_owned()).collect();
         match all.iter().any(String::is_empty) {
-            true => Err(Wrong::other(say!(
+            true => Err(ValueError::other(say!(
                 "expected names separated by semicolons, as in a;b"
             ))),
             false => Ok(all),
@@ -104,11 +104,11 @@ macro_rules! words {
         }
 
         impl OptionValue for $name {
-            fn read(text: &str) -> Result<Self, Wrong> {
+            fn read(text: &str) -> Result<Self, ValueError> {
                 let found = Self::ALL.iter().find(|one| one.word() == text);
                 found.copied().ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
-                    Wrong::Other(say!("expected one of {}", words.join(say!(", "))))
+                    ValueError::Other(say!("expected one of {}", words.join(say!(", "))))
                 })
             }
 
@@ -203,14 +203,14 @@ impl Separator {
 }
 
 impl OptionValue for Separator {
-    fn read(text: &str) -> Result<Self, Wrong> {
+    fn read(text: &str) -> Result<Self, ValueError> {
         match (text, text.as_bytes()) {
             ("comma" | ",", _) => Ok(Self::Comma),
             ("tab" | "\t", _) => Ok(Self::Tab),
             ("semicolon" | ";", _) => Ok(Self::Semicolon),
             ("space", _) => Ok(Self::Space),
             (_, [byte]) if byte.is_ascii_graphic() && *byte != b'"' => Ok(Self::Other(*byte)),
-            _ => Err(Wrong::other(say!(
+            _ => Err(ValueError::other(say!(
                 "expected comma, tab, semicolon, space, or another character"
             ))),
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, whole};
+use crate::keyvalue::{KeyValue, whole};
 use loadscope_words::say;
 
 /// Default number of tokens per window.
@@ -41,9 +41,9 @@ impl FromStr for TokenSpec {
     fn from_str(text: &str) -> Result<Self, LoaderError> {
         let fail = |what: &str| LoaderError::Spec(say!("tokens:{text}: {what}"));
         let count = |key: &'static str, value: &str| {
-            let given = Given { key, value };
+            let given = KeyValue { key, value };
             let count = whole(value, 1..=usize::MAX);
-            count.map_err(|wrong| fail(&given.mistake(wrong).to_string()))
+            count.map_err(|wrong| fail(&given.error(wrong).to_string()))
         };
         let (mut path, mut block, mut stride, mut dtype) = (text, None, None, None);
         while let Some((front, option)) = path.rsplit_once(',') {

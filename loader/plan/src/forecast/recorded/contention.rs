@@ -10,7 +10,7 @@ use loadscope_trace::Nanos;
 
 use super::super::load::Load;
 use super::super::number;
-use super::super::play::{self, Way};
+use super::super::simulation::{self, Parameters};
 use super::{Recorded, Step};
 use crate::limits;
 
@@ -50,7 +50,7 @@ impl Recorded {
         (less, less_cpu.min(1.0))
     }
 
-    pub(super) fn take_out_contention(&mut self) {
+    pub(super) fn remove_contention(&mut self) {
         let workers = self.options.num_workers;
         if workers > limits::WORKERS {
             // A recording may claim any number of workers. Larger numbers are not forecast.
@@ -97,10 +97,10 @@ impl Recorded {
         self.queueing = queueing;
         let setting = self.setting();
         let load = Load::of(self, &setting);
-        let way = Way::of(self, &setting, 0);
-        load.epochs
-            .first()
-            .map_or(0.0, |epoch| play::play(epoch, &way).busy)
+        let parameters = Parameters::of(self, &setting, 0);
+        load.epochs.first().map_or(0.0, |epoch| {
+            simulation::simulate_epoch(epoch, &parameters).busy
+        })
     }
 
     /// Returns the stretch of pure computing: at most the value for equal shares of the cores.
@@ -121,7 +121,7 @@ impl Recorded {
             return 0.0;
         };
         let load = Load::of(self, &setting);
-        let took = number::float(self.play_all(&setting, &load).time);
+        let took = number::float(self.simulate_all(&setting, &load).time);
         match self.time > Nanos::ZERO {
             true => took / number::float(self.time) - 1.0,
             false => 0.0,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use loadscope_trace::{Nanos, Run, WorkerId};
 
 use super::batch::BatchFacts;
-use crate::forecast::number::sane;
+use crate::forecast::number::clamp_cost;
 
 /// Interval after which Python switches threads: `sys.getswitchinterval()`.
 pub(in super::super) const SWITCH_INTERVAL: Nanos = Nanos::from_millis(5);
@@ -43,7 +43,7 @@ impl Delays {
             .iter()
             .filter_map(|w| Some((w.batch?, w.start)))
             .collect();
-        let mut all = Lists::default();
+        let mut all = DelaySamples::default();
         all.note_receiving(run, facts);
         all.note_pinning(facts);
         let mut free: HashMap<WorkerId, Nanos> = HashMap::new();
@@ -82,7 +82,7 @@ impl Delays {
         let receive = sums(&mut all.receive);
         let (interpreter, idle) = all.sending(receive, is_measured);
         let usual = |times: &mut Vec<Nanos>| match is_measured {
-            true => tenth(times),
+            true => tenth_percentile(times),
             false => median(times),
         };
         let wake_worker = usual(&mut all.wake_worker);
@@ -109,7 +109,7 @@ impl Delays {
 }
 
 #[derive(Default)]
-struct Lists {
+struct DelaySamples {
     next_task: Vec<Nanos>,
     wake_worker: Vec<Nanos>,
     returning: Vec<Nanos>,
@@ -124,7 +124,7 @@ struct Lists {
     give: Vec<Nanos>,
 }
 
-impl Lists {
+impl DelaySamples {
     /// Collects the times that the main thread needs to receive a batch that arrived long before. They start at the call of `next`, or at
     /// the previous batch received in the same call.
     fn note_receiving(&mut self, run: &Run, facts: &[BatchFacts]) {
@@ -145,7 +145,7 @@ impl Lists {
             let mut from = wait.start;
             for (at, sent) in arrivals[first..].iter().take_while(|(at, _)| *at <= end) {
                 if *sent + LONG < from {
-                    self.receive.push(sane(*at - from));
+                    self.receive.push(clamp_cost(*at - from));
                 }
                 from = *at;
             }
@@ -170,7 +170,7 @@ impl Lists {
         if *asked > sent || batch.pinning.is_some() {
             return;
         }
-        let took = sane(arrived - sent);
+        let took = clamp_cost(arrived - sent);
         let goes_on = next.filter(|n| n.fetching.is_some_and(|at| at - sent < AT_ONCE));
         match goes_on.and_then(BatchFacts::work) {
             Some(work) => self.busy.push((took, work.min(SWITCH_INTERVAL))),
@@ -185,7 +185,7 @@ impl Lists {
             n if n >= FEW => median(&mut self.idle),
             _ => {
                 let mut all: Vec<Nanos> = self.busy.iter().map(|(took, _)| *took).collect();
-                tenth(&mut all).min(receive + Nanos(1_000_000))
+                tenth_percentile(&mut all).min(receive + Nanos(1_000_000))
             }
         };
         let held = self.busy.iter().map(|(took, most)| {
@@ -205,8 +205,8 @@ impl Lists {
     fn note_worker(&mut self, batch: &BatchFacts, free: Option<Nanos>) {
         if let (Some(start), Some(free)) = (batch.fetching, free) {
             match batch.queued <= free {
-                true => self.next_task.push(sane(start - free)),
-                false => self.wake_worker.push(sane(start - batch.queued)),
+                true => self.next_task.push(clamp_cost(start - free)),
+                false => self.wake_worker.push(clamp_cost(start - batch.queued)),
             }
         }
     }
@@ -219,7 +219,7 @@ impl Lists {
         let mut free = None;
         for ((start, end), sent) in pinned {
             if free <= Some(sent) {
-                self.to_pin.push(sane(start - sent));
+                self.to_pin.push(clamp_cost(start - sent));
             }
             free = free.max(Some(end));
         }
@@ -232,26 +232,26 @@ impl Lists {
         if let (Some(sent), Some(arrived)) = (sent, batch.arrived)
             && asked <= sent
         {
-            self.returning.push(sane(arrived - sent));
+            self.returning.push(clamp_cost(arrived - sent));
         }
         if let (Some(ready), Some((start, _))) = (batch.ready, batch.training) {
-            self.yielding.push(sane(start - ready.max(asked)));
+            self.yielding.push(clamp_cost(start - ready.max(asked)));
         }
     }
 
     fn note_single(&mut self, batch: &BatchFacts, asked: Option<Nanos>) {
         if let (Some(asked), Some(start)) = (asked, batch.fetching) {
-            self.pull.push(sane(start - asked));
+            self.pull.push(clamp_cost(start - asked));
         }
         let made = batch.pinning.map(|(_, end)| end).or(batch.made());
         if let (Some(made), Some((start, _))) = (made, batch.training) {
-            self.give.push(sane(start - made));
+            self.give.push(clamp_cost(start - made));
         }
     }
 }
 
 /// Returns the tenth percentile, or zero if empty.
-fn tenth(times: &mut [Nanos]) -> Nanos {
+fn tenth_percentile(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     times.get(times.len() / 10).copied().unwrap_or_default()
 }

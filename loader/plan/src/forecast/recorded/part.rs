@@ -100,7 +100,7 @@ fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     // One stretch at a pseudorandom place in each of `count` equal sections, so that periodic effects are not missed. The first one
     // is at the start.
     let of = len / count;
-    let place = |k: usize| (number::chance(k as u64) * (of - each + 1) as f64) as usize;
+    let place = |k: usize| (number::uniform(k as u64) * (of - each + 1) as f64) as usize;
     (0..count)
         .map(|k| k * of + if k == 0 { 0 } else { place(k) })
         .map(|start| (start, start + each))

@@ -5,8 +5,8 @@
 
 use loadscope_trace::{Nanos, Sample};
 
-use super::sample::{QUICK, SampleCost};
-use crate::forecast::number::sane;
+use super::sample::{SampleCost, UNMEASURED_LIMIT};
+use crate::forecast::number::clamp_cost;
 
 /// Samples that are long enough for a measurement of their CPU time.
 #[derive(Clone, Debug, Default)]
@@ -22,13 +22,13 @@ pub(super) struct Processor {
 impl Processor {
     /// Counts the sample at position `at`.
     pub fn note(&mut self, at: usize, sample: &Sample) {
-        let wall = sane(sample.wall);
+        let wall = clamp_cost(sample.wall);
         match sample.cpu {
-            _ if wall < QUICK => {}
+            _ if wall < UNMEASURED_LIMIT => {}
             Some(cpu) => {
                 self.known += 1;
                 self.wall += i128::from(wall.0);
-                self.cpu += i128::from(sane(cpu).min(wall).0);
+                self.cpu += i128::from(clamp_cost(cpu).min(wall).0);
             }
             None => self.unknown.push(at),
         }

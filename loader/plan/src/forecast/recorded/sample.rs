@@ -2,7 +2,7 @@
 
 use loadscope_trace::Nanos;
 
-use crate::forecast::number::sane;
+use crate::forecast::number::clamp_cost;
 
 /// Reserved name for the time of a sample outside its named stages.
 pub(in crate::forecast) const REST: &str = "rest";
@@ -17,11 +17,15 @@ pub(in crate::forecast) struct SampleCost {
 }
 
 /// Limit below which samples of unknown CPU time count as computing. To measure their CPU time would take too long.
-pub(super) const QUICK: Nanos = Nanos(20_000);
+pub(super) const UNMEASURED_LIMIT: Nanos = Nanos(20_000);
 
-pub(super) fn cost_of(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {
-    let unknown = if wall < QUICK { wall } else { Nanos::ZERO };
-    let cpu = cpu.map_or(unknown, sane).min(wall);
+pub(super) fn sample_cost(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {
+    let unknown = if wall < UNMEASURED_LIMIT {
+        wall
+    } else {
+        Nanos::ZERO
+    };
+    let cpu = cpu.map_or(unknown, clamp_cost).min(wall);
     SampleCost {
         off: wall - cpu,
         cpu,

@@ -6,7 +6,7 @@ use loadscope_trace::{GaugeKind, Lane, Nanos, Origin, ProcessCost, Run, WorkerId
 
 use super::batch::BatchFacts;
 use super::delays::median;
-use crate::forecast::number::sane;
+use crate::forecast::number::clamp_cost;
 
 /// Time after a worker's start in which CPU gauges are ignored. They may cover the time before the start.
 const LOOKED_AT: Nanos = Nanos::from_millis(50);
@@ -38,13 +38,13 @@ impl Startup {
             let Some(epoch) = run.epochs().iter().find(|e| e.epoch == first.epoch) else {
                 continue;
             };
-            let before = sane(first.queued - epoch.start);
+            let before = clamp_cost(first.queued - epoch.start);
             let end = epoch.end.unwrap_or(run.end());
             let mut started: Vec<(Nanos, WorkerId)> = run
                 .workers()
                 .iter()
                 .filter(|w| w.start >= epoch.start && w.start <= end)
-                .map(|w| (sane(w.start - epoch.start), w.info.worker))
+                .map(|w| (clamp_cost(w.start - epoch.start), w.info.worker))
                 .collect();
             started.sort_unstable();
             let runs: HashMap<WorkerId, Nanos> = started
@@ -63,13 +63,13 @@ impl Startup {
                 match runs.get(&worker) {
                     Some(at) => {
                         let since = batch.queued.max(*at);
-                        let took = sane(fetching - since);
+                        let took = clamp_cost(fetching - since);
                         measured.first_fetch.push(took);
                         let share = computing(run, worker, since, fetching);
                         let computes = Nanos((took.0 as f64 * share) as i64);
                         measured.first_computes.push(computes);
                     }
-                    None => measured.wake.push(sane(fetching - batch.queued)),
+                    None => measured.wake.push(clamp_cost(fetching - batch.queued)),
                 }
                 if seen.len() >= run.info.options.num_workers {
                     break;
@@ -169,7 +169,7 @@ impl Measured {
         let late = started
             .iter()
             .enumerate()
-            .map(|(k, (at, _))| sane(*at - Nanos(spawn.0 * (k as i64 + 1))));
+            .map(|(k, (at, _))| clamp_cost(*at - Nanos(spawn.0 * (k as i64 + 1))));
         self.until_runs.extend(late);
     }
 

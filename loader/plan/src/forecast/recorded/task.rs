@@ -1,10 +1,10 @@
 //! Costs of a batch.
 
-use loadscope_trace::{Nanos, Part as Of, Run};
+use loadscope_trace::{Nanos, Part as CpuPart, Run};
 
-use super::sample::cost_of;
+use super::sample::sample_cost;
 use super::{BatchFacts, Recorded, StageCosts, TaskCost};
-use crate::forecast::number::{self, sane};
+use crate::forecast::number::{self, clamp_cost};
 
 impl Recorded {
     /// Returns the costs of a batch, or `None` if they are unknown. A batch without fetch times has the costs of the previous one.
@@ -26,40 +26,40 @@ impl Recorded {
         };
         // The batch was discarded while in progress, so it would take longer.
         let longer = facts.returning.is_none() && !facts.was_yielded();
-        let fetch = sane(fetch + Nanos(i64::from(longer)));
+        let fetch = clamp_cost(fetch + Nanos(i64::from(longer)));
         let first = self.samples.len();
         let named = run.sample_stages(facts.row);
         let mut sum = Nanos::ZERO;
         for sample in run.samples(facts.row) {
-            let wall = sane(sample.wall);
+            let wall = clamp_cost(sample.wall);
             sum += wall;
             self.processor.note(self.samples.len(), &sample);
-            self.samples.push(cost_of(wall, sample.cpu));
+            self.samples.push(sample_cost(wall, sample.cpu));
         }
         let mut len = self.samples.len() - first;
         if len == 0 {
             // The samples were not measured separately, or the first one failed.
             len = run.indices(facts.row).len().max(1);
             let each = Nanos(fetch.0 / len as i64);
-            let cost = cost_of(each, None);
+            let cost = sample_cost(each, None);
             self.samples.extend(std::iter::repeat_n(cost, len));
             sum = Nanos(each.0 * len as i64);
         }
         let raw: Vec<f64> = match named {
-            Some(_) => self.walls_from(first).collect(),
+            Some(_) => self.sample_walls(first).collect(),
             None => Vec::new(),
         };
-        let measured = self.share_out(run, facts, first);
+        let measured = self.remove_core_wait(run, facts, first);
         if let Some(named) = named {
             // Stages lose the same share of waiting for a core as their samples.
-            let kept = self.walls_from(first).zip(raw);
+            let kept = self.sample_walls(first).zip(raw);
             let kept: Vec<f64> = kept.map(|(now, raw)| now / raw.max(1.0)).collect();
             for (at, name) in named.names.iter().enumerate() {
                 let walls = kept.iter().enumerate().map(|(position, kept)| {
-                    let wall = sane(named.wall(at, position));
+                    let wall = clamp_cost(named.wall(at, position));
                     Nanos((number::float(wall) * kept) as i64)
                 });
-                let stage = self.stage_called(name);
+                let stage = self.stage_mut(name);
                 stage.walls.resize(first, Nanos::ZERO);
                 stage.walls.extend(walls);
             }
@@ -71,8 +71,8 @@ impl Recorded {
         let (extra, collate, off, beside) = match measured {
             Some(rest) => (Nanos::ZERO, rest.computes, rest.off, rest.beside),
             None => {
-                let collate = sane(facts.collate());
-                (sane(fetch - sum), collate, Nanos::ZERO, Nanos::ZERO)
+                let collate = clamp_cost(facts.collate());
+                (clamp_cost(fetch - sum), collate, Nanos::ZERO, Nanos::ZERO)
             }
         };
         Some(TaskCost {
@@ -82,22 +82,27 @@ impl Recorded {
             collate,
             off,
             beside,
-            pin: sane(facts.pin()),
+            pin: clamp_cost(facts.pin()),
             worker: facts.worker.map_or(0, usize::from),
             fails: facts.failed,
         })
     }
 
     /// Returns the wall times of the samples from `first` on, ns.
-    fn walls_from(&self, first: usize) -> impl Iterator<Item = f64> + '_ {
+    fn sample_walls(&self, first: usize) -> impl Iterator<Item = f64> + '_ {
         let samples = self.samples[first..].iter();
         samples.map(|sample| number::float(sample.off + sample.cpu))
     }
 
     /// Removes the measured wait for a core from the batch's samples. Returns the costs beyond the samples, or `None` if nothing was
     /// measured.
-    fn share_out(&mut self, run: &Run, facts: &BatchFacts, first: usize) -> Option<Beside> {
-        let computed = run.cpu_time(facts.row, Of::Fetch)?;
+    fn remove_core_wait(
+        &mut self,
+        run: &Run,
+        facts: &BatchFacts,
+        first: usize,
+    ) -> Option<BatchOverhead> {
+        let computed = run.cpu_time(facts.row, CpuPart::Fetch)?;
         let wall = facts.work()?;
         if self.core_waits.known == 0 && computed.core_wait.is_none() {
             return None;
@@ -127,14 +132,14 @@ impl Recorded {
         samples
             .iter_mut()
             .for_each(|s| s.off = Nanos((number::float(s.off) * kept) as i64));
-        Some(Beside {
-            computes: sane(computed.cpu - cpu),
-            off: sane(off - Nanos(truly as i64)),
-            beside: sane(computed.other_threads.unwrap_or_default()),
+        Some(BatchOverhead {
+            computes: clamp_cost(computed.cpu - cpu),
+            off: clamp_cost(off - Nanos(truly as i64)),
+            beside: clamp_cost(computed.other_threads.unwrap_or_default()),
         })
     }
 
-    fn stage_called(&mut self, name: &str) -> &mut StageCosts {
+    fn stage_mut(&mut self, name: &str) -> &mut StageCosts {
         let known = self.stages.iter().position(|s| s.name == name);
         let at = known.unwrap_or_else(|| {
             self.stages.push(StageCosts {
@@ -148,7 +153,7 @@ impl Recorded {
 }
 
 /// Costs of a batch beyond its samples.
-struct Beside {
+struct BatchOverhead {
     computes: Nanos,
     off: Nanos,
     beside: Nanos,

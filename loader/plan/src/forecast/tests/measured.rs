@@ -118,7 +118,11 @@ fn a_model_with_a_poor_refit_has_wide_intervals() {
     assert!(unsure > 3.0 * sure, "{sure} {unsure}");
     let doubtful = recorded(12);
     let forecast = doubtful.forecast(&doubtful.setting()).expect("its own");
-    assert!(forecast.doubt.is_some_and(|why| why.contains("reproduce")));
+    assert!(
+        forecast
+            .uncertainty_reason
+            .is_some_and(|why| why.contains("reproduce"))
+    );
 }
 
 /// Regression test: all settings of a table used the work of the first one, even if only the others had workers. All times were too short.

@@ -7,7 +7,7 @@ use loadscope_words::say;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::most::{too_many, too_many_classes};
+use super::limits::{too_many, too_many_classes};
 use crate::limits::{CLASSES, SAMPLER_ENTRIES};
 
 /// List of numbers.

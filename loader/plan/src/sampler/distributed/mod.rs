@@ -7,7 +7,7 @@ pub(crate) use share::Rank;
 pub(super) use share::Seed;
 pub use weighted::DistributedWeightedSampler;
 
-use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use super::epoch::{BlockEpoch, Blocks, single_block_epoch};
 use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
 use crate::error::LoaderError;
 use crate::rng::Generator;
@@ -82,7 +82,7 @@ impl DistributedSampler {
         let (n, seed) = (self.len.get(), self.seed.now());
         let (rank, num_samples, drop_last) = (self.rank, self.num_samples(), self.drop_last);
         let shuffle = self.shuffle;
-        drawn_at_once(move || {
+        single_block_epoch(move || {
             if !shuffle {
                 return rank.share_of_range(n, num_samples, drop_last);
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Rank, Seed};
 use crate::error::LoaderError;
 use crate::rng::Generator;
-use crate::sampler::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use crate::sampler::epoch::{BlockEpoch, Blocks, single_block_epoch};
 use crate::sampler::weighted::num_samples_argument;
 use crate::sampler::{Draws, Epoch, IndexIter, Sampler};
 
@@ -66,7 +66,7 @@ impl DistributedWeightedSampler {
         let (seed, rank, drop_last) = (self.seed.now(), self.rank, self.drop_last);
         let (count, replacement) = (self.num_samples, self.replacement);
         let (mine, weights) = (self.len(), Arc::clone(&self.weights));
-        drawn_at_once(move || {
+        single_block_epoch(move || {
             let drawn = Generator::new(seed).multinomial(&weights, count, replacement)?;
             rank.share_of(drawn, mine, drop_last)
         })

@@ -63,7 +63,7 @@ impl DataSpec {
             Self::Lmdb(_) => count("entry", "entries"),
             Self::Audio(_) => count("sound", "sounds"),
         };
-        let place = self.places().first().copied().unwrap_or_default();
+        let place = self.positional().first().copied().unwrap_or_default();
         let style = if self.is_stream() {
             ", iterable-style"
         } else {
@@ -74,12 +74,12 @@ impl DataSpec {
 
     /// Returns the named regular files. Output must not overwrite them.
     pub fn files(&self) -> Vec<PathBuf> {
-        let places = self.places().into_iter().map(PathBuf::from);
+        let positional = self.positional().into_iter().map(PathBuf::from);
         let database = match self {
             Self::Sql(sql) => sql.file().map(Path::to_owned),
             _ => None,
         };
-        places
+        positional
             .chain(database)
             .filter(|path| path.is_file())
             .collect()

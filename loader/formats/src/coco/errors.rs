@@ -3,7 +3,7 @@
 use loadscope_words::say;
 
 use super::Coco;
-use super::index::{Id, Image, Note, Value};
+use super::index::{Annotation, Id, Image, Value};
 use crate::cell::{Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{self, line_and_column};
@@ -19,49 +19,61 @@ impl Coco {
     /// Returns the value, or an error if it is missing or has the wrong type.
     pub(super) fn required<T: Copy>(
         &self,
-        note: &Note,
+        annotation: &Annotation,
         value: Value<T>,
         key: &str,
         expected: &str,
     ) -> Result<T, FormatError> {
         match value {
             Value::Found(value) => Ok(value),
-            Value::Missing => Err(self.missing(note, key)),
-            Value::Wrong(at) => Err(self.wrong(note, at, key, expected)),
+            Value::Missing => Err(self.missing(annotation, key)),
+            Value::WrongType(at) => Err(self.wrong(annotation, at, key, expected)),
         }
     }
 
     /// Returns the value, or 0 if it is missing.
     pub(super) fn optional<T: Copy + Default>(
         &self,
-        note: &Note,
+        annotation: &Annotation,
         value: Value<T>,
         key: &str,
         expected: &str,
     ) -> Result<T, FormatError> {
         match value {
             Value::Missing => Ok(T::default()),
-            value => self.required(note, value, key, expected),
+            value => self.required(annotation, value, key, expected),
         }
     }
 
-    pub(super) fn missing(&self, note: &Note, key: &str) -> FormatError {
-        self.broken(note, note.at, key, say!("it is missing"))
+    pub(super) fn missing(&self, annotation: &Annotation, key: &str) -> FormatError {
+        self.broken(annotation, annotation.at, key, say!("it is missing"))
     }
 
     /// Returns the error for a value of the wrong type.
-    pub(super) fn wrong(&self, note: &Note, at: usize, key: &str, expected: &str) -> FormatError {
+    pub(super) fn wrong(
+        &self,
+        annotation: &Annotation,
+        at: usize,
+        key: &str,
+        expected: &str,
+    ) -> FormatError {
         let shown: String = self.near(at).chars().take(SHOWN).collect();
         let end = Json::new(shown.as_bytes()).and_then(|mut json| json.skip());
         let shown = match end.ok().and_then(|part| shown.get(part)) {
             Some(value) => value.to_owned(),
             None => format!("{shown}…"),
         };
-        self.broken(note, at, key, &say!("{shown} is not {expected}"))
+        self.broken(annotation, at, key, &say!("{shown} is not {expected}"))
     }
 
-    pub(super) fn broken(&self, note: &Note, at: usize, key: &str, reason: &str) -> FormatError {
-        let reason = match self.id_of(note) {
+    pub(super) fn broken(
+        &self,
+        annotation: &Annotation,
+        at: usize,
+        key: &str,
+        reason: &str,
+    ) -> FormatError {
+        let reason = match self.id_of(annotation) {
             Some(id) => say!("in annotation {id}, {reason}"),
             None => say!("in an annotation, {reason}"),
         };
@@ -73,7 +85,7 @@ impl Coco {
         )
     }
 
-    pub(super) fn of_image(
+    pub(super) fn image_error(
         &self,
         image: &Image,
         key: &str,
@@ -105,8 +117,8 @@ impl Coco {
     }
 
     /// Returns the id of an annotation, if it is near the start.
-    fn id_of(&self, note: &Note) -> Option<Id> {
-        let mut json = Json::new(self.near(note.at).as_bytes()).ok()?;
+    fn id_of(&self, annotation: &Annotation) -> Option<Id> {
+        let mut json = Json::new(self.near(annotation.at).as_bytes()).ok()?;
         let mut id = None;
         // The text may end in the middle of the annotation.
         let _ = json.object(|json, key| {
@@ -129,7 +141,11 @@ impl Coco {
         stages: &mut dyn Stages,
     ) -> Result<Picture, FormatError> {
         let Some(name) = &image.file_name else {
-            return Err(self.of_image(image, "file_name", say!("it is missing or not a string")));
+            return Err(self.image_error(
+                image,
+                "file_name",
+                say!("it is missing or not a string"),
+            ));
         };
         let needed_by = || self.path.display().to_string();
         let path = self.folder.join(name);

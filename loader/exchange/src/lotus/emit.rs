@@ -6,37 +6,37 @@ use loadscope_trace::{
 };
 use loadscope_words::say;
 
-use super::join::{Epoch, Joined, Run, samples};
+use super::join::{Epoch, MatchedBatch, Run, samples};
 use super::worker::{Batch, Call};
 use crate::sink::Sink;
 
 /// Events of an epoch with their times. At the same time, the lower number comes first.
-type Tape = Vec<(i64, u8, EventKind)>;
+type TimedEvents = Vec<(i64, u8, EventKind)>;
 
 /// Sends the events of a run.
-pub(super) fn tell(run: &Run, sink: &mut Sink<'_>) {
+pub(super) fn emit(run: &Run, sink: &mut Sink<'_>) {
     let zero = run.epochs.iter().map(Epoch::start).min().unwrap_or(0);
     let end = run.epochs.iter().map(Epoch::end).max().unwrap_or(zero) - zero;
-    sink.tell(0, EventKind::RunStarted(Box::new(info(run, zero))));
+    sink.emit(0, EventKind::RunStarted(Box::new(info(run, zero))));
     let mut now = 0;
     for (number, epoch) in run.epochs.iter().enumerate() {
-        if !sink.wanted {
+        if !sink.is_open {
             return;
         }
         // Epochs of a program do not overlap. If they overlap in the log, events of the later epoch are delayed.
-        for (at, _, kind) in tape(run, epoch, number as u32, zero) {
+        for (at, _, kind) in epoch_events(run, epoch, number as u32, zero) {
             now = at.max(now);
-            sink.tell(now, kind);
+            sink.emit(now, kind);
         }
     }
     notes(run, now.max(end), sink);
-    sink.tell(now.max(end), EventKind::RunEnded);
+    sink.emit(now.max(end), EventKind::RunEnded);
 }
 
-fn tape(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> Tape {
-    let mut tape = Tape::new();
+fn epoch_events(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> TimedEvents {
+    let mut events = TimedEvents::new();
     let start = epoch.start() - zero;
-    tape.push((start, 0, EventKind::EpochStarted { epoch: number }));
+    events.push((start, 0, EventKind::EpochStarted { epoch: number }));
     // Batches are dispatched in the order of their numbers, so no time may be later than that of the next batch.
     let mut next = i64::MAX;
     let mut times = Vec::new();
@@ -49,64 +49,71 @@ fn tape(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> Tape {
             epoch: number,
             idx: batch.idx,
         };
-        of_batch(
+        batch_events(
             run,
             batch,
             id,
             times.pop().unwrap_or(start),
             zero,
-            &mut tape,
+            &mut events,
         );
     }
-    ends_of_steps(epoch, number, zero, &mut tape);
-    let end = tape.iter().map(|(at, ..)| *at).max().unwrap_or(start);
-    tape.push((end, 9, EventKind::EpochEnded { epoch: number }));
-    tape.sort_by_key(|(at, order, _)| (*at, *order));
-    tape
+    step_end_events(epoch, number, zero, &mut events);
+    let end = events.iter().map(|(at, ..)| *at).max().unwrap_or(start);
+    events.push((end, 9, EventKind::EpochEnded { epoch: number }));
+    events.sort_by_key(|(at, order, _)| (*at, *order));
+    events
 }
 
 /// Returns the latest possible time of dispatch.
-fn dispatched(batch: &Joined, zero: i64) -> i64 {
+fn dispatched(batch: &MatchedBatch, zero: i64) -> i64 {
     let fetched = batch.fetched.as_ref().map(|(_, b)| b.start);
     let first = batch.dispatched.into_iter().chain(fetched).min();
     first.unwrap_or_else(|| batch.first()) - zero
 }
 
-fn of_batch(run: &Run, batch: &Joined, id: BatchId, at: i64, zero: i64, tape: &mut Tape) {
+fn batch_events(
+    run: &Run,
+    batch: &MatchedBatch,
+    id: BatchId,
+    at: i64,
+    zero: i64,
+    events: &mut TimedEvents,
+) {
     let worker = batch.fetched.as_ref().map(|(w, _)| *w);
-    let worker = worker.filter(|_| !run.fetches_itself());
-    tape.push((at, 2, EventKind::dispatched(id, worker, [])));
+    let worker = worker.filter(|_| !run.has_no_workers());
+    events.push((at, 2, EventKind::dispatched(id, worker, [])));
     // A late clock reading must not change the order of the stages.
     let mut now = at;
-    let mut enter = |tape: &mut Tape, at: i64, order: u8, stage| {
+    let mut enter = |events: &mut TimedEvents, at: i64, order: u8, stage| {
         now = now.max(at - zero);
-        tape.push((now, order, EventKind::Entered { batch: id, stage }));
+        events.push((now, order, EventKind::Entered { batch: id, stage }));
     };
     if let Some((_, made)) = &batch.fetched {
-        enter(tape, made.start, 4, Stage::Fetching);
+        enter(events, made.start, 4, Stage::Fetching);
         if let Some(fetched) = fetched(id, made, &run.names, zero) {
             let at = made.collated.unwrap_or(made.end) - zero;
-            tape.push((at.max(0), 5, EventKind::Fetched(Box::new(fetched))));
+            events.push((at.max(0), 5, EventKind::Fetched(Box::new(fetched))));
         }
         if let Some(collated) = made.collated {
-            enter(tape, collated, 5, Stage::Collating);
+            enter(events, collated, 5, Stage::Collating);
         }
-        enter(tape, made.end, 6, Stage::Returning);
+        enter(events, made.end, 6, Stage::Returning);
     }
-    if let Some(early) = batch.came_early {
-        enter(tape, early, 7, Stage::Held);
+    if let Some(early) = batch.received_early {
+        enter(events, early, 7, Stage::Held);
     }
     if let Some((start, end)) = batch.waited {
-        tape.push((start - zero, 3, EventKind::Consumer { waiting: true }));
-        enter(tape, end, 7, Stage::Ready);
+        events.push((start - zero, 3, EventKind::Consumer { waiting: true }));
+        enter(events, end, 7, Stage::Ready);
     }
     if let Some(consumed) = batch.consumed {
-        enter(tape, consumed, 8, Stage::Training);
+        enter(events, consumed, 8, Stage::Training);
     }
 }
 
 /// Sends the ends of steps. A batch that had already arrived is yielded without a wait, which ends the previous training step.
-fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
+fn step_end_events(epoch: &Epoch, number: u32, zero: i64, events: &mut TimedEvents) {
     let out = epoch.batches.iter().filter(|b| b.consumed.is_some());
     let mut out: Vec<(i64, u32, bool)> =
         out.map(|b| (b.last(), b.idx, b.waited.is_some())).collect();
@@ -117,7 +124,7 @@ fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
             idx: pair[0].1,
         };
         let stage = Stage::Done;
-        tape.push((
+        events.push((
             pair[1].0.saturating_sub(zero),
             1,
             EventKind::Entered { batch, stage },
@@ -170,14 +177,14 @@ fn info(run: &Run, zero: i64) -> RunInfo {
         Stage::Ready,
         Stage::Training,
     ];
-    if run.tells_dispatch {
+    if run.has_dispatch_times {
         measured.insert(0, Stage::Queued);
     }
     let mut made = batches().filter_map(|b| b.fetched.as_ref());
     if made.any(|(_, b)| b.collated.is_some()) {
         measured.push(Stage::Collating);
     }
-    let workers = match run.fetches_itself() {
+    let workers = match run.has_no_workers() {
         true => 0,
         false => run.workers.len(),
     };
@@ -203,36 +210,36 @@ fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
             plural(*lines as u64, say!(n: "line"), say!(n: "lines")),
             run.pid
         );
-        sink.say(end, Level::Warning, text);
+        sink.emit_message(end, Level::Warning, text);
     }
-    if run.unclaimed > 0 {
+    if run.unmatched > 0 {
         let text = say!(
             "{} skipped: the main process did not log them",
-            plural(run.unclaimed, say!(n: "batch is"), say!(n: "batches are"))
+            plural(run.unmatched, say!(n: "batch is"), say!(n: "batches are"))
         );
-        sink.say(end, Level::Warning, text);
+        sink.emit_message(end, Level::Warning, text);
     }
     if run.stray > 0 {
         let text = say!(
             "{} skipped: transforms outside of any batch",
             plural(run.stray, say!(n: "call is"), say!(n: "calls are"))
         );
-        sink.say(end, Level::Warning, text);
+        sink.emit_message(end, Level::Warning, text);
     }
     let processes = run.workers.iter().enumerate().map(|(worker, pids)| {
         let pids: Vec<String> = pids.iter().take(4).map(u64::to_string).collect();
         say!("worker {worker} ({})", pids.join(", "))
     });
     let processes: Vec<String> = processes.take(16).collect();
-    if !run.fetches_itself() && !processes.is_empty() {
+    if !run.has_no_workers() && !processes.is_empty() {
         let text = say!("Processes of the workers: {}", processes.join(", "));
-        sink.say(end, Level::Info, text);
+        sink.emit_message(end, Level::Info, text);
     }
 }
 
 impl Run {
     /// Returns true if the main process fetched all batches, without workers.
-    fn fetches_itself(&self) -> bool {
+    fn has_no_workers(&self) -> bool {
         self.workers.iter().flatten().all(|pid| *pid == self.pid)
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn shuffled<T: Clone>(
 }
 
 /// Returns the share of a rank. All batches are drawn when the first one is requested.
-pub(super) fn drawn_first(
+pub(super) fn deferred_batches(
     rank: Rank,
     draw: impl FnOnce() -> Result<Vec<Vec<usize>>, LoaderError> + Send + 'static,
 ) -> BatchIter {

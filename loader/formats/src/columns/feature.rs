@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Meaning of the values of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Meaning {
+pub(crate) enum Feature {
     /// Plain values of the column's type.
     #[default]
     Plain,
@@ -17,12 +17,12 @@ pub(crate) enum Meaning {
     /// Array of this shape in nested lists. `None` is a variable size.
     Array(Vec<Option<usize>>),
     /// List of values with the same meaning.
-    List(Box<Meaning>),
+    List(Box<Feature>),
     /// Fields with their meanings.
-    Struct(Vec<(String, Meaning)>),
+    Struct(Vec<(String, Feature)>),
 }
 
-impl Meaning {
+impl Feature {
     /// Reads the meaning from a feature.
     pub(super) fn read(feature: &Value) -> Self {
         let kind = feature.get("_type").and_then(Value::as_str);

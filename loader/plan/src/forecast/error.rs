@@ -3,4 +3,4 @@
 /// Reason for a missing forecast, as a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Refusal(pub String);
+pub struct ForecastError(pub String);

@@ -2,37 +2,38 @@
 
 use std::cmp::Reverse;
 
-use super::Player;
+use super::EpochSimulation;
 use super::worker::Job;
 use crate::forecast::number::float;
 use crate::forecast::recorded::SWITCH_INTERVAL;
 
-impl Player<'_> {
+impl EpochSimulation<'_> {
     /// Puts a task into the index queue of `worker`.
-    pub(super) fn give(&mut self, worker: usize, idx: usize) {
-        let (now, way) = (self.cores.now, self.way);
+    pub(super) fn enqueue_task(&mut self, worker: usize, idx: usize) {
+        let (now, parameters) = (self.cores.now, self.parameters);
         let state = &mut self.workers[worker];
         state.queue.push_back(idx);
-        if state.job.is_some() || state.coming {
+        if state.job.is_some() || state.reads_next {
             return;
         }
-        state.coming = true;
-        let delay = match std::mem::replace(&mut state.at_work, true) {
-            true => way.wake_worker,
+        state.reads_next = true;
+        let delay = match std::mem::replace(&mut state.has_started, true) {
+            true => parameters.wake_worker,
             false => {
-                state.begins = way.first_computes;
-                (way.runs[worker] - now).max(0.0) + way.first_fetch - way.first_computes
+                state.begins = parameters.first_computes;
+                (parameters.runs[worker] - now).max(0.0) + parameters.first_fetch
+                    - parameters.first_computes
             }
         };
-        self.cores.away(worker, delay, idx);
+        self.cores.sleep(worker, delay, idx);
     }
 
     /// Handles a worker that finished a part of its batch, or arrived at its queue.
-    pub(super) fn worker_through(&mut self, worker: usize) {
-        if std::mem::replace(&mut self.workers[worker].coming, false) {
+    pub(super) fn on_worker_finished(&mut self, worker: usize) {
+        if std::mem::replace(&mut self.workers[worker].reads_next, false) {
             let begins = std::mem::take(&mut self.workers[worker].begins);
             if begins > 0.0 {
-                self.workers[worker].coming = true;
+                self.workers[worker].reads_next = true;
                 let next = self.workers[worker].queue.front();
                 let turn = next.copied().unwrap_or_default();
                 return self.cores.compute(worker, begins, turn);
@@ -67,21 +68,21 @@ impl Player<'_> {
         let Some(mut job) = self.workers[worker].job else {
             return;
         };
-        if self.part(worker, &mut job) {
+        if self.start_part(worker, &mut job) {
             self.workers[worker].job = Some(job);
             return;
         }
-        self.played.busy += self.cores.now - job.began;
+        self.result.busy += self.cores.now - job.began;
         self.workers[worker].job = None;
         self.send(worker, job.idx);
         if let Some(next) = self.workers[worker].queue.front().copied() {
-            self.workers[worker].coming = true;
-            self.cores.away(worker, self.way.next_task, next);
+            self.workers[worker].reads_next = true;
+            self.cores.sleep(worker, self.parameters.next_task, next);
         }
     }
 
     /// Starts the next part of a batch. Returns false if there is none.
-    pub(super) fn part(&mut self, thread: usize, job: &mut Job) -> bool {
+    pub(super) fn start_part(&mut self, thread: usize, job: &mut Job) -> bool {
         let Some(task) = self.load.tasks.get(job.task) else {
             return false;
         };
@@ -89,7 +90,7 @@ impl Player<'_> {
             let first = job.halves == 0;
             job.halves = 1;
             if first {
-                self.cores.away(thread, task.alone, job.idx);
+                self.cores.sleep(thread, task.alone, job.idx);
             }
             return first;
         }
@@ -102,7 +103,7 @@ impl Player<'_> {
             let computes = job.halves % 2 == 1;
             job.halves += 1;
             match computes {
-                false if off > 0.0 => self.cores.away(thread, off, job.idx),
+                false if off > 0.0 => self.cores.sleep(thread, off, job.idx),
                 true if cpu > 0.0 => self.cores.compute(thread, cpu, job.idx),
                 _ => continue,
             }
@@ -112,29 +113,31 @@ impl Player<'_> {
 
     /// Sends a batch, or the end of a stream, from a worker to the result queue.
     fn send(&mut self, worker: usize, idx: usize) {
-        if self.way.pins {
+        if self.parameters.pins {
             self.to_pin
-                .push_back((self.cores.now + self.way.to_pin, idx));
+                .push_back((self.cores.now + self.parameters.to_pin, idx));
         } else {
-            let held = self.held_up(worker);
-            self.deliver(idx, idx, held);
+            let held = self.interpreter_delay(worker);
+            self.enqueue_result(idx, idx, held);
         }
     }
 
     /// Returns the time that a batch waits for the interpreter of its worker while the worker computes the next one.
-    fn held_up(&self, worker: usize) -> f64 {
-        if self.way.interpreter <= 0.0 {
+    fn interpreter_delay(&self, worker: usize) -> f64 {
+        if self.parameters.interpreter <= 0.0 {
             return 0.0;
         }
         let next = self.workers[worker].queue.front();
         let next = next.and_then(|idx| self.job(*idx));
         let task = next.and_then(|job| self.load.tasks.get(job.task));
         let longest = float(SWITCH_INTERVAL);
-        task.map_or(0.0, |task| task.alone.min(longest) * self.way.interpreter)
+        task.map_or(0.0, |task| {
+            task.alone.min(longest) * self.parameters.interpreter
+        })
     }
 
-    fn deliver(&mut self, idx: usize, turn: usize, held: f64) {
-        let at = self.cores.now + self.way.returning + held;
+    fn enqueue_result(&mut self, idx: usize, turn: usize, held: f64) {
+        let at = self.cores.now + self.parameters.returning + held;
         self.inbox.push(Reverse((at.to_bits(), turn, idx)));
     }
 
@@ -154,15 +157,15 @@ impl Player<'_> {
         self.pinning = Some(idx);
         let thread = self.pin_thread();
         match self.alone {
-            true => self.cores.away(thread, time, idx),
+            true => self.cores.sleep(thread, time, idx),
             false => self.cores.compute(thread, time, idx),
         }
     }
 
-    pub(super) fn pinned(&mut self) {
+    pub(super) fn on_pin_finished(&mut self) {
         if let Some(idx) = self.pinning.take() {
             self.passed += 1;
-            self.deliver(idx, self.passed, 0.0);
+            self.enqueue_result(idx, self.passed, 0.0);
         }
     }
 }

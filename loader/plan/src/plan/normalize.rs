@@ -7,7 +7,7 @@ use loadscope_trace::RunOptions;
 ///
 /// The command line refuses unused arguments instead, since all of them are visible there.
 #[must_use]
-pub fn settled(mut o: RunOptions) -> RunOptions {
+pub fn normalized(mut o: RunOptions) -> RunOptions {
     let is_stream = o.is_stream();
     let makes_up_costs = ["synthetic", "stream"];
     if makes_up_costs
@@ -95,9 +95,9 @@ mod tests {
     proptest! {
         #[test]
         fn settled_options_pass_the_checks_and_do_not_change_again(options in any_options()) {
-            let after = settled(options);
+            let after = normalized(options);
             prop_assert_eq!(check_options(&after).map_err(|e| e.to_string()), Ok(()));
-            prop_assert_eq!(settled(after.clone()), after);
+            prop_assert_eq!(normalized(after.clone()), after);
         }
     }
 
@@ -113,6 +113,6 @@ mod tests {
             prefetch_factor: Some(4),
             ..RunOptions::default()
         };
-        assert_eq!(settled(options.clone()), options);
+        assert_eq!(normalized(options.clone()), options);
     }
 }

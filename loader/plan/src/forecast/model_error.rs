@@ -11,31 +11,31 @@ use super::number::float;
 use super::{Recorded, Setting};
 
 /// Variation between two runs of the same program.
-const AGAIN: f64 = 0.04;
+const RUN_VARIATION: f64 = 0.04;
 /// Variation from the order in which the system schedules threads if all cores are busy.
-const BUSY: f64 = 0.08;
+const BUSY_CORES: f64 = 0.08;
 /// Error for a number of workers that was not recorded.
-const OTHER: f64 = 0.03;
+const OTHER_WORKERS: f64 = 0.03;
 /// Error of the transport costs between processes: recorded, then assumed ones.
 const TRANSPORT: f64 = 0.25;
-const ASSUMED: f64 = 0.6;
+const ASSUMED_TRANSPORT: f64 = 0.6;
 /// Error for a stream split among other workers than recorded.
-const DIVIDED: f64 = 0.15;
+const STREAM_SPLIT: f64 = 0.15;
 /// Error of the time to start and end other numbers of processes.
-const PROCESSES: f64 = 0.5;
+const PROCESS_START: f64 = 0.5;
 
 /// Error of the setup work before the first batch, with other numbers of workers that share the cores.
-const BEGINNING: f64 = 0.3;
+const SETUP: f64 = 0.3;
 /// Setup time of a process itself, ns. Longer setups belong to the program.
-const USUAL_BEGINNING: f64 = 50e6;
+const USUAL_SETUP: f64 = 50e6;
 
 /// Uncertainty of a forecast.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Doubt {
+pub(super) struct ModelError {
     /// Half-width of the 90 % interval, as a share of the time.
     pub share: f64,
     /// Largest cause, as a sentence, if it exceeds 10 %.
-    pub why: Option<&'static str>,
+    pub reason: Option<&'static str>,
 }
 
 /// Uncertain share of the time, with its cause.
@@ -43,12 +43,12 @@ type Part = (f64, Option<&'static str>);
 
 impl Recorded {
     /// Returns the model's error for a forecast of `time` for `setting`. `busy`: used share of the cores, 0 to 1.
-    pub(super) fn doubt(&self, setting: &Setting, time: Nanos, busy: f64) -> Doubt {
+    pub(super) fn model_error(&self, setting: &Setting, time: Nanos, busy: f64) -> ModelError {
         let time = float(time).max(1.0);
         if self.origin == Origin::Simulation {
-            return Doubt {
+            return ModelError {
                 share: 0.0,
-                why: None,
+                reason: None,
             };
         }
         let own = self.setting();
@@ -58,7 +58,7 @@ impl Recorded {
             .sum();
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         let changes_side = (own.num_workers > 0) != (setting.num_workers > 0);
-        let way = self.way_of_a_batch(changes_side) * batches / time;
+        let way = self.transport_time(changes_side) * batches / time;
         let more = setting.num_workers.abs_diff(own.num_workers) as f64;
         let started = match setting.ends_workers() {
             true => self.epochs.len().max(1) as f64,
@@ -70,19 +70,19 @@ impl Recorded {
             }
             false => 0.0,
         };
-        let [set_up, begun] = self.of_beginnings(setting, time, more * started);
+        let [set_up, begun] = self.setup_error(setting, time, more * started);
         let parts = [
-            (AGAIN, None),
+            (RUN_VARIATION, None),
             set_up,
             begun,
             (
-                BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
+                BUSY_CORES * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
                 Some(say!(
                     "all CPU cores are busy, so the order of execution varies"
                 )),
             ),
-            (if more > 0.0 { OTHER } else { 0.0 }, None),
-            self.of_stream(setting),
+            (if more > 0.0 { OTHER_WORKERS } else { 0.0 }, None),
+            self.stream_error(setting),
             (
                 self.refit_error.abs(),
                 Some(say!(
@@ -91,7 +91,7 @@ impl Recorded {
             ),
             match changes_side {
                 true => (
-                    ASSUMED * way,
+                    ASSUMED_TRANSPORT * way,
                     Some(say!(
                         "the cost of sending batches between processes is assumed, not recorded"
                     )),
@@ -105,7 +105,7 @@ impl Recorded {
                 false => (0.0, None),
             },
             (
-                PROCESSES * processes,
+                PROCESS_START * processes,
                 Some(say!(
                     "the time to start and end other numbers of processes was not recorded"
                 )),
@@ -117,9 +117,9 @@ impl Recorded {
             .sum::<f64>()
             .sqrt();
         let largest = parts.iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        Doubt {
+        ModelError {
             share: share.min(0.9),
-            why: largest
+            reason: largest
                 .filter(|(share, _)| *share > 0.1)
                 .and_then(|(_, why)| *why),
         }
@@ -127,9 +127,9 @@ impl Recorded {
 
     /// Returns the error from setup work before the first batch: by the main process, then by other numbers of workers. `more`: number
     /// of process starts beyond the recorded ones.
-    fn of_beginnings(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
+    fn setup_error(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
         let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
-        let own = (float(self.startup.first_fetch) - USUAL_BEGINNING).max(0.0);
+        let own = (float(self.startup.first_fetch) - USUAL_SETUP).max(0.0);
         let shared = more * float(self.startup.first_computes) / cores.max(1.0);
         match (self.setting().num_workers > 0, setting.num_workers > 0) {
             (true, false) => [
@@ -145,7 +145,7 @@ impl Recorded {
             (_, true) => [
                 (0.0, None),
                 (
-                    BEGINNING * shared / time,
+                    SETUP * shared / time,
                     Some(say!(
                         "more workers share the cores while each prepares for its first batch"
                     )),
@@ -155,10 +155,10 @@ impl Recorded {
     }
 
     /// Returns the error for a stream split among other workers than recorded.
-    fn of_stream(&self, setting: &Setting) -> Part {
+    fn stream_error(&self, setting: &Setting) -> Part {
         match self.streams && self.changes_workers(setting) {
             true => (
-                DIVIDED,
+                STREAM_SPLIT,
                 Some(say!(
                     "the recording does not show how other workers would split the dataset"
                 )),

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 
 use super::worker::Job;
-use super::{Main, Player};
+use super::{EpochSimulation, MainState};
 use crate::forecast::step::StepLoad;
 use crate::scheduler::{Next, Yielded};
 
-impl Player<'_> {
-    pub(super) fn main_away(&mut self, time: f64) {
+impl EpochSimulation<'_> {
+    pub(super) fn main_sleeps(&mut self, time: f64) {
         let main = self.main_thread();
-        self.cores.away(main, time, usize::MAX);
+        self.cores.sleep(main, time, usize::MAX);
     }
 
     pub(super) fn main_computes(&mut self, time: f64) {
@@ -19,47 +19,47 @@ impl Player<'_> {
         self.cores.compute(main, time, usize::MAX);
     }
 
-    pub(super) fn main_through(&mut self) {
+    pub(super) fn on_main_finished(&mut self) {
         match self.main {
-            Main::Starting => {
+            MainState::Starting => {
                 for _ in 0..self.scheduler.window() {
                     if !self.try_put() {
                         break;
                     }
                 }
-                self.ask();
+                self.start_waiting();
             }
-            Main::Receiving(idx) => {
+            MainState::Receiving(idx) => {
                 if !self.received(idx) {
-                    self.take_turn();
+                    self.next_data();
                 }
             }
-            Main::Yielding(idx) => self.train(idx),
-            Main::Training { computes, width } if computes > 0.0 => {
+            MainState::Yielding(idx) => self.train(idx),
+            MainState::Training { computes, width } if computes > 0.0 => {
                 let main = self.main_thread();
-                self.main = Main::Training {
+                self.main = MainState::Training {
                     computes: 0.0,
                     width,
                 };
                 self.cores.compute_with(main, computes, usize::MAX, width);
             }
-            Main::Training { .. } => self.ask(),
-            Main::Finishing => {
-                self.played.waited += self.cores.now - self.wait_began;
-                self.main = Main::Over;
+            MainState::Training { .. } => self.start_waiting(),
+            MainState::Finishing => {
+                self.result.waited += self.cores.now - self.wait_began;
+                self.main = MainState::Over;
             }
-            Main::Waiting { .. } | Main::Over => {}
+            MainState::Waiting { .. } | MainState::Over => {}
         }
     }
 
-    pub(super) fn ask(&mut self) {
-        self.main = Main::Waiting { fresh: true };
+    pub(super) fn start_waiting(&mut self) {
+        self.main = MainState::Waiting { fresh: true };
         self.wait_began = self.cores.now;
     }
 
     /// Runs the main thread until it has a batch or must wait for one, as PyTorch's `_next_data`.
-    pub(super) fn take_turn(&mut self) {
-        self.main = Main::Waiting { fresh: false };
+    pub(super) fn next_data(&mut self) {
+        self.main = MainState::Waiting { fresh: false };
         loop {
             match self.scheduler.next_step() {
                 Next::Exhausted => return self.finish(),
@@ -67,16 +67,16 @@ impl Player<'_> {
                 Next::Dropped { .. } => continue,
                 Next::Receive => {}
             }
-            let there = (self.next_mail()).is_some_and(|at| at <= self.cores.now);
+            let there = (self.next_arrival()).is_some_and(|at| at <= self.cores.now);
             if !there {
                 return;
             }
             let Some(Reverse((_, _, idx))) = self.inbox.pop() else {
                 return;
             };
-            if self.way.receive > 0.0 {
-                self.main = Main::Receiving(idx);
-                return self.main_computes(self.way.receive);
+            if self.parameters.receive > 0.0 {
+                self.main = MainState::Receiving(idx);
+                return self.main_computes(self.parameters.receive);
             }
             if self.received(idx) {
                 return;
@@ -97,49 +97,49 @@ impl Player<'_> {
     }
 
     pub(super) fn finish(&mut self) {
-        self.main = Main::Finishing;
-        self.main_away(self.way.finish);
+        self.main = MainState::Finishing;
+        self.main_sleeps(self.parameters.finish);
     }
 
     pub(super) fn yield_batch(&mut self, yielded: Yielded<()>) {
         self.try_put();
-        self.main = Main::Yielding(yielded.idx);
-        self.main_computes(self.way.yielding);
+        self.main = MainState::Yielding(yielded.idx);
+        self.main_computes(self.parameters.yielding);
     }
 
     /// Hands the batch to the trainer.
     pub(super) fn train(&mut self, idx: usize) {
         let task = self.task_of[idx].and_then(|at| self.load.tasks.get(at as usize));
-        self.played.waited += self.cores.now - self.wait_began;
+        self.result.waited += self.cores.now - self.wait_began;
         if task.is_some_and(|t| t.fails) {
-            if self.way.stops_at_errors {
-                self.played.stopped = true;
-                self.main = Main::Over;
+            if self.parameters.stops_at_errors {
+                self.result.stopped = true;
+                self.main = MainState::Over;
             } else {
-                self.ask();
+                self.start_waiting();
             }
             return;
         }
         self.note_yielded(idx, task.map_or(0, |t| t.samples));
-        let (away, computes, width) = self.last_step().parts(self.way);
-        self.main = Main::Training { computes, width };
-        self.main_away(away);
+        let (away, computes, width) = self.last_step().parts(self.parameters);
+        self.main = MainState::Training { computes, width };
+        self.main_sleeps(away);
     }
 
     pub(super) fn note_yielded(&mut self, idx: usize, samples: usize) {
-        if self.played.first.is_none() {
-            self.played.first = Some(self.cores.now);
-            self.played.waited_first = self.played.waited;
+        if self.result.first.is_none() {
+            self.result.first = Some(self.cores.now);
+            self.result.waited_first = self.result.waited;
         }
-        self.played.batches += 1;
-        self.played.samples += samples as u64;
-        self.played.order.push(idx as u32);
+        self.result.batches += 1;
+        self.result.samples += samples as u64;
+        self.result.order.push(idx as u32);
     }
 
     /// Returns the step on the last yielded batch.
     pub(super) fn last_step(&self) -> StepLoad {
         self.load
-            .step((self.played.batches as usize).saturating_sub(1))
+            .step((self.result.batches as usize).saturating_sub(1))
     }
 
     /// Sends the next task, as PyTorch's `_try_put_index`. Returns false if no task was sent.
@@ -158,14 +158,14 @@ impl Player<'_> {
             None => Some(task as u32),
             Some(streams) => streams
                 .get(worker)
-                .and_then(|s| s.get(state.asked))
+                .and_then(|s| s.get(state.sent_tasks))
                 .copied(),
         };
-        state.asked += 1;
+        state.sent_tasks += 1;
         self.task_of.push(task);
         self.worker_of.push(worker);
         debug_assert_eq!(self.task_of.len(), idx + 1);
-        self.give(worker, idx);
+        self.enqueue_task(worker, idx);
         true
     }
 

@@ -71,7 +71,7 @@ impl Mark<'_> {
     }
 }
 
-pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
+pub(super) fn emit(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
     let (parts, left_out) = in_order(rows);
     let all = || parts.values().flatten();
     let starts = all().filter_map(|r| r.start);
@@ -86,7 +86,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
         started_unix_ns: (zero * 1e9) as i64,
         ..RunInfo::default()
     };
-    sink.tell(0, EventKind::RunStarted(Box::new(info)));
+    sink.emit(0, EventKind::RunStarted(Box::new(info)));
     // The gauge event is created when it is sent, because it contains the name of its part, and there are many gauges.
     let mut tape: Vec<(i64, u8, Mark<'_>)> = Vec::new();
     let mut gauge = |at: i64, order: u8, part, what: GaugeKind, value: f64| {
@@ -122,10 +122,10 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
     }
     tape.sort_by_key(|(at, order, _)| (*at, *order));
     for (at, _, mark) in tape {
-        sink.tell(at, mark.event());
+        sink.emit(at, mark.event());
     }
     summary(&parts, left_out, end, sink);
-    sink.tell(end, EventKind::RunEnded);
+    sink.emit(end, EventKind::RunEnded);
 }
 
 /// Sends messages about the whole run: the share of waiting, the limits of the data, skipped rows.
@@ -135,18 +135,18 @@ fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &m
             "According to SPDL, the training loop waited {} of the time for the {name}",
             percent(share.min(1.0))
         );
-        sink.say(end, Level::Info, text);
+        sink.emit_message(end, Level::Info, text);
     }
     let text = say!(
         "SPDL records totals of its queues and tasks per interval. Single batches, workers and samples are not measured."
     );
-    sink.say(end, Level::Info, text.to_owned());
+    sink.emit_message(end, Level::Info, text.to_owned());
     if left_out > 0 {
         let text = say!(
             "{} skipped: totals of other rows, or rows without a time",
             plural(left_out, say!(n: "row is"), say!(n: "rows are"))
         );
-        sink.say(end, Level::Info, text);
+        sink.emit_message(end, Level::Info, text);
     }
 }
 

@@ -3,57 +3,57 @@
 use loadscope_trace::Nanos;
 
 use super::load::{Costs, Draft, EpochLoad, Load};
-use super::number::{self, chance};
+use super::number::{self, uniform};
 use super::recorded::EpochCosts;
 use super::{Recorded, Setting};
 
 /// Number of resamplings.
-const DRAWS: usize = 20;
+const RESAMPLES: usize = 20;
 /// Maximum number of batches per resampling, over all epochs. More do not improve the estimate of the spread.
-const ENOUGH: usize = 100;
+const MAX_BATCHES: usize = 100;
 
 /// Resampled loads. They depend on the samples, not on the number of workers.
 #[derive(Clone, Debug)]
-pub(super) struct Again {
+pub(super) struct Resampled {
     loads: Vec<Load>,
     /// Ratio of the spread of all batches to the spread of the resampled ones.
     shrink: f64,
 }
 
 /// Resamples the samples of `recorded`.
-pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> Again {
+pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> Resampled {
     let costs = Costs::new(recorded, setting);
     let all = load.epochs.iter().map(|e| {
         let weight = e.weight;
         e.tasks.len() as f64 * weight.batches * weight.epochs
     });
     let all: f64 = all.sum();
-    let each = (ENOUGH / load.epochs.len().max(1)).max(16);
+    let each = (MAX_BATCHES / load.epochs.len().max(1)).max(16);
     let drafts: Vec<Vec<Draft>> = recorded.epochs.iter().map(|e| costs.drafts(e)).collect();
-    let mut dice = Dice(0);
+    let mut rng = Rng(0);
     let mut some = 0;
-    let loads = (0..DRAWS).map(|_| {
+    let loads = (0..RESAMPLES).map(|_| {
         let epochs = recorded.epochs.iter().zip(&drafts);
         let epochs: Vec<EpochLoad> = epochs
-            .map(|(epoch, drafts)| drawn(&costs, epoch, drafts, each, &mut dice))
+            .map(|(epoch, drafts)| draw_epoch(&costs, epoch, drafts, each, &mut rng))
             .collect();
         some = epochs.iter().map(|e| e.tasks.len()).sum();
         Load { epochs }
     });
     let loads = loads.collect();
-    Again {
+    Resampled {
         loads,
         shrink: (some as f64 / all.max(1.0)).sqrt(),
     }
 }
 
 /// Returns an epoch of at most `most` batches with samples drawn from all of `drafts`.
-fn drawn(
+fn draw_epoch(
     costs: &Costs,
     epoch: &EpochCosts,
     drafts: &[Draft],
     most: usize,
-    dice: &mut Dice,
+    rng: &mut Rng,
 ) -> EpochLoad {
     let samples: Vec<(f64, f64)> = drafts.iter().flat_map(|d| &d.samples).copied().collect();
     let steps = costs.steps(epoch, drafts);
@@ -61,10 +61,10 @@ fn drawn(
         .iter()
         .take(most)
         .map(|draft| {
-            let other = dice.one_of(drafts).cloned().unwrap_or_default();
+            let other = rng.choose(drafts).cloned().unwrap_or_default();
             Draft {
                 samples: (draft.samples.iter())
-                    .map(|own| dice.one_of(&samples).copied().unwrap_or(*own))
+                    .map(|own| rng.choose(&samples).copied().unwrap_or(*own))
                     .collect(),
                 rest: other.rest,
                 off: other.off,
@@ -74,24 +74,24 @@ fn drawn(
             }
         })
         .collect();
-    let steps = drawn.iter().filter_map(|_| dice.one_of(&steps).copied());
+    let steps = drawn.iter().filter_map(|_| rng.choose(&steps).copied());
     let steps = steps.collect();
     costs.epoch(drawn, steps)
 }
 
-impl Again {
-    /// Returns the 90 % interval of runs of about `time`. `doubt`: error of the model itself, as a share.
+impl Resampled {
+    /// Returns the 90 % interval of runs of about `time`. `model_error`: error of the model itself, as a share.
     pub fn spread(
         &self,
         recorded: &Recorded,
         setting: &Setting,
         time: Nanos,
-        doubt: f64,
+        model_error: f64,
     ) -> (Nanos, Nanos) {
         let mut times: Vec<f64> = self
             .loads
             .iter()
-            .map(|load| number::float(recorded.play_all(setting, load).time))
+            .map(|load| number::float(recorded.simulate_all(setting, load).time))
             .collect();
         times.sort_by(f64::total_cmp);
         let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
@@ -99,10 +99,10 @@ impl Again {
             return (time, time);
         };
         // Both errors are independent.
-        let together = |sampled: f64| (sampled * sampled + doubt * doubt).sqrt();
+        let combined = |sampled: f64| (sampled * sampled + model_error * model_error).sqrt();
         let share = |of: f64| match mean > 0.0 {
-            true => together((of / mean - 1.0) * self.shrink),
-            false => doubt,
+            true => combined((of / mean - 1.0) * self.shrink),
+            false => model_error,
         };
         let at = |factor: f64| number::nanos(number::float(time) * factor.max(0.0));
         (at(1.0 - share(*low)), at(1.0 + share(*high)))
@@ -110,11 +110,11 @@ impl Again {
 }
 
 /// Pseudorandom numbers with a fixed seed.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
-    fn one_of<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
+impl Rng {
+    fn choose<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         self.0 += 1;
-        list.get((chance(self.0) * list.len() as f64) as usize)
+        list.get((uniform(self.0) * list.len() as f64) as usize)
     }
 }

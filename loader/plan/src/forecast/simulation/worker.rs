@@ -33,11 +33,11 @@ pub(super) struct Worker {
     /// Computing before the first read of the queue.
     pub begins: f64,
     /// True while the worker is about to read its queue.
-    pub coming: bool,
+    pub reads_next: bool,
     /// True after the first task.
-    pub at_work: bool,
+    pub has_started: bool,
     /// Number of tasks sent to the worker.
-    pub asked: usize,
+    pub sent_tasks: usize,
     /// True after the end of its stream. Further tasks are ignored.
     pub ended: bool,
 }

@@ -19,7 +19,7 @@ use worker::Worker;
 
 /// Parameters of a simulated epoch. Times are ns.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct Parameters {
     num_workers: usize,
     prefetch_factor: usize,
     in_order: bool,
@@ -50,7 +50,7 @@ pub(super) struct Way {
     pub finish: f64,
 }
 
-impl Way {
+impl Parameters {
     pub fn of(recorded: &Recorded, setting: &Setting, epoch: usize) -> Self {
         let costs = recorded.transport(setting);
         let (delays, startup, workers) = (&recorded.delays, &recorded.startup, setting.num_workers);
@@ -95,14 +95,14 @@ impl Way {
 
 impl StepLoad {
     /// Returns the time off a core, the time on cores, and the number of cores in use.
-    fn parts(self, way: &Way) -> (f64, f64, f64) {
-        let cpu = match way.trainer_cpu {
+    fn parts(self, parameters: &Parameters) -> (f64, f64, f64) {
+        let cpu = match parameters.trainer_cpu {
             Some(share) => self.alone * share,
             None => self.cpu,
         };
         let computes = cpu.min(self.alone);
         let width = match computes > 0.0 {
-            true => (cpu / computes).clamp(1.0, way.cores.max(1.0)),
+            true => (cpu / computes).clamp(1.0, parameters.cores.max(1.0)),
             false => 1.0,
         };
         (self.alone - computes, computes, width)
@@ -111,7 +111,7 @@ impl StepLoad {
 
 /// Result of an epoch. Times are ns since its start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Played {
+pub(super) struct EpochResult {
     pub end: f64,
     pub waited: f64,
     /// Time of the first batch at the trainer.
@@ -128,20 +128,20 @@ pub(super) struct Played {
     pub stopped: bool,
 }
 
-pub(super) fn play(load: &EpochLoad, way: &Way) -> Played {
-    let mut player = Player::new(load, way);
-    if way.num_workers == 0 {
-        player.run_single();
+pub(super) fn simulate_epoch(load: &EpochLoad, parameters: &Parameters) -> EpochResult {
+    let mut simulation = EpochSimulation::new(load, parameters);
+    if parameters.num_workers == 0 {
+        simulation.run_single();
     } else {
-        player.run_workers();
+        simulation.run_workers();
     }
-    player.played.end = player.cores.now;
-    player.played
+    simulation.result.end = simulation.cores.now;
+    simulation.result
 }
 
 /// State of the main thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Main {
+enum MainState {
     /// Before the first task.
     Starting,
     /// Waits for a batch. `fresh`: has not checked the result queue yet.
@@ -161,14 +161,14 @@ enum Main {
     Over,
 }
 
-struct Player<'a> {
+struct EpochSimulation<'a> {
     load: &'a EpochLoad,
-    way: &'a Way,
+    parameters: &'a Parameters,
     cores: Cores,
     /// No thread waits for a core, so batches are not divided into parts.
     alone: bool,
     scheduler: Scheduler<()>,
-    main: Main,
+    main: MainState,
     workers: Vec<Worker>,
     /// Position in the load of each task index. `None`: its stream has ended.
     task_of: Vec<Option<u32>>,
@@ -183,27 +183,27 @@ struct Player<'a> {
     /// Next task of the load to be sent.
     next: usize,
     wait_began: f64,
-    played: Played,
+    result: EpochResult,
 }
 
-impl<'a> Player<'a> {
-    fn new(load: &'a EpochLoad, way: &'a Way) -> Self {
-        let workers = way.num_workers;
+impl<'a> EpochSimulation<'a> {
+    fn new(load: &'a EpochLoad, parameters: &'a Parameters) -> Self {
+        let workers = parameters.num_workers;
         // One thread per worker, the pin thread and the main thread.
         let threads = workers + 2;
-        let computing = workers + 1 + usize::from(way.pins);
+        let computing = workers + 1 + usize::from(parameters.pins);
         Self {
             load,
-            way,
-            cores: Cores::new(threads, way.cores, way.slows),
-            alone: (computing as f64 <= way.cores && !load.steps_are_wide(way.cores))
+            parameters,
+            cores: Cores::new(threads, parameters.cores, parameters.slows),
+            alone: (computing as f64 <= parameters.cores && !load.steps_are_wide(parameters.cores))
                 || !load.computes,
             scheduler: Scheduler::new(SchedulerOptions {
                 num_workers: workers.max(1),
-                prefetch_factor: way.prefetch_factor,
-                in_order: way.in_order,
+                prefetch_factor: parameters.prefetch_factor,
+                in_order: parameters.in_order,
             }),
-            main: Main::Starting,
+            main: MainState::Starting,
             workers: vec![Worker::default(); workers],
             task_of: Vec::with_capacity(load.tasks.len()),
             worker_of: Vec::with_capacity(load.tasks.len()),
@@ -213,23 +213,23 @@ impl<'a> Player<'a> {
             pinning: None,
             next: 0,
             wait_began: 0.0,
-            played: Played::default(),
+            result: EpochResult::default(),
         }
     }
 
     fn pin_thread(&self) -> usize {
-        self.way.num_workers
+        self.parameters.num_workers
     }
 
     fn main_thread(&self) -> usize {
-        self.way.num_workers + 1
+        self.parameters.num_workers + 1
     }
 
     fn run_workers(&mut self) {
-        self.main_away(self.way.begin);
-        while self.main != Main::Over {
+        self.main_sleeps(self.parameters.begin);
+        while self.main != MainState::Over {
             let thread = self.cores.next();
-            let mail = self.next_mail();
+            let arrival = self.next_arrival();
             let pin = self.next_pin();
             // At equal times, threads finish before the pin thread starts a batch and the main thread checks its queue.
             let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
@@ -237,15 +237,16 @@ impl<'a> Player<'a> {
                 (a, _) => a.is_some(),
             };
             let at = thread.map(|(at, _)| at);
-            if let Some((at, thread)) = thread.filter(|_| soonest(at, pin) && soonest(at, mail)) {
+            if let Some((at, thread)) = thread.filter(|_| soonest(at, pin) && soonest(at, arrival))
+            {
                 self.cores.finish(thread, at);
-                self.through(thread);
-            } else if let Some(at) = pin.filter(|_| soonest(pin, mail)) {
+                self.on_thread_finished(thread);
+            } else if let Some(at) = pin.filter(|_| soonest(pin, arrival)) {
                 self.cores.pass(at);
                 self.start_pinning();
-            } else if let Some(at) = mail {
+            } else if let Some(at) = arrival {
                 self.cores.pass(at);
-                self.take_turn();
+                self.next_data();
             } else {
                 // No further event can occur: the recording was stopped early.
                 break;
@@ -254,21 +255,21 @@ impl<'a> Player<'a> {
     }
 
     /// Handles the end of a thread's current activity.
-    fn through(&mut self, thread: usize) {
+    fn on_thread_finished(&mut self, thread: usize) {
         if thread == self.main_thread() {
-            self.main_through();
+            self.on_main_finished();
         } else if thread == self.pin_thread() {
-            self.pinned();
+            self.on_pin_finished();
         } else {
-            self.worker_through(thread);
+            self.on_worker_finished(thread);
         }
     }
 
     /// Returns the time at which the main thread next checks the result queue.
-    fn next_mail(&self) -> Option<f64> {
+    fn next_arrival(&self) -> Option<f64> {
         match self.main {
-            Main::Waiting { fresh: true } => Some(self.cores.now),
-            Main::Waiting { fresh: false } => {
+            MainState::Waiting { fresh: true } => Some(self.cores.now),
+            MainState::Waiting { fresh: false } => {
                 let Reverse((at, ..)) = self.inbox.peek()?;
                 Some(f64::from_bits(*at).max(self.cores.now))
             }

@@ -27,7 +27,7 @@ pub fn cause(error: &Error) -> String {
 }
 
 /// Formats a path as a shell word, in quotes if needed.
-pub fn shell_word(path: &Path) -> String {
+pub fn shell_quoted(path: &Path) -> String {
     let shown = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
     match !shown.is_empty() && shown.chars().all(is_plain) {
@@ -40,7 +40,7 @@ pub fn shell_word(path: &Path) -> String {
 const BEGIN: &str = " (os error ";
 
 /// Removes error numbers such as `(os error 2)` from a text of a library.
-pub fn without_numbers(text: &str) -> String {
+pub fn strip_os_error_codes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(BEGIN) {
@@ -62,7 +62,7 @@ pub fn without_numbers(text: &str) -> String {
 /// Returns cause and remedy of common errors. `None` for other errors, and for errors with their own text.
 fn known(error: &Error) -> Option<(Text, Text)> {
     if error.get_ref().is_some() {
-        return known(&inner(error)?);
+        return known(&tempfile_cause(error)?);
     }
     Some(match error.kind() {
         ErrorKind::NotFound => (text!("not found"), text!("Check the path.")),
@@ -117,7 +117,7 @@ fn known(error: &Error) -> Option<(Text, Text)> {
 /// "/data/.run.jsonl.x7k2aq.part"`.
 /// The type of that error is private, and its source is not the system error. Callers name the file, because users do not know the
 /// temporary one.
-fn inner(error: &Error) -> Option<Error> {
+fn tempfile_cause(error: &Error) -> Option<Error> {
     let text = error.get_ref()?.to_string();
     let (_, rest) = text.split_once(BEGIN)?;
     let (number, _) = rest.split_once(')')?;
@@ -149,7 +149,7 @@ fn by_number(number: i32) -> Option<(Text, Text)> {
 
 /// Returns the text of an error as a clause.
 fn unknown(error: &Error) -> String {
-    let text = without_numbers(&error.to_string());
+    let text = strip_os_error_codes(&error.to_string());
     // System messages start with a capital letter, which clauses do not. Abbreviations keep it.
     let is_message = error.get_ref().is_none();
     let mut letters = text.chars();
@@ -210,7 +210,7 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("$(x)", "'$(x)'"),
         ] {
-            assert_eq!(shell_word(Path::new(path)), word);
+            assert_eq!(shell_quoted(Path::new(path)), word);
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let nested = Error::other("parts/1: Bad address (os error 14), and (os error x)");
         assert_eq!(cause(&nested), "parts/1: Bad address, and (os error x)");
         assert_eq!(
-            without_numbers("a (os error -3)b (os error 2"),
+            strip_os_error_codes("a (os error -3)b (os error 2"),
             "ab (os error 2"
         );
     }

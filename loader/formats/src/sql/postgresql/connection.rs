@@ -15,10 +15,10 @@ use crate::sql::query::Query;
 use crate::stages::Stages;
 
 /// Interval at which a waiting thread checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A read-only connection.
-pub(super) struct Link {
+pub(super) struct Connection {
     // The client's tasks end with the runtime, so the client is dropped first.
     client: Client,
     runtime: Runtime,
@@ -26,7 +26,7 @@ pub(super) struct Link {
     timeout: Duration,
 }
 
-impl Link {
+impl Connection {
     pub(super) fn open(
         address: &Address,
         query: &Query,
@@ -43,13 +43,13 @@ impl Link {
             FormatError::new(Fault::Unreadable, Place::named(&shown), reason, remedy)
         })?;
         let connect = async {
-            let (client, connection) = address.config().connect(NoTls).await?;
+            let (client, driver) = address.config().connect(NoTls).await?;
             // The next request returns an error of the connection.
-            tokio::spawn(async move { drop(connection.await) });
+            tokio::spawn(async move { drop(driver.await) });
             Ok(client)
         };
         let client = wait(&runtime, &shown, query.timeout, stages, connect)?;
-        let link = Self {
+        let connection = Self {
             client,
             runtime,
             shown,
@@ -58,8 +58,8 @@ impl Link {
         let limit = query.timeout.as_millis().min(i32::MAX as u128);
         let settings =
             format!("SET default_transaction_read_only = on; SET statement_timeout = {limit}");
-        link.answer(stages, async |client| client.batch_execute(&settings).await)?;
-        Ok(link)
+        connection.run(stages, async |client| client.batch_execute(&settings).await)?;
+        Ok(connection)
     }
 
     /// Returns the name of the server for messages.
@@ -67,18 +67,18 @@ impl Link {
         &self.shown
     }
 
-    /// Runs `ask` and waits for its answer.
-    pub(super) fn answer<T>(
+    /// Runs `query` and waits for its answer.
+    pub(super) fn run<T>(
         &self,
         stages: &mut dyn Stages,
-        ask: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+        query: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, FormatError> {
         wait(
             &self.runtime,
             &self.shown,
             self.timeout,
             stages,
-            ask(&self.client),
+            query(&self.client),
         )
     }
 }
@@ -91,18 +91,18 @@ fn wait<T>(
     stages: &mut dyn Stages,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, FormatError> {
-    let unwanted = async {
+    let cancelled = async {
         while !stages.is_cancelled() {
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     };
     let place = || Place::named(shown);
     runtime.block_on(async {
         let answer = std::pin::pin!(timeout(limit, answer));
-        let unwanted = std::pin::pin!(unwanted);
-        match first(answer, unwanted).await {
+        let cancelled = std::pin::pin!(cancelled);
+        match first(answer, cancelled).await {
             Some(Ok(Ok(answer))) => Ok(answer),
-            Some(Ok(Err(error))) => Err(sentence(place(), &error)),
+            Some(Ok(Err(error))) => Err(server_error(place(), &error)),
             Some(Err(_)) => Err(FormatError::new(
                 Fault::Locked,
                 place(),
@@ -110,7 +110,7 @@ fn wait<T>(
                 say!("Check the server and the query, or set a longer timeout"),
             )),
             None => Err(FormatError::new(
-                Fault::Away,
+                Fault::Disconnected,
                 place(),
                 say!("the query was canceled, because the loader ends"),
                 say!("Load again"),
@@ -136,14 +136,14 @@ async fn first<T>(
 }
 
 /// Converts an error of the server or the library.
-fn sentence(place: Place, error: &Error) -> FormatError {
+fn server_error(place: Place, error: &Error) -> FormatError {
     let Some(refusal) = error.as_db_error() else {
         let cause = error
             .source()
             .map(|e| format!(" ({e})"))
             .unwrap_or_default();
         return FormatError::new(
-            Fault::Away,
+            Fault::Disconnected,
             place,
             match error.is_closed() {
                 true => say!("the server closed the connection").to_owned(),
@@ -170,24 +170,24 @@ fn sentence(place: Place, error: &Error) -> FormatError {
             say!("Close the program that holds the lock"),
         ),
         &SqlState::READ_ONLY_SQL_TRANSACTION => (
-            Fault::Asked,
+            Fault::InvalidOption,
             say!("the query writes: {said}"),
             say!("Write a SELECT for query="),
         ),
         // The first two characters of an SQLSTATE are its class. 28: invalid authorization. 3D: invalid catalog name. 42: syntax error or
         // access rule violation. 57: operator intervention. 08: connection exception.
         code if code.code().starts_with("28") || code.code().starts_with("3D") => (
-            Fault::Away,
+            Fault::Disconnected,
             say!("the server refused the connection: {said}"),
             say!("Check user, password and database"),
         ),
         code if code.code().starts_with("57") || code.code().starts_with("08") => (
-            Fault::Away,
+            Fault::Disconnected,
             say!("the server closed the connection: {said}"),
             say!("Start the server, and load again"),
         ),
         code if code.code().starts_with("42") => (
-            Fault::Asked,
+            Fault::InvalidOption,
             say!("the query is wrong: {said}"),
             say!("Correct the SELECT in query="),
         ),

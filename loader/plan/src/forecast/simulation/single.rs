@@ -1,24 +1,24 @@
 //! Loading without workers: the main thread fetches, pins and trains in sequence.
 
-use super::Player;
+use super::EpochSimulation;
 
-impl Player<'_> {
+impl EpochSimulation<'_> {
     pub(super) fn run_single(&mut self) {
-        let way = self.way;
-        self.cores.pass(way.begin);
+        let parameters = self.parameters;
+        self.cores.pass(parameters.begin);
         for (at, task) in self.load.tasks.iter().enumerate() {
             self.wait_began = self.cores.now;
-            let pin = if way.pins && !task.fails {
+            let pin = if parameters.pins && !task.fails {
                 task.pin
             } else {
                 0.0
             };
-            let made = self.cores.now + way.pull + task.alone + pin + way.give;
+            let made = self.cores.now + parameters.pull + task.alone + pin + parameters.give;
             self.cores.pass(made);
-            self.played.waited += made - self.wait_began;
+            self.result.waited += made - self.wait_began;
             if task.fails {
-                if way.stops_at_errors {
-                    self.played.stopped = true;
+                if parameters.stops_at_errors {
+                    self.result.stopped = true;
                     return;
                 }
                 continue;
@@ -26,7 +26,7 @@ impl Player<'_> {
             self.note_yielded(at, task.samples);
             self.cores.pass(self.cores.now + self.last_step().alone);
         }
-        self.played.waited += way.finish;
-        self.cores.pass(self.cores.now + way.finish);
+        self.result.waited += parameters.finish;
+        self.cores.pass(self.cores.now + parameters.finish);
     }
 }

@@ -30,40 +30,42 @@ pub(crate) fn open(path: &Path) -> Result<Buffer, FormatError> {
 
 /// Type of a file by its magic bytes.
 #[derive(Clone, Copy)]
-enum Packing {
+enum Compression {
     Gzip,
     Zstd,
     Xz,
     Refused(&'static str),
 }
 
-const PACKINGS: [(&[u8], Packing); 9] = [
-    (b"\x1f\x8b", Packing::Gzip),
-    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
-    (b"\xfd7zXZ\0", Packing::Xz),
-    (b"BZh", Packing::Refused("bzip2")),
-    (b"\x04\x22\x4d\x18", Packing::Refused("LZ4")),
-    (b"PK\x03\x04", Packing::Refused("ZIP")),
-    (b"PAR1", Packing::Refused("Parquet")),
-    (b"ARROW1", Packing::Refused("Arrow")),
-    (b"SQLite format 3\0", Packing::Refused("SQLite")),
+const MAGIC_NUMBERS: [(&[u8], Compression); 9] = [
+    (b"\x1f\x8b", Compression::Gzip),
+    (b"\x28\xb5\x2f\xfd", Compression::Zstd),
+    (b"\xfd7zXZ\0", Compression::Xz),
+    (b"BZh", Compression::Refused("bzip2")),
+    (b"\x04\x22\x4d\x18", Compression::Refused("LZ4")),
+    (b"PK\x03\x04", Compression::Refused("ZIP")),
+    (b"PAR1", Compression::Refused("Parquet")),
+    (b"ARROW1", Compression::Refused("Arrow")),
+    (b"SQLite format 3\0", Compression::Refused("SQLite")),
 ];
 
 fn decompressed(file: Buffer, place: &Place) -> Result<Buffer, FormatError> {
-    let known = (PACKINGS.iter()).find(|(magic, _)| file.starts_with(magic));
-    let Some((_, packing)) = known else {
+    let known = (MAGIC_NUMBERS.iter()).find(|(magic, _)| file.starts_with(magic));
+    let Some((_, compression)) = known else {
         return Ok(file);
     };
     let mut text = Vec::new();
-    if let Packing::Refused(kind) = packing {
+    if let Compression::Refused(kind) = compression {
         return Err(refused(kind, place));
     }
     // A panic of a decoder must fail only the file, not the process.
-    let read = catch_unwind(AssertUnwindSafe(|| match packing {
-        Packing::Gzip => limited(MultiGzDecoder::new(&*file), &mut text),
-        Packing::Xz => limited(XzReader::new_mem_limit(&*file, true, MOST_XZ), &mut text),
-        Packing::Zstd => zstd::Decoder::new(&*file).and_then(|from| limited(from, &mut text)),
-        Packing::Refused(_) => Ok(()),
+    let read = catch_unwind(AssertUnwindSafe(|| match compression {
+        Compression::Gzip => read_limited(MultiGzDecoder::new(&*file), &mut text),
+        Compression::Xz => read_limited(XzReader::new_mem_limit(&*file, true, MOST_XZ), &mut text),
+        Compression::Zstd => {
+            zstd::Decoder::new(&*file).and_then(|from| read_limited(from, &mut text))
+        }
+        Compression::Refused(_) => Ok(()),
     }));
     if !matches!(read, Ok(Ok(()))) {
         return Err(FormatError::new(
@@ -84,7 +86,7 @@ fn decompressed(file: Buffer, place: &Place) -> Result<Buffer, FormatError> {
     Ok(text.into())
 }
 
-fn limited(from: impl Read, to: &mut Vec<u8>) -> std::io::Result<()> {
+fn read_limited(from: impl Read, to: &mut Vec<u8>) -> std::io::Result<()> {
     from.take(MOST_BYTES + 1).read_to_end(to).map(drop)
 }
 

@@ -11,7 +11,7 @@ use loadscope_words::say;
 const LONGEST: usize = 4096;
 
 /// Words separated by blanks, commas, semicolons or newlines.
-pub(super) struct Words<'a> {
+pub(super) struct Tokens<'a> {
     text: Text<'a>,
     /// Text up to a separator. It contains several words if they are separated by non-ASCII blanks.
     piece: String,
@@ -23,7 +23,7 @@ pub(super) struct Words<'a> {
     next_line: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> Tokens<'a> {
     pub fn of(text: Text<'a>) -> Self {
         Self {
             piece: String::new(),

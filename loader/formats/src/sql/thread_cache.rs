@@ -5,19 +5,19 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 thread_local! {
-    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    static CACHE: RefCell<Vec<CacheEntry>> = const { RefCell::new(Vec::new()) };
 }
 
-struct Kept {
+struct CacheEntry {
     owner: Weak<()>,
-    thing: Box<dyn Any>,
+    value: Box<dyn Any>,
 }
 
-/// Owner of thread-local objects. After the last clone is dropped, each thread drops its objects at its next access or its end.
+/// Cache of thread-local objects. After the last clone is dropped, each thread drops its objects at its next access or its end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Owner(Arc<()>);
+pub(super) struct ThreadCache(Arc<()>);
 
-impl Owner {
+impl ThreadCache {
     /// Calls `work` with this thread's object. The first call creates it with `make`. Both functions receive `context`. An error drops the
     /// object, and the next call creates a new one.
     pub(super) fn with<C: ?Sized, T: 'static, R, E>(
@@ -26,39 +26,39 @@ impl Owner {
         make: impl FnOnce(&mut C) -> Result<T, E>,
         work: impl FnOnce(&mut T, &mut C) -> Result<R, E>,
     ) -> Result<R, E> {
-        let mut thing = match self.take() {
-            Some(thing) => thing,
+        let mut value = match self.take() {
+            Some(value) => value,
             None => Box::new(make(context)?),
         };
-        let answer = work(&mut thing, context)?;
-        KEPT.with_borrow_mut(|kept| {
-            kept.push(Kept {
+        let answer = work(&mut value, context)?;
+        CACHE.with_borrow_mut(|entries| {
+            entries.push(CacheEntry {
                 owner: Arc::downgrade(&self.0),
-                thing,
+                value,
             });
         });
         Ok(answer)
     }
 
     /// Drops this thread's object of the owner.
-    pub(super) fn forget<T: 'static>(&self) {
+    pub(super) fn remove<T: 'static>(&self) {
         drop(self.take::<T>());
     }
 
     /// Takes this thread's object of the owner. Drops objects of dropped owners.
     fn take<T: 'static>(&self) -> Option<Box<T>> {
-        let (gone, mine) = KEPT.with_borrow_mut(|kept| {
-            let mine = kept
+        let (gone, mine) = CACHE.with_borrow_mut(|entries| {
+            let mine = entries
                 .iter()
                 .position(|k| std::ptr::eq(k.owner.as_ptr(), &raw const *self.0));
-            let mine = mine.map(|at| kept.swap_remove(at));
-            let gone: Vec<Kept> = kept
+            let mine = mine.map(|at| entries.swap_remove(at));
+            let gone: Vec<CacheEntry> = entries
                 .extract_if(.., |k| k.owner.strong_count() == 0)
                 .collect();
             (gone, mine)
         });
         drop(gone);
-        mine.and_then(|kept| kept.thing.downcast().ok())
+        mine.and_then(|entry| entry.value.downcast().ok())
     }
 }
 
@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn each_thread_gets_its_own_value() {
         let made = Arc::new(AtomicUsize::new(0));
-        let owner = Owner::default();
-        let count = |owner: &Owner, made: &AtomicUsize| {
+        let owner = ThreadCache::default();
+        let count = |owner: &ThreadCache, made: &AtomicUsize| {
             owner.with(
                 &mut (),
                 |_| Ok::<_, String>(made.fetch_add(1, Ordering::Relaxed)),
@@ -101,15 +101,15 @@ mod tests {
             }
         }
         let dropped = Arc::new(AtomicUsize::new(0));
-        let owner = Owner::default();
+        let owner = ThreadCache::default();
         let make = |_: &mut ()| Ok::<_, ()>(Thing(Arc::clone(&dropped)));
         owner.with(&mut (), make, |_, _| Ok(())).unwrap();
         drop(owner);
         assert_eq!(dropped.load(Ordering::Relaxed), 0);
-        let other = Owner::default();
+        let other = ThreadCache::default();
         other.with(&mut (), make, |_, _| Ok(())).unwrap();
         assert_eq!(dropped.load(Ordering::Relaxed), 1);
-        other.forget::<Thing>();
+        other.remove::<Thing>();
         assert_eq!(dropped.load(Ordering::Relaxed), 2);
     }
 }

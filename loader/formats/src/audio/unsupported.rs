@@ -33,7 +33,7 @@ const CODINGS: [(u16, &str); 6] = [
 ];
 
 /// Returns the format of a file that is not WAV, FLAC or Ogg Vorbis, or the coding of a WAV file. Returns `None` if it is unknown.
-pub(super) fn name(file: &[u8]) -> Option<String> {
+pub(super) fn format_name(file: &[u8]) -> Option<String> {
     if let Some(tag) = Wav::read(file).and_then(|wav| wav.tag(file)) {
         let coding = CODINGS.iter().find(|(known, _)| *known == tag);
         return Some(match coding {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::index::{ByImage, Id, Index, Note, Value};
+use super::index::{Annotation, ByImage, Id, Index, Value};
 use super::outline;
 use crate::buffer::Buffer;
 
@@ -11,16 +11,21 @@ use crate::buffer::Buffer;
 const SLACK: f64 = 1.0;
 
 /// Returns the warnings about a file.
-pub(super) fn doubts(index: &Index, by_image: &ByImage, file: &Buffer, path: &Path) -> Vec<String> {
+pub(super) fn warnings(
+    index: &Index,
+    by_image: &ByImage,
+    file: &Buffer,
+    path: &Path,
+) -> Vec<String> {
     let path = path.display();
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     if let Some((id, count)) = &by_image.same_images {
-        doubts.push(format!(
+        warnings.push(format!(
             "{count} images in {path} have the id of an earlier image ({id}, for example). The last of them is loaded, as by pycocotools."
         ));
     }
-    if let Some((id, count)) = &by_image.same_notes {
-        doubts.push(format!(
+    if let Some((id, count)) = &by_image.duplicate_ids {
+        warnings.push(format!(
             "{count} annotations in {path} have the id of an earlier annotation ({id}, for example). The last of them replaces the others, \
              as in pycocotools."
         ));
@@ -30,53 +35,64 @@ pub(super) fn doubts(index: &Index, by_image: &ByImage, file: &Buffer, path: &Pa
         .iter()
         .any(|image| matches!(image.id, Id::Text(_)))
     {
-        doubts.push(format!(
+        warnings.push(format!(
             "Ids of images in {path} are strings. pycocotools takes a string for a list of characters, so torchvision cannot load them. \
              Write numbers."
         ));
     }
-    doubts.extend(categories(index, &path));
-    doubts.extend(values(index, file, &path));
-    doubts
+    warnings.extend(categories(index, &path));
+    warnings.extend(values(index, file, &path));
+    warnings
 }
 
 fn categories(index: &Index, path: &std::path::Display<'_>) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     let mut names: HashMap<&Id, &str> = HashMap::new();
     for one in &index.categories {
         if let Some(before) = names.insert(&one.id, &one.name)
             && before != one.name
         {
-            doubts.push(format!(
+            warnings.push(format!(
                 "The category {} in {path} has two names, '{before}' and '{}'. The last is used.",
                 one.id, one.name
             ));
         }
     }
-    let unknown: Vec<i64> = (index.notes.iter().filter_map(|note| note.category.found()))
-        .filter(|category| !names.contains_key(&Id::Int((*category).into())))
-        .collect();
+    let unknown: Vec<i64> = (index
+        .annotations
+        .iter()
+        .filter_map(|annotation| annotation.category.found()))
+    .filter(|category| !names.contains_key(&Id::Int((*category).into())))
+    .collect();
     if let Some(first) = unknown.first().filter(|_| !names.is_empty()) {
-        doubts.push(format!(
+        warnings.push(format!(
             "{} of {} annotations in {path} have a category_id that its categories do not list ({first}, for example).",
             unknown.len(),
-            index.notes.len()
+            index.annotations.len()
         ));
     }
-    doubts
+    warnings
 }
 
 fn values(index: &Index, file: &Buffer, path: &std::path::Display<'_>) -> Vec<String> {
-    let all = index.notes.len();
-    let count = |of: &dyn Fn(&Note) -> bool| index.notes.iter().filter(|note| of(note)).count();
-    let text = |note: &Note| {
-        let part = note.segmentation.clone()?;
+    let all = index.annotations.len();
+    let count = |of: &dyn Fn(&Annotation) -> bool| {
+        index
+            .annotations
+            .iter()
+            .filter(|annotation| of(annotation))
+            .count()
+    };
+    let text = |annotation: &Annotation| {
+        let part = annotation.segmentation.clone()?;
         file.get(part)
     };
-    let beyond = |note: &Note| {
-        let image = note.image.and_then(|at| index.images.get(at as usize));
+    let beyond = |annotation: &Annotation| {
+        let image = annotation
+            .image
+            .and_then(|at| index.images.get(at as usize));
         let size = image.and_then(|image| image.width.found().zip(image.height.found()));
-        match (size, note.bbox) {
+        match (size, annotation.bbox) {
             (Some((width, height)), Value::Found([x, y, w, h])) => {
                 x < -SLACK
                     || y < -SLACK
@@ -86,12 +102,11 @@ fn values(index: &Index, file: &Buffer, path: &std::path::Display<'_>) -> Vec<St
             _ => false,
         }
     };
-    let inverted =
-        |note: &Note| matches!(note.bbox, Value::Found([_, _, w, h]) if w < 0.0 || h < 0.0);
-    let not_a_number = |note: &Note| matches!(note.bbox, Value::Found(four) if four.iter().any(|number| !number.is_finite()));
-    let crowd = |note: &Note| {
-        let is_polygon = text(note).is_some_and(|text| text.starts_with(b"["));
-        is_polygon && matches!(note.is_crowd, Value::Found(crowd) if crowd != 0)
+    let inverted = |annotation: &Annotation| matches!(annotation.bbox, Value::Found([_, _, w, h]) if w < 0.0 || h < 0.0);
+    let not_a_number = |annotation: &Annotation| matches!(annotation.bbox, Value::Found(four) if four.iter().any(|number| !number.is_finite()));
+    let crowd = |annotation: &Annotation| {
+        let is_polygon = text(annotation).is_some_and(|text| text.starts_with(b"["));
+        is_polygon && matches!(annotation.is_crowd, Value::Found(crowd) if crowd != 0)
     };
     let counted = [
         (
@@ -108,11 +123,13 @@ fn values(index: &Index, file: &Buffer, path: &std::path::Display<'_>) -> Vec<St
             "have an area that is a list of one number. That number is loaded",
         ),
         (
-            count(&|note| note.area == Value::Missing),
+            count(&|annotation| annotation.area == Value::Missing),
             "have no area. It is loaded as 0",
         ),
         (
-            count(&|note| text(note).is_none_or(outline::is_empty) && note.keypoints.is_none()),
+            count(&|annotation| {
+                text(annotation).is_none_or(outline::is_empty) && annotation.keypoints.is_none()
+            }),
             "have no segmentation. Their masks are empty",
         ),
         (

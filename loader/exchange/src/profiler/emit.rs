@@ -10,33 +10,33 @@ use loadscope_words::say;
 
 use super::calls::{Call, Calls, MOST_CALLS, Thread};
 use super::header::Header;
-use crate::sink::{Sink, note};
+use crate::sink::{Sink, message_event};
 use crate::{ImportError, Kind};
 
 /// Iterator whose batches the main process fetches.
 const SINGLE: &str = "_SingleProcessDataLoaderIter";
 
 /// Sends the events of all threads, in order of time.
-pub(super) fn tell(
+pub(super) fn emit(
     header: &Header,
     mut calls: Calls,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let starts = calls.threads.iter().filter_map(|t| t.calls.first());
     let Some(zero) = starts.map(|c| c.start).min() else {
-        return Err(nothing(header));
+        return Err(no_calls_error(header));
     };
     let several = calls.threads.len() > 1;
     let longest = calls.threads.iter().flat_map(|t| &t.calls);
     let longest = longest.map(|c| c.end.saturating_sub(c.start)).max();
     // Calls are sorted by start, but their events extend to their ends. Therefore the sorter waits for the longest call.
     let mut sorter = Sorter::new(Nanos(longest.unwrap_or(0)));
-    let mut tellers: Vec<Teller> = Vec::new();
+    let mut builders: Vec<EventBuilder> = Vec::new();
     for (k, thread) in calls.threads.iter_mut().enumerate() {
-        let mut teller = Teller::new(k, thread, zero);
+        let mut builder = EventBuilder::new(k, thread, zero);
         let info = info(header, thread, zero, several);
-        teller.tell(0, EventKind::RunStarted(Box::new(info)));
-        tellers.push(teller);
+        builder.emit(0, EventKind::RunStarted(Box::new(info)));
+        builders.push(builder);
     }
     let mut next: BinaryHeap<Reverse<(i64, usize, usize)>> = BinaryHeap::new();
     for (k, thread) in calls.threads.iter().enumerate() {
@@ -44,33 +44,33 @@ pub(super) fn tell(
     }
     while let Some(Reverse((_, k, at))) = next.pop() {
         let thread = &calls.threads[k];
-        let teller = &mut tellers[k];
-        teller.call(thread, &thread.calls[at], at);
-        teller.told.drain(..).for_each(|e| sorter.push(e));
+        let builder = &mut builders[k];
+        builder.call(thread, &thread.calls[at], at);
+        builder.events.drain(..).for_each(|e| sorter.push(e));
         while let Some(event) = sorter.pop(None) {
-            sink.pass(event);
+            sink.forward(event);
         }
-        if !sink.wanted {
+        if !sink.is_open {
             return Ok(());
         }
         match thread.calls.get(at + 1) {
             Some(call) => next.push(Reverse((call.start, k, at + 1))),
             None => {
-                teller.end(thread);
-                notes(header, thread, teller);
-                teller.told.drain(..).for_each(|e| sorter.push(e));
+                builder.end(thread);
+                notes(header, thread, builder);
+                builder.events.drain(..).for_each(|e| sorter.push(e));
             }
         }
     }
     while let Some(event) = sorter.flush() {
-        sink.pass(event);
+        sink.forward(event);
     }
     let end = calls.threads.iter().map(|t| t.end).max().unwrap_or(zero);
-    lost(&calls, end.saturating_sub(zero), sink);
+    emit_skipped(&calls, end.saturating_sub(zero), sink);
     Ok(())
 }
 
-fn nothing(header: &Header) -> ImportError {
+fn no_calls_error(header: &Header) -> ImportError {
     let why = match header.is_ours {
         true => say!("is a partial export of a recording: open the recording itself"),
         false => say!(
@@ -108,42 +108,42 @@ fn info(header: &Header, thread: &Thread, zero: i64, several: bool) -> RunInfo {
 }
 
 /// Adds messages about data that a thread does not contain.
-fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
-    let end = teller.end_of(thread);
+fn notes(header: &Header, thread: &Thread, builder: &mut EventBuilder) {
+    let end = builder.end_of(thread);
     if thread.nested > 0 {
         let text = say!(
             "{} inside another call, counted as part of it",
             plural(thread.nested, say!(n: "call"), say!(n: "calls"))
         );
-        teller.tell(end, note(Level::Info, text));
+        builder.emit(end, message_event(Level::Info, text));
     }
     if header.world_size > 1 {
         let text = say!("This is rank {} of {}", header.rank, header.world_size);
-        teller.tell(end, note(Level::Info, text));
+        builder.emit(end, message_event(Level::Info, text));
     }
     let text = say!(
         "torch.profiler records when batches are requested and yielded, not the work of the workers. A call without computation after it counts as the end of an epoch."
     );
-    teller.tell(end, note(Level::Info, text.to_owned()));
-    teller.tell(end, EventKind::RunEnded);
+    builder.emit(end, message_event(Level::Info, text.to_owned()));
+    builder.emit(end, EventKind::RunEnded);
 }
 
 /// Sends the number of skipped calls.
-fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
+fn emit_skipped(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
     if calls.lost == 0 {
         return;
     }
-    sink.tell(end, EventKind::Dropped { count: calls.lost });
+    sink.emit(end, EventKind::Dropped { count: calls.lost });
     let text = say!(
         "{} DataLoader calls were skipped: at most {} fit in memory",
         count(calls.lost),
         count(MOST_CALLS as u64)
     );
-    sink.say(end, Level::Warning, text);
+    sink.emit_message(end, Level::Warning, text);
 }
 
 /// Converts the calls of a thread to events.
-struct Teller {
+struct EventBuilder {
     run: RunId,
     zero: i64,
     /// True for each call that yielded a batch.
@@ -153,10 +153,10 @@ struct Teller {
     epochs: u32,
     /// True if an iterator was created after the last call.
     is_new: bool,
-    told: Vec<Event>,
+    events: Vec<Event>,
 }
 
-impl Teller {
+impl EventBuilder {
     fn new(number: usize, thread: &mut Thread, zero: i64) -> Self {
         Self {
             run: RunId(number as u32),
@@ -165,12 +165,12 @@ impl Teller {
             open: vec![None; thread.classes.len()],
             epochs: 0,
             is_new: false,
-            told: Vec::new(),
+            events: Vec::new(),
         }
     }
 
-    fn tell(&mut self, at: i64, kind: EventKind) {
-        self.told.push(Event {
+    fn emit(&mut self, at: i64, kind: EventKind) {
+        self.events.push(Event {
             at: Nanos(at.max(0)),
             run: self.run,
             kind,
@@ -186,17 +186,17 @@ impl Teller {
         }
         self.is_new = call.new_iterator;
         let batch = self.epoch(class, start);
-        self.tell(start, EventKind::Consumer { waiting: true });
+        self.emit(start, EventKind::Consumer { waiting: true });
         if !self.yielded.get(at).copied().unwrap_or(true) {
             self.end_epoch(class, end);
             return;
         }
         let enter = |stage| EventKind::Entered { batch, stage };
-        self.tell(start, EventKind::dispatched(batch, None, []));
+        self.emit(start, EventKind::dispatched(batch, None, []));
         if thread.classes[class] == SINGLE {
-            self.tell(start, enter(Stage::Fetching));
+            self.emit(start, enter(Stage::Fetching));
         }
-        self.tell(end, enter(Stage::Training));
+        self.emit(end, enter(Stage::Training));
         self.open[class] = Some(BatchId {
             idx: batch.idx + 1,
             ..batch
@@ -224,14 +224,14 @@ impl Teller {
         self.epochs += 1;
         let batch = BatchId { epoch, idx: 0 };
         self.open[class] = Some(batch);
-        self.tell(at, EventKind::EpochStarted { epoch });
+        self.emit(at, EventKind::EpochStarted { epoch });
         batch
     }
 
     fn end_epoch(&mut self, class: usize, at: i64) {
         if let Some(batch) = self.open[class].take() {
             let epoch = batch.epoch;
-            self.tell(at, EventKind::EpochEnded { epoch });
+            self.emit(at, EventKind::EpochEnded { epoch });
         }
     }
 }
