@@ -71,7 +71,7 @@ impl TimeView {
 }
 
 /// View in the middle of the window. A new one needs a variant here, an action in the command table, and an arm in
-/// `app/window/src/frame.rs`.
+/// `app/window/src/layout.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {
     /// The pipeline and its events.

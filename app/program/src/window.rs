@@ -20,7 +20,7 @@ use loadscope_model::state::{Place, Source, State};
 use loadscope_model::watching::Program;
 use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
-use loadscope_window::{Host, Window, turn};
+use loadscope_window::{Host, Window, frame_loop};
 use loadscope_words::{Language, set_language};
 
 mod compare;
@@ -198,7 +198,7 @@ impl App {
             keeps_journal: start.journal.is_some(),
             ..Place::default()
         };
-        loadscope_window::beginning(prefs, place, !start.files.is_empty())
+        loadscope_window::initial_state(prefs, place, !start.files.is_empty())
     }
 
     /// Opens the first of several files. Two files are compared.
@@ -246,7 +246,7 @@ impl App {
 }
 
 impl Host for App {
-    fn parts(&mut self) -> (&mut Model, &mut Window) {
+    fn model_and_window(&mut self) -> (&mut Model, &mut Window) {
         (&mut self.state, &mut self.window)
     }
 
@@ -254,7 +254,7 @@ impl Host for App {
         &self.state
     }
 
-    fn tell(&mut self, ctx: &Context, message: Message) {
+    fn dispatch(&mut self, ctx: &Context, message: Message) {
         Self::tell(self, ctx, message);
     }
 
@@ -262,15 +262,15 @@ impl Host for App {
         Self::run(self, ctx, command);
     }
 
-    fn set_aside(&mut self, _ctx: &Context) {
+    fn retain_shown_run(&mut self, _ctx: &Context) {
         Self::set_aside(self);
     }
 
-    fn make_room(&mut self, ctx: &Context) {
+    fn evict_runs(&mut self, ctx: &Context) {
         Self::make_room(self, ctx);
     }
 
-    fn frame_every(&self) -> Duration {
+    fn frame_interval(&self) -> Duration {
         self.pacing.every()
     }
 }
@@ -298,12 +298,12 @@ impl eframe::App for App {
         self.dropped_files(ctx);
         self.close_request(ctx);
         self.take_preview(ctx);
-        turn::step(self, ctx, more);
+        frame_loop::step(self, ctx, more);
         self.keep_prefs(ctx);
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        turn::draw(self, ui);
+        frame_loop::draw(self, ui);
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {

@@ -4,14 +4,14 @@
 //! themselves.
 
 pub mod action;
-pub mod choice;
+pub mod dropdown;
 pub mod empty;
-pub mod keyboard;
+pub mod focus;
+pub mod icons;
 pub mod menu;
 pub mod parts;
 pub mod rows;
 pub mod sheet;
-pub mod signs;
 pub mod strip;
 pub mod table;
 pub mod term;

@@ -2,9 +2,8 @@
 
 pub mod batches;
 pub mod diagnose;
-pub mod drop;
+pub mod file_drop;
 pub mod glossary;
-mod ground;
 pub mod help;
 pub mod inspector;
 pub mod learn;
@@ -13,7 +12,9 @@ mod menus;
 pub mod messages;
 pub mod notices;
 pub mod options;
+mod overlay_frame;
 pub mod palette;
+mod path_input;
 pub mod plots;
 pub mod question;
 pub mod runs;
@@ -22,8 +23,7 @@ pub mod search;
 pub mod status;
 pub mod toolbar;
 pub mod transport;
-mod typing;
-pub mod watching;
+pub mod watch_dialog;
 pub mod welcome;
 
 pub use crate::kit::parts::{all as marked, mark};

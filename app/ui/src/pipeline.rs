@@ -8,24 +8,24 @@ use egui::{Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 use loadscope_lessons::Part;
 use loadscope_trace::Lane;
 
-mod costs;
+pub mod animation;
 mod counters;
-mod crew;
-mod ending;
-pub mod glide;
+mod end_card;
 mod grid;
 mod headline;
 mod layout;
 mod pen;
 mod plan;
 mod previews;
+mod sample_costs;
 mod scene;
 mod stations;
 mod steps;
-mod tip;
+mod tooltip;
 mod trainer;
 pub mod variables;
 mod worker;
+mod workers;
 
 pub use headline::stage_dot;
 
@@ -36,13 +36,13 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Cursor;
 
-use costs::Costs;
-use ending::{Ending, is_over};
-use glide::Glides;
+use animation::ChipAnimations;
+use end_card::{EndCard, is_over};
 use layout::{Layout, Placed, Station};
 use pen::Pen;
 use plan::Plan;
 use previews::Previews;
+use sample_costs::MedianCost;
 use scene::Scene;
 
 /// Minimum readable width of the pipeline, points.
@@ -55,9 +55,9 @@ pub struct PipelineView {
     layout: Option<(Rect, Plan, Layout)>,
     /// Number of layouts computed so far.
     layouts: u64,
-    glides: Glides,
-    ending: Ending,
-    costs: Costs,
+    animations: ChipAnimations,
+    end_card: EndCard,
+    median_cost: MedianCost,
     previews: RefCell<Previews>,
 }
 
@@ -97,10 +97,10 @@ impl PipelineView {
         let Some((_, _, layout)) = &self.layout else {
             return Vec::new();
         };
-        self.costs.follow(state);
+        self.median_cost.update(state);
         self.previews.borrow_mut().begin(state.session.run_number);
         let mut pen = Pen::new(state, &scene, palette);
-        (pen.median, pen.previews) = (self.costs.median(), Some(&self.previews));
+        (pen.median, pen.previews) = (self.median_cost.get(), Some(&self.previews));
         pen.headline(ui, layout.headline);
         if let Some(process) = layout.process {
             frame(ui, process, palette);
@@ -120,18 +120,19 @@ impl PipelineView {
         let still = still.filter(|s| !matches!(s.station, Station::Sampler | Station::Trainer));
         let still = still.map(|s| s.body).reduce(Rect::union);
         if let Some(room) = still.filter(|_| is_over(state, &scene)) {
-            self.ending.show(ui, room, state, &mut pen.commands);
+            self.end_card.show(ui, room, state, &mut pen.commands);
         }
         if !state.look.glides() {
-            self.glides.stop();
+            self.animations.clear();
             return pen.commands;
         }
         let now = ui.input(|i| i.time);
         let key = (state.session.run_number, self.layouts);
         let step = scene.pipeline.step;
-        self.glides.follow(key, step, &pen.drawn, pen.entrance, now);
-        pen.glide(ui, &self.glides, now);
-        if self.glides.are_moving() {
+        self.animations
+            .update(key, step, &pen.drawn, pen.entrance, now);
+        pen.animate(ui, &self.animations, now);
+        if self.animations.are_moving() {
             ui.request_repaint();
         }
         pen.commands
@@ -182,7 +183,7 @@ fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
 fn part_of(station: Station) -> Option<Part> {
     Some(match station {
         Station::Sampler => Part::Sampler,
-        Station::Crew => return None,
+        Station::Workers => return None,
         Station::Results => Part::ResultQueue,
         Station::Pin => Part::PinThread,
         Station::Pinned => Part::DataQueue,
@@ -199,7 +200,7 @@ impl Pen<'_> {
         }
         match placed.station {
             Station::Sampler => self.sampler(ui, placed.body),
-            Station::Crew => self.crew(ui, placed, &layout.crew),
+            Station::Workers => self.worker_grid(ui, placed, &layout.worker_grid),
             Station::Results => self.queue(ui, placed.body, Lane::ResultQueue),
             Station::Pin => self.queue(ui, placed.body, Lane::Pin),
             Station::Pinned => self.queue(ui, placed.body, Lane::DataQueue),

@@ -52,7 +52,7 @@ pub fn mono(size: f32) -> FontId {
 }
 
 /// Returns the proportional font, for words.
-pub fn words(size: f32) -> FontId {
+pub fn sans(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
@@ -307,9 +307,9 @@ fn fonts() -> FontDefinitions {
 
 fn restyle(style: &mut Style, palette: &Palette) {
     style.text_styles = BTreeMap::from([
-        (TextStyle::Small, words(size::SMALL)),
-        (TextStyle::Body, words(size::BODY)),
-        (TextStyle::Button, words(size::BODY)),
+        (TextStyle::Small, sans(size::SMALL)),
+        (TextStyle::Body, sans(size::BODY)),
+        (TextStyle::Button, sans(size::BODY)),
         (TextStyle::Monospace, mono(size::BODY)),
         (TextStyle::Heading, heading(size::BODY)),
     ]);

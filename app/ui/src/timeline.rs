@@ -5,32 +5,32 @@
 
 pub mod axis;
 mod bars;
+pub mod batch_path;
 mod body;
 pub mod canvas;
 pub mod chart;
-mod detail;
-pub mod flow;
-pub mod found;
-mod head;
+mod group_heading;
 pub mod hit;
-mod ink;
 pub mod input;
 pub mod lanes;
 pub mod layout;
 mod legend;
-mod marks;
+mod markers;
 pub mod minimap;
-mod motion;
 mod names;
-mod others;
+mod other_loaders;
 mod overlay;
 pub mod paint;
 mod past;
 pub mod process;
 mod ruler;
+mod sample_detail;
 mod scene;
+pub mod search_hits;
+mod span_colours;
 mod tooltip;
-mod words;
+mod tooltip_text;
+mod view_animation;
 
 use egui::{Align2, Rangef, Rect, Stroke, Ui, pos2, vec2};
 use loadscope_insight::waits::LongWaits;
@@ -40,7 +40,7 @@ use loadscope_words::say;
 use crate::kit::empty::{empty_line, no_batches_yet};
 use crate::theme::{self, Palette};
 use axis::TimeAxis;
-use input::{Asks, Drag};
+use input::{Drag, Requests};
 use lanes::Lanes;
 use layout::Grid;
 use legend::Legend;
@@ -51,12 +51,12 @@ use scene::{Areas, Part, Scene};
 /// Timeline view. Everything it caches can be dropped at any time.
 #[derive(Default)]
 pub struct Timeline {
-    motion: motion::Motion,
+    animation: view_animation::ViewAnimation,
     drag: Option<Drag>,
     pinned: body::Cache,
     body: body::Cache,
     minimap: minimap::Cache,
-    others: others::Cache,
+    others: other_loaders::Cache,
     past: past::Cache,
     long: LongWaits,
     pointer: Option<Nanos>,
@@ -78,15 +78,15 @@ impl Timeline {
         }
         let now = ui.input(|i| i.time);
         let shown =
-            self.motion
-                .follow(state.session.view, state.shown(), now, !state.look.glides());
-        if self.motion.is_moving() {
+            self.animation
+                .update(state.session.view, state.shown(), now, !state.look.glides());
+        if self.animation.is_moving() {
             ui.request_repaint();
         }
         let run = &state.session.run;
         let pinned = Lanes::pinned(run);
         let legend = Legend::new(ui, run, palette, rect.width());
-        let others = others::height(state);
+        let others = other_loaders::height(state);
         let areas = Areas::of(rect, pinned.height, others, legend.height);
         let axis = TimeAxis::new(shown, areas.time, ui.pixels_per_point());
         self.long.follow(state.session.run_number, run);
@@ -101,18 +101,18 @@ impl Timeline {
             lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
             whole: state.course(),
         };
-        let mut asks = Asks::new(shown);
+        let mut requests = Requests::new(shown);
         if !ui.input(|i| i.pointer.any_down() || i.pointer.any_released()) {
             self.drag = None;
         }
-        self.pointer = input::wheel(ui, areas.ruler.union(areas.lanes), &scene, &mut asks);
+        self.pointer = input::wheel(ui, areas.ruler.union(areas.lanes), &scene, &mut requests);
         minimap::show(
             ui,
             areas.minimap,
             &scene,
             &mut self.minimap,
             &mut self.drag,
-            &mut asks,
+            &mut requests,
         );
         ruler::show(
             ui,
@@ -120,9 +120,9 @@ impl Timeline {
             &scene,
             self.pointer,
             &mut self.drag,
-            &mut asks,
+            &mut requests,
         );
-        let top = body::show(ui, areas.lanes, &scene, &mut self.body, &mut asks);
+        let top = body::show(ui, areas.lanes, &scene, &mut self.body, &mut requests);
         let parts = overlay::OverlayAreas {
             pinned: Part {
                 area: areas.pinned,
@@ -135,20 +135,20 @@ impl Timeline {
                 lanes: scene.lanes,
             },
         };
-        body::contents(ui, &parts.pinned, &scene, &mut self.pinned, &mut asks);
-        others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
+        body::contents(ui, &parts.pinned, &scene, &mut self.pinned, &mut requests);
+        other_loaders::show(ui, areas.others, &scene, &mut self.others, &mut requests);
         past::show(ui, &parts, &scene, &mut self.past);
         overlay::paint(ui, &parts, &scene);
-        found::paint_outlines(ui, &parts, &scene, &found::here(&scene, &axis));
-        paint_curtain(ui, &areas, &scene);
+        search_hits::paint_outlines(ui, &parts, &scene, &search_hits::visible(&scene, &axis));
+        paint_hidden_future(ui, &areas, &scene);
         self.paint_lines(ui, &areas, &scene);
-        legend.show(ui, areas.legend, &scene, &mut asks);
-        asks.finish(&scene, &mut self.motion)
+        legend.show(ui, areas.legend, &scene, &mut requests);
+        requests.finish(&scene, &mut self.animation)
     }
 
     /// Marks the next change to `view` as a drag or scroll of the user, so that it is not animated.
-    pub fn expect(&mut self, view: loadscope_model::view::TimeView) {
-        self.motion.expect(view);
+    pub fn skip_animation_for(&mut self, view: loadscope_model::view::TimeView) {
+        self.animation.skip_for(view);
     }
 
     /// Returns the time under the pointer, which keyboard zoom keeps in place.
@@ -163,7 +163,7 @@ impl Timeline {
         let room = Rect::from_x_y_ranges(scene.axis.range.expand(6.0), height);
         let painter = ui.painter_at(room);
         let lanes = Rangef::new(areas.ruler.bottom(), areas.lanes.bottom());
-        marks::paint_lines(&painter, lanes, scene);
+        markers::paint_lines(&painter, lanes, scene);
         ruler::paint_cursor(&painter, areas.ruler, height, scene);
         if let Some(t) = self.pointer {
             let strip = Rect::from_x_y_ranges(scene.axis.range, areas.ruler.y_range());
@@ -173,7 +173,7 @@ impl Timeline {
 }
 
 /// Covers the hidden future. Without the cover, an empty lane could also be an idle one.
-fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
+fn paint_hidden_future(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
     /// Distance between the hatching lines, points.
     const APART: f32 = 9.0;
     let Some(moment) = scene.state.session.run.hidden_after() else {
@@ -198,7 +198,7 @@ fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
         x += APART;
     }
     let text = say!("The future is hidden");
-    let font = theme::words(theme::size::SMALL);
+    let font = theme::sans(theme::size::SMALL);
     let text = painter.layout_no_wrap(text.to_owned(), font, scene.palette.weak);
     let place = Align2::CENTER_TOP.anchor_size(area.center_top() + vec2(0.0, 8.0), text.size());
     if place.width() + 24.0 <= area.width() {

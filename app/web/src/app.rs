@@ -10,15 +10,15 @@ use loadscope_model::notice::Notice;
 use loadscope_model::state::{Place, State};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_ui::theme;
-use loadscope_window::{Host, Window, beginning, turn};
+use loadscope_window::{Host, Window, frame_loop, initial_state};
 use loadscope_words::{say, set_language};
 
 use crate::browser;
-use crate::inbox::{self, News};
-use crate::platform::{PLATFORM, calculate};
+use crate::inbox::{self, PageEvent};
+use crate::platform::{PLATFORM, run_next_job};
 use crate::screen;
 use crate::storage::Store;
-use crate::work::{Following, Work};
+use crate::work::{LiveRecording, Work};
 
 /// Window in the page.
 pub(crate) struct App {
@@ -29,18 +29,18 @@ pub(crate) struct App {
     /// Recording that is being read for a comparison with the shown run.
     pub(crate) comparing: Option<Work>,
     /// Program that is being recorded, received in pieces.
-    pub(crate) following: Option<Following>,
+    pub(crate) live: Option<LiveRecording>,
     store: Store,
     /// Number of comparisons so far.
-    pub(crate) others: u64,
+    pub(crate) comparisons: u64,
 }
 
 impl App {
     /// Creates a window with the stored preferences.
     pub fn new(ctx: &Context) -> Self {
         theme::install(ctx);
-        ctx.add_plugin(screen::Reader);
-        inbox::announce(ctx);
+        ctx.add_plugin(screen::ScreenReader);
+        inbox::set_context(ctx);
         let mut store = Store::default();
         let prefs = store.load().unwrap_or_default();
         let place = Place {
@@ -52,23 +52,23 @@ impl App {
             ..Place::default()
         };
         // Files that are already in the inbox are opened at once.
-        let state = beginning(prefs, place, inbox::has_more());
+        let state = initial_state(prefs, place, inbox::has_more());
         set_language(state.language());
         let mut app = Self {
             state: Model::new(state),
             window: Window::default(),
             work: None,
             comparing: None,
-            following: None,
+            live: None,
             store,
-            others: 0,
+            comparisons: 0,
         };
         app.check_options();
         app
     }
 
     /// Applies a message to the state and performs its effect.
-    pub(crate) fn take(&mut self, ctx: &Context, message: impl Into<Message>) {
+    pub(crate) fn dispatch(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
         let effect = self.state.tell(message);
         if self.state.prefs.options != before {
@@ -83,25 +83,25 @@ impl App {
     }
 
     /// Shows an error.
-    pub(crate) fn complain(&mut self, text: String) {
+    pub(crate) fn show_error(&mut self, text: String) {
         let _ = self.state.tell(Message::Notice(Notice::error(text)));
     }
 
     /// Handles the news in the inbox.
-    fn hear(&mut self, ctx: &Context) {
-        while let Some(news) = inbox::next() {
-            match news {
-                News::File {
+    fn receive_page_events(&mut self, ctx: &Context) {
+        while let Some(event) = inbox::pop() {
+            match event {
+                PageEvent::File {
                     name,
                     bytes,
                     compare,
-                } => self.begin_file(ctx, name, bytes, compare),
-                News::Fetching { name, share } => self.fetching(ctx, name, share),
-                News::Begun => self.follow(ctx),
-                News::Piece(piece) => self.take_piece(ctx, &piece),
-                News::Ended(why) => self.end_following(ctx, why),
-                News::Failed(text) => self.take(ctx, Message::NotOpened(text)),
-                News::Read => screen::ask(&self.state),
+                } => self.open_file(ctx, name, bytes, compare),
+                PageEvent::Fetching { name, share } => self.show_fetching(ctx, name, share),
+                PageEvent::LiveStarted => self.start_live(ctx),
+                PageEvent::LiveLines(piece) => self.append_live(ctx, &piece),
+                PageEvent::LiveEnded(why) => self.end_live(ctx, why),
+                PageEvent::Error(text) => self.dispatch(ctx, Message::NotOpened(text)),
+                PageEvent::ReadScreen => screen::request(&self.state),
             }
         }
     }
@@ -113,13 +113,13 @@ impl App {
             let name = file.path().display().to_string();
             wasm_bindgen_futures::spawn_local(async move {
                 let read = file.bytes_async().await;
-                inbox::put(match read {
-                    Ok(bytes) => News::File {
+                inbox::push(match read {
+                    Ok(bytes) => PageEvent::File {
                         name,
                         bytes,
                         compare: nth > 0,
                     },
-                    Err(e) => News::Failed(say!("cannot read {name}: {e}")),
+                    Err(e) => PageEvent::Error(say!("cannot read {name}: {e}")),
                 });
             });
         }
@@ -127,7 +127,7 @@ impl App {
 }
 
 impl Host for App {
-    fn parts(&mut self) -> (&mut Model, &mut Window) {
+    fn model_and_window(&mut self) -> (&mut Model, &mut Window) {
         (&mut self.state, &mut self.window)
     }
 
@@ -135,39 +135,39 @@ impl Host for App {
         &self.state
     }
 
-    fn tell(&mut self, ctx: &Context, message: Message) {
-        self.take(ctx, message);
+    fn dispatch(&mut self, ctx: &Context, message: Message) {
+        Self::dispatch(self, ctx, message);
     }
 
     fn run(&mut self, ctx: &Context, command: Command) {
-        self.take(ctx, command);
+        self.dispatch(ctx, command);
     }
 
     /// The state keeps everything about a run except its unfinished work.
-    fn set_aside(&mut self, _ctx: &Context) {
-        self.leave_work();
+    fn retain_shown_run(&mut self, _ctx: &Context) {
+        self.cancel_work();
     }
 
-    fn make_room(&mut self, ctx: &Context) {
-        Self::make_room(self, ctx);
+    fn evict_runs(&mut self, ctx: &Context) {
+        Self::evict_runs(self, ctx);
     }
 }
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
-        screen::begin();
+        screen::begin_frame();
         theme::set_preference(ctx, self.state.prefs.theme);
         theme::set_motion(ctx, !self.state.look.still);
-        self.hear(ctx);
-        let mut more = self.go_on(ctx);
+        self.receive_page_events(ctx);
+        let mut more = self.resume_work(ctx);
         self.dropped_files(ctx);
-        more |= calculate();
-        turn::step(self, ctx, more);
-        self.store.keep(&self.state.prefs);
+        more |= run_next_job();
+        frame_loop::step(self, ctx, more);
+        self.store.save(&self.state.prefs);
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        turn::draw(self, ui);
+        frame_loop::draw(self, ui);
     }
 
     fn persist_egui_memory(&self) -> bool {

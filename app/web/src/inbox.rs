@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use eframe::egui::Context;
 
 /// News from the page.
-pub(crate) enum News {
+pub(crate) enum PageEvent {
     /// File to open, or to compare with the shown run.
     File {
         name: String,
@@ -16,20 +16,20 @@ pub(crate) enum News {
     /// Progress of a file that the page fetches.
     Fetching { name: String, share: f32 },
     /// Start of a recording that arrives in pieces.
-    Begun,
+    LiveStarted,
     /// Whole lines of the recording.
-    Piece(Vec<u8>),
+    LiveLines(Vec<u8>),
     /// End of the recording, with a sentence if it failed.
-    Ended(Option<String>),
+    LiveEnded(Option<String>),
     /// Error in the page.
-    Failed(String),
+    Error(String),
     /// Request for the texts on the screen.
-    Read,
+    ReadScreen,
 }
 
 #[derive(Default)]
 struct Inbox {
-    news: VecDeque<News>,
+    events: VecDeque<PageEvent>,
     window: Option<Context>,
 }
 
@@ -38,14 +38,14 @@ thread_local! {
 }
 
 /// Stores the window, to repaint it when news arrives.
-pub(crate) fn announce(window: &Context) {
+pub(crate) fn set_context(window: &Context) {
     INBOX.with_borrow_mut(|inbox| inbox.window = Some(window.clone()));
 }
 
 /// Adds news and repaints the window.
-pub(crate) fn put(news: News) {
+pub(crate) fn push(event: PageEvent) {
     INBOX.with_borrow_mut(|inbox| {
-        inbox.news.push_back(news);
+        inbox.events.push_back(event);
         if let Some(window) = &inbox.window {
             window.request_repaint();
         }
@@ -53,10 +53,10 @@ pub(crate) fn put(news: News) {
 }
 
 /// Removes and returns the oldest news.
-pub(crate) fn next() -> Option<News> {
-    INBOX.with_borrow_mut(|inbox| inbox.news.pop_front())
+pub(crate) fn pop() -> Option<PageEvent> {
+    INBOX.with_borrow_mut(|inbox| inbox.events.pop_front())
 }
 
 pub(crate) fn has_more() -> bool {
-    INBOX.with_borrow(|inbox| !inbox.news.is_empty())
+    INBOX.with_borrow(|inbox| !inbox.events.is_empty())
 }

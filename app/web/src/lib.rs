@@ -4,8 +4,8 @@
 loadscope_words::catalogs!();
 
 pub mod live;
-pub mod reading;
-pub mod simulating;
+pub mod recording_reader;
+pub mod simulation;
 
 #[cfg(target_family = "wasm")]
 mod app;

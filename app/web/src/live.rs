@@ -6,7 +6,7 @@ use loadscope_trace::{Event, Lines, LogReader, Nanos};
 
 /// Parser of the pieces.
 #[derive(Default)]
-pub struct Feed {
+pub struct LiveParser {
     /// First line of the recording. Each piece is parsed after it.
     header: Vec<u8>,
     lines: Lines,
@@ -15,12 +15,12 @@ pub struct Feed {
     newest: Option<Nanos>,
 }
 
-impl Feed {
+impl LiveParser {
     /// Parses the events of a piece.
     ///
     /// # Errors
     /// If the piece is not a part of a recording.
-    pub fn take(&mut self, piece: &[u8]) -> Result<Vec<Event>, String> {
+    pub fn parse(&mut self, piece: &[u8]) -> Result<Vec<Event>, String> {
         let is_first = self.header.is_empty();
         let mut text = self.header.clone();
         text.extend_from_slice(piece);
@@ -65,14 +65,14 @@ mod tests {
         }
         let bytes = log.finish().expect("a vector");
         let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
-        let mut feed = Feed::default();
+        let mut parser = LiveParser::default();
         let mut events = Vec::new();
         for piece in lines.chunks(7) {
-            events.extend(feed.take(&piece.concat()).expect("whole lines"));
+            events.extend(parser.parse(&piece.concat()).expect("whole lines"));
         }
         assert_eq!(events.len(), 100);
         assert_eq!(events.last().map(|e| e.at), Some(Nanos(99)));
-        assert!(feed.take(b"nonsense\n").is_err());
-        assert!(Feed::default().take(b"nonsense\n").is_err());
+        assert!(parser.parse(b"nonsense\n").is_err());
+        assert!(LiveParser::default().parse(b"nonsense\n").is_err());
     }
 }

@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::HtmlCanvasElement;
 
 use crate::app::App;
-use crate::inbox::{News, put};
+use crate::inbox::{PageEvent, push};
 use crate::screen;
 
 /// Opens the window on the canvas with this id.
@@ -34,7 +34,7 @@ pub async fn begin(id: String) -> Result<(), JsValue> {
 /// Opens a recording, or compares the shown run with it.
 #[wasm_bindgen]
 pub fn open(name: String, bytes: Vec<u8>, compare: bool) {
-    put(News::File {
+    push(PageEvent::File {
         name,
         bytes,
         compare,
@@ -44,38 +44,38 @@ pub fn open(name: String, bytes: Vec<u8>, compare: bool) {
 /// Shows the progress of a recording that the page fetches. `share` is 0 to 1.
 #[wasm_bindgen]
 pub fn fetching(name: String, share: f32) {
-    put(News::Fetching { name, share });
+    push(PageEvent::Fetching { name, share });
 }
 
 /// Starts to follow a program that is being recorded.
 #[wasm_bindgen]
 pub fn live_begun() {
-    put(News::Begun);
+    push(PageEvent::LiveStarted);
 }
 
 /// Adds whole lines of the live recording.
 #[wasm_bindgen]
 pub fn live_piece(bytes: Vec<u8>) {
-    put(News::Piece(bytes));
+    push(PageEvent::LiveLines(bytes));
 }
 
 /// Ends the live recording. `why` is the error, if there is one.
 #[wasm_bindgen]
 pub fn live_ended(why: Option<String>) {
-    put(News::Ended(why));
+    push(PageEvent::LiveEnded(why));
 }
 
 /// Shows an error of the page.
 #[wasm_bindgen]
 pub fn failed(text: String) {
-    put(News::Failed(text));
+    push(PageEvent::Error(text));
 }
 
 /// Requests the texts on the screen. [`screen_text`] returns them after the next frame.
 #[wasm_bindgen]
 pub fn ask_screen() {
-    screen::forget();
-    put(News::Read);
+    screen::clear_answer();
+    push(PageEvent::ReadScreen);
 }
 
 /// Returns the texts on the screen and their positions as JSON, or an empty string before the frame is drawn.

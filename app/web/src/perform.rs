@@ -20,8 +20,8 @@ impl App {
         };
         match effect {
             Effect::Demo => {
-                self.take(ctx, Message::LetGo);
-                self.take(ctx, Command::Edit(Box::new(prefs::demo())));
+                self.dispatch(ctx, Message::LetGo);
+                self.dispatch(ctx, Command::Edit(Box::new(prefs::demo())));
                 self.simulate(ctx, prefs::demo());
             }
             Effect::Simulate => self.simulate(ctx, self.state.prefs.options.clone()),
@@ -29,15 +29,17 @@ impl App {
             Effect::Close => {
                 self.work = None;
                 self.comparing = None;
-                self.take(ctx, Message::Closed);
-                self.make_room(ctx);
+                self.dispatch(ctx, Message::Closed);
+                self.evict_runs(ctx);
             }
             Effect::ShowRun(number) => self.show_run(ctx, number),
             Effect::CompareRun(number) => {
-                self.others += 1;
-                if let Some(other) = loadscope_window::kept(&self.state, number, self.others) {
-                    self.take(ctx, Message::Comparing);
-                    self.take(ctx, Message::Compared(other));
+                self.comparisons += 1;
+                if let Some(other) =
+                    loadscope_window::compared_run(&self.state, number, self.comparisons)
+                {
+                    self.dispatch(ctx, Message::Comparing);
+                    self.dispatch(ctx, Message::Compared(other));
                 }
             }
             Effect::DropRun(number) => self.drop_run(ctx, number),
@@ -49,13 +51,13 @@ impl App {
                     egui::Theme::Dark => egui::ThemePreference::Light,
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
-                self.take(ctx, Command::Theme(other));
+                self.dispatch(ctx, Command::Theme(other));
             }
             Effect::Speak(language) => {
                 set_language(language);
                 self.check_options();
             }
-            Effect::Open(path) | Effect::Compare(path) => self.complain(say!(
+            Effect::Open(path) | Effect::Compare(path) => self.show_error(say!(
                 "A page cannot open {} by its name. Choose it with Open, or drop it onto the page.",
                 path.display()
             )),
@@ -81,22 +83,22 @@ impl App {
             | Effect::AskExport
             | Effect::AskPicture(_)
             | Effect::Stop
-            | Effect::Quit => self.complain(IN_PAGE.say().to_owned()),
+            | Effect::Quit => self.show_error(IN_PAGE.say().to_owned()),
         }
     }
 
     /// Simulates the forecast settings, and compares the result with the previous run.
     fn check(&mut self, ctx: &Context, check: Check) {
-        self.others += 1;
-        let before = loadscope_window::before(&self.state, self.others);
+        self.comparisons += 1;
+        let before = loadscope_window::baseline_run(&self.state, self.comparisons);
         let run_number = self.state.session.run_number;
-        self.take(ctx, Message::LetGo);
-        self.take(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.take(ctx, Message::LetGo);
+        self.dispatch(ctx, Message::LetGo);
+        self.dispatch(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.dispatch(ctx, Message::LetGo);
         self.simulate(ctx, check.options.clone());
         if self.state.session.run_number != run_number {
             let check = Box::new(check);
-            self.take(ctx, Message::Checking { check, before });
+            self.dispatch(ctx, Message::Checking { check, before });
         }
     }
 
@@ -104,8 +106,8 @@ impl App {
         if self.state.runs.get(number).is_some() {
             self.work = None;
             self.comparing = None;
-            self.take(ctx, Message::Shown(number));
-            self.make_room(ctx);
+            self.dispatch(ctx, Message::Shown(number));
+            self.evict_runs(ctx);
         }
     }
 
@@ -114,9 +116,9 @@ impl App {
             // The latest of the other runs replaces the dropped run.
             match self.state.runs.all().last().map(KeptRun::number) {
                 Some(other) => self.show_run(ctx, other),
-                None => self.take(ctx, Message::Closed),
+                None => self.dispatch(ctx, Message::Closed),
             }
         }
-        self.take(ctx, Message::Dropped(number));
+        self.dispatch(ctx, Message::Dropped(number));
     }
 }

@@ -10,17 +10,17 @@ use loadscope_insight::platform::{Clock, Jobs, Platform};
 
 /// Clock and jobs of the browser.
 pub(crate) const PLATFORM: Platform = Platform {
-    clock: &Clocks,
-    jobs: &InTurn,
+    clock: &BrowserClock,
+    jobs: &FrameJobs,
 };
 
-struct Clocks;
+struct BrowserClock;
 
 fn from_ms(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-impl Clock for Clocks {
+impl Clock for BrowserClock {
     fn now(&self) -> Duration {
         let performance = web_sys::window().and_then(|window| window.performance());
         performance.map_or(Duration::ZERO, |performance| from_ms(performance.now()))
@@ -34,28 +34,28 @@ impl Clock for Clocks {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Number of frames drawn before a calculation starts.
-const FRAMES: u8 = 2;
+const FRAMES_BEFORE_JOB: u8 = 2;
 
 /// Pending calculations, each with the number of frames until it starts.
-static WAITING: Mutex<VecDeque<(u8, Job)>> = Mutex::new(VecDeque::new());
+static PENDING: Mutex<VecDeque<(u8, Job)>> = Mutex::new(VecDeque::new());
 
-fn waiting() -> MutexGuard<'static, VecDeque<(u8, Job)>> {
-    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+fn pending() -> MutexGuard<'static, VecDeque<(u8, Job)>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct InTurn;
+struct FrameJobs;
 
-impl Jobs for InTurn {
+impl Jobs for FrameJobs {
     fn start(&self, _name: &str, job: Job) -> io::Result<()> {
-        waiting().push_back((FRAMES, job));
+        pending().push_back((FRAMES_BEFORE_JOB, job));
         Ok(())
     }
 }
 
 /// Runs the next calculation if it is due. Returns true if more are pending.
-pub(crate) fn calculate() -> bool {
+pub(crate) fn run_next_job() -> bool {
     let next = {
-        let mut all = waiting();
+        let mut all = pending();
         match all.front_mut() {
             Some((frames @ 1.., _)) => {
                 *frames -= 1;
@@ -68,5 +68,5 @@ pub(crate) fn calculate() -> bool {
     if let Some((_, job)) = next {
         job();
     }
-    !waiting().is_empty()
+    !pending().is_empty()
 }

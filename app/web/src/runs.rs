@@ -10,153 +10,149 @@ use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_model::state::Source;
 use loadscope_trace::RunOptions;
-use loadscope_window::among;
+use loadscope_window::loader_suffix;
 use loadscope_words::say;
 
 use crate::app::App;
-use crate::live::Feed;
+use crate::live::LiveParser;
 use crate::platform::PLATFORM;
-use crate::reading::{Read, Reading};
-use crate::simulating::Simulating;
-use crate::work::{Following, Work, refusal};
+use crate::recording_reader::{ReadProgress, RecordingReader};
+use crate::simulation::Simulation;
+use crate::work::{LiveRecording, Work, read_error};
 
 /// Time per frame for reading or simulating. The last step and the frame itself must also fit into 50 ms.
 const SLICE: Duration = Duration::from_millis(16);
 
 impl App {
     /// Starts to read a file.
-    pub(crate) fn begin_file(
-        &mut self,
-        ctx: &Context,
-        name: String,
-        bytes: Vec<u8>,
-        compare: bool,
-    ) {
+    pub(crate) fn open_file(&mut self, ctx: &Context, name: String, bytes: Vec<u8>, compare: bool) {
         let compare = compare && (self.state.has_run() || self.work.is_some());
-        match Reading::new(bytes) {
+        match RecordingReader::new(bytes) {
             Ok(reading) if compare => {
                 self.comparing = Some(Work::Reading(name, Box::new(reading)));
-                self.take(ctx, Message::Comparing);
+                self.dispatch(ctx, Message::Comparing);
             }
             Ok(reading) => {
                 let path = PathBuf::from(&name);
-                self.begin(ctx, Source::Loading { path, share: 0.0 }, false);
+                self.begin_run(ctx, Source::Loading { path, share: 0.0 }, false);
                 self.work = Some(Work::Reading(name, Box::new(reading)));
             }
             Err(e) => {
                 // The file is no longer shown as loading.
                 if matches!(self.state.session.source, Source::Loading { .. }) {
-                    self.take(ctx, SessionEvent::Ended(None));
+                    self.dispatch(ctx, SessionEvent::Ended(None));
                 }
-                self.take(ctx, Message::NotOpened(refusal(&name, &e)));
+                self.dispatch(ctx, Message::NotOpened(read_error(&name, &e)));
             }
         }
     }
 
     /// Shows the progress of a file that the page fetches.
-    pub(crate) fn fetching(&mut self, ctx: &Context, name: String, share: f32) {
+    pub(crate) fn show_fetching(&mut self, ctx: &Context, name: String, share: f32) {
         let path = PathBuf::from(name);
         match &self.state.session.source {
             Source::Loading { path: shown, .. } if *shown == path => {
-                self.take(ctx, SessionEvent::Loading(share));
+                self.dispatch(ctx, SessionEvent::Loading(share));
             }
-            _ => self.begin(ctx, Source::Loading { path, share }, false),
+            _ => self.begin_run(ctx, Source::Loading { path, share }, false),
         }
     }
 
     /// Starts a simulation.
     pub(crate) fn simulate(&mut self, ctx: &Context, options: RunOptions) {
-        self.begin(ctx, Source::Simulating, false);
-        self.work = Some(Work::Simulating(Simulating::new(options)));
+        self.begin_run(ctx, Source::Simulating, false);
+        self.work = Some(Work::Simulating(Simulation::new(options)));
     }
 
     /// Drops unfinished work of the shown run.
-    pub(crate) fn leave_work(&mut self) {
+    pub(crate) fn cancel_work(&mut self) {
         self.work = None;
         self.comparing = None;
     }
 
-    fn begin(&mut self, ctx: &Context, source: Source, watched: bool) {
-        self.leave_work();
-        self.take(ctx, Message::Begun { source, watched });
-        self.make_room(ctx);
+    fn begin_run(&mut self, ctx: &Context, source: Source, watched: bool) {
+        self.cancel_work();
+        self.dispatch(ctx, Message::Begun { source, watched });
+        self.evict_runs(ctx);
     }
 
     /// Drops surplus runs and the contents of others.
-    pub(crate) fn make_room(&mut self, ctx: &Context) {
+    pub(crate) fn evict_runs(&mut self, ctx: &Context) {
         let surplus = self.state.runs.surplus();
         for number in surplus.contents {
-            self.take(ctx, Message::Emptied(number));
+            self.dispatch(ctx, Message::Emptied(number));
         }
         for number in surplus.runs {
-            self.take(ctx, Message::Dropped(number));
+            self.dispatch(ctx, Message::Dropped(number));
         }
     }
 
     /// Starts a live recording.
-    pub(crate) fn follow(&mut self, ctx: &Context) {
-        self.begin(ctx, Source::Live { paused: false }, true);
-        self.following = Some(Following {
-            feed: Feed::default(),
+    pub(crate) fn start_live(&mut self, ctx: &Context) {
+        self.begin_run(ctx, Source::Live { paused: false }, true);
+        self.live = Some(LiveRecording {
+            parser: LiveParser::default(),
             number: self.state.session.number,
         });
     }
 
     /// Adds whole lines of the live recording.
-    pub(crate) fn take_piece(&mut self, ctx: &Context, piece: &[u8]) {
-        let Some(following) = &mut self.following else {
+    pub(crate) fn append_live(&mut self, ctx: &Context, piece: &[u8]) {
+        let Some(live) = &mut self.live else {
             return;
         };
-        match following.feed.take(piece) {
-            Ok(events) => self.arrived(ctx, SessionEvent::Events(events)),
+        match live.parser.parse(piece) {
+            Ok(events) => self.apply_live_event(ctx, SessionEvent::Events(events)),
             Err(why) => {
                 let why = say!("The server sent a damaged recording: {why}");
-                self.end_following(ctx, Some(why));
+                self.end_live(ctx, Some(why));
             }
         }
     }
 
     /// Ends the live recording.
-    pub(crate) fn end_following(&mut self, ctx: &Context, why: Option<String>) {
-        self.arrived(ctx, SessionEvent::Ended(why));
-        self.following = None;
+    pub(crate) fn end_live(&mut self, ctx: &Context, why: Option<String>) {
+        self.apply_live_event(ctx, SessionEvent::Ended(why));
+        self.live = None;
     }
 
-    fn arrived(&mut self, ctx: &Context, event: SessionEvent) {
-        match &self.following {
-            Some(following) if following.number == self.state.session.number => {
-                self.take(ctx, event);
+    fn apply_live_event(&mut self, ctx: &Context, event: SessionEvent) {
+        match &self.live {
+            Some(live) if live.number == self.state.session.number => {
+                self.dispatch(ctx, event);
             }
-            Some(following) => self.take(ctx, Message::SessionFor(following.number, event)),
+            Some(live) => self.dispatch(ctx, Message::SessionFor(live.number, event)),
             None => {}
         }
     }
 
     /// Continues reading or simulating. Returns true if work remains.
-    pub(crate) fn go_on(&mut self, ctx: &Context) -> bool {
+    pub(crate) fn resume_work(&mut self, ctx: &Context) -> bool {
         let budget = PLATFORM.budget(SLICE);
         if let Some(mut work) = self.work.take() {
-            let events = work.go_on(&budget);
+            let events = work.resume(&budget);
             let is_over = events.iter().any(|a| matches!(a, SessionEvent::Ended(_)));
             self.work = (!is_over).then_some(work);
             for event in events {
-                self.take(ctx, event);
+                self.dispatch(ctx, event);
             }
         } else if let Some(Work::Reading(name, mut reading)) = self.comparing.take() {
-            match reading.go_on(&budget) {
-                Read::Part(_) => self.comparing = Some(Work::Reading(name, reading)),
-                Read::Whole(whole) => {
-                    self.others += 1;
+            match reading.resume(&budget) {
+                ReadProgress::Partial(_) => self.comparing = Some(Work::Reading(name, reading)),
+                ReadProgress::Complete(whole) => {
+                    self.comparisons += 1;
                     let other = Other {
-                        number: self.others,
-                        name: name + &among(&whole.loaders, &whole.run),
+                        number: self.comparisons,
+                        name: name + &loader_suffix(&whole.loaders, &whole.run),
                         run: Arc::new(whole.run),
                         cut: whole.cut,
                         role: Role::Chosen,
                     };
-                    self.take(ctx, Message::Compared(other));
+                    self.dispatch(ctx, Message::Compared(other));
                 }
-                Read::Failed(e) => self.take(ctx, Message::NotOpened(refusal(&name, &e))),
+                ReadProgress::Failed(e) => {
+                    self.dispatch(ctx, Message::NotOpened(read_error(&name, &e)))
+                }
             }
         }
         self.work.is_some() || self.comparing.is_some()

@@ -12,7 +12,7 @@ use crate::platform::PLATFORM;
 
 #[derive(Default)]
 struct Screen {
-    is_asked: bool,
+    is_requested: bool,
     state: Value,
     answer: String,
     /// Longest frame since the last answer, and start of the current frame.
@@ -26,7 +26,7 @@ thread_local! {
 }
 
 /// Clears the last answer.
-pub(crate) fn forget() {
+pub(crate) fn clear_answer() {
     SCREEN.with_borrow_mut(|screen| screen.answer.clear());
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn answer() -> String {
 }
 
 /// Requests the texts of the current frame.
-pub(crate) fn ask(state: &State) {
+pub(crate) fn request(state: &State) {
     let source = match &state.session.source {
         Source::None => "none",
         Source::Loading { .. } => "loading",
@@ -48,7 +48,7 @@ pub(crate) fn ask(state: &State) {
     let run = &state.session.run;
     let all = state.session.loaders.all(run);
     SCREEN.with_borrow_mut(|screen| {
-        screen.is_asked = true;
+        screen.is_requested = true;
         screen.state = json!({
             "source": source,
             "events": all.iter().map(|(_, run)| run.events()).sum::<u64>(),
@@ -63,14 +63,14 @@ pub(crate) fn ask(state: &State) {
 }
 
 /// Records the start of a frame.
-pub(crate) fn begin() {
+pub(crate) fn begin_frame() {
     SCREEN.with_borrow_mut(|screen| screen.began = Some(PLATFORM.clock.now()));
 }
 
 /// Plugin that reads the drawn texts.
-pub(crate) struct Reader;
+pub(crate) struct ScreenReader;
 
-impl Plugin for Reader {
+impl Plugin for ScreenReader {
     fn debug_name(&self) -> &'static str {
         "screen"
     }
@@ -82,16 +82,16 @@ impl Plugin for Reader {
                 screen.longest = screen.longest.max(took);
                 screen.frames += 1;
             }
-            if !screen.is_asked {
+            if !screen.is_requested {
                 return;
             }
-            screen.is_asked = false;
+            screen.is_requested = false;
             let mut texts = Vec::new();
             for ClippedShape {
                 clip_rect, shape, ..
             } in &output.shapes
             {
-                each_text(shape, &mut |text| {
+                visit_texts(shape, &mut |text| {
                     let rect = text.visual_bounding_rect();
                     if clip_rect.intersects(rect) && !text.galley.text().trim().is_empty() {
                         let seen = rect.intersect(*clip_rect);
@@ -113,10 +113,10 @@ impl Plugin for Reader {
     }
 }
 
-fn each_text(shape: &Shape, tell: &mut impl FnMut(&eframe::egui::epaint::TextShape)) {
+fn visit_texts(shape: &Shape, visit: &mut impl FnMut(&eframe::egui::epaint::TextShape)) {
     match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| each_text(shape, tell)),
-        Shape::Text(text) => tell(text),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| visit_texts(shape, visit)),
+        Shape::Text(text) => visit(text),
         _ => {}
     }
 }

@@ -12,13 +12,13 @@ use crate::platform::PLATFORM;
 const KEY: &str = "loadscope.preferences";
 
 /// Minimum time between two writes.
-const EVERY: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Storage of the preferences.
 #[derive(Default)]
 pub(crate) struct Store {
-    kept: Option<Prefs>,
-    looked: Duration,
+    saved: Option<Prefs>,
+    saved_at: Duration,
 }
 
 fn storage() -> Option<Storage> {
@@ -31,18 +31,18 @@ impl Store {
     pub fn load(&mut self) -> Option<Prefs> {
         let text = storage()?.get_item(KEY).ok()??;
         let prefs: Prefs = serde_json::from_str(&text).ok()?;
-        self.kept = Some(prefs.clone());
+        self.saved = Some(prefs.clone());
         Some(prefs)
     }
 
-    /// Stores the preferences if they changed, at most once per [`EVERY`].
-    pub fn keep(&mut self, prefs: &Prefs) {
+    /// Stores the preferences if they changed, at most once per [`MIN_INTERVAL`].
+    pub fn save(&mut self, prefs: &Prefs) {
         let now = PLATFORM.clock.now();
-        if now.saturating_sub(self.looked) < EVERY || self.kept.as_ref() == Some(prefs) {
+        if now.saturating_sub(self.saved_at) < MIN_INTERVAL || self.saved.as_ref() == Some(prefs) {
             return;
         }
-        self.looked = now;
-        self.kept = Some(prefs.clone());
+        self.saved_at = now;
+        self.saved = Some(prefs.clone());
         let mut prefs = prefs.clone();
         // A page cannot reopen a file by its name. Passwords are not stored.
         prefs.recent.clear();

@@ -16,30 +16,30 @@ pub const LIVE_FRAME: Duration = Duration::from_millis(33);
 /// Program around a window. It applies messages and performs their effects.
 pub trait Host {
     /// Returns the model and the window.
-    fn parts(&mut self) -> (&mut Model, &mut Window);
+    fn model_and_window(&mut self) -> (&mut Model, &mut Window);
 
     /// Returns the state.
     fn state(&self) -> &State;
 
     /// Applies a message to the state and performs its effects.
-    fn tell(&mut self, ctx: &Context, message: Message);
+    fn dispatch(&mut self, ctx: &Context, message: Message);
 
     /// Performs a command.
     fn run(&mut self, ctx: &Context, command: Command);
 
     /// Saves the data of the shown run, before the next message replaces it with a run of a lesson.
-    fn set_aside(&mut self, ctx: &Context);
+    fn retain_shown_run(&mut self, ctx: &Context);
 
     /// Removes runs and contents without room.
-    fn make_room(&mut self, ctx: &Context);
+    fn evict_runs(&mut self, ctx: &Context);
 
     /// Returns the frame interval while data flow.
-    fn frame_every(&self) -> Duration {
+    fn frame_interval(&self) -> Duration {
         LIVE_FRAME
     }
 
     /// Returns the window.
     fn window(&mut self) -> &mut Window {
-        self.parts().1
+        self.model_and_window().1
     }
 }

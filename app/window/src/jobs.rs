@@ -5,15 +5,15 @@ use loadscope_model::answers::Answers;
 use loadscope_model::state::State;
 use loadscope_model::view::Workspace;
 
+mod cached_job;
 mod diagnosis;
-mod question;
 mod sampling;
 
 /// All background calculations.
 #[derive(Default)]
 pub(crate) struct Jobs {
-    diagnosis: diagnosis::Asker,
-    sampling: sampling::Asker,
+    diagnosis: diagnosis::DiagnosisJobs,
+    sampling: sampling::SamplingJob,
 }
 
 impl Jobs {

@@ -2,14 +2,14 @@
 
 use egui::{Context, Event, Key, Modifiers, PointerButton};
 
-use crate::grip::{Drive, Grip};
+use crate::held_input::{HeldKeys, InputFocus};
 use crate::host::Host;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::update::{by_digit, drive, takes_digits};
 
 /// Actions whose keys are active during text input, because text fields do not use them.
-const WHILE_TYPING: [Action; 7] = [
+const TYPING_ACTIONS: [Action; 7] = [
     Action::Palette,
     Action::Run,
     Action::Simulate,
@@ -20,10 +20,10 @@ const WHILE_TYPING: [Action; 7] = [
 ];
 
 /// Keys that act continuously while they are held.
-const HELD: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
+const HELD_KEYS: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
 
 /// Keys that move or press the focused widget.
-const OF_WIDGETS: [Key; 7] = [
+const WIDGET_KEYS: [Key; 7] = [
     Key::Space,
     Key::Enter,
     Key::Tab,
@@ -51,16 +51,16 @@ fn digit(key: Key) -> Option<usize> {
 }
 
 /// Handles user input.
-pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
-    let_go_of_the_options(host, ctx);
+pub(crate) fn handle_input(host: &mut impl Host, ctx: &Context) {
+    end_edit_group(host, ctx);
     // An open menu handles its own keys, for example Escape.
     if egui::Popup::is_any_open(ctx) {
-        host.window().drive = Drive::default();
+        host.window().held_keys = HeldKeys::default();
         return;
     }
     let typing = ctx.text_edit_focused();
     if typing {
-        host.window().drive = Drive::default();
+        host.window().held_keys = HeldKeys::default();
     } else {
         mouse_buttons(host, ctx);
         held_keys(host, ctx);
@@ -73,18 +73,18 @@ pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
         let state = host.state();
         let answers = state.learn.question().is_some() && !state.look.search.open;
         let skips = action == Action::SkipStep && answers;
-        if typing && !WHILE_TYPING.contains(&action) && !skips {
+        if typing && !TYPING_ACTIONS.contains(&action) && !skips {
             continue;
         }
         let plain = shortcut.modifiers == Modifiers::NONE;
-        if on_widget && plain && OF_WIDGETS.contains(&shortcut.logical_key) {
+        if on_widget && plain && WIDGET_KEYS.contains(&shortcut.logical_key) {
             continue;
         }
         // With slow frames, a key can be pressed several times per frame.
         let (modifiers, key) = (shortcut.modifiers, shortcut.logical_key);
         let presses = ctx.input_mut(|i| i.count_and_consume_key(modifiers, key));
         for _ in 0..presses {
-            let command = at_pointer(host, action);
+            let command = zoom_at_pointer(host, action);
             host.run(ctx, command);
         }
     }
@@ -117,19 +117,19 @@ fn digits(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-fn let_go_of_the_options(host: &mut impl Host, ctx: &Context) {
-    let grip = Grip {
+fn end_edit_group(host: &mut impl Host, ctx: &Context) {
+    let focus = InputFocus {
         pressed: ctx.input(|i| i.pointer.any_down()),
         focused: ctx.memory(|m| m.focused()),
     };
-    if grip != host.window().grip {
-        host.window().grip = grip;
-        host.tell(ctx, Message::LetGo);
+    if focus != host.window().input_focus {
+        host.window().input_focus = focus;
+        host.dispatch(ctx, Message::LetGo);
     }
 }
 
 /// Zooms around the pointer.
-fn at_pointer(host: &mut impl Host, action: Action) -> Command {
+fn zoom_at_pointer(host: &mut impl Host, action: Action) -> Command {
     let doublings = match action {
         Action::ZoomIn => 0.5,
         Action::ZoomOut if host.state().session.view.is_some() => -0.5,
@@ -157,32 +157,33 @@ fn mouse_buttons(host: &mut impl Host, ctx: &Context) {
 fn held_keys(host: &mut impl Host, ctx: &Context) {
     ctx.input_mut(|i| {
         i.events.retain(|event| {
-            let again = matches!(event, Event::Key { key, repeat: true, .. } if HELD.contains(key));
+            let again =
+                matches!(event, Event::Key { key, repeat: true, .. } if HELD_KEYS.contains(key));
             !again
         });
     });
     let (down, now, elapsed) = ctx.input(|i| {
         let free = i.modifiers.is_none();
-        let down = HELD.map(|key| free && i.key_down(key));
+        let down = HELD_KEYS.map(|key| free && i.key_down(key));
         (down, i.time, f64::from(i.stable_dt.min(0.1)))
     });
     let way = |more: usize, less: usize| f64::from(i8::from(down[more]) - i8::from(down[less]));
     let (zoom, pan) = (way(0, 1), way(3, 2));
     if (zoom == 0.0 && pan == 0.0) || host.state().session.run.batches().is_empty() {
-        host.window().drive = Drive::default();
+        host.window().held_keys = HeldKeys::default();
         return;
     }
     ctx.request_repaint();
-    let held = &mut host.window().drive;
-    let zoom = zoom * held.distance(now, elapsed, Drive::ZOOM);
-    let pan = pan * held.distance(now, elapsed, Drive::PAN);
+    let held = &mut host.window().held_keys;
+    let zoom = zoom * held.distance(now, elapsed, HeldKeys::ZOOM);
+    let pan = pan * held.distance(now, elapsed, HeldKeys::PAN);
     if zoom == 0.0 && pan == 0.0 {
         return;
     }
     let pivot = host.window().timeline.zoom_pivot();
     let view = drive(host.state(), pivot, zoom, pan);
-    host.window().timeline.expect(view);
-    host.tell(ctx, Message::Driven(view));
+    host.window().timeline.skip_animation_for(view);
+    host.dispatch(ctx, Message::Driven(view));
 }
 
 #[cfg(test)]
@@ -196,19 +197,19 @@ mod tests {
 
     #[test]
     fn a_tap_does_not_move_and_a_held_key_accelerates() {
-        let mut drive = Drive::default();
-        assert_eq!(drive.distance(10.0, 0.016, Drive::PAN), 0.0);
-        assert_eq!(drive.distance(10.1, 0.016, Drive::PAN), 0.0);
-        let early = drive.distance(10.3, 0.016, Drive::PAN);
-        let later = drive.distance(11.0, 0.016, Drive::PAN);
-        let last = drive.distance(13.0, 0.016, Drive::PAN);
+        let mut keys = HeldKeys::default();
+        assert_eq!(keys.distance(10.0, 0.016, HeldKeys::PAN), 0.0);
+        assert_eq!(keys.distance(10.1, 0.016, HeldKeys::PAN), 0.0);
+        let early = keys.distance(10.3, 0.016, HeldKeys::PAN);
+        let later = keys.distance(11.0, 0.016, HeldKeys::PAN);
+        let last = keys.distance(13.0, 0.016, HeldKeys::PAN);
         assert!(early > 0.0 && early < later && later < last);
-        assert_eq!(last, drive.distance(20.0, 0.016, Drive::PAN));
+        assert_eq!(last, keys.distance(20.0, 0.016, HeldKeys::PAN));
     }
 
     #[test]
     fn text_editing_keys_trigger_no_action_while_typing() {
-        for action in WHILE_TYPING {
+        for action in TYPING_ACTIONS {
             let keys = Action::shortcuts()
                 .into_iter()
                 .filter(|(_, a)| *a == action);
@@ -231,14 +232,14 @@ mod tests {
 
     /// A host that records commands.
     #[derive(Default)]
-    struct Noting {
+    struct RecordingHost {
         model: Model,
         window: Window,
         asked: Vec<Command>,
     }
 
-    impl Host for Noting {
-        fn parts(&mut self) -> (&mut Model, &mut Window) {
+    impl Host for RecordingHost {
+        fn model_and_window(&mut self) -> (&mut Model, &mut Window) {
             (&mut self.model, &mut self.window)
         }
 
@@ -246,7 +247,7 @@ mod tests {
             &self.model
         }
 
-        fn tell(&mut self, _: &Context, message: Message) {
+        fn dispatch(&mut self, _: &Context, message: Message) {
             let _ = self.model.tell(message);
         }
 
@@ -254,9 +255,9 @@ mod tests {
             self.asked.push(command);
         }
 
-        fn set_aside(&mut self, _: &Context) {}
+        fn retain_shown_run(&mut self, _: &Context) {}
 
-        fn make_room(&mut self, _: &Context) {}
+        fn evict_runs(&mut self, _: &Context) {}
     }
 
     /// Regression test: quick presses within a slow frame counted as one.
@@ -270,12 +271,12 @@ mod tests {
             repeat: false,
             modifiers: Modifiers::NONE,
         };
-        let mut host = Noting::default();
+        let mut host = RecordingHost::default();
         let input = RawInput {
             events: [true, false, true, false, true].map(press).to_vec(),
             ..RawInput::default()
         };
-        let mut shown = ctx.run_ui(input, |ui| listen(&mut host, ui.ctx()));
+        let mut shown = ctx.run_ui(input, |ui| handle_input(&mut host, ui.ctx()));
         shown.textures_delta.clear();
         let steps = vec![Command::from(Action::StepForward); 3];
         assert_eq!(host.asked, steps);

@@ -18,21 +18,21 @@ use loadscope_words::{Language, language};
 
 loadscope_words::catalogs!();
 
-mod beginning;
-mod frame;
-mod grip;
-mod headline;
+mod compared_run;
+pub mod frame_loop;
+mod held_input;
 mod host;
+mod initial_state;
 mod jobs;
 mod keys;
-mod other;
+mod layout;
 mod present;
-mod sides;
-pub mod turn;
+mod side_panels;
+mod verdict;
 
-pub use beginning::beginning;
+pub use compared_run::{baseline_run, compared_run, loader_suffix};
 pub use host::{Host, LIVE_FRAME};
-pub use other::{among, before, kept};
+pub use initial_state::initial_state;
 
 /// Views of the state and their input handling.
 #[derive(Default)]
@@ -47,18 +47,18 @@ pub struct Window {
     jobs: jobs::Jobs,
     /// Background jobs of lessons.
     preparing: Preparing,
-    headline: headline::Verdict,
-    drive: grip::Drive,
+    verdict: verdict::VerdictCache,
+    held_keys: held_input::HeldKeys,
     /// Input focus while the options are edited. It groups edits into undo steps.
-    grip: grip::Grip,
+    input_focus: held_input::InputFocus,
     /// True if the last frame was as narrow as a phone.
     is_phone: bool,
     /// Sizes of the panels in the last frame.
     sizes: Splits,
     /// Language of the results.
-    spoken: Language,
+    results_language: Language,
     /// Start of the last frame, by the clock of the platform.
-    stepped: Option<Duration>,
+    last_frame_start: Option<Duration>,
 }
 
 impl Window {
@@ -68,11 +68,11 @@ impl Window {
     }
 
     /// Removes results in another language after the language changed.
-    fn listen_to_language(&mut self) {
+    fn clear_on_language_change(&mut self) {
         let now = language();
-        if std::mem::replace(&mut self.spoken, now) != now {
+        if std::mem::replace(&mut self.results_language, now) != now {
             self.jobs = jobs::Jobs::default();
-            self.headline = headline::Verdict::default();
+            self.verdict = verdict::VerdictCache::default();
         }
     }
 }

@@ -8,7 +8,7 @@ use loadscope_ui::theme::Palette;
 use loadscope_words::say;
 
 use crate::Window;
-use crate::frame::framed;
+use crate::layout::framed;
 
 /// Width of a presented window, points, at any resolution.
 const ACROSS: f32 = 1_150.0;
@@ -56,7 +56,7 @@ impl Window {
             .show(ui, |ui| {
                 commands.extend(self.pipeline.show(ui, state));
             });
-        Self::above(ui, state, middle.response.rect, player, &mut commands);
+        Self::overlays(ui, state, middle.response.rect, player, &mut commands);
         commands
     }
 }

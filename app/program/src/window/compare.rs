@@ -14,7 +14,7 @@ use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_session::{Pace, open, refusal};
-use loadscope_window::among;
+use loadscope_window::loader_suffix;
 use loadscope_words::{cause, say};
 
 impl App {
@@ -26,7 +26,7 @@ impl App {
     /// Runs the forecast settings, and compares the result with the previous run.
     pub(super) fn check(&mut self, ctx: &Context, check: Check) {
         let number = self.next_other();
-        let before = loadscope_window::before(&self.state, number);
+        let before = loadscope_window::baseline_run(&self.state, number);
         let run_number = self.state.session.run_number;
         self.tell(ctx, Message::LetGo);
         self.tell(ctx, Command::Edit(Box::new(check.options.clone())));
@@ -45,7 +45,7 @@ impl App {
     /// Compares the shown run with another run of this window.
     pub(super) fn compare_run(&mut self, ctx: &Context, number: u32) {
         let other = self.next_other();
-        let Some(other) = loadscope_window::kept(&self.state, number, other) else {
+        let Some(other) = loadscope_window::compared_run(&self.state, number, other) else {
             return;
         };
         self.tell(ctx, Message::Comparing);
@@ -102,7 +102,7 @@ impl App {
                 }
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
-                name.push_str(&among(&loaders, &run));
+                name.push_str(&loader_suffix(&loaders, &run));
                 // A try is the outcome of a change to the program of the shown run.
                 let tried = self.state.look.trying.as_ref();
                 let tried = tried.and_then(|trying| trying.setting(&path));

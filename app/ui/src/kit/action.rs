@@ -5,10 +5,10 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::update::obstacle;
 
-use crate::theme::{size, words};
+use crate::theme::{sans, size};
 
 /// Returns the tooltip of an action: name, key and description.
-pub fn about(ctx: &Context, action: Action) -> String {
+pub fn tooltip(ctx: &Context, action: Action) -> String {
     let info = action.info();
     match action.all_keys(ctx) {
         keys if keys.is_empty() => format!("{}\n{}", info.name, info.tooltip),
@@ -17,8 +17,8 @@ pub fn about(ctx: &Context, action: Action) -> String {
 }
 
 /// Returns the tooltip of an action, with the reason if it is unavailable now.
-pub fn about_now(ctx: &Context, state: &State, action: Action) -> String {
-    let about = about(ctx, action);
+pub fn tooltip_with_obstacle(ctx: &Context, state: &State, action: Action) -> String {
+    let about = tooltip(ctx, action);
     match obstacle(state, action) {
         Some(why) => format!("{about}\n{why}"),
         None => about,
@@ -26,8 +26,8 @@ pub fn about_now(ctx: &Context, state: &State, action: Action) -> String {
 }
 
 /// Adds the tooltip of `action` to `response` and pushes the action when it is clicked.
-pub fn asks(response: Response, action: Action, commands: &mut Vec<Command>) {
-    let about = about(&response.ctx, action);
+pub fn push_on_click(response: Response, action: Action, commands: &mut Vec<Command>) {
+    let about = tooltip(&response.ctx, action);
     if response.on_hover_text(about).clicked() {
         commands.push(action.into());
     }
@@ -38,24 +38,30 @@ pub fn button(ui: &mut Ui, state: &State, action: Action, on: bool, commands: &m
     let is_possible = obstacle(state, action).is_none();
     let button = Button::new(action.info().name).selected(on);
     let response = ui.add_enabled(is_possible, button);
-    let why_not = about_now(ui, state, action);
-    asks(response.on_disabled_hover_text(why_not), action, commands);
+    let why_not = tooltip_with_obstacle(ui, state, action);
+    push_on_click(response.on_disabled_hover_text(why_not), action, commands);
 }
 
 /// Shows a button with a shorter name than the action's own. While the action is unavailable, the tooltip gives the reason.
-pub fn called(ui: &mut Ui, state: &State, action: Action, name: &str, commands: &mut Vec<Command>) {
+pub fn renamed_button(
+    ui: &mut Ui,
+    state: &State,
+    action: Action,
+    name: &str,
+    commands: &mut Vec<Command>,
+) {
     let is_possible = obstacle(state, action).is_none();
     let response = ui.add_enabled(is_possible, Button::new(name));
-    let why_not = about_now(ui, state, action);
-    asks(response.on_disabled_hover_text(why_not), action, commands);
+    let why_not = tooltip_with_obstacle(ui, state, action);
+    push_on_click(response.on_disabled_hover_text(why_not), action, commands);
 }
 
 /// Returns a small button with one word.
 pub fn small_button(word: &str) -> Button<'_> {
-    Button::new(RichText::new(word).font(words(size::SMALL))).small()
+    Button::new(RichText::new(word).font(sans(size::SMALL))).small()
 }
 
 /// Sets the accessible name of `response` to the name of the action, for screen readers.
-pub fn named(response: &Response, action: Action) {
+pub fn set_accessible_name(response: &Response, action: Action) {
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, action.info().name));
 }

@@ -6,7 +6,7 @@ use loadscope_model::state::{Source, State};
 use loadscope_words::say;
 
 use super::titles::title;
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 
 /// Width of the sentence, points.
 const WIDTH: f32 = 520.0;
@@ -49,7 +49,7 @@ pub fn height_of_hint(ui: &Ui, text: &str) -> f32 {
 }
 
 fn hint_text(ui: &Ui, text: &str) -> RichText {
-    let text = RichText::new(text).font(words(size::SMALL));
+    let text = RichText::new(text).font(sans(size::SMALL));
     text.color(Palette::of(ui).weak)
 }
 

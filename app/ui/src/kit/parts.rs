@@ -20,7 +20,7 @@ fn id() -> Id {
 }
 
 /// Starts a frame. `wanted` turns marking on, and the parts in `shown` scroll into view.
-pub fn begin(ctx: &Context, wanted: bool, shown: &[Part]) {
+pub fn begin_frame(ctx: &Context, wanted: bool, shown: &[Part]) {
     ctx.data_mut(|data| {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());
         marks.wanted = wanted;

@@ -7,12 +7,12 @@ use egui::{
 };
 use loadscope_trace::Nanos;
 
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 
 /// Height of a row, points.
 pub const ROW: f32 = 18.0;
 /// Number of list rows shown at once. The others scroll.
-const SHOWN: usize = 16;
+const MAX_VISIBLE: usize = 16;
 
 /// Cell of a row.
 pub struct Cell {
@@ -30,7 +30,7 @@ impl Cell {
             text: text.into(),
             width,
             align: Align2::LEFT_CENTER,
-            font: words(size::BODY),
+            font: sans(size::BODY),
             colour: None,
         }
     }
@@ -45,14 +45,14 @@ impl Cell {
     }
 
     /// Creates a column heading: left-aligned above words, right-aligned above numbers.
-    pub fn head(text: &str, width: f32, above_numbers: bool, palette: &Palette) -> Self {
+    pub fn heading(text: &str, width: f32, above_numbers: bool, palette: &Palette) -> Self {
         Self {
             align: if above_numbers {
                 Align2::RIGHT_CENTER
             } else {
                 Align2::LEFT_CENTER
             },
-            font: words(size::SMALL),
+            font: sans(size::SMALL),
             colour: Some(palette.weak),
             ..Self::word(text, width)
         }
@@ -83,14 +83,14 @@ pub struct Marks {
 /// Shows a row of a table. Rows with the same widths have aligned columns.
 pub fn row(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
     let response = draw(ui, cells, marks, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken(cells)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, accessible_text(cells)));
     response
 }
 
 /// Shows a row that can be clicked or chosen by keyboard.
 pub fn button(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
     let response = draw(ui, cells, marks, Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken(cells)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, accessible_text(cells)));
     if response.has_focus() || response.hovered() {
         let palette = Palette::of(ui.ctx());
         let stroke = Stroke::new(
@@ -108,7 +108,7 @@ pub fn button(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
     response
 }
 
-fn spoken(cells: &[Cell]) -> String {
+fn accessible_text(cells: &[Cell]) -> String {
     let texts = cells.iter().map(|c| c.text.as_str());
     let texts: Vec<&str> = texts.filter(|t| !t.is_empty()).collect();
     texts.join(" ")
@@ -169,8 +169,8 @@ fn write(ui: &Ui, room: Rect, cell: &Cell, palette: &Palette) {
 }
 
 /// Shows `count` rows of height [`ROW`]. A long list scrolls, and only its visible rows are built.
-pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut Ui, usize)) {
-    if count <= SHOWN {
+pub fn virtual_list(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut Ui, usize)) {
+    if count <= MAX_VISIBLE {
         (0..count).for_each(|k| one(ui, k));
         return;
     }
@@ -178,7 +178,7 @@ pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut U
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical()
         .id_salt(name)
-        .max_height(SHOWN as f32 * ROW)
+        .max_height(MAX_VISIBLE as f32 * ROW)
         .auto_shrink(false)
         .show_rows(ui, ROW, count, |ui, range| range.for_each(|k| one(ui, k)));
     ui.spacing_mut().item_spacing.y = gap;

@@ -3,7 +3,7 @@
 use egui::{Align2, Ui, Window};
 
 /// Free space to the left and right of a sheet together, points.
-const BESIDE: f32 = 48.0;
+const SIDE_MARGINS: f32 = 48.0;
 
 /// Shows a sheet with this title. Returns false if the user closes it.
 pub fn sheet(ui: &Ui, title: &str, contents: impl FnOnce(&mut Ui)) -> bool {
@@ -18,6 +18,6 @@ pub fn sheet(ui: &Ui, title: &str, contents: impl FnOnce(&mut Ui)) -> bool {
 }
 
 /// Returns the maximum width of the contents of a sheet, points.
-pub fn room(ui: &Ui) -> f32 {
-    ui.ctx().content_rect().width() - BESIDE
+pub fn max_width(ui: &Ui) -> f32 {
+    ui.ctx().content_rect().width() - SIDE_MARGINS
 }

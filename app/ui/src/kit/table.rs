@@ -72,7 +72,7 @@ impl<'a> Table<'a> {
         let palette = Palette::of(ui);
         let head = columns
             .iter()
-            .map(|c| Cell::head(c.name, c.width, c.has_numbers, palette));
+            .map(|c| Cell::heading(c.name, c.width, c.has_numbers, palette));
         row(ui, &head.collect::<Vec<_>>(), Marks::default());
         Self { columns }
     }

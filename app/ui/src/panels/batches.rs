@@ -86,7 +86,7 @@ impl BatchTable {
             self.durations = Durations::default();
             self.order.clear();
         }
-        self.order.forget_beyond(run.batches().len());
+        self.order.clear_beyond(run.batches().len());
         if self.typed != state.session.filter {
             self.typed.clone_from(&state.session.filter);
             self.filter = Filter::parse(&self.typed);
@@ -94,7 +94,7 @@ impl BatchTable {
         }
         let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);
-        self.order.forget_beyond(run.batches().len());
+        self.order.clear_beyond(run.batches().len());
         let mut commands = Vec::new();
         self.filter_field(ui, state, &mut commands);
         let fields = fields(run);
@@ -237,7 +237,7 @@ impl BatchTable {
         let made_of = (field, self.filters);
         let wanted = (run.version(), made_of, down);
         let now = ui.input(|i| i.time);
-        let is_stale = match self.order.newest() {
+        let is_stale = match self.order.latest_spec() {
             Some(known) if known == wanted => false,
             Some((_, f, d)) if (f, d) == (made_of, down) && state.session.source.is_live() => {
                 now - self.ordered_at > RESORT
@@ -246,7 +246,7 @@ impl BatchTable {
         };
         if is_stale {
             self.ordered_at = now;
-            self.order.begin(wanted);
+            self.order.start(wanted);
         }
         let mut order = std::mem::take(&mut self.order);
         let key = |row| {
@@ -254,7 +254,7 @@ impl BatchTable {
             let is_shown = filter.map_or(true, |f| f.shows(run, &self.durations, row));
             is_shown.then(|| field.map_or(row as i64, |field| self.key(run, field, row)))
         };
-        if order.go_on(ui.ctx(), state.place.platform, run.batches().len(), key) {
+        if order.resume(ui.ctx(), state.place.platform, run.batches().len(), key) {
             ui.ctx().request_repaint();
         }
         self.order = order;
@@ -263,7 +263,7 @@ impl BatchTable {
     /// Returns the name of a column, with its unit.
     fn name(&self, field: Field) -> String {
         match field {
-            Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).sign),
+            Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).symbol),
             _ => field.name().to_owned(),
         }
     }
@@ -283,7 +283,7 @@ impl BatchTable {
     /// Returns the position of a selected batch in the table.
     fn place_of(&self, item: Option<Item>, count: usize) -> Option<usize> {
         let row = item?.batch().filter(|row| *row < count)?;
-        self.order.place(row)
+        self.order.position(row)
     }
 
     fn line(

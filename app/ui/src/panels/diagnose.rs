@@ -11,14 +11,14 @@ use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
 use loadscope_words::say;
 
+mod base_setting;
 mod blame;
 mod compare;
 mod findings;
-mod heat;
-mod knobs;
+mod heatmap;
 mod program;
 mod slowest;
-mod trying;
+mod trials;
 mod verdict;
 mod what_if;
 
@@ -95,7 +95,7 @@ fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         what_if::show(ui, state, commands);
     });
     mark(ui, Part::Forecasts, shown.response.rect);
-    trying::show(ui, state, commands);
+    trials::show(ui, state, commands);
 }
 
 /// Draws the causes of the waits and the findings.

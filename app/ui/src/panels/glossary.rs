@@ -7,7 +7,7 @@ use loadscope_model::state::State;
 use loadscope_words::say;
 
 use crate::kit::empty::remark;
-use crate::kit::sheet::{room, sheet};
+use crate::kit::sheet::{max_width, sheet};
 use crate::theme::{Palette, heading, mono, size, space};
 
 /// Maximum width and height, points.
@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let height = HIGHEST.min(ui.ctx().content_rect().height() - 150.0);
     let is_open = sheet(ui, say!("Glossary"), |ui| {
-        ui.set_width(WIDEST.min(room(ui)));
+        ui.set_width(WIDEST.min(max_width(ui)));
         search(ui, typed, &mut commands);
         ui.add_space(space::GAP);
         ScrollArea::vertical()

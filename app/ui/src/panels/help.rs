@@ -2,7 +2,7 @@
 
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use crate::kit::sheet::{room, sheet};
+use crate::kit::sheet::{max_width, sheet};
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::{Action, Command, Group};
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         let size = ui.ctx().content_rect().size();
         let is_wide = size.x >= WHOLE;
         if !is_wide {
-            ui.set_width(room(ui));
+            ui.set_width(max_width(ui));
         }
         ScrollArea::vertical()
             .auto_shrink([is_wide, true])

@@ -7,16 +7,16 @@ mod case;
 mod code;
 mod columns;
 mod contents;
+mod highlight;
 mod lesson;
 mod nav;
+mod placement;
 mod quiz;
-mod room;
-mod stage;
 mod text;
 mod words;
 
 pub use contents::show as contents;
-pub use stage::{begin, show as stage};
+pub use highlight::{begin_frame, show as highlight};
 
 use columns::width_of_answers;
 use egui::{Ui, UiBuilder, Vec2, vec2};

@@ -14,7 +14,7 @@ use loadscope_words::say;
 use columns::{Columns, left};
 
 use crate::kit::strip;
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::theme::{Palette, heading, mono, sans, size, space};
 use loadscope_insight::loaders::{Part, clocks, crews, group_names, names, said, trainer};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
@@ -30,8 +30,8 @@ const MOST_PARTS: usize = 600;
 /// Rows of the last frame, cached until something changes.
 #[derive(Default)]
 pub struct LoadersView {
-    made_for: Option<Key>,
-    crews: Vec<Crew>,
+    cache_key: Option<Key>,
+    groups: Vec<LoaderGroup>,
     /// Accuracy of the clocks.
     clocks: Vec<String>,
 }
@@ -48,11 +48,11 @@ struct Key {
 }
 
 /// Loaders that do the same on all ranks.
-struct Crew {
+struct LoaderGroup {
     /// Title of the group. `None` for a single loader, whose row has the name.
     title: Option<String>,
     /// Sentence about the straggler.
-    said: Option<String>,
+    straggler_text: Option<String>,
     rows: Vec<Row>,
 }
 
@@ -83,9 +83,9 @@ impl LoadersView {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             head(ui, state.shown());
-            for crew in &self.crews {
-                title(ui, crew);
-                for row in &crew.rows {
+            for group in &self.groups {
+                title(ui, group);
+                for row in &group.rows {
                     if one(ui, state, row) {
                         commands.push(Command::ShowLoader(row.id));
                     }
@@ -95,7 +95,7 @@ impl LoadersView {
                 ui.add_space(space::MARGIN);
             }
             for clock in &self.clocks {
-                line(ui, clock, words(size::SMALL), Palette::of(ui).weak);
+                line(ui, clock, sans(size::SMALL), Palette::of(ui).weak);
             }
             ui.add_space(space::MARGIN);
         });
@@ -117,18 +117,18 @@ impl LoadersView {
             view,
             parts: ((strip / PART) as usize).clamp(1, MOST_PARTS),
         };
-        if self.made_for.as_ref() == Some(&key) {
+        if self.cache_key.as_ref() == Some(&key) {
             return;
         }
         let names = names(&all);
         let are_hosts = all
             .iter()
             .any(|(_, run)| run.info.host != all[0].1.info.host);
-        let crew = |(crew, title): (&Vec<usize>, String)| {
-            let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
+        let group = |(members, title): (&Vec<usize>, String)| {
+            let runs: Vec<(RunId, &Run)> = members.iter().map(|k| all[*k]).collect();
             let slow = straggler(runs.iter().copied());
             let is_alone = runs.len() == 1;
-            let rows = crew.iter().map(|k| {
+            let rows = members.iter().map(|k| {
                 let (id, run) = all[*k];
                 let mut row = row(id, run, view, key.parts);
                 row.full.clone_from(&names[*k]);
@@ -143,29 +143,29 @@ impl LoadersView {
                 row.holds_up = slow.as_ref().is_some_and(|s| s.run == id);
                 row
             });
-            Crew {
+            LoaderGroup {
                 title: (!is_alone).then_some(title),
-                said: said(&runs, slow.as_ref(), None),
+                straggler_text: said(&runs, slow.as_ref(), None),
                 rows: rows.collect(),
             }
         };
         let crews = crews(&all);
         let titles = group_names(&all, &crews);
-        self.crews = crews.iter().zip(titles).map(crew).collect();
+        self.groups = crews.iter().zip(titles).map(group).collect();
         self.clocks = clocks(&all);
-        self.made_for = Some(key);
+        self.cache_key = Some(key);
     }
 }
 
 /// Shows the name of a group and the sentence about its straggler.
-fn title(ui: &mut Ui, crew: &Crew) {
+fn title(ui: &mut Ui, group: &LoaderGroup) {
     ui.add_space(space::GAP * 2.0);
     let palette = Palette::of(ui);
-    if let Some(title) = &crew.title {
+    if let Some(title) = &group.title {
         line(ui, title, heading(size::BODY), palette.strong);
     }
-    if let Some(said) = &crew.said {
-        line(ui, said, words(size::BODY), palette.text);
+    if let Some(text) = &group.straggler_text {
+        line(ui, text, sans(size::BODY), palette.text);
         ui.add_space(space::GAP);
     }
 }
@@ -207,7 +207,7 @@ fn head(ui: &mut Ui, view: TimeView) {
     let palette = Palette::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
     let columns = Columns::of(rect);
-    let font = || words(size::SMALL);
+    let font = || sans(size::SMALL);
     left(ui, columns.name, say!("Loader"), font(), palette.weak);
     let painter = ui.painter();
     let mut numbers = vec![(
@@ -245,7 +245,7 @@ fn head(ui: &mut Ui, view: TimeView) {
     }
     if strip.width() > 320.0 {
         let about = say!("Waiting and training in the visible range");
-        let font = words(size::SMALL);
+        let font = sans(size::SMALL);
         painter.text(
             strip.center(),
             Align2::CENTER_CENTER,
@@ -317,16 +317,10 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
 
 /// Shows the name and, in a weaker colour, the host.
 fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
-    left(ui, column, &row.name, words(size::BODY), colour);
+    left(ui, column, &row.name, sans(size::BODY), colour);
     if !row.host.is_empty() {
         let (_, host) = column.split_left_right_at_fraction(0.42);
-        left(
-            ui,
-            host,
-            &row.host,
-            words(size::SMALL),
-            Palette::of(ui).weak,
-        );
+        left(ui, host, &row.host, sans(size::SMALL), Palette::of(ui).weak);
     }
 }
 

@@ -5,12 +5,12 @@ use loadscope_lessons::Part;
 use loadscope_trace::{Level, Message, Nanos};
 use loadscope_words::say;
 
-use super::ground::ground;
 use super::notices::STATUS;
+use super::overlay_frame::overlay_frame;
 use crate::kit::empty::remark;
 use crate::kit::parts::mark;
 use crate::kit::titles::title;
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             vec2(-space::MARGIN, -STATUS - space::GAP),
         )
         .show(ui.ctx(), |ui| {
-            ground(palette).show(ui, |ui| {
+            overlay_frame(palette).show(ui, |ui| {
                 ui.set_width(520.0);
                 heading_line(ui, state, &mut commands);
                 let said = state.session.landmarks.said();
@@ -126,7 +126,7 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
                 .font(mono(size::SMALL))
                 .color(palette.weak),
         );
-        ui.label(RichText::new(level).font(words(size::SMALL)).color(colour));
+        ui.label(RichText::new(level).font(sans(size::SMALL)).color(colour));
     });
     let text = RichText::new(&message.text).color(palette.text);
     let button = Button::new(text).wrap_mode(TextWrapMode::Wrap).frame(false);

@@ -2,9 +2,9 @@
 
 use egui::{Align, Align2, Area, Id, Label, Layout, Order, RichText, Stroke, Ui, vec2};
 
-use crate::panels::ground::ground;
-use crate::panels::{question, typing};
-use crate::theme::{Palette, size, space, words};
+use crate::panels::overlay_frame::overlay_frame;
+use crate::panels::{path_input, question};
+use crate::theme::{Palette, sans, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::notice::Notice;
@@ -12,7 +12,7 @@ use loadscope_model::state::State;
 use loadscope_words::say;
 
 /// Maximum number of notices shown at the same time, the latest ones.
-const SHOWN: usize = 3;
+const MAX_VISIBLE: usize = 3;
 /// Maximum width of a notice, points.
 const WIDTH: f32 = 640.0;
 /// Height of the status line, points.
@@ -34,21 +34,21 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -STATUS - space::MARGIN))
         .show(ui.ctx(), |ui| {
             ui.set_width(width);
-            let hidden = state.session.notices.len().saturating_sub(SHOWN);
+            let hidden = state.session.notices.len().saturating_sub(MAX_VISIBLE);
             if hidden > 0 {
                 let text = format::plural(
                     hidden as u64,
                     say!(n: "earlier one"),
                     say!(n: "earlier ones"),
                 );
-                let text = RichText::new(text).font(words(size::SMALL));
+                let text = RichText::new(text).font(sans(size::SMALL));
                 ui.label(text.color(Palette::of(ui).weak));
             }
             for (at, notice) in state.session.notices.iter().enumerate().skip(hidden) {
                 card(ui, at, notice, &mut commands);
             }
             if let Some(typed) = &state.overlay.typing {
-                typing::show(ui, typed, &mut commands);
+                path_input::show(ui, typed, &mut commands);
             }
             if let Some(output) = &state.session.replacing {
                 question::replacing(ui, output, &mut commands);
@@ -65,7 +65,7 @@ fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
         true => palette.stall,
         false => palette.weak,
     };
-    let frame = ground(palette).stroke(Stroke::new(1.0, edge));
+    let frame = overlay_frame(palette).stroke(Stroke::new(1.0, edge));
     frame.show(ui, |ui| {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             let dismiss = ui.small_button(say!("Dismiss"));

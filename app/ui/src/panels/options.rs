@@ -3,8 +3,8 @@
 mod collate;
 mod costs;
 mod dataset;
-mod of_run;
 mod row;
+mod run_options;
 mod sampler;
 
 use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
@@ -14,11 +14,11 @@ use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
 use loadscope_words::say;
 
 use self::row::{Form, flag, mark_row, number, python, row, time};
-use crate::kit::choice;
+use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::kit::parts::mark;
 use crate::kit::titles::section;
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
@@ -26,7 +26,7 @@ use loadscope_model::state::State;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     if state.shows_options_of_run() {
-        of_run::show(ui, state, &mut commands);
+        run_options::show(ui, state, &mut commands);
         return commands;
     }
     let mut options = state.prefs.options.clone();
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         });
     mark(ui, Part::Python, python_box.response.rect);
     if state.has_options_of_run() {
-        of_run::switch(ui, state, &mut commands);
+        run_options::switch(ui, state, &mut commands);
         difference(ui, form, &mut commands);
     }
     ScrollArea::vertical()
@@ -80,7 +80,7 @@ fn problems(ui: &mut Ui, state: &State) {
         None => first.text.clone(),
     };
     let more = state.look.problems.len() - 1;
-    let text = RichText::new(text).font(words(size::SMALL));
+    let text = RichText::new(text).font(sans(size::SMALL));
     let label = Label::new(text.color(Palette::of(ui).stall)).truncate();
     ui.add(label).on_hover_text(&first.sentence);
     if more > 0 {
@@ -113,14 +113,14 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
             say!(n: "option changed"),
             say!(n: "options changed"),
         );
-        let text = RichText::new(count).font(words(size::SMALL));
+        let text = RichText::new(count).font(sans(size::SMALL));
         let names: Vec<&str> = form.changed.iter().map(|field| field.name()).collect();
         let label = ui.label(text.color(Palette::of(ui).text));
         label.on_hover_text(say!(
             "Different from the shown run: {}",
             names.join(say!(", "))
         ));
-        let link = ui.link(RichText::new(say!("Revert")).font(words(size::SMALL)));
+        let link = ui.link(RichText::new(say!("Revert")).font(sans(size::SMALL)));
         if link
             .on_hover_text(say!("Resets them to the shown run"))
             .clicked()
@@ -230,11 +230,11 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     };
     let combo = ComboBox::from_id_salt("multiprocessing_context")
         .selected_text(name(method))
-        .width(choice::width(ui, 110.0))
+        .width(dropdown::width(ui, 110.0))
         .truncate();
-    let response = choice::list(ui, combo, |ui| {
+    let response = dropdown::show(ui, combo, |ui| {
         for one in ["", "fork", "spawn", "forkserver"] {
-            choice::value(ui, method, one.to_owned(), name(one));
+            dropdown::value(ui, method, one.to_owned(), name(one));
         }
     });
     response.labelled_by(label);
@@ -254,11 +254,11 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             };
             let combo = ComboBox::from_id_salt("pin_memory")
                 .selected_text(name(o.pin_memory))
-                .width(choice::width(ui, 110.0))
+                .width(dropdown::width(ui, 110.0))
                 .truncate();
-            let response = choice::list(ui, combo, |ui| {
+            let response = dropdown::show(ui, combo, |ui| {
                 for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
-                    choice::value(ui, &mut o.pin_memory, pin, name(pin));
+                    dropdown::value(ui, &mut o.pin_memory, pin, name(pin));
                 }
             });
             response.labelled_by(label);
@@ -291,19 +291,19 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         Field::OnError,
         say!("Handling of failed samples"),
         |ui, label| {
-            let name = of_run::on_error;
+            let name = run_options::on_error;
             let combo = ComboBox::from_id_salt("on_error")
                 .selected_text(name(o.on_error))
-                .width(choice::width(ui, 110.0))
+                .width(dropdown::width(ui, 110.0))
                 .truncate();
-            let response = choice::list(ui, combo, |ui| {
+            let response = dropdown::show(ui, combo, |ui| {
                 for one in [
                     OnError::Stop,
                     OnError::Continue,
                     OnError::Skip,
                     OnError::Log,
                 ] {
-                    choice::value(ui, &mut o.on_error, one, name(one));
+                    dropdown::value(ui, &mut o.on_error, one, name(one));
                 }
             });
             response.labelled_by(label);

@@ -9,8 +9,8 @@ mod entries;
 
 use entries::{Entry, entries};
 
-use super::ground::ground;
-use crate::theme::{Palette, mono, size, space, words};
+use super::overlay_frame::overlay_frame;
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::palette::Palette as Typed;
 use loadscope_model::state::State;
@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .order(Order::Foreground)
         .anchor(Align2::CENTER_TOP, vec2(0.0, 72.0))
         .show(ui.ctx(), |ui| {
-            ground(Palette::of(ui)).show(ui, |ui| {
+            overlay_frame(Palette::of(ui)).show(ui, |ui| {
                 ui.set_width(WIDTH);
                 run = field(ui, &mut next, entries.len());
                 if next.text != typed.text {
@@ -155,7 +155,7 @@ fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
         None => palette.strong,
         Some(_) => palette.weak,
     };
-    let font = words(size::BODY);
+    let font = sans(size::BODY);
     let named = painter.text(pos2(left, middle), Align2::LEFT_CENTER, &name, font, colour);
     let at = pos2(right, middle);
     let keys = painter.text(
@@ -169,7 +169,7 @@ fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
         let room = keys.left() - named.right() - 2.0 * space::GROUP;
         let mut job = egui::text::LayoutJob::simple_singleline(
             why.to_owned(),
-            words(size::SMALL),
+            sans(size::SMALL),
             palette.weak,
         );
         job.wrap = egui::text::TextWrapping::truncate_at_width(room.max(0.0));

@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use crate::kit::titles;
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -14,9 +14,9 @@ mod curves;
 mod histogram;
 mod history;
 mod series;
-mod still;
+mod static_plot;
 
-use curves::{Brush, Curve};
+use curves::{Curve, DragStart};
 use histogram::{Histogram, Kind};
 use history::History;
 
@@ -34,8 +34,8 @@ pub struct Plots {
     history: History,
     curves: Vec<Curve>,
     histograms: Vec<Histogram>,
-    made_for: Option<Key>,
-    brush: Brush,
+    cache_key: Option<Key>,
+    drag_start: DragStart,
 }
 
 impl Plots {
@@ -54,13 +54,13 @@ impl Plots {
             view,
             selected,
         );
-        if self.made_for != Some(key) {
-            if self.made_for.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
+        if self.cache_key != Some(key) {
+            if self.cache_key.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
                 self.curves = curves::curves(&state.session.run, &self.history, view);
             }
             let of = |kind| Histogram::of(kind, &self.history, view, selected);
             self.histograms = Kind::ALL.map(of).into_iter().collect();
-            self.made_for = Some(key);
+            self.cache_key = Some(key);
         }
         let mut commands = Vec::new();
         let area = ScrollArea::vertical().auto_shrink([false, false]);
@@ -95,7 +95,7 @@ impl Plots {
             title(ui, curve.title, curve.about, &curve.legend(Palette::of(ui)));
             let is_last = k + 1 == count;
             let height = (each, is_last);
-            curves::show(ui, state, curve, height, &mut self.brush, commands);
+            curves::show(ui, state, curve, height, &mut self.drag_start, commands);
         }
     }
 
@@ -135,10 +135,10 @@ fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
         for (name, colour) in legend {
             let (dash, _) = ui.allocate_exact_size(vec2(12.0, 2.0), Sense::hover());
             ui.painter().rect_filled(dash, 0.0, *colour);
-            ui.label(RichText::new(*name).font(words(size::SMALL)));
+            ui.label(RichText::new(*name).font(sans(size::SMALL)));
         }
         let weak = Palette::of(ui).weak;
-        let about = RichText::new(about).font(words(size::SMALL)).color(weak);
+        let about = RichText::new(about).font(sans(size::SMALL)).color(weak);
         ui.add(Label::new(about).truncate());
     });
 }

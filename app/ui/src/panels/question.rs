@@ -2,10 +2,10 @@
 
 use egui::{Label, RichText, Ui, vec2};
 
-use super::ground::ground;
-use crate::kit::keyboard::appears;
+use super::overlay_frame::overlay_frame;
+use crate::kit::focus::just_appeared;
 use crate::kit::titles::{title, title_text};
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::question::{Answer, Output, Question};
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
         1 => say!("1 unsaved run").to_owned(),
         several => say!("{} unsaved runs", format::count(several)),
     };
-    ground(palette).show(ui, |ui| {
+    overlay_frame(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
             title(ui, what);
             if question.saving {
@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
             let tip = say!("Changes nothing  Esc");
             let cancel = answer(ui, say!("Cancel"), tip, Answer::Cancel);
             let first = first.unwrap_or(cancel.id);
-            if appears(ui, first) {
+            if just_appeared(ui, first) {
                 ui.memory_mut(|m| m.request_focus(first));
             }
         });
@@ -77,7 +77,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
     let path = output.existing();
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = name.to_string_lossy();
-    ground(palette).show(ui, |ui| {
+    overlay_frame(palette).show(ui, |ui| {
         let title = title_text(ui, say!("{name} already exists"));
         ui.add(Label::new(title).truncate());
         ui.horizontal(|ui| {
@@ -85,7 +85,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
             let text = folder.unwrap_or_default();
             let width = ui.available_width() - REPLACE;
             ui.allocate_ui(vec2(width, ui.available_height()), |ui| {
-                let text = RichText::new(text).font(words(size::SMALL));
+                let text = RichText::new(text).font(sans(size::SMALL));
                 ui.add(Label::new(text.color(palette.weak)).truncate());
             });
             ui.add_space((ui.available_width() - REPLACE).max(0.0));
@@ -101,7 +101,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
             if cancel.clicked() {
                 commands.push(Command::Replace(false));
             }
-            if appears(ui, cancel.id) {
+            if just_appeared(ui, cancel.id) {
                 cancel.request_focus();
             }
         });

@@ -8,7 +8,7 @@ use egui::{
 use egui::{pos2, vec2};
 
 use super::menus;
-use crate::theme::{Palette, mono, size, words};
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::headline::Headline;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -19,7 +19,7 @@ use loadscope_words::say;
 pub const HEIGHT: f32 = 30.0;
 
 /// Side of the star and of the cross, points.
-const SIGN: f32 = 18.0;
+const ICON_SIZE: f32 = 18.0;
 
 /// Returns true if there are other runs besides the shown one.
 pub fn has_any(state: &State) -> bool {
@@ -109,12 +109,12 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
         false => palette.weak,
     };
     let star = |painter: &Painter, at: Pos2| draw_star(painter, at, colour, entry.starred);
-    if sign(ui, &say!("Keep run {number}"), tip, star) {
+    if icon_button(ui, &say!("Keep run {number}"), tip, star) {
         commands.push(Command::StarRun(number));
     }
     let tip = say!("Discards this run. Saved files stay.");
     let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
-    if sign(ui, &say!("Discard run {number}"), tip, cross) {
+    if icon_button(ui, &say!("Discard run {number}"), tip, cross) {
         commands.push(Command::DropRun(number));
     }
 }
@@ -164,18 +164,18 @@ fn text(palette: &Palette, entry: &Entry<'_>) -> LayoutJob {
         mono(size::SMALL),
         palette.weak,
     );
-    add(&entry.line.name, words(size::SMALL), strong);
+    add(&entry.line.name, sans(size::SMALL), strong);
     add(
         &format!(" · {}", entry.line.outcome()),
-        words(size::SMALL),
+        sans(size::SMALL),
         palette.weak,
     );
     job
 }
 
 /// Shows a small clickable icon.
-fn sign(ui: &mut Ui, name: &str, tip: &str, draw: impl FnOnce(&Painter, Pos2)) -> bool {
-    let (rect, response) = ui.allocate_exact_size(vec2(SIGN, SIGN), Sense::click());
+fn icon_button(ui: &mut Ui, name: &str, tip: &str, draw: impl FnOnce(&Painter, Pos2)) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(ICON_SIZE, ICON_SIZE), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() || response.has_focus() {
         let fill = ui.visuals().widgets.hovered.weak_bg_fill;

@@ -7,10 +7,10 @@ use egui::{
     Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::ground::ground;
-use super::transport::sign_button;
-use crate::kit::signs::Sign;
-use crate::theme::{Palette, mono, size, space, words};
+use super::overlay_frame::overlay_frame;
+use super::transport::icon_button;
+use crate::kit::icons::Icon;
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format;
 use loadscope_insight::search::{Hit, Query, example_of_slow};
 use loadscope_model::command::{Action, Command};
@@ -28,7 +28,7 @@ const TOP: f32 = 38.0;
 /// Height of a line, points.
 const LINE: f32 = 22.0;
 /// Maximum number of visible results. The list scrolls.
-const IN_SIGHT: usize = 8;
+const MAX_VISIBLE: usize = 8;
 
 /// Shows the search if it is open, above `middle`, so that the inspector next to it stays visible.
 pub fn show(ui: &mut Ui, state: &State, middle: Rect) -> Vec<Command> {
@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, state: &State, middle: Rect) -> Vec<Command> {
         .pivot(Align2::CENTER_TOP)
         .fixed_pos(pos2(middle.center().x, TOP))
         .show(ui.ctx(), |ui| {
-            ground(Palette::of(ui)).show(ui, |ui| {
+            overlay_frame(Palette::of(ui)).show(ui, |ui| {
                 ui.set_width(width);
                 ui.horizontal(|ui| field(ui, state, &mut commands));
                 if state.look.search.query().is_none() {
@@ -67,13 +67,13 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         ui.spacing_mut().item_spacing.x = 2.0;
         let any = !search.hits().is_empty();
-        for (action, sign) in [
-            (Action::NextMatch, Sign::Down),
-            (Action::PreviousMatch, Sign::Up),
+        for (action, icon) in [
+            (Action::NextMatch, Icon::Down),
+            (Action::PreviousMatch, Icon::Up),
         ] {
             let info = action.info();
             let tip = format!("{}  {}", info.name, action.all_keys(ui.ctx()));
-            let response = sign_button(ui, any, sign, "", false, info.name);
+            let response = icon_button(ui, any, icon, "", false, info.name);
             if response.on_hover_text(tip).clicked() && any {
                 commands.push(action.into());
             }
@@ -140,7 +140,7 @@ fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.label(
             RichText::new(say!("For example"))
-                .font(words(size::SMALL))
+                .font(sans(size::SMALL))
                 .color(weak),
         );
         let slowest = example_of_slow(&state.session.run);
@@ -184,8 +184,8 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     ScrollArea::vertical()
         .id_salt("hits")
-        .max_height(LINE * IN_SIGHT as f32)
-        .min_scrolled_height(LINE * IN_SIGHT as f32)
+        .max_height(LINE * MAX_VISIBLE as f32)
+        .min_scrolled_height(LINE * MAX_VISIBLE as f32)
         .show_rows(ui, LINE, all.len(), |ui, range| {
             for at in range {
                 if let Some(hit) = all.get(at) {
@@ -209,7 +209,7 @@ fn line(ui: &mut Ui, state: &State, at: usize, hit: &Hit, commands: &mut Vec<Com
         painter.rect_filled(rect, 4.0, palette.hovered());
     }
     let left = pos2(rect.left() + space::GAP * 2.0, rect.center().y);
-    let font = words(size::BODY);
+    let font = sans(size::BODY);
     let named = painter.text(left, Align2::LEFT_CENTER, what, font, palette.strong);
     let at_x = named.right().max(rect.left() + 160.0) + space::GROUP;
     let more = more.lines().next().unwrap_or_default().to_owned();
@@ -217,7 +217,7 @@ fn line(ui: &mut Ui, state: &State, at: usize, hit: &Hit, commands: &mut Vec<Com
         pos2(at_x, rect.center().y),
         Align2::LEFT_CENTER,
         more,
-        words(size::SMALL),
+        sans(size::SMALL),
         palette.weak,
     );
     if response.clicked() {

@@ -4,8 +4,8 @@ use egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo
 use loadscope_trace::Level;
 use loadscope_words::say;
 
-use crate::kit::action::asks;
-use crate::theme::{Palette, mono, size, words};
+use crate::kit::action::push_on_click;
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::landmarks::Goal;
 use loadscope_insight::{course, dataset, format};
 use loadscope_model::command::{Action, Command};
@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 }
 
 fn small(text: impl Into<String>, colour: Color32) -> RichText {
-    RichText::new(text).font(words(size::SMALL)).color(colour)
+    RichText::new(text).font(sans(size::SMALL)).color(colour)
 }
 
 fn left(ui: &mut Ui, state: &State) {
@@ -144,7 +144,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let button = Button::new(small(&text, colour)).frame(false).small();
         let response = ui.add(button.selected(state.overlay.messages_open));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
-        asks(response, Action::ShowMessages, commands);
+        push_on_click(response, Action::ShowMessages, commands);
     }
 }
 

@@ -6,12 +6,12 @@ use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
 use crate::kit::action;
-use crate::kit::action::{asks, named};
-use crate::kit::choice;
-use crate::kit::signs::Sign;
+use crate::kit::action::{push_on_click, set_accessible_name};
+use crate::kit::dropdown;
+use crate::kit::icons::Icon;
 use crate::kit::titles::title_text;
 use crate::panels::{menus, transport};
-use crate::theme::{Palette, mono, size, words};
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::headline::Headline;
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
@@ -33,19 +33,19 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         transport::show(ui, state, &mut commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            for (action, sign, on) in [
+            for (action, icon, on) in [
                 (
                     Action::ToggleInspector,
-                    Sign::PanelRight,
+                    Icon::PanelRight,
                     state.prefs.inspector_open,
                 ),
                 (
                     Action::ToggleOptions,
-                    Sign::PanelLeft,
+                    Icon::PanelLeft,
                     state.prefs.options_open,
                 ),
             ] {
-                transport::button(ui, state, action, sign, "", on, &mut commands);
+                transport::button(ui, state, action, icon, "", on, &mut commands);
             }
             if ui.content_rect().width() < transport::ACTIONS {
                 return;
@@ -54,8 +54,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let keys = info.keys(ui.ctx());
             let keys = RichText::new(keys).font(mono(size::SMALL));
             let response = ui.add(Button::new((say!("Actions"), keys.weak())));
-            named(&response, Action::Palette);
-            asks(response, Action::Palette, &mut commands);
+            set_accessible_name(&response, Action::Palette);
+            push_on_click(response, Action::Palette, &mut commands);
         });
     });
     commands
@@ -74,7 +74,7 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 }
 
 /// Share of waiting below which the wait is unimportant.
-const WORTH_A_LOOK: f64 = 0.05;
+const IMPORTANT_SHARE: f64 = 0.05;
 /// Minimum width at which the verdict and its cause are next to each other, points.
 const ONE_LINE: f32 = 1120.0;
 /// Minimum width at which the cause needs one line instead of two, points.
@@ -97,7 +97,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         ui.label(RichText::new(say!("No events yet")).color(palette.weak));
         return commands;
     };
-    let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
+    let colour = if headline.share >= IMPORTANT_SHARE || headline.has_failed {
         palette.stall
     } else if headline.is_empty {
         palette.weak
@@ -136,14 +136,14 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
 
 /// Shows a link to the diagnosis if there is significant waiting.
 fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
-    if headline.has_failed || headline.share < WORTH_A_LOOK {
+    if headline.has_failed || headline.share < IMPORTANT_SHARE {
         return;
     }
     let response = ui.add(action::small_button(say!("Why?")));
     response.widget_info(|| {
         WidgetInfo::labeled(Role::Button, true, say!("Diagnose why the trainer waited"))
     });
-    asks(response, Action::ShowDiagnose, commands);
+    push_on_click(response, Action::ShowDiagnose, commands);
 }
 
 /// Replaces the verdict during a lesson's question, because it may be the answer. The height is the same.
@@ -158,7 +158,7 @@ pub fn hidden_headline(ui: &mut Ui) {
 
 /// Lays out a text in at most `rows` rows.
 fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
-    let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);
+    let format = TextFormat::simple(sans(size::BODY), Palette::of(ui).text);
     let mut job = LayoutJob::single_section(text.to_owned(), format);
     job.wrap = TextWrapping {
         max_width: ui.available_width(),
@@ -229,9 +229,9 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .selected_text(at.map_or("", |at| &names[at]))
         .truncate()
         .width(160.0);
-    let response = choice::list(ui, combo, |ui| {
+    let response = dropdown::show(ui, combo, |ui| {
         for ((id, _), name) in all.iter().zip(&names) {
-            if choice::entry(ui, *id == shown, name) && *id != shown {
+            if dropdown::entry(ui, *id == shown, name) && *id != shown {
                 commands.push(Command::ShowLoader(*id));
             }
         }

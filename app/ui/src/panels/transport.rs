@@ -5,8 +5,8 @@ use egui::{
 };
 
 use crate::kit::action;
-use crate::kit::action::about_now;
-use crate::kit::signs::{Sign, draw};
+use crate::kit::action::tooltip_with_obstacle;
+use crate::kit::icons::{Icon, draw};
 use crate::panels::menus;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::landmarks::Goal;
@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 ui,
                 state,
                 A::Stop,
-                Sign::Stop,
+                Icon::Stop,
                 say!("Stop"),
                 false,
                 commands,
@@ -49,7 +49,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         _ => {
             let between = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 2.0);
-            button(ui, state, A::Run, Sign::Play, say!("Run"), false, commands);
+            button(ui, state, A::Run, Icon::Play, say!("Run"), false, commands);
             pace(ui, state, commands);
             ui.spacing_mut().item_spacing.x = between;
             state.session.playing
@@ -64,16 +64,16 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     ui.separator();
     ui.spacing_mut().item_spacing.x = 2.0;
-    let mut sign = |ui: &mut Ui, action, sign| button(ui, state, action, sign, "", false, commands);
+    let mut icon = |ui: &mut Ui, action, icon| button(ui, state, action, icon, "", false, commands);
     if width >= BATCHES {
-        sign(ui, A::PreviousBatch, Sign::BatchBack);
+        icon(ui, A::PreviousBatch, Icon::BatchBack);
     }
-    sign(ui, A::StepBack, Sign::StepBack);
-    let play = if playing { Sign::Pause } else { Sign::Play };
-    sign(ui, A::PauseResume, play);
-    sign(ui, A::StepForward, Sign::StepForward);
+    icon(ui, A::StepBack, Icon::StepBack);
+    let play = if playing { Icon::Pause } else { Icon::Play };
+    icon(ui, A::PauseResume, play);
+    icon(ui, A::StepForward, Icon::StepForward);
     if width >= BATCHES {
-        sign(ui, A::NextBatch, Sign::BatchForward);
+        icon(ui, A::NextBatch, Icon::BatchForward);
     }
     if width >= SPEED {
         if !state.session.source.is_live() {
@@ -87,7 +87,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         live_chip(ui, state, commands);
         if width >= JUMP {
             let hides = state.prefs.hides_future;
-            button(ui, state, A::HideFuture, Sign::Future, "", hides, commands);
+            button(ui, state, A::HideFuture, Icon::Future, "", hides, commands);
         }
     }
     more(ui, state, width, commands);
@@ -101,7 +101,7 @@ fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let visuals = ui.style().interact(&response);
     let (fill, ink) = (visuals.weak_bg_fill, visuals.fg_stroke.color);
     ui.painter().rect_filled(rect, 4.0, fill);
-    draw(ui.painter(), rect.center(), Sign::Down, ink);
+    draw(ui.painter(), rect.center(), Icon::Down, ink);
     Popup::menu(&response).show(|ui| {
         ui.set_min_width(260.0);
         for action in [Action::RunPaused, Action::RunSlowly, Action::Simulate] {
@@ -156,24 +156,24 @@ pub fn button(
     ui: &mut Ui,
     state: &State,
     action: Action,
-    sign: Sign,
+    icon: Icon,
     text: &str,
     on: bool,
     commands: &mut Vec<Command>,
 ) {
     let why_not = obstacle(state, action);
-    let response = sign_button(ui, why_not.is_none(), sign, text, on, action.info().name);
-    let tip = about_now(ui, state, action);
+    let response = icon_button(ui, why_not.is_none(), icon, text, on, action.info().name);
+    let tip = tooltip_with_obstacle(ui, state, action);
     if response.on_hover_text(tip).clicked() && why_not.is_none() {
         commands.push(action.into());
     }
 }
 
 /// Shows a button with an icon, without an action's tooltip.
-pub fn sign_button(
+pub fn icon_button(
     ui: &mut Ui,
     possible: bool,
-    sign: Sign,
+    icon: Icon,
     text: &str,
     on: bool,
     name: &str,
@@ -208,7 +208,7 @@ pub fn sign_button(
         Some(_) => pos2(rect.left() + 14.0, rect.center().y),
         None => rect.center(),
     };
-    draw(ui.painter(), centre, sign, colour);
+    draw(ui.painter(), centre, icon, colour);
     if let Some(galley) = galley {
         let at = pos2(rect.left() + 26.0, rect.center().y - galley.size().y / 2.0);
         ui.painter()
@@ -220,7 +220,7 @@ pub fn sign_button(
 /// Shows the jump buttons, with a menu of their target.
 fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (previous, next) = actions(state.look.goal);
-    button(ui, state, previous, Sign::JumpBack, "", false, commands);
+    button(ui, state, previous, Icon::JumpBack, "", false, commands);
     let response = ui.menu_button(state.look.goal.label(), |ui| {
         for goal in Goal::ALL {
             let (previous, next) = actions(goal);
@@ -242,7 +242,7 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let response = response.response;
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     response.on_hover_text(say!("Jump target of the previous and next buttons"));
-    button(ui, state, next, Sign::JumpForward, "", false, commands);
+    button(ui, state, next, Icon::JumpForward, "", false, commands);
 }
 
 /// Returns the actions for the previous and the next target.

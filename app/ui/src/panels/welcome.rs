@@ -10,7 +10,7 @@ use loadscope_words::say;
 use crate::kit::empty::{empty_line, remark};
 use crate::kit::strip;
 use crate::kit::titles::title;
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::theme::{Palette, heading, mono, sans, size, space};
 use loadscope_insight::format::ago;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
@@ -146,7 +146,7 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
     );
     let at = egui::pos2(left, rect.top() + 41.0);
     let room = rect.width() - 2.0 * space::GROUP;
-    let format = egui::TextFormat::simple(words(size::BODY), palette.weak);
+    let format = egui::TextFormat::simple(sans(size::BODY), palette.weak);
     let mut line = egui::text::LayoutJob::single_section(text.to_owned(), format);
     line.wrap = egui::text::TextWrapping::truncate_at_width(room);
     let line = painter.layout_job(line);
@@ -186,7 +186,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             let now = state.place.platform.clock.since_1970();
             let age = now.saturating_sub(left.until);
             let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
-            ui.label(RichText::new(what).font(words(size::SMALL)).weak());
+            ui.label(RichText::new(what).font(sans(size::SMALL)).weak());
             let discard = ui.small_button(say!("Discard"));
             if discard
                 .on_hover_text(say!("Deletes the run permanently"))
@@ -233,10 +233,10 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             if let Some(thumbnail) = state.prefs.sketches.get(path) {
                 let (length, share) = (thumbnail.length, percent(thumbnail.share));
                 let about = say!("{length} · waits {share}");
-                ui.label(RichText::new(about).font(words(size::SMALL)));
+                ui.label(RichText::new(about).font(sans(size::SMALL)));
             }
             let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
-            let folder = RichText::new(folder).font(words(size::SMALL)).weak();
+            let folder = RichText::new(folder).font(sans(size::SMALL)).weak();
             ui.add(egui::Label::new(folder).truncate());
         });
     }

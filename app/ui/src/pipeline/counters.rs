@@ -7,9 +7,9 @@ use loadscope_lessons::Pane;
 use loadscope_words::{Text, text};
 
 use super::pen::{Pen, inset, text_width};
-use crate::kit::action::asks;
+use crate::kit::action::push_on_click;
 use crate::kit::term::explain;
-use crate::theme::{mono, size, words};
+use crate::theme::{mono, sans, size};
 use loadscope_model::command::Action;
 
 /// Space between two counters, points.
@@ -78,9 +78,9 @@ impl Pen<'_> {
         }
         let (rest, place) = rect.split_left_right_at_x(rect.right() - BUTTON);
         let info = Action::ToggleVariables.info();
-        let text = RichText::new(info.name).font(words(size::SMALL));
+        let text = RichText::new(info.name).font(sans(size::SMALL));
         let button = Button::new(text).selected(self.state.prefs.variables_open);
-        asks(
+        push_on_click(
             ui.put(place, button),
             Action::ToggleVariables,
             &mut self.commands,

@@ -2,7 +2,7 @@
 
 use egui::{Rect, Vec2, pos2, vec2};
 
-use super::plan::{Plan, around};
+use super::plan::{Plan, centred_rect};
 
 /// Level of detail of a worker, which depends on its space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,9 +144,9 @@ impl WorkerGrid {
         // The scroll bar needs space.
         let fits = (room.x - 12.0 + m.column_gap()) / (m.cell(m.worker.0) + m.column_gap());
         let room = vec2(room.x - 12.0, room.y);
-        let mut crew = Self::arrange(Detail::Mini, &m, room, (fits as usize).max(1), count);
-        crew.size.x += 12.0;
-        crew
+        let mut grid = Self::arrange(Detail::Mini, &m, room, (fits as usize).max(1), count);
+        grid.size.x += 12.0;
+        grid
     }
 
     fn arrange(detail: Detail, m: &Measures, room: Vec2, columns: usize, count: usize) -> Self {
@@ -165,7 +165,7 @@ impl WorkerGrid {
             let middle = (k % rows) as f32 * row + (row * 0.5).floor();
             let slots = (0..m.slots).map(|s| {
                 let left = x + s as f32 * (m.slot.x + m.slot_gap());
-                around(
+                centred_rect(
                     pos2(left + m.slot.x * 0.5, middle),
                     m.slot.min(vec2(m.slot.x, height)),
                 )
@@ -204,8 +204,8 @@ pub struct Stack {
 }
 
 /// Width of the awaited place and the text below it, points.
-const WANTED: f32 = 56.0;
-const WANTED_GAP: f32 = 10.0;
+const AWAITED_WIDTH: f32 = 56.0;
+const AWAITED_GAP: f32 = 10.0;
 
 /// Sizes of the places after the awaited one, the gaps between them, and whether numbers fit.
 fn levels(chip: f32) -> [(Vec2, f32, bool); 5] {
@@ -238,29 +238,29 @@ impl Stack {
     /// Returns the width of `window` places, at most `room`.
     pub fn width(room: Vec2, window: usize, chip: f32) -> f32 {
         let behind = window.saturating_sub(1);
-        let wanted = WANTED.max(chip + 8.0);
+        let wanted = AWAITED_WIDTH.max(chip + 8.0);
         if behind == 0 {
             return wanted;
         }
-        let left = vec2(room.x - wanted - WANTED_GAP, room.y);
+        let left = vec2(room.x - wanted - AWAITED_GAP, room.y);
         let (level, _, columns) = fit(left, behind, chip);
         let (size, gap, _) = levels(chip)[level];
-        columns as f32 * (size.x + gap) - gap + WANTED_GAP + wanted
+        columns as f32 * (size.x + gap) - gap + AWAITED_GAP + wanted
     }
 
     /// Lays out `window` places in `room`.
     pub fn new(room: Rect, window: usize, chip: f32) -> Self {
         let behind = window.saturating_sub(1);
-        let wide = WANTED.max(chip + 8.0);
+        let wide = AWAITED_WIDTH.max(chip + 8.0);
         let middle = room.center().y;
-        let wanted = around(
+        let wanted = centred_rect(
             pos2(room.right() - wide * 0.5, middle),
             vec2(chip + 8.0, 28.0),
         );
-        let left = vec2(room.width() - wide - WANTED_GAP, room.height());
+        let left = vec2(room.width() - wide - AWAITED_GAP, room.height());
         let (level, rows, _) = fit(left, behind, chip);
         let (size, gap, numbers) = levels(chip)[level];
-        let right = room.right() - wide - WANTED_GAP;
+        let right = room.right() - wide - AWAITED_GAP;
         let top = (middle - (rows as f32 * (size.y + gap) - gap) * 0.5).round();
         let place = |k: usize| {
             let x = right - (k / rows + 1) as f32 * (size.x + gap) + gap;

@@ -5,9 +5,9 @@ use loadscope_trace::Stage;
 use loadscope_words::say;
 
 use super::pen::{Pen, inset, text_width};
-use super::plan::around;
+use super::plan::centred_rect;
 use crate::kit::term::explain;
-use crate::theme::{Palette, heading, size, words};
+use crate::theme::{Palette, heading, sans, size};
 use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::{consequence, narrate};
 use loadscope_model::state::Source;
@@ -37,7 +37,7 @@ impl Pen<'_> {
                 rect,
                 Align2::LEFT_CENTER,
                 text,
-                words(size::BODY),
+                sans(size::BODY),
                 self.palette.weak,
             );
             return;
@@ -46,7 +46,7 @@ impl Pen<'_> {
             Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
         stage_dot(ui, dot, Some(last.stage));
         let sentence = narrate(self.scene.run, &last);
-        self.say(ui, rect, "headline", &sentence);
+        self.set_accessible_text(ui, rect, "headline", &sentence);
         let ink = self.palette.strong;
         let line = inset(rect, 18.0, 0.0);
         let taken = self.text(
@@ -64,16 +64,16 @@ impl Pen<'_> {
             self.legend(ui, rect);
         }
         if let Some(cut) = self.cut_off() {
-            let font = words(size::BODY);
+            let font = sans(size::BODY);
             let taken = self.text(ui, room, Align2::LEFT_CENTER, cut, font, self.palette.stall);
-            self.say(ui, rect, "cut", cut);
+            self.set_accessible_text(ui, rect, "cut", cut);
             room = inset(room, taken + 12.0, 0.0);
         }
         // A truncated reason is useless.
-        let font = words(size::BODY);
+        let font = sans(size::BODY);
         let why = consequence(self.scene.run, &last);
         if let Some(why) = why.filter(|why| text_width(ui, why, &font) <= room.width()) {
-            self.say(ui, room, "why", &why);
+            self.set_accessible_text(ui, room, "why", &why);
             self.text(ui, room, Align2::LEFT_CENTER, &why, font, self.palette.weak);
         }
     }
@@ -103,13 +103,13 @@ impl Pen<'_> {
             (say!("In a queue"), p.wait, Term::Queued),
         ];
         for (name, colour, term) in all.into_iter().chain(pin).chain(rest) {
-            let font = words(size::SMALL);
+            let font = sans(size::SMALL);
             let room =
                 Rect::from_min_max(pos2(rect.left(), rect.top()), pos2(right, rect.bottom()));
             let taken = self.text(ui, room, Align2::RIGHT_CENTER, name, font, p.weak);
             let dot = pos2(right - taken - 9.0, rect.center().y);
             ui.painter()
-                .rect_filled(around(dot, vec2(8.0, 8.0)), 2.0, colour);
+                .rect_filled(centred_rect(dot, vec2(8.0, 8.0)), 2.0, colour);
             explain(ui, room.with_min_x(dot.x - 4.0), term);
             right = dot.x - 16.0;
         }

@@ -13,7 +13,7 @@ pub enum Station {
     /// Chooses the samples of the next batch.
     Sampler,
     /// Index queues and workers, or the main thread.
-    Crew,
+    Workers,
     /// The result queue.
     Results,
     /// The pin thread.
@@ -47,7 +47,7 @@ pub struct Layout {
     /// The stations, from left to right.
     pub stations: Vec<Placed>,
     /// Index queues and workers, relative to the top left corner of their station.
-    pub crew: WorkerGrid,
+    pub worker_grid: WorkerGrid,
     /// The reorder buffer.
     pub stack: Stack,
     /// Frame of the process that loads and trains. `None` with workers.
@@ -83,12 +83,19 @@ impl Layout {
         let top = headline.bottom() + TITLE;
         let room = (bottom - top).max(LOWEST);
         let widths = Widths::new(inner.width(), room, plan);
-        let crew = WorkerGrid::new(vec2(widths.crew, room), plan);
-        let height = crew.size.y.max(132.0).min(room);
+        let worker_grid = WorkerGrid::new(vec2(widths.workers, room), plan);
+        let height = worker_grid.size.y.max(132.0).min(room);
         let top = top + ((room - height) * 0.5).floor();
-        let stations = widths.place(inner.left(), top, height, inner.width(), crew.size.x, plan);
+        let stations = widths.place(
+            inner.left(),
+            top,
+            height,
+            inner.width(),
+            worker_grid.size.x,
+            plan,
+        );
         // Repeats the layout with the final height.
-        let crew = WorkerGrid::new(vec2(crew.size.x, height), plan);
+        let worker_grid = WorkerGrid::new(vec2(worker_grid.size.x, height), plan);
         let reorder = stations.iter().find(|s| s.station == Station::Reorder);
         let stack = reorder.map_or_else(Stack::default, |s| {
             Stack::new(s.body.shrink(PAD), plan.slots(), plan.chip_width())
@@ -98,7 +105,7 @@ impl Layout {
             counters,
             process: process(plan, &stations),
             stations,
-            crew,
+            worker_grid,
             stack,
         }
     }
@@ -106,7 +113,7 @@ impl Layout {
     /// Returns the start and end of the arrow between two neighbours. The arrow to the process ends at the frame of the process.
     pub fn arrow(&self, from: &Placed, to: &Placed) -> (f32, f32) {
         let end = match (self.process, to.station) {
-            (Some(process), Station::Crew) => process.left(),
+            (Some(process), Station::Workers) => process.left(),
             _ => to.body.left(),
         };
         (from.body.right() + 3.0, end - 3.0)
@@ -116,7 +123,7 @@ impl Layout {
 /// Returns the frame of the main process, which loads a batch and then trains on it.
 fn process(plan: &Plan, stations: &[Placed]) -> Option<Rect> {
     let of = |station| stations.iter().find(|s| s.station == station);
-    let (loads, trains) = (of(Station::Crew)?, of(Station::Trainer)?);
+    let (loads, trains) = (of(Station::Workers)?, of(Station::Trainer)?);
     let around = loads.body.union(trains.body).expand2(vec2(FRAME, 4.0));
     plan.is_one_process().then_some(around)
 }
@@ -128,13 +135,13 @@ struct Widths {
     queue: f32,
     reorder: f32,
     trainer: f32,
-    crew: f32,
+    workers: f32,
     gap: f32,
 }
 
 impl Widths {
     /// Minimum width of the workers.
-    const CREW: f32 = 76.0;
+    const MIN_WORKERS: f32 = 76.0;
 
     /// Computes the widths. In a narrow area, the sampler disappears first. Then all places after the awaited one disappear, and the
     /// stations move closer.
@@ -145,7 +152,7 @@ impl Widths {
             (false, plan.slots().min(1)),
         ];
         let widths = all.map(|(sampler, window)| Self::with(width, height, plan, sampler, window));
-        let enough = widths.iter().find(|w| w.crew >= Self::CREW);
+        let enough = widths.iter().find(|w| w.workers >= Self::MIN_WORKERS);
         *enough.unwrap_or(&widths[2])
     }
 
@@ -162,7 +169,7 @@ impl Widths {
             queue: (between(20.0, 88.0) + chip + 2.0).max(if width < 900.0 { 50.0 } else { 84.0 }),
             reorder: 0.0,
             trainer: between(142.0, 440.0),
-            crew: 0.0,
+            workers: 0.0,
             gap: between(12.0, 56.0),
         };
         if window < plan.slots() {
@@ -175,7 +182,7 @@ impl Widths {
             let inner = vec2((rest * 0.36).max(114.0) - 2.0 * PAD, height - 2.0 * PAD);
             widths.reorder = Stack::width(inner, window, chip) + 2.0 * PAD;
         }
-        widths.crew = (rest - widths.reorder).max(64.0);
+        widths.workers = (rest - widths.reorder).max(64.0);
         widths
     }
 
@@ -206,12 +213,12 @@ impl Widths {
         top: f32,
         height: f32,
         width: f32,
-        crew: f32,
+        workers: f32,
         plan: &Plan,
     ) -> Vec<Placed> {
         let mut all = Vec::with_capacity(7);
         all.extend((self.sampler > 0.0).then_some((Station::Sampler, self.sampler)));
-        all.push((Station::Crew, crew));
+        all.push((Station::Workers, workers));
         all.extend(plan.results.then_some((Station::Results, self.queue)));
         all.extend(plan.pin.then_some((Station::Pin, self.queue)));
         all.extend(plan.pinned.then_some((Station::Pinned, self.queue)));
@@ -223,7 +230,7 @@ impl Widths {
         let gap = (rest / (all.len() - 1) as f32).max(4.0).floor();
         let mut x = left;
         let placed = all.into_iter().map(|(station, w)| {
-            if station == Station::Crew {
+            if station == Station::Workers {
                 x += frame;
             }
             let body = Rect::from_min_size(pos2(x.round(), top.round()), vec2(w.round(), height));

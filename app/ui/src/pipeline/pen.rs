@@ -10,10 +10,10 @@ use egui::{
 use loadscope_trace::{Activity, HeldBatch, Lane, Nanos};
 use loadscope_words::say;
 
-use super::glide::{Drawn, Glides, displace, next_shape};
+use super::animation::{ChipAnimations, Drawn, displace, next_shape};
 use super::previews::Previews;
 use super::scene::Scene;
-use super::tip;
+use super::tooltip;
 use crate::kit::menu;
 use crate::theme::{Palette, mono, size};
 use loadscope_model::command::Command;
@@ -47,7 +47,7 @@ pub struct Pen<'a> {
 
 /// Meaning of a drawn batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Presence {
     /// The batch is here.
     Here,
     /// The batch belongs here but has not arrived.
@@ -94,7 +94,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Returns `colour`, dimmed if something else is selected.
-    pub fn ink(&self, colour: Color32, in_focus: bool) -> Color32 {
+    pub fn dim_unfocused(&self, colour: Color32, in_focus: bool) -> Color32 {
         if self.dims && !in_focus {
             self.palette.dimmed(colour)
         } else {
@@ -132,10 +132,10 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws a batch.
-    pub fn chip(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) {
+    pub fn chip(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Presence) {
         let first = next_shape(ui);
         let focus = self.is_selected(batch);
-        let fill = self.ink(self.palette.stage(batch.stage), focus);
+        let fill = self.dim_unfocused(self.palette.stage(batch.stage), focus);
         ui.painter()
             .rect_filled(rect, CORNER.min(rect.height() * 0.25), fill);
         let ink = self.palette.text_on(fill);
@@ -145,9 +145,9 @@ impl<'a> Pen<'a> {
             ink
         };
         self.number(ui, rect, batch.id.idx, ink);
-        let response = self.touch(ui, rect, batch, place);
+        let response = self.interact_batch(ui, rect, batch, place);
         self.outlines(ui, rect, batch, &response);
-        if place == Place::Here {
+        if place == Presence::Here {
             self.drawn.push(Drawn {
                 row: batch.row,
                 place: rect,
@@ -172,43 +172,49 @@ impl<'a> Pen<'a> {
     }
 
     /// Makes `rect` represent `batch`, with hover, click, tooltip and accessible name.
-    pub fn touch(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) -> Response {
+    pub fn interact_batch(
+        &mut self,
+        ui: &Ui,
+        rect: Rect,
+        batch: &HeldBatch,
+        place: Presence,
+    ) -> Response {
         let id = Id::unique(("pipeline", place, batch.row));
         let response = ui.interact(rect, id, Sense::click());
         let name = match place {
-            Place::Here => format!("{}, {}", batch.id, batch.stage.label().to_lowercase()),
-            Place::Missing => say!("place of {}", batch.id),
-            Place::Awaited => say!("{}, awaited by the trainer", batch.id),
+            Presence::Here => format!("{}, {}", batch.id, batch.stage.label().to_lowercase()),
+            Presence::Missing => say!("place of {}", batch.id),
+            Presence::Awaited => say!("{}, awaited by the trainer", batch.id),
         };
         let selected = self.is_selected(batch);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
-        self.answer(&response, Item::Batch(batch.row));
+        self.handle_response(&response, Item::Batch(batch.row));
         let (scene, median) = (self.scene, self.median);
-        response.on_hover_ui(|ui| tip::batch(ui, scene, batch, median))
+        response.on_hover_ui(|ui| tooltip::batch(ui, scene, batch, median))
     }
 
     /// Makes `rect` represent a lane.
-    pub fn touch_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
+    pub fn interact_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
         let id = Id::unique(("pipeline lane", lane));
         let response = ui.interact(rect, id, Sense::click());
         let selected = self.state.session.selection == Some(Item::Lane(lane));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, lane));
-        self.answer(&response, Item::Lane(lane));
+        self.handle_response(&response, Item::Lane(lane));
         if response.has_focus() {
             self.outline(ui, rect, 1.0, self.palette.text);
         }
         let scene = self.scene;
-        response.on_hover_ui(|ui| tip::lane(ui, scene, lane))
+        response.on_hover_ui(|ui| tooltip::lane(ui, scene, lane))
     }
 
     /// Exposes `text`, which is painted in `rect`, to screen readers.
-    pub fn say(&self, ui: &Ui, rect: Rect, what: &str, text: &str) {
+    pub fn set_accessible_text(&self, ui: &Ui, rect: Rect, what: &str, text: &str) {
         let response = ui.interact(rect, Id::unique(("pipeline text", what)), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     }
 
     /// Pushes the commands for hovering and clicking.
-    pub fn answer(&mut self, response: &Response, item: Item) {
+    pub fn handle_response(&mut self, response: &Response, item: Item) {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }
@@ -225,7 +231,7 @@ impl<'a> Pen<'a> {
     fn outlines(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, response: &Response) {
         let missing = self.scene.missing().is_some_and(|b| b.row == batch.row);
         if missing {
-            let colour = self.ink(self.palette.stall, self.is_selected(batch));
+            let colour = self.dim_unfocused(self.palette.stall, self.is_selected(batch));
             self.outline(ui, rect.expand(2.0), 2.0, colour);
         }
         let hovered = self.state.session.hovered == Some(Item::Batch(batch.row));
@@ -256,7 +262,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws an empty place.
-    pub fn place(&self, ui: &Ui, rect: Rect) {
+    pub fn slot_outline(&self, ui: &Ui, rect: Rect) {
         let corner = CORNER.min(rect.height() * 0.25);
         let stroke = Stroke::new(1.0, self.palette.line);
         ui.painter()
@@ -264,10 +270,10 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws the background of a station.
-    pub fn ground(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
+    pub fn station_background(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
         let lit = lane.is_some() && lane == self.hovered_lane();
         ui.painter().rect_filled(rect, CORNER, self.palette.panel);
-        self.place(ui, rect);
+        self.slot_outline(ui, rect);
         if lit {
             self.outline(ui, rect, 1.0, self.palette.weak);
         }
@@ -300,16 +306,16 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws moving chips at their current positions, and highlights the arrows that they pass.
-    pub fn glide(&self, ui: &Ui, glides: &Glides, now: f64) {
+    pub fn animate(&self, ui: &Ui, animations: &ChipAnimations, now: f64) {
         for drawn in &self.drawn {
-            let Some(displaced) = glides.at(drawn.row, drawn.place, now) else {
+            let Some(displaced) = animations.at(drawn.row, drawn.place, now) else {
                 continue;
             };
             let (from, to) = (displaced.from.center().x, drawn.place.center().x);
             for (left, right, y) in self.arrows.borrow().iter() {
                 let is_near = (y - drawn.place.center().y).abs() < ui.clip_rect().height();
                 if from < *left && *right < to && is_near {
-                    self.light(ui, *left, *right, *y, displaced.left);
+                    self.highlight_arrow(ui, *left, *right, *y, displaced.left);
                 }
             }
             displace(ui, drawn, displaced.by);
@@ -317,7 +323,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Highlights an arrow after a chip has passed. `left` is the remaining fraction of the highlight.
-    fn light(&self, ui: &Ui, from: f32, to: f32, y: f32, left: f32) {
+    fn highlight_arrow(&self, ui: &Ui, from: f32, to: f32, y: f32, left: f32) {
         let colour = self.palette.strong.gamma_multiply(left.sqrt());
         let stroke = Stroke::new(2.0, colour);
         let (head, tip) = (4.0_f32.min((to - from) * 0.4), pos2(to, y));

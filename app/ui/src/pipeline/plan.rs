@@ -41,7 +41,7 @@ impl Plan {
 }
 
 /// Returns a rectangle of `size` around `centre`, aligned to whole points.
-pub fn around(centre: Pos2, size: Vec2) -> Rect {
+pub fn centred_rect(centre: Pos2, size: Vec2) -> Rect {
     let min = centre - size * 0.5;
     Rect::from_min_size(pos2(min.x.round(), min.y.round()), size)
 }

@@ -8,7 +8,7 @@ use loadscope_trace::{FieldData, Pictures, Run};
 /// Maximum side of a stored preview, pixels. This is enough for a worker's box.
 const SIDE: usize = 128;
 /// Number of cached previews above which those not drawn in the last frame are dropped.
-const MOST: usize = 192;
+const MAX_CACHED: usize = 192;
 
 /// Cache of recently drawn previews.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Previews {
             self.run = run;
         }
         self.frame += 1;
-        if self.made.len() > MOST {
+        if self.made.len() > MAX_CACHED {
             let before = self.frame.saturating_sub(1);
             self.made.retain(|_, (.., drawn)| *drawn >= before);
         }

@@ -152,7 +152,7 @@ impl<'a> Scene<'a> {
     /// earlier.
     pub fn yielded(&self, most: usize) -> Vec<(u32, bool)> {
         /// Maximum number of transitions searched, enough for a few thousand batches. This runs in every frame.
-        const LOOKED_AT: usize = 16_384;
+        const MAX_SCANNED: usize = 16_384;
         let before = self
             .run
             .transitions()
@@ -160,7 +160,7 @@ impl<'a> Scene<'a> {
         let batches = self.run.batches();
         // A batch before the first shown one may have a higher index, but only within the window.
         let wanted = most + self.plan.window;
-        let of_epoch = before.iter().rev().take(LOOKED_AT).filter_map(|t| {
+        let of_epoch = before.iter().rev().take(MAX_SCANNED).filter_map(|t| {
             let id = batches.get(t.batch as usize)?.id;
             let is_it = t.stage == Stage::Training && Some(id.epoch) == self.pipeline.epoch;
             is_it.then_some(id.idx)

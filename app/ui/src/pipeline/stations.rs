@@ -6,12 +6,12 @@ use loadscope_words::say;
 
 use super::grid::{Stack, queue_places};
 use super::layout::{PAD, Placed, Station};
-use super::pen::{CORNER, Pen, Place, row};
-use super::plan::around;
+use super::pen::{CORNER, Pen, Presence, row};
+use super::plan::centred_rect;
 use super::scene::Slot;
-use super::tip;
+use super::tooltip;
 use crate::kit::term::explain;
-use crate::theme::{mono, size, words};
+use crate::theme::{mono, sans, size};
 use loadscope_insight::glossary::Term;
 use loadscope_model::view::Item;
 
@@ -20,7 +20,7 @@ impl Pen<'_> {
     pub fn title(&self, ui: &Ui, placed: &Placed) {
         let (term, names): (Term, &[&str]) = match placed.station {
             Station::Sampler => (Term::Sampler, &[say!("Sampler")]),
-            Station::Crew => return,
+            Station::Workers => return,
             Station::Results => (Term::ResultQueue, &[say!("Result queue"), say!("Results")]),
             Station::Pin => (Term::PinThread, &[say!("Pin thread"), say!("Pin")]),
             Station::Pinned => (
@@ -42,7 +42,7 @@ impl Pen<'_> {
 
     /// Draws the first of `names` that fits, with the tooltip of `term`.
     pub fn caption(&self, ui: &Ui, rect: Rect, names: &[&str], term: Term) {
-        let font = words(size::SMALL);
+        let font = sans(size::SMALL);
         let name = self.fitting(ui, names, &font, rect.width());
         let line = rect.translate(vec2(0.0, -2.0));
         let taken = self.text(ui, line, Align2::LEFT_CENTER, name, font, self.palette.weak);
@@ -55,24 +55,24 @@ impl Pen<'_> {
 
     /// Draws the sampler: the next batch and its sample indices.
     pub fn sampler(&mut self, ui: &Ui, body: Rect) {
-        self.ground(ui, body, None);
+        self.station_background(ui, body, None);
         let scene = self.scene;
         let response = ui.interact(body, Id::unique("pipeline sampler"), Sense::click());
         let is_selected = self.state.session.selection == Some(Item::Sampler);
-        let name = tip::next_batch(scene);
+        let name = tooltip::next_batch(scene);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
-        self.answer(&response, Item::Sampler);
+        self.handle_response(&response, Item::Sampler);
         if is_selected {
             self.outline(ui, body, 2.0, self.palette.strong);
         } else if response.has_focus() || self.state.session.hovered == Some(Item::Sampler) {
             self.outline(ui, body, 1.0, self.palette.weak);
         }
-        response.on_hover_ui(|ui| tip::sampler(ui, scene));
+        response.on_hover_ui(|ui| tooltip::sampler(ui, scene));
         let inner = body.shrink(PAD);
         let weak = self.palette.weak;
-        let small = words(size::SMALL);
+        let small = sans(size::SMALL);
         if self.scene.is_exhausted() {
-            let line = around(body.center(), vec2(inner.width(), 16.0));
+            let line = centred_rect(body.center(), vec2(inner.width(), 16.0));
             let word = self.fitting(
                 ui,
                 &[say!("Exhausted"), say!("Done")],
@@ -87,7 +87,7 @@ impl Pen<'_> {
         let name = self.fitting(ui, &names, &small, line.width());
         self.text(ui, line, Align2::CENTER_CENTER, name, small, weak);
         let size_of_chip = vec2(self.scene.plan.chip_width() + 4.0, 22.0);
-        let chip = around(pos2(body.center().x, inner.top() + 31.0), size_of_chip);
+        let chip = centred_rect(pos2(body.center().x, inner.top() + 31.0), size_of_chip);
         let stroke = Stroke::new(1.0, weak);
         ui.painter()
             .rect_stroke(chip, CORNER, stroke, StrokeKind::Inside);
@@ -120,13 +120,13 @@ impl Pen<'_> {
 
     /// Draws the batches of a queue or the pin thread, the head first.
     pub fn queue(&mut self, ui: &Ui, body: Rect, lane: Lane) {
-        self.ground(ui, body, Some(lane));
-        self.touch_lane(ui, body, lane);
+        self.station_background(ui, body, Some(lane));
+        self.interact_lane(ui, body, lane);
         let mut batches: Vec<HeldBatch> = self.scene.in_lane(lane).copied().collect();
         batches.sort_by_key(|b| b.since);
         let inner = body.shrink(PAD);
         if batches.is_empty() {
-            let line = around(body.center(), vec2(inner.width(), 16.0));
+            let line = centred_rect(body.center(), vec2(inner.width(), 16.0));
             let word = if lane.is_queue() {
                 say!("empty")
             } else {
@@ -137,7 +137,7 @@ impl Pen<'_> {
                 line,
                 Align2::CENTER_CENTER,
                 word,
-                words(size::SMALL),
+                sans(size::SMALL),
                 self.palette.weak,
             );
             return;
@@ -147,7 +147,7 @@ impl Pen<'_> {
             if hidden > 0 && Some(rect) == places.last() {
                 break;
             }
-            self.chip(ui, *rect, batch, Place::Here);
+            self.chip(ui, *rect, batch, Presence::Here);
         }
         if let (Some(rect), true) = (places.last(), hidden > 0) {
             self.more(ui, *rect, hidden);
@@ -159,7 +159,7 @@ impl Pen<'_> {
                 .find(|b| missing.is_some_and(|m| m.row == b.row))
             {
                 self.outline(ui, *rect, 2.0, self.palette.stall);
-                self.touch(ui, *rect, batch, Place::Here);
+                self.interact_batch(ui, *rect, batch, Presence::Here);
             }
         }
         if lane == Lane::Pin {
@@ -191,8 +191,8 @@ impl Pen<'_> {
 
     /// Draws the reorder buffer: the awaited place next to the trainer, the others after it.
     pub fn reorder(&mut self, ui: &Ui, body: Rect, stack: &Stack) {
-        self.ground(ui, body, Some(Lane::Reorder));
-        self.touch_lane(ui, body, Lane::Reorder);
+        self.station_background(ui, body, Some(Lane::Reorder));
+        self.interact_lane(ui, body, Lane::Reorder);
         let slots = self.scene.slots.clone();
         let (Some(wanted), Some(first)) = (stack.wanted, slots.first()) else {
             return;
@@ -230,11 +230,11 @@ impl Pen<'_> {
             );
         }
         if let Some(batch) = slot.arrived() {
-            self.chip(ui, rect, &batch, Place::Here);
+            self.chip(ui, rect, &batch, Presence::Here);
             return;
         }
         if !self.scene.exists(slot.idx) {
-            self.place(ui, rect);
+            self.slot_outline(ui, rect);
             return;
         }
         let colour = if waiting {
@@ -262,7 +262,7 @@ impl Pen<'_> {
         );
         let below = wide.translate(vec2(0.0, rect.height() * 0.5 + 11.0));
         if waiting {
-            let word = words(size::SMALL);
+            let word = sans(size::SMALL);
             self.text(
                 ui,
                 below,
@@ -273,7 +273,7 @@ impl Pen<'_> {
             );
         }
         if let Some(batch) = slot.batch {
-            let response = self.touch(ui, rect, &batch, Place::Missing);
+            let response = self.interact_batch(ui, rect, &batch, Presence::Missing);
             self.echo(ui, rect, &batch, response.hovered());
         }
     }
@@ -281,21 +281,21 @@ impl Pen<'_> {
     /// Draws a place after the awaited one: a held batch, or the index of one that has not arrived.
     fn slot(&mut self, ui: &Ui, rect: Rect, slot: &Slot, numbers: bool) {
         if let Some(batch) = slot.arrived() {
-            self.chip(ui, rect, &batch, Place::Here);
+            self.chip(ui, rect, &batch, Presence::Here);
             return;
         }
-        self.place(ui, rect);
+        self.slot_outline(ui, rect);
         let Some(batch) = slot.batch else {
             return;
         };
         let focus = self.is_selected(&batch);
-        let colour = self.ink(self.palette.weak, focus);
+        let colour = self.dim_unfocused(self.palette.weak, focus);
         if numbers {
             self.number(ui, rect, slot.idx, colour);
         } else {
             ui.painter().circle_filled(rect.center(), 1.0, colour);
         }
-        let response = self.touch(ui, rect, &batch, Place::Missing);
+        let response = self.interact_batch(ui, rect, &batch, Presence::Missing);
         self.echo(ui, rect, &batch, response.hovered());
     }
 

@@ -6,12 +6,12 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, Track};
 use loadscope_words::say;
 
 use super::pen::{Pen, row};
-use crate::theme::{size, words};
+use crate::theme::{sans, size};
 
 /// Maximum number of steps drawn.
 pub const STEPS: usize = 20;
 /// Maximum number of spans searched for these steps.
-const LOOKED_AT: usize = 8 * STEPS;
+const MAX_SCANNED: usize = 8 * STEPS;
 
 /// Step of the trainer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
     let after = all.partition_point(|span| span.start < now);
     let mut steps: Vec<Step> = Vec::new();
     let mut is_waited_for = true;
-    for span in all.range(..after).iter().rev().take(LOOKED_AT) {
+    for span in all.range(..after).iter().rev().take(MAX_SCANNED) {
         let long = span.end.min(now) - span.start;
         match span.activity {
             Activity::Waiting => {
@@ -72,7 +72,7 @@ impl Pen<'_> {
         else {
             return;
         };
-        let (small, weak) = (words(size::SMALL), self.palette.weak);
+        let (small, weak) = (sans(size::SMALL), self.palette.weak);
         let names = [say!("Last {STEPS} steps"), say!("Steps").to_owned()];
         let name = self.fitting(
             ui,
@@ -103,7 +103,8 @@ impl Pen<'_> {
                 let high = chart.height() * time.0 as f32 / most.0 as f32;
                 let bar =
                     Rect::from_min_max(pos2(left, bottom - high), pos2(left + wide - 1.0, bottom));
-                ui.painter().rect_filled(bar, 0.0, self.ink(colour, false));
+                ui.painter()
+                    .rect_filled(bar, 0.0, self.dim_unfocused(colour, false));
                 bottom -= high;
             }
         }

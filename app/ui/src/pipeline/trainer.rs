@@ -5,11 +5,11 @@ use loadscope_trace::{Activity, HeldBatch, Lane, Nanos, Shares, Stage, Track};
 use loadscope_words::say;
 
 use super::layout::PAD;
-use super::pen::{CORNER, Pen, Place, inset, row, text_width};
+use super::pen::{CORNER, Pen, Presence, inset, row, text_width};
 use super::previews::{self, squares};
 use super::scene::Trainer;
 use crate::kit::term::explain;
-use crate::theme::{heading, mono, size, words};
+use crate::theme::{heading, mono, sans, size};
 use loadscope_insight::format;
 use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::whereabouts;
@@ -17,13 +17,13 @@ use loadscope_insight::narrate::whereabouts;
 const BANNER: f32 = 28.0;
 
 /// Maximum number of images shown for a batch.
-const MOST: usize = 64;
+const MAX_IMAGES: usize = 64;
 
 impl Pen<'_> {
     /// Draws the trainer.
     pub fn trainer(&mut self, ui: &Ui, body: Rect) {
-        self.ground(ui, body, Some(Lane::Trainer));
-        self.touch_lane(ui, body, Lane::Trainer);
+        self.station_background(ui, body, Some(Lane::Trainer));
+        self.interact_lane(ui, body, Lane::Trainer);
         match self.scene.trainer {
             Trainer::Idle(why) => {
                 let line = inset(row(body, 0.0, BANNER), PAD, PAD);
@@ -32,16 +32,16 @@ impl Pen<'_> {
                     line,
                     Align2::LEFT_CENTER,
                     why,
-                    words(size::BODY),
+                    sans(size::BODY),
                     self.palette.weak,
                 );
             }
             Trainer::Training(batch) => {
-                let colour = self.ink(self.palette.step, self.is_selected(&batch));
+                let colour = self.dim_unfocused(self.palette.step, self.is_selected(&batch));
                 self.banner(ui, body, say!("Training"), batch.since, colour);
                 let spoken = say!("The trainer works on {}", batch.id);
-                self.say(ui, row(body, 0.0, BANNER), say!("trainer"), &spoken);
-                self.subject(ui, body, say!(subject: "on"), &batch, Place::Here);
+                self.set_accessible_text(ui, row(body, 0.0, BANNER), say!("trainer"), &spoken);
+                self.subject(ui, body, say!(subject: "on"), &batch, Presence::Here);
                 let next = self.next_up();
                 self.lines(ui, body, &next, None);
             }
@@ -76,7 +76,7 @@ impl Pen<'_> {
         let room = pictures.with_max_y(pictures.bottom() - PAD);
         let places = squares(
             room,
-            previews::count(run, batch.row).min(MOST),
+            previews::count(run, batch.row).min(MAX_IMAGES),
             (22.0, 64.0),
         );
         for (position, place) in places.into_iter().enumerate() {
@@ -102,7 +102,7 @@ impl Pen<'_> {
         let font = mono(size::SMALL);
         let yielded = self.scene.yielded(columns * rows);
         let title = row(room, -15.0, 14.0);
-        let (small, weak) = (words(size::SMALL), self.palette.weak);
+        let (small, weak) = (sans(size::SMALL), self.palette.weak);
         let name = self.fitting(
             ui,
             &[
@@ -120,7 +120,7 @@ impl Pen<'_> {
             let place = Rect::from_min_size(min, vec2(wide - 2.0, ROW - 2.0));
             let ink = match is_late {
                 true => {
-                    let fill = self.ink(self.palette.held, false);
+                    let fill = self.dim_unfocused(self.palette.held, false);
                     ui.painter().rect_filled(place, 3.0, fill);
                     self.palette.text_on(fill)
                 }
@@ -150,7 +150,7 @@ impl Pen<'_> {
         let banner = row(body, 0.0, BANNER);
         match on {
             Some(_) if !self.scene.in_order() => {
-                self.say(
+                self.set_accessible_text(
                     ui,
                     banner,
                     say!("trainer"),
@@ -163,7 +163,7 @@ impl Pen<'_> {
                     line,
                     Align2::LEFT_CENTER,
                     say!("for any batch"),
-                    words(size::BODY),
+                    sans(size::BODY),
                     ink,
                 );
                 let why = [
@@ -171,7 +171,7 @@ impl Pen<'_> {
                     say!("The first to arrive is yielded"),
                     say!("First to arrive"),
                 ];
-                let font = words(size::SMALL);
+                let font = sans(size::SMALL);
                 let room = body.width() - 2.0 * PAD - 2.0;
                 let why = self.fitting(ui, &why, &font, room);
                 self.lines(ui, body, why, None);
@@ -179,13 +179,13 @@ impl Pen<'_> {
             Some(batch) => {
                 let place = whereabouts(&batch);
                 let spoken = say!("The trainer waits for {} · {place}", batch.id);
-                self.say(ui, banner, say!("trainer"), &spoken);
-                self.subject(ui, body, say!(subject: "for"), &batch, Place::Awaited);
+                self.set_accessible_text(ui, banner, say!("trainer"), &spoken);
+                self.subject(ui, body, say!(subject: "for"), &batch, Presence::Awaited);
                 self.lines(ui, body, &place, Some(batch.since));
                 self.held_behind(ui, body);
             }
             None => {
-                self.say(ui, banner, say!("trainer"), say!("The trainer waits"));
+                self.set_accessible_text(ui, banner, say!("trainer"), say!("The trainer waits"));
                 self.lines(ui, body, say!("Nothing dispatched yet"), None);
             }
         }
@@ -229,7 +229,7 @@ impl Pen<'_> {
     }
 
     /// Shows `on batch [12]` or `for batch [12]`.
-    fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Place) {
+    fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Presence) {
         let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
         let word = say!("{word} batch");
         let taken = self.text(
@@ -237,7 +237,7 @@ impl Pen<'_> {
             line,
             Align2::LEFT_CENTER,
             &word,
-            words(size::BODY),
+            sans(size::BODY),
             self.palette.text,
         );
         let chip = Rect::from_min_size(
@@ -255,7 +255,7 @@ impl Pen<'_> {
             .unwrap_or_default();
         let numbers = mono(size::SMALL);
         let taken = text_width(ui, &lasting, &numbers);
-        let one_line = text_width(ui, text, &words(size::SMALL)) + taken + 8.0 <= line.width();
+        let one_line = text_width(ui, text, &sans(size::SMALL)) + taken + 8.0 <= line.width();
         let weak = self.palette.weak;
         if one_line {
             self.text(ui, line, Align2::RIGHT_CENTER, &lasting, numbers, weak);
@@ -268,7 +268,7 @@ impl Pen<'_> {
             line,
             Align2::LEFT_CENTER,
             text,
-            words(size::SMALL),
+            sans(size::SMALL),
             self.palette.text,
         );
     }
@@ -287,7 +287,7 @@ impl Pen<'_> {
         let line = inset(row(body, BANNER + 76.0, 16.0), PAD + 2.0, PAD);
         let dot = Rect::from_center_size(pos2(line.left() + 4.0, line.center().y), vec2(8.0, 8.0));
         ui.painter()
-            .rect_filled(dot, 2.0, self.ink(self.palette.held, false));
+            .rect_filled(dot, 2.0, self.dim_unfocused(self.palette.held, false));
         let text = say!(
             "{} held after it",
             format::plural(held, say!(n: "batch"), say!(n: "batches"))
@@ -298,7 +298,7 @@ impl Pen<'_> {
             line,
             Align2::LEFT_CENTER,
             &text,
-            words(size::SMALL),
+            sans(size::SMALL),
             self.palette.text,
         );
     }
@@ -321,7 +321,7 @@ impl Pen<'_> {
         }
         let line = inset(row(body, body.height() - 26.0, 14.0), PAD + 2.0, PAD + 2.0);
         let share = format::percent(waited / total);
-        let (small, weak) = (words(size::SMALL), self.palette.weak);
+        let (small, weak) = (sans(size::SMALL), self.palette.weak);
         let label = self.fitting(
             ui,
             &[say!("Waited so far"), say!("Waited")],
@@ -338,9 +338,9 @@ impl Pen<'_> {
             self.palette.text,
         );
         let bar = inset(row(body, body.height() - 10.0, 3.0), PAD + 2.0, PAD + 2.0);
-        self.bar(ui, bar, 1.0, self.ink(self.palette.step, false));
+        self.bar(ui, bar, 1.0, self.dim_unfocused(self.palette.step, false));
         let red = Rect::from_min_size(bar.min, vec2(bar.width() * (waited / total) as f32, 3.0));
         ui.painter()
-            .rect_filled(red, 1.0, self.ink(self.palette.stall, false));
+            .rect_filled(red, 1.0, self.dim_unfocused(self.palette.stall, false));
     }
 }

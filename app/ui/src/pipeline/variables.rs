@@ -6,7 +6,7 @@ use loadscope_trace::Lane;
 use loadscope_words::say;
 
 use super::pen::{inset, row};
-use crate::kit::action::{asks, small_button};
+use crate::kit::action::{push_on_click, small_button};
 use crate::theme::{Palette, heading, mono, size};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -69,7 +69,7 @@ fn head(ui: &mut Ui, rect: Rect, commands: &mut Vec<Command>) {
         let name = say!("{text}: {}", info.name);
         let response = ui.put(place, small_button(text));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-        asks(response, action, commands);
+        push_on_click(response, action, commands);
     }
 }
 

@@ -4,12 +4,12 @@ use egui::{Align2, Rect, Ui, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane, Stage};
 use loadscope_words::say;
 
-use super::costs::{Part, Reading, parts, reading, weight};
-use super::crew::{IDLE, ROOMY};
 use super::layout::PAD;
-use super::pen::{Pen, Place, inset, row, text_width};
+use super::pen::{Pen, Presence, inset, row, text_width};
 use super::previews;
-use crate::theme::{mono, size, words};
+use super::sample_costs::{Part, SampleProgress, parts, sample_in_progress, weight};
+use super::workers::{IDLE, ROOMY};
+use crate::theme::{mono, sans, size};
 
 /// Margin around a preview, points.
 const INSET: f32 = 6.0;
@@ -30,17 +30,17 @@ impl Pen<'_> {
             let left = rect.left() + wide * k as f32;
             let place = Rect::from_x_y_ranges(left..=left + wide - gap, rect.y_range());
             let cost = match part {
-                Part::Ahead => {
+                Part::Pending => {
                     ui.painter().rect_filled(place, 0.0, self.palette.line);
                     continue;
                 }
-                Part::Now(cost) | Part::Done(cost) => *cost,
+                Part::Reading(cost) | Part::Done(cost) => *cost,
             };
             let colour = self.palette.fetch;
             let colour = colour.lerp_to_gamma(self.palette.strong, weight(cost, self.median));
-            let colour = self.ink(colour, focus);
+            let colour = self.dim_unfocused(colour, focus);
             ui.painter().rect_filled(place, 0.0, colour);
-            if matches!(part, Part::Now(_)) && rect.height() >= 6.0 {
+            if matches!(part, Part::Reading(_)) && rect.height() >= 6.0 {
                 let ground = self.palette.panel;
                 ui.painter()
                     .rect_filled(place.shrink(wide.min(rect.height()) * 0.28), 0.0, ground);
@@ -68,7 +68,7 @@ impl Pen<'_> {
             right - side..=right,
             rect.top() + INSET..=rect.bottom() - INSET,
         );
-        let reading = reading(self.scene.run, batch, self.scene.now);
+        let reading = sample_in_progress(self.scene.run, batch, self.scene.now);
         if let Some(reading) = reading {
             let at = (batch.row, reading.position);
             previews.borrow_mut().draw(ui, self.scene.run, at, place);
@@ -86,7 +86,7 @@ impl Pen<'_> {
         batch: Option<&HeldBatch>,
     ) -> Rect {
         let rect = self.preview(ui, rect, batch);
-        let small = words(size::SMALL);
+        let small = sans(size::SMALL);
         let weak = self.palette.weak;
         let strip = if rect.height() >= ROOMY { 62.0 } else { 50.0 };
         let top = ((rect.height() - strip) * 0.5).max(2.0).floor();
@@ -102,12 +102,12 @@ impl Pen<'_> {
         self.text(ui, head, Align2::LEFT_CENTER, &name, font, weak);
         let main = inset(row(rect, top + 19.0, 20.0), PAD, PAD);
         let Some(batch) = batch else {
-            let font = words(size::BODY);
-            let (text, colour) = self.rest(ui, lane, &font, main.width());
+            let font = sans(size::BODY);
+            let (text, colour) = self.idle_reason(ui, lane, &font, main.width());
             self.text(ui, main, Align2::LEFT_CENTER, &text, font, colour);
             return rect;
         };
-        let (what, stands_out, elapsed) = self.doing(lane, batch);
+        let (what, stands_out, elapsed) = self.activity(lane, batch);
         self.text(
             ui,
             head,
@@ -118,16 +118,16 @@ impl Pen<'_> {
         );
         let chip_size = vec2(self.scene.plan.chip_width() + 4.0, 20.0);
         let chip = Rect::from_min_size(main.min, chip_size);
-        self.chip(ui, chip, batch, Place::Here);
+        self.chip(ui, chip, batch, Presence::Here);
         let rest = inset(main, chip_size.x + 8.0, 0.0);
-        let colour = self.ink(self.palette.text, self.is_selected(batch));
+        let colour = self.dim_unfocused(self.palette.text, self.is_selected(batch));
         let colour = stands_out.unwrap_or(colour);
         let taken = self.text(
             ui,
             rest,
             Align2::LEFT_CENTER,
             what,
-            words(size::BODY),
+            sans(size::BODY),
             colour,
         );
         let rest = inset(rest, taken + 8.0, 0.0);
@@ -154,9 +154,12 @@ impl Pen<'_> {
                 let width = of.ilog10() as usize + 1;
                 let at = (done + 1).min(of);
                 let middle = say!("sample {at:>width$} of {of}");
-                let reading = reading(self.scene.run, batch, self.scene.now);
-                let is_slow = |r: &Reading| self.median.is_some_and(|m| r.so_far.0 >= SLOW * m.0);
-                let slow = reading.filter(is_slow).and_then(|r| r.beside(self.median));
+                let reading = sample_in_progress(self.scene.run, batch, self.scene.now);
+                let is_slow =
+                    |r: &SampleProgress| self.median.is_some_and(|m| r.so_far.0 >= SLOW * m.0);
+                let slow = reading
+                    .filter(is_slow)
+                    .and_then(|r| r.compared_to_median(self.median));
                 let long = match (slow, self.scene.current_index(batch)) {
                     (Some(slow), _) => slow,
                     (None, Some(index)) => say!("{middle} · index {index}"),
@@ -176,10 +179,10 @@ impl Pen<'_> {
     pub(super) fn line(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (id, rest) = rect.split_left_right_at_x(rect.left() + 24.0);
         self.worker_number(ui, id, lane);
-        let small = words(size::SMALL);
+        let small = sans(size::SMALL);
         let Some(batch) = batch else {
             let room = inset(rest, 4.0, 4.0);
-            let (text, colour) = self.rest(ui, lane, &small, room.width());
+            let (text, colour) = self.idle_reason(ui, lane, &small, room.width());
             self.text(ui, room, Align2::LEFT_CENTER, &text, small, colour);
             return;
         };
@@ -190,12 +193,12 @@ impl Pen<'_> {
         let middle = pos2(rest.left() + chip_size.x * 0.5, rect.center().y - 0.5);
         self.chip(
             ui,
-            super::plan::around(middle, chip_size),
+            super::plan::centred_rect(middle, chip_size),
             batch,
-            Place::Here,
+            Presence::Here,
         );
         let rest = inset(rest, chip_size.x + 6.0, 6.0);
-        let (label, stands_out, elapsed) = self.doing(lane, batch);
+        let (label, stands_out, elapsed) = self.activity(lane, batch);
         let numbers = mono(size::SMALL);
         let taken = text_width(ui, &elapsed, &numbers);
         self.text(
@@ -209,7 +212,7 @@ impl Pen<'_> {
         let rest = inset(rest, 0.0, taken + 6.0);
         // The room fits the longest label or no label at all. Labels that appear and disappear would flicker.
         if rest.width() >= 54.0 {
-            let colour = self.ink(self.palette.weak, self.is_selected(batch));
+            let colour = self.dim_unfocused(self.palette.weak, self.is_selected(batch));
             let colour = stands_out.unwrap_or(colour);
             self.text(ui, rest, Align2::LEFT_CENTER, label, small, colour);
         }
@@ -217,9 +220,9 @@ impl Pen<'_> {
 
     /// Draws only a chip, or a cross if the worker is gone.
     pub(super) fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
-        let (word, colour) = self.absence(lane);
+        let (word, colour) = self.idle_label(lane);
         if word != IDLE.say() {
-            let font = words(size::SMALL);
+            let font = sans(size::SMALL);
             let room = inset(rect, 4.0, 4.0);
             let align = if batch.is_some() {
                 Align2::RIGHT_CENTER
@@ -233,9 +236,9 @@ impl Pen<'_> {
             let size = vec2(width, rect.height() - 2.0);
             self.chip(
                 ui,
-                super::plan::around(rect.center(), size),
+                super::plan::centred_rect(rect.center(), size),
                 batch,
-                Place::Here,
+                Presence::Here,
             );
         }
     }

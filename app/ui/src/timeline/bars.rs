@@ -5,14 +5,14 @@ use loadscope_insight::waits::LongWaits;
 use loadscope_trace::{Activity, Nanos, Shares};
 
 use super::canvas::Canvas;
-use super::ink::Ink;
 use super::layout::Drawn;
+use super::span_colours::SpanColours;
 
 /// Draws stacked shares. `rows` is the number of rows that fill the height.
 pub(super) fn bars(
     mesh: &mut Mesh,
     canvas: &Canvas<'_>,
-    ink: &Ink,
+    span_colours: &SpanColours,
     drawn: &[Drawn],
     edges: Rangef,
     rows: usize,
@@ -34,7 +34,7 @@ pub(super) fn bars(
         let right = edge.1.max(left + pixel);
         let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
         let rect = Rect::from_x_y_ranges(left..=right, edges);
-        let colours = |activity| ink.of(activity, None);
+        let colours = |activity| span_colours.of(activity, None);
         let short = short_waits(canvas.long, *start, *end, shares);
         stack(
             mesh,
@@ -43,7 +43,7 @@ pub(super) fn bars(
             whole,
             pixel,
             colours,
-            (short, ink.of_short_wait(None)),
+            (short, span_colours.of_short_wait(None)),
         );
     }
 }

@@ -12,11 +12,11 @@ use loadscope_words::say;
 use super::axis::TimeAxis;
 use super::canvas::Canvas;
 use super::hit::{self, Target};
-use super::input::{self, Asks};
+use super::input::{self, Requests};
 use super::lanes::{Form, LaneBox};
 use super::paint::Painted;
 use super::scene::{Part, Scene, Version};
-use super::{head, names, overlay, tooltip};
+use super::{group_heading, names, overlay, tooltip};
 use crate::kit::menu;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
@@ -51,7 +51,7 @@ pub(super) fn show(
     area: Rect,
     scene: &Scene<'_>,
     cache: &mut Cache,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) -> f32 {
     let id = ui.scope_id().with("lanes");
     let shown = ui.scope_builder(UiBuilder::new().id_salt(id).max_rect(area), |ui| {
@@ -72,7 +72,7 @@ pub(super) fn show(
                 top,
                 lanes: scene.lanes,
             };
-            contents(ui, &part, scene, cache, asks);
+            contents(ui, &part, scene, cache, requests);
             reveal(ui, &part, scene, cache);
             top
         });
@@ -102,13 +102,13 @@ pub(super) fn contents(
     part: &Part<'_>,
     scene: &Scene<'_>,
     cache: &mut Cache,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let area = part.area;
     let ground = ui.interact(area, ui.scope_id().with("ground"), Sense::click_and_drag());
-    input::grab(ui, &ground, scene, asks);
+    input::pan_on_drag(ui, &ground, scene, requests);
     if ground.clicked() {
-        asks.commands.push(Command::Select(None));
+        requests.commands.push(Command::Select(None));
     }
     let gutter = Rect::from_x_y_ranges(area.left()..=scene.axis.range.min - 1.0, area.y_range());
     ui.painter().rect_filled(gutter, 0.0, scene.palette.panel);
@@ -134,10 +134,10 @@ pub(super) fn contents(
         let below = below.map_or(lane.bottom(), |next| next.top);
         let row = Rect::from_x_y_ranges(area.x_range(), part.top + lane.top..=part.top + below);
         if row.intersects(area) {
-            interact(ui, part, row, lane, scene, asks);
+            interact(ui, part, row, lane, scene, requests);
             names::lane(&names, part, lane, scene);
             if lane.lane == Lane::Reorder {
-                head::fold_reorder(ui, part, lane, scene, asks);
+                group_heading::fold_reorder(ui, part, lane, scene, requests);
             }
         }
     }
@@ -145,14 +145,14 @@ pub(super) fn contents(
         let row = area.x_range();
         let row = Rect::from_x_y_ranges(row, part.top + chart.top..=part.top + chart.bottom());
         if row.intersects(area) {
-            names::chart(ui, &names, row, chart, scene, asks);
+            names::chart(ui, &names, row, chart, scene, requests);
         }
     }
     for group in &part.lanes.heads {
         let row = area.x_range();
         let row = Rect::from_x_y_ranges(row, part.top + group.top..=part.top + group.bottom());
         if row.intersects(area) {
-            head::show(ui, &names, row, group, scene, asks);
+            group_heading::show(ui, &names, row, group, scene, requests);
         }
     }
 }
@@ -205,7 +205,7 @@ fn interact(
     row: Rect,
     lane: &LaneBox,
     scene: &Scene<'_>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let response = ui.interact(row, ui.scope_id().with(lane.lane), Sense::click_and_drag());
     response.widget_info(|| {
@@ -218,12 +218,12 @@ fn interact(
             say!("{} lane", lane.name()),
         )
     });
-    input::grab(ui, &response, scene, asks);
+    input::pan_on_drag(ui, &response, scene, requests);
     input::show_focus(ui, &response, part.area);
     if response.clicked() && !response.hovered() {
         // By keyboard.
         let lane = Item::Lane(lane.lane);
-        asks.commands.push(Command::Select(Some(lane)));
+        requests.commands.push(Command::Select(Some(lane)));
         return;
     }
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
@@ -233,17 +233,17 @@ fn interact(
             Target::Bucket(_) | Target::Lane(_) => Thing::Lane(lane.lane),
         })
     };
-    menu::show(&response, scene.state, thing, &mut asks.commands);
+    menu::show(&response, scene.state, thing, &mut requests.commands);
     let Some(pointer) = pointer else {
         return;
     };
     let target = under(pointer, part.top, lane, scene);
-    input::click(&response, scene, &target, asks);
+    input::click(&response, scene, &target, requests);
     let held = ui.input(|i| i.pointer.any_down());
     if !response.hovered() || held || response.dragged_by(PointerButton::Primary) {
         return;
     }
-    asks.commands.push(Command::Hover(Some(target.item())));
+    requests.commands.push(Command::Hover(Some(target.item())));
     let strip = Rect::from_x_y_ranges(scene.axis.range, ui.clip_rect().y_range());
     overlay::paint_hovered(&ui.painter_at(strip), part, scene, &target);
     if scene.axis.range.contains(pointer.x) {

@@ -2,7 +2,7 @@
 
 use loadscope_trace::{Lane, Nanos, Run, Shares, Span, Spans, Track};
 
-use super::lanes::{Form, Head, LaneBox};
+use super::lanes::{Form, GroupHeading, LaneBox};
 use super::layout::Grid;
 use super::process;
 use loadscope_model::view::Item;
@@ -60,12 +60,12 @@ pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Targe
     let nothing = Target::Lane(lane.lane);
     if lane.form == Form::Depth {
         let tracks = lane.tracks();
-        return together(run, grid, tracks, lane.lane, lane.rows, t)
+        return combined_bucket(run, grid, tracks, lane.lane, lane.rows, t)
             .map_or(nothing, Target::Bucket);
     }
     if lane.form == Form::Process {
         let Some(spans) = process::spans(run, grid) else {
-            let (start, end) = grid.around(t);
+            let (start, end) = grid.bucket_at(t);
             let end = grid.so_far(end).max(start);
             let bucket = Bucket {
                 lane: lane.lane,
@@ -121,13 +121,13 @@ fn in_row(
 }
 
 /// Returns the summary of a folded group's lanes around `t`.
-pub fn summary(run: &Run, grid: &Grid, head: &Head, t: Nanos) -> Option<Bucket> {
+pub fn summary(run: &Run, grid: &Grid, head: &GroupHeading, t: Nanos) -> Option<Bucket> {
     let (lane, _) = head.members.first()?;
-    together(run, grid, head.tracks(), *lane, head.rows(), t)
+    combined_bucket(run, grid, head.tracks(), *lane, head.rows(), t)
 }
 
 /// Returns the combined bucket of several tracks. `None` if it is empty.
-fn together(
+fn combined_bucket(
     run: &Run,
     grid: &Grid,
     tracks: impl Iterator<Item = Track>,
@@ -148,7 +148,7 @@ fn together(
 
 /// Returns the bucket around `t`. With `between_wide`, it excludes wide spans that extend into it.
 fn bucket(spans: &Spans, grid: &Grid, t: Nanos, between_wide: bool) -> Bucket {
-    let (mut start, mut end) = grid.around(t);
+    let (mut start, mut end) = grid.bucket_at(t);
     end = grid.so_far(end);
     if between_wide {
         for span in spans.range(start, end).iter().filter(|s| grid.is_wide(s)) {

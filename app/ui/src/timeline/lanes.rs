@@ -6,7 +6,7 @@ use loadscope_trace::{Lane, Run, Track};
 
 mod boxes;
 
-pub use boxes::{ChartBox, Form, Head, LaneBox, tracks};
+pub use boxes::{ChartBox, Form, GroupHeading, LaneBox, tracks};
 
 use boxes::{CHART_HEIGHT, HEAD_HEIGHT, MOST_INDEX_ROWS};
 
@@ -22,7 +22,7 @@ pub struct Lanes {
     /// Lanes, from top to bottom.
     pub boxes: Vec<LaneBox>,
     /// Headings of groups, from top to bottom.
-    pub heads: Vec<Head>,
+    pub heads: Vec<GroupHeading>,
     /// Charts, from top to bottom.
     pub charts: Vec<ChartBox>,
     /// Total height, points.
@@ -144,7 +144,7 @@ impl Lanes {
         } else {
             HEAD_HEIGHT
         };
-        let head = Head {
+        let head = GroupHeading {
             group,
             top: self.height + gap,
             height,

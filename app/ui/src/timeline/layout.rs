@@ -47,7 +47,7 @@ impl Grid {
     }
 
     /// Returns the bucket around `t`.
-    pub fn around(&self, t: Nanos) -> (Nanos, Nanos) {
+    pub fn bucket_at(&self, t: Nanos) -> (Nanos, Nanos) {
         let edge = |k: i64| Nanos(floor(k as f64 * self.bucket + 0.5));
         let mut k = floor(t.0 as f64 / self.bucket);
         if edge(k + 1) <= t {
@@ -89,7 +89,7 @@ impl Grid {
         let mut edges = Vec::with_capacity(self.buckets() + 3);
         edges.push(self.start);
         while let Some(last) = edges.last().copied().filter(|last| *last < self.end) {
-            edges.push(self.around(last).1.min(self.end));
+            edges.push(self.bucket_at(last).1.min(self.end));
         }
         edges
     }
@@ -135,7 +135,7 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
 }
 
 /// Number of spans that are checked one by one before other methods are tried.
-const FEW: usize = 12;
+const LINEAR_LIMIT: usize = 12;
 
 /// Iteration through a track from left to right.
 struct Walk {
@@ -157,7 +157,7 @@ impl Walk {
     fn sum_checkpoint(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
         let bucket = Nanos(grid.bucket as i64);
         // The rest of a bucket whose end was moved belongs to the next one.
-        let (_, edge) = grid.around(self.t + Nanos(bucket.0 / 2));
+        let (_, edge) = grid.bucket_at(self.t + Nanos(bucket.0 / 2));
         if edge >= grid.end {
             return false;
         }
@@ -189,7 +189,7 @@ impl Walk {
 
     /// Emits one bucket that starts with `span`.
     fn edge(&mut self, spans: &Spans, span: &Span, grid: &Grid, out: &mut Vec<Drawn>) {
-        let (left, mut right) = grid.around(span.start.max(self.t));
+        let (left, mut right) = grid.bucket_at(span.start.max(self.t));
         let start = left.max(self.t);
         let guess = self.at + self.count;
         let is_wide = |at: usize, end: Nanos| {
@@ -201,7 +201,7 @@ impl Walk {
         if is_rest && right < grid.end {
             // The rest of a bucket whose end was moved is too narrow to be drawn separately.
             wide = is_wide(self.reach(spans, self.at, right), right);
-            right = grid.around(right).1;
+            right = grid.bucket_at(right).1;
         }
         let mut end = right.min(grid.end);
         let mut next = self.reach(spans, guess, end);
@@ -211,7 +211,7 @@ impl Walk {
         }
         let mut sum = None;
         let mut shares = Shares::default();
-        if next - self.at <= FEW {
+        if next - self.at <= LINEAR_LIMIT {
             let touched = spans.all().range(self.at..spans.all().len().min(next + 1));
             for span in touched.iter().filter(|s| s.start < end) {
                 shares.record(span.activity, span.end.min(end) - span.start.max(start));
@@ -235,7 +235,7 @@ impl Walk {
 
     /// Returns the first span that ends after `end`. It searches the next few spans, then near `guess`.
     fn reach(&self, spans: &Spans, guess: usize, end: Nanos) -> usize {
-        let next = spans.all().range(self.at..).iter().take(FEW);
+        let next = spans.all().range(self.at..).iter().take(LINEAR_LIMIT);
         match next.enumerate().find(|(_, span)| span.end > end) {
             Some((count, _)) => self.at + count,
             None => spans.index_near(guess, end).max(self.at),

@@ -8,7 +8,7 @@ use egui::{
 use loadscope_trace::{Activity, Lane, Run};
 use loadscope_words::say;
 
-use super::input::{self, Asks};
+use super::input::{self, Requests};
 use super::scene::Scene;
 use crate::theme::{self, Palette, size, space};
 use loadscope_model::command::Command;
@@ -92,7 +92,7 @@ impl Legend {
         let mut at = pos2(space::MARGIN, 0.0);
         let mut entries = Vec::new();
         for (activity, name, about) in colours(run) {
-            let font = theme::words(size::SMALL);
+            let font = theme::sans(size::SMALL);
             let text = ui
                 .painter()
                 .layout_no_wrap(name.to_owned(), font, palette.text);
@@ -119,7 +119,7 @@ impl Legend {
     }
 
     /// Draws the legend into `rect`.
-    pub fn show(&self, ui: &Ui, rect: Rect, scene: &Scene<'_>, asks: &mut Asks) {
+    pub fn show(&self, ui: &Ui, rect: Rect, scene: &Scene<'_>, requests: &mut Requests) {
         let palette = scene.palette;
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0.0, palette.panel);
@@ -163,7 +163,8 @@ impl Legend {
             );
             painter.galley_with_override_text_color(at, Arc::clone(&entry.text), colour);
             if response.clicked() {
-                asks.commands
+                requests
+                    .commands
                     .push(Command::Select(item.filter(|_| !selected)));
             }
             let response = response.on_hover_text(entry.about);

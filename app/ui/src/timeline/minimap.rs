@@ -12,12 +12,12 @@ use loadscope_words::say;
 
 use super::axis::TimeAxis;
 use super::bars::{short_waits, stack};
-use super::found;
-use super::input::{Asks, Drag, Grip};
+use super::input::{Drag, Requests, WindowHandle};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::lane_ground;
 use super::past;
 use super::scene::{Scene, Version};
+use super::search_hits;
 use crate::theme::{self, size, space};
 use loadscope_model::view::TimeView;
 
@@ -35,27 +35,27 @@ pub fn window(whole: &TimeAxis, view: TimeView) -> Rangef {
 }
 
 /// Returns the part of the minimap at `x`.
-pub fn grip(window: Rangef, x: f32) -> Grip {
+pub fn handle_at(window: Rangef, x: f32) -> WindowHandle {
     // In a narrow window, the outer halves of the edges remain.
     let inner = REACH.min(window.span() / 4.0);
     if (window.min - REACH..window.min + inner).contains(&x) {
-        Grip::Left
+        WindowHandle::Left
     } else if (window.max - inner..window.max + REACH).contains(&x) {
-        Grip::Right
+        WindowHandle::Right
     } else if window.contains(x) {
-        Grip::Inside
+        WindowHandle::Inside
     } else {
-        Grip::Outside
+        WindowHandle::Outside
     }
 }
 
-/// Returns `view` after `grip` was dragged to `to`. For a moved window, the drag started at `from`.
-pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
-    match grip {
-        Grip::Left => TimeView::new(to.min(view.end - TimeView::NARROWEST), view.end),
-        Grip::Right => TimeView::new(view.start, to),
-        Grip::Inside => view.shifted(to - from),
-        Grip::Outside => view.shifted(to - Nanos(view.start.0.midpoint(view.end.0))),
+/// Returns `view` after `handle` was dragged to `to`. For a moved window, the drag started at `from`.
+pub fn moved(handle: WindowHandle, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
+    match handle {
+        WindowHandle::Left => TimeView::new(to.min(view.end - TimeView::NARROWEST), view.end),
+        WindowHandle::Right => TimeView::new(view.start, to),
+        WindowHandle::Inside => view.shifted(to - from),
+        WindowHandle::Outside => view.shifted(to - Nanos(view.start.0.midpoint(view.end.0))),
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn show(
     scene: &Scene<'_>,
     cache: &mut Cache,
     drag: &mut Option<Drag>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let whole = TimeAxis::new(scene.whole, scene.axis.range, scene.axis.pixels_per_point);
     let strip = Rect::from_x_y_ranges(whole.range, rect.shrink2([0.0, 3.0].into()).y_range());
@@ -97,15 +97,15 @@ pub(super) fn show(
         false if scene.state.hides_future() => say!("so far"),
         false => say!("whole run"),
     };
-    let name = painter.layout_no_wrap(name.to_owned(), theme::words(size::SMALL), palette.weak);
+    let name = painter.layout_no_wrap(name.to_owned(), theme::sans(size::SMALL), palette.weak);
     let left = rect.left() + space::MARGIN;
     // If there is no room for the name, the number is enough.
     if left + name.size().x + 4.0 <= length.left() {
         painter.galley(pos2(left, middle - name.size().y / 2.0), name, palette.weak);
     }
     painter.add(Shape::mesh(painted(scene, &whole, strip, cache)));
-    let found = found::here(scene, &whole);
-    found::paint_ticks(&painter, strip, &whole, scene, &found);
+    let found = search_hits::visible(scene, &whole);
+    search_hits::paint_ticks(&painter, strip, &whole, scene, &found);
 
     let frame = window(&whole, scene.axis.view);
     if scene.state.session.view.is_some() || scene.whole != scene.state.whole() {
@@ -134,17 +134,17 @@ pub(super) fn show(
     response.widget_info(|| {
         WidgetInfo::labeled(Role::GraphicsObject, true, say!("Minimap of the whole run"))
     });
-    handle(ui, &response, &whole, frame, scene, drag, asks);
+    handle_input(ui, &response, &whole, frame, scene, drag, requests);
 }
 
-fn handle(
+fn handle_input(
     ui: &Ui,
     response: &Response,
     whole: &TimeAxis,
     frame: Rangef,
     scene: &Scene<'_>,
     drag: &mut Option<Drag>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let view = scene.axis.view;
     let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
@@ -153,25 +153,29 @@ fn handle(
     let at = whole.time(pointer.x);
     if response.drag_started_by(PointerButton::Primary) {
         let from = ui.input(|i| i.pointer.press_origin()).unwrap_or(pointer);
-        *drag = Some(Drag::Window(grip(frame, from.x), view, whole.time(from.x)));
+        *drag = Some(Drag::Window(
+            handle_at(frame, from.x),
+            view,
+            whole.time(from.x),
+        ));
     }
-    if let Some(Drag::Window(grip, view, from)) = *drag
+    if let Some(Drag::Window(handle, view, from)) = *drag
         && response.dragged_by(PointerButton::Primary)
     {
-        asks.view = moved(grip, view, from, at);
+        requests.view = moved(handle, view, from, at);
     }
     let here = match *drag {
-        Some(Drag::Window(grip, ..)) => grip,
-        _ => grip(frame, pointer.x),
+        Some(Drag::Window(handle, ..)) => handle,
+        _ => handle_at(frame, pointer.x),
     };
-    if response.clicked() && here == Grip::Outside {
-        asks.view = moved(Grip::Outside, view, at, at);
+    if response.clicked() && here == WindowHandle::Outside {
+        requests.view = moved(WindowHandle::Outside, view, at, at);
     }
     ui.set_cursor_icon(match here {
-        Grip::Left | Grip::Right => CursorIcon::ResizeHorizontal,
-        Grip::Inside if drag.is_some() => CursorIcon::Grabbing,
-        Grip::Inside => CursorIcon::Grab,
-        Grip::Outside => CursorIcon::Default,
+        WindowHandle::Left | WindowHandle::Right => CursorIcon::ResizeHorizontal,
+        WindowHandle::Inside if drag.is_some() => CursorIcon::Grabbing,
+        WindowHandle::Inside => CursorIcon::Grab,
+        WindowHandle::Outside => CursorIcon::Default,
     });
 }
 
@@ -243,16 +247,16 @@ mod tests {
         let view = TimeView::new(Nanos(200_000), Nanos(400_000));
         let window = window(&whole(), view);
         assert_eq!(window, Rangef::new(300.0, 500.0));
-        let grips = [297.0, 303.0, 320.0, 498.0, 504.0, 600.0].map(|x| grip(window, x));
+        let handles = [297.0, 303.0, 320.0, 498.0, 504.0, 600.0].map(|x| handle_at(window, x));
         assert_eq!(
-            grips,
+            handles,
             [
-                Grip::Left,
-                Grip::Left,
-                Grip::Inside,
-                Grip::Right,
-                Grip::Right,
-                Grip::Outside
+                WindowHandle::Left,
+                WindowHandle::Left,
+                WindowHandle::Inside,
+                WindowHandle::Right,
+                WindowHandle::Right,
+                WindowHandle::Outside
             ]
         );
     }
@@ -262,20 +266,26 @@ mod tests {
         let view = TimeView::new(Nanos(500_000), Nanos(500_200));
         let window = window(&whole(), view);
         assert!(window.span() >= NARROWEST);
-        assert_eq!(grip(window, 600.0), Grip::Inside);
+        assert_eq!(handle_at(window, 600.0), WindowHandle::Inside);
     }
 
     #[test]
     fn dragging_moves_resizes_or_centres_the_view() {
         let view = TimeView::new(Nanos(200_000), Nanos(400_000));
-        let to = |grip, from, to| {
-            let v = moved(grip, view, Nanos(from), Nanos(to));
+        let to = |handle, from, to| {
+            let v = moved(handle, view, Nanos(from), Nanos(to));
             (v.start.0, v.end.0)
         };
-        assert_eq!(to(Grip::Inside, 250_000, 300_000), (250_000, 450_000));
-        assert_eq!(to(Grip::Left, 200_000, 100_000), (100_000, 400_000));
-        assert_eq!(to(Grip::Left, 200_000, 900_000), (399_800, 400_000));
-        assert_eq!(to(Grip::Right, 400_000, 100_000), (200_000, 200_200));
-        assert_eq!(to(Grip::Outside, 0, 800_000), (700_000, 900_000));
+        assert_eq!(
+            to(WindowHandle::Inside, 250_000, 300_000),
+            (250_000, 450_000)
+        );
+        assert_eq!(to(WindowHandle::Left, 200_000, 100_000), (100_000, 400_000));
+        assert_eq!(to(WindowHandle::Left, 200_000, 900_000), (399_800, 400_000));
+        assert_eq!(
+            to(WindowHandle::Right, 400_000, 100_000),
+            (200_000, 200_200)
+        );
+        assert_eq!(to(WindowHandle::Outside, 0, 800_000), (700_000, 900_000));
     }
 }

@@ -4,7 +4,7 @@ use egui::{Align2, Painter, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::{Activity, Lane, Nanos, Shares};
 use loadscope_words::say;
 
-use super::input::{self, Asks};
+use super::input::{self, Requests};
 use super::lanes::{ChartBox, Form, LaneBox};
 use super::scene::{Part, Scene};
 use super::tooltip;
@@ -34,11 +34,11 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     let (name, font, colour) = match lane.lane {
         Lane::IndexQueue(_) => (
             say!("index queue").to_owned(),
-            theme::words(size::SMALL),
+            theme::sans(size::SMALL),
             palette.weak,
         ),
-        lane if lane.is_queue() => (lane.to_string(), theme::words(size::BODY), palette.weak),
-        lane => (lane.to_string(), theme::words(size::BODY), palette.text),
+        lane if lane.is_queue() => (lane.to_string(), theme::sans(size::BODY), palette.weak),
+        lane => (lane.to_string(), theme::sans(size::BODY), palette.text),
     };
     let indent = match lane.lane {
         Lane::IndexQueue(_) => space::MARGIN + 8.0,
@@ -61,7 +61,7 @@ fn process(painter: &Painter, place: Rect, scene: &Scene<'_>) {
     ];
     for (text, size, colour, below) in lines {
         let at = pos2(place.left() + space::MARGIN, place.center().y + below);
-        painter.text(at, Align2::LEFT_CENTER, text, theme::words(size), colour);
+        painter.text(at, Align2::LEFT_CENTER, text, theme::sans(size), colour);
     }
 }
 
@@ -105,14 +105,14 @@ pub(super) fn chart(
     row: Rect,
     chart: &ChartBox,
     scene: &Scene<'_>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let palette = scene.palette;
     let run = &scene.state.session.run;
     let (name, of) = chart.chart.label(run);
     let left = row.left() + space::MARGIN;
     let (first, second) = (row.top() + 8.0, row.bottom() - 7.0);
-    let words = theme::words(size::SMALL);
+    let words = theme::sans(size::SMALL);
     let at = pos2(left, if of.is_some() { first } else { row.center().y });
     painter.text(at, Align2::LEFT_CENTER, name, words.clone(), palette.text);
     if let Some(of) = &of {
@@ -135,7 +135,7 @@ pub(super) fn chart(
     );
     let full = of.map_or(name.to_owned(), |of| say!("{name} of {of}"));
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("{full} chart")));
-    input::grab(ui, &response, scene, asks);
+    input::pan_on_drag(ui, &response, scene, requests);
     input::show_focus(ui, &response, ui.clip_rect());
     if let Some(pointer) = response.hover_pos()
         && !ui.input(|i| i.pointer.any_down())

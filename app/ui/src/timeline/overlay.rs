@@ -3,7 +3,7 @@
 use egui::{Painter, Rangef, Rect, Stroke, StrokeKind, Ui, pos2};
 use loadscope_trace::{Nanos, Span, Track};
 
-use super::flow::{Place, places};
+use super::batch_path::{PathSpan, batch_path};
 use super::hit::Target;
 use super::scene::{Part, Scene};
 use loadscope_model::view::Item;
@@ -47,7 +47,7 @@ pub(super) fn paint(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>) {
     }
     match scene.state.session.hovered {
         Some(Item::Batch(row)) if scene.state.session.selection != Some(Item::Batch(row)) => {
-            for place in places(&scene.state.session.run, row) {
+            for place in batch_path(&scene.state.session.run, row) {
                 outline(&painter, areas.part(place.track), scene, &place, 1.0);
             }
         }
@@ -64,7 +64,7 @@ pub(super) fn paint_hovered(
 ) {
     match target {
         Target::Span(track, span) => {
-            let place = Place {
+            let place = PathSpan {
                 track: *track,
                 span: *span,
             };
@@ -93,7 +93,7 @@ pub(super) fn paint_hovered(
 
 /// Outlines the spans of the selected batch, with lines where it moved from lane to lane.
 fn paint_batch(painter: &Painter, areas: &OverlayAreas<'_>, scene: &Scene<'_>, row: usize) {
-    let places = places(&scene.state.session.run, row);
+    let places = batch_path(&scene.state.session.run, row);
     let stroke = Stroke::new(1.0, scene.palette.strong);
     for pair in places.windows(2) {
         let at = pair[1].span.start;
@@ -140,7 +140,7 @@ fn paint_range(painter: &Painter, scene: &Scene<'_>, start: Nanos, end: Nanos) {
     }
 }
 
-fn outline(painter: &Painter, part: &Part<'_>, scene: &Scene<'_>, place: &Place, width: f32) {
+fn outline(painter: &Painter, part: &Part<'_>, scene: &Scene<'_>, place: &PathSpan, width: f32) {
     let Some(rect) = span_rect(part, scene, place.track, &place.span) else {
         return;
     };

@@ -9,11 +9,11 @@ use loadscope_words::say;
 use super::bars::bars;
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
-use super::detail;
-use super::ink::Ink;
-use super::lanes::{ChartBox, Form, Head, Lanes};
+use super::lanes::{ChartBox, Form, GroupHeading, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use super::process;
+use super::sample_detail;
+use super::span_colours::SpanColours;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 
@@ -71,21 +71,21 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
         if !seen(&edges) {
             continue;
         }
-        let ink = Ink::new(canvas, |selected| lane.shows(selected));
+        let colours = SpanColours::new(canvas, |selected| lane.shows(selected));
         if lane.form == Form::Process {
             drawn.clear();
             match process::spans(canvas.run, &grid) {
                 Some(spans) => lay_out(&spans, &grid, &mut drawn),
                 None => process::lay_out(canvas.run, &grid, &mut drawn),
             }
-            paint_row(mesh, labels, canvas, &ink, &drawn, edges);
+            paint_row(mesh, labels, canvas, &colours, &drawn, edges);
             continue;
         }
         let tracks = lane.tracks().filter_map(|track| canvas.run.track(track));
         if lane.form == Form::Depth {
             drawn.clear();
             lay_out_depth(tracks, &grid, &mut drawn);
-            bars(mesh, canvas, &ink, &drawn, edges, lane.rows);
+            bars(mesh, canvas, &colours, &drawn, edges, lane.rows);
             continue;
         }
         for (row, spans) in tracks.enumerate() {
@@ -93,7 +93,7 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
             let edges = Rangef::new(canvas.top + top, canvas.top + bottom);
             drawn.clear();
             lay_out(spans, &grid, &mut drawn);
-            paint_row(mesh, labels, canvas, &ink, &drawn, edges);
+            paint_row(mesh, labels, canvas, &colours, &drawn, edges);
         }
     }
 }
@@ -102,23 +102,23 @@ fn paint_row(
     mesh: &mut Mesh,
     labels: &mut Vec<Label>,
     canvas: &Canvas<'_>,
-    ink: &Ink,
+    colours: &SpanColours,
     drawn: &[Drawn],
     edges: Rangef,
 ) {
     for item in drawn {
         if let Drawn::Span(span) = item {
-            paint_span(mesh, labels, canvas, ink, span, edges);
+            paint_span(mesh, labels, canvas, colours, span, edges);
         }
     }
     // The bars come last, so that a short range between two long spans keeps its pixel.
-    bars(mesh, canvas, ink, drawn, edges, 1);
+    bars(mesh, canvas, colours, drawn, edges, 1);
 }
 
 /// Returns the upper and lower edges of all rows with a time axis.
 fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
     let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
-    let folded = |h: &&Head| h.folded && !h.members.is_empty();
+    let folded = |h: &&GroupHeading| h.folded && !h.members.is_empty();
     let heads = lanes.heads.iter().filter(folded);
     let charts = lanes.charts.iter().map(|c| (c.top, c.bottom()));
     boxes
@@ -130,17 +130,17 @@ fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
 fn paint_summary(
     mesh: &mut Mesh,
     canvas: &Canvas<'_>,
-    head: &Head,
+    head: &GroupHeading,
     grid: &Grid,
     drawn: &mut Vec<Drawn>,
     edges: Rangef,
 ) {
     let members = |lane: Lane| head.members.iter().any(|(member, _)| *member == lane);
-    let ink = Ink::new(canvas, members);
+    let colours = SpanColours::new(canvas, members);
     let tracks = head.tracks().filter_map(|track| canvas.run.track(track));
     drawn.clear();
     lay_out_depth(tracks, grid, drawn);
-    bars(mesh, canvas, &ink, drawn, edges, head.rows());
+    bars(mesh, canvas, &colours, drawn, edges, head.rows());
 }
 
 /// Paints a chart as an area with a line along its upper edge.
@@ -215,7 +215,7 @@ fn paint_span(
     mesh: &mut Mesh,
     labels: &mut Vec<Label>,
     canvas: &Canvas<'_>,
-    ink: &Ink,
+    colours: &SpanColours,
     span: &Span,
     edges: Rangef,
 ) {
@@ -227,8 +227,8 @@ fn paint_span(
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);
     let colour = match span.activity {
-        Activity::Waiting if !canvas.long.covers(span.start) => ink.of_short_wait(span.batch()),
-        activity => ink.of(activity, span.batch()),
+        Activity::Waiting if !canvas.long.covers(span.start) => colours.of_short_wait(span.batch()),
+        activity => colours.of(activity, span.batch()),
     };
     mesh.add_colored_rect(rect, colour);
     let Some(row) = span.batch() else {
@@ -242,15 +242,15 @@ fn paint_span(
         let label_end = text
             .as_deref()
             .map_or(left, |text| left + label_width(text));
-        let mut inside = detail::Inside {
+        let mut detail = sample_detail::SampleDetail {
             canvas,
             row,
             rect,
             colour,
             labels,
-            text: &|ground| ink.text(canvas.palette, ground),
+            text: &|ground| colours.text(canvas.palette, ground),
         };
-        if inside.paint(mesh, label_end) {
+        if detail.paint(mesh, label_end) {
             text = None;
         }
     }
@@ -262,7 +262,7 @@ fn paint_span(
         labels.push(Label {
             at: pos2(left + 4.0, rect.center().y),
             text,
-            colour: ink.text(canvas.palette, colour),
+            colour: colours.text(canvas.palette, colour),
         });
     }
 }

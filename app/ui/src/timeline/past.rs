@@ -27,7 +27,7 @@ const WORDS: f32 = 18.0;
 /// Sums on the screen, cached until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
-    made_for: Option<(u64, TimeAxis, usize)>,
+    cache_key: Option<(u64, TimeAxis, usize)>,
     stretches: Arc<[Sums]>,
 }
 
@@ -62,10 +62,10 @@ fn refresh(past: &Past, until: Nanos, scene: &Scene<'_>, cache: &mut Cache) {
         scene.axis,
         past.sums().len(),
     ));
-    if cache.made_for != key {
+    if cache.cache_key != key {
         let least = Nanos((scene.axis.ns_per_point() * f64::from(NARROWEST)) as i64);
         let (start, end) = scene.axis.view.ends();
-        cache.made_for = key;
+        cache.cache_key = key;
         cache.stretches = stretches(past, (start, end.min(until)), least).into();
     }
 }
@@ -140,7 +140,7 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
     let mut row = |text: &str, draw: &mut dyn FnMut(&mut Mesh, Rangef)| {
         let words = pos2(area.left() + space::MARGIN, top);
         let height = Rangef::new(top + WORDS, top + WORDS + ROW);
-        let font = theme::words(size::SMALL);
+        let font = theme::sans(size::SMALL);
         painter.text(words, Align2::LEFT_TOP, text, font, palette.weak);
         let ground = Rect::from_x_y_ranges(area.x_range(), height);
         painter.rect_filled(ground, 0.0, palette.panel);
@@ -228,7 +228,7 @@ fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let mut text = lines(sums);
     text.extend(kept_in(past, (sums.from, sums.to)));
     let anchor = Rect::from_x_y_ranges(columns(&scene.axis, sums), area.y_range());
-    tooltip::hang(&response, anchor, |ui| {
+    tooltip::show_below(&response, anchor, |ui| {
         for (k, line) in text.iter().enumerate() {
             ui.label(match k {
                 0 => title_text(ui, line),

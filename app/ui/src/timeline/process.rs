@@ -7,7 +7,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Spans, Track};
 use super::layout::{Drawn, Grid};
 
 /// Number of spans per bucket above which they are added up instead of drawn one by one.
-const MOST_A_BUCKET: usize = 4;
+const MAX_PER_BUCKET: usize = 4;
 
 /// Returns all tracks. No other process uses any of them.
 fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
@@ -33,7 +33,7 @@ pub fn lane_of(activity: Activity) -> Lane {
 /// Returns the activities on the screen, in time order. `None` if there are too many.
 pub fn spans(run: &Run, grid: &Grid) -> Option<Spans> {
     let count: usize = tracks(run).map(|track| grid.spans(track)).sum();
-    if count > MOST_A_BUCKET * (grid.buckets() + 64) {
+    if count > MAX_PER_BUCKET * (grid.buckets() + 64) {
         return None;
     }
     let (start, end) = grid.range();

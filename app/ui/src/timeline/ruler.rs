@@ -9,9 +9,9 @@ use egui::{
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-use super::input::{Asks, Drag, range};
+use super::input::{Drag, Requests, range};
 use super::scene::Scene;
-use super::{found, marks};
+use super::{markers, search_hits};
 use crate::theme::{self, size};
 use loadscope_model::command::Command;
 use loadscope_model::view::{Cursor, Item};
@@ -27,7 +27,7 @@ pub(super) fn show(
     scene: &Scene<'_>,
     pointer: Option<Nanos>,
     drag: &mut Option<Drag>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let strip = Rect::from_x_y_ranges(scene.axis.range, rect.y_range());
     let painter = ui.painter_at(rect);
@@ -41,23 +41,23 @@ pub(super) fn show(
         header,
         Align2::RIGHT_CENTER,
         say!("busy"),
-        theme::words(size::SMALL),
+        theme::sans(size::SMALL),
         scene.palette.weak,
     );
     // Includes one point to the left, because the first tick is often exactly at the edge.
     let painter = ui.painter_at(strip.expand2([1.0, 0.0].into()));
-    let flags = marks::flags(&painter, strip, scene);
+    let flags = markers::flags(&painter, strip, scene);
     let mut covered: Vec<Rect> = flags.iter().map(|flag| flag.place).collect();
     covered.extend(pointer.map(|t| pill(&painter, strip, scene, t).0));
     covered.extend(paint_range(&painter, strip, scene, &covered));
     paint_marks(&painter, strip, scene, &covered);
-    let found = found::here(scene, &scene.axis);
-    found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
+    let found = search_hits::visible(scene, &scene.axis);
+    search_hits::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("Time ruler")));
     // Placed after the ruler, so that a flag receives the drag.
-    marks::show(ui, &painter, strip, &flags, scene, asks);
-    handle(ui, &response, scene, drag, asks);
+    markers::show(ui, &painter, strip, &flags, scene, requests);
+    handle(ui, &response, scene, drag, requests);
 }
 
 fn handle(
@@ -65,7 +65,7 @@ fn handle(
     response: &Response,
     scene: &Scene<'_>,
     drag: &mut Option<Drag>,
-    asks: &mut Asks,
+    requests: &mut Requests,
 ) {
     let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
         return;
@@ -83,15 +83,19 @@ fn handle(
     let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.whole().end());
     if response.dragged_by(PointerButton::Primary) {
         match *drag {
-            Some(Drag::Cursor) => asks.commands.push(Command::Cursor(Cursor::At(in_run(t)))),
+            Some(Drag::Cursor) => requests
+                .commands
+                .push(Command::Cursor(Cursor::At(in_run(t)))),
             Some(Drag::Range(from)) => {
                 let selected = range(from, t).map(|item| Command::Select(Some(item)));
-                asks.commands.extend(selected);
+                requests.commands.extend(selected);
             }
             _ => {}
         }
     } else if response.clicked() {
-        asks.commands.push(Command::Cursor(Cursor::At(in_run(t))));
+        requests
+            .commands
+            .push(Command::Cursor(Cursor::At(in_run(t))));
     }
     let holds_cursor = *drag == Some(Drag::Cursor) || (drag.is_none() && near_cursor(pointer.x));
     if holds_cursor {

@@ -39,7 +39,7 @@ pub(super) enum Version {
 }
 
 /// Maximum age of a drawing while data arrive, ns.
-const OLDEST: f64 = 250e6;
+const MAX_AGE: f64 = 250e6;
 
 impl Scene<'_> {
     /// Returns the version of a drawing of the run on `axis`.
@@ -48,7 +48,7 @@ impl Scene<'_> {
         if !self.state.flows() {
             return Version::Events(session.run_number, session.run.version());
         }
-        let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
+        let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, MAX_AGE);
         Version::Steps(session.run_number, session.run.end().0 / step as i64)
     }
 

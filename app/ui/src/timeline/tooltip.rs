@@ -8,7 +8,7 @@ use super::chart::Chart;
 use super::hit::{Bucket, Target};
 use super::lanes::{Form, LaneBox};
 use super::scene::Scene;
-use super::words;
+use super::tooltip_text;
 use crate::kit::titles::title_text;
 use crate::theme::{self, size};
 use loadscope_insight::format::capital;
@@ -24,10 +24,10 @@ pub(super) fn show(
     target: &Target,
     t: Nanos,
 ) {
-    let lines = words::lines(&scene.state.session.run, &scene.axis, target, t);
+    let lines = tooltip_text::lines(&scene.state.session.run, &scene.axis, target, t);
     let below = Rect::from_x_y_ranges(x..=x + 1.0, row);
     if !lines.is_empty() {
-        hang(response, below, |ui| paint_lines(ui, scene, &lines));
+        show_below(response, below, |ui| paint_lines(ui, scene, &lines));
     }
 }
 
@@ -43,8 +43,8 @@ pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &
         ),
         Form::Rows(_) | Form::Depth => (capital(&lane.lane.to_string()), purpose(lane.lane)),
     };
-    let lines = [name, words::shares(&shares, whole), about.to_owned()];
-    hang(response, row, |ui| paint_lines(ui, scene, &lines));
+    let lines = [name, tooltip_text::shares(&shares, whole), about.to_owned()];
+    show_below(response, row, |ui| paint_lines(ui, scene, &lines));
 }
 
 /// Shows the tooltip of a folded group at the pointer.
@@ -57,9 +57,9 @@ pub(super) fn show_summary(
     bucket: &Bucket,
 ) {
     let name = group.label().to_lowercase();
-    let lines = words::about_bucket(&scene.axis, &name, bucket);
+    let lines = tooltip_text::describe_bucket(&scene.axis, &name, bucket);
     let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
-    hang(response, below, |ui| paint_lines(ui, scene, &lines));
+    show_below(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
 /// Shows the tooltip of a chart, at the pointer or for the whole screen.
@@ -73,7 +73,7 @@ pub(super) fn show_chart(
 ) {
     let run = &scene.state.session.run;
     let (start, end, below) = if scene.axis.range.contains(x) {
-        let (start, end) = scene.grid.around(scene.axis.time(x));
+        let (start, end) = scene.grid.bucket_at(scene.axis.time(x));
         let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
         (start, scene.grid.so_far(end), below)
     } else {
@@ -83,11 +83,11 @@ pub(super) fn show_chart(
     let value = chart.value(run, start, end);
     let value = value.map_or("—".to_owned(), |v| chart.text(v));
     let lines = [name.to_owned(), value, chart.about().to_owned()];
-    hang(response, below, |ui| paint_lines(ui, scene, &lines));
+    show_below(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
 /// Shows a tooltip below `anchor`. An open menu suppresses it, because it would cover the entries.
-pub(super) fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
+pub(super) fn show_below(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
     if Popup::is_any_open(&response.ctx) {
         return;
     }
@@ -108,9 +108,7 @@ fn paint_lines(ui: &mut Ui, scene: &Scene<'_>, lines: &[String]) {
         ui.label(match k {
             0 => title_text(ui, line),
             1 => text.font(theme::mono(size::BODY)).color(scene.palette.text),
-            _ => text
-                .font(theme::words(size::BODY))
-                .color(scene.palette.weak),
+            _ => text.font(theme::sans(size::BODY)).color(scene.palette.weak),
         });
     }
 }

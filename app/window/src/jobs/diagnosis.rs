@@ -13,10 +13,10 @@ use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
 use loadscope_model::answers::OfDiagnosis;
 use loadscope_model::state::{Source, State};
 
-use super::question::{At, Key, Question};
+use super::cached_job::{CachedJob, JobContext, Key};
 
 /// Findings that are consistent with the forecast.
-struct Agreed {
+struct ConsistentFindings {
     /// Findings before the forecast was added.
     found: Arc<Look>,
     /// The forecast, if it is ready.
@@ -27,16 +27,16 @@ struct Agreed {
 
 /// Calculations of the Diagnose workspace, with their results.
 #[derive(Default)]
-pub struct Asker {
-    look: Question<Arc<Look>>,
-    costs: Question<Costs>,
-    what_if: Question<Result<Arc<WhatIf>, String>>,
-    compared: Question<Arc<Compared>>,
+pub struct DiagnosisJobs {
+    look: CachedJob<Arc<Look>>,
+    costs: CachedJob<Costs>,
+    what_if: CachedJob<Result<Arc<WhatIf>, String>>,
+    compared: CachedJob<Arc<Compared>>,
     /// Result of `look`, consistent with that of `what_if`.
-    agreed: Option<Agreed>,
+    consistent: Option<ConsistentFindings>,
 }
 
-impl Asker {
+impl DiagnosisJobs {
     /// Stops the current calculations.
     pub fn stop(&mut self) {
         self.look.stop();
@@ -48,7 +48,10 @@ impl Asker {
     /// Returns the results so far.
     pub fn answers(&self) -> OfDiagnosis {
         OfDiagnosis {
-            look: self.agreed.as_ref().map(|agreed| Arc::clone(&agreed.look)),
+            look: self
+                .consistent
+                .as_ref()
+                .map(|agreed| Arc::clone(&agreed.look)),
             what_if: self.what_if.answer().and_then(|w| w.as_ref().ok()).cloned(),
             refusal: self.refusal(),
             share: self.share(),
@@ -60,8 +63,8 @@ impl Asker {
     fn refusal(&self) -> Option<String> {
         let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
         let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
-        let broken = self.costs.broken().or(self.what_if.broken());
-        of_costs.or(of_table).or(broken).cloned()
+        let failure = self.costs.failure().or(self.what_if.failure());
+        of_costs.or(of_table).or(failure).cloned()
     }
 
     /// Returns the progress of the forecast, if one is being computed.
@@ -72,22 +75,22 @@ impl Asker {
 
     /// Takes new results and starts outdated calculations.
     pub fn update(&mut self, ctx: &Context, state: &State) {
-        self.ask(ctx, state);
-        self.agree();
+        self.start_jobs(ctx, state);
+        self.reconcile();
     }
 
     /// Makes the findings consistent with the forecast table next to them.
-    fn agree(&mut self) {
+    fn reconcile(&mut self) {
         let Some(look) = self.look.answer() else {
-            self.agreed = None;
+            self.consistent = None;
             return;
         };
         let what_if = self.what_if.answer().and_then(|w| w.as_ref().ok());
-        let is_made = |agreed: &Agreed| {
+        let is_made = |agreed: &ConsistentFindings| {
             Arc::ptr_eq(&agreed.found, look)
                 && agreed.forecast.as_ref().map(Arc::as_ptr) == what_if.map(Arc::as_ptr)
         };
-        if self.agreed.as_ref().is_some_and(is_made) {
+        if self.consistent.as_ref().is_some_and(is_made) {
             return;
         }
         let prospects = what_if.and_then(|w| w.prospects.as_ref());
@@ -95,19 +98,19 @@ impl Asker {
             Some(prospects) => Arc::new(look.with_forecasts(prospects)),
             None => Arc::clone(look),
         };
-        self.agreed = Some(Agreed {
+        self.consistent = Some(ConsistentFindings {
             found: Arc::clone(look),
             forecast: what_if.cloned(),
             look: agreed,
         });
     }
 
-    fn ask(&mut self, ctx: &Context, state: &State) {
+    fn start_jobs(&mut self, ctx: &Context, state: &State) {
         if !state.has_run() || state.session.run.epochs().is_empty() {
-            self.look.forget();
-            self.costs.forget();
-            self.what_if.forget();
-            self.compared.forget();
+            self.look.clear();
+            self.costs.clear();
+            self.what_if.clear();
+            self.compared.clear();
             return;
         }
         let grows = state.session.source == Source::Live { paused: false };
@@ -120,11 +123,11 @@ impl Asker {
         };
         let run = || state.session.run.snapshot();
         let datasets = state.place.datasets;
-        let at = At {
+        let context = JobContext {
             ctx,
             platform: state.place.platform,
         };
-        self.look.update(&at, &key, grows, || {
+        self.look.update(&context, &key, grows, || {
             let run: Arc<Run> = run();
             let loaders = &state.session.loaders;
             let id = loaders.shown();
@@ -140,24 +143,24 @@ impl Asker {
         });
         // Forecasts are only computed for a run that no longer grows.
         if grows {
-            self.costs.forget_others(&key);
-            self.what_if.forget_others(&key);
-            self.compared.forget_others(&key);
+            self.costs.clear_other_runs(&key);
+            self.what_if.clear_other_runs(&key);
+            self.compared.clear_other_runs(&key);
             return;
         }
-        self.costs.update(&at, &key, false, || {
+        self.costs.update(&context, &key, false, || {
             let run = run();
             move |_: &Progress| Ok(costs(&run))
         });
-        self.forecast(&at, state, &key);
-        self.compare(&at, state, key);
+        self.forecast(&context, state, &key);
+        self.compare(&context, state, key);
     }
 
-    fn forecast(&mut self, at: &At<'_>, state: &State, key: &Key) {
-        let known = self.costs.answer_to(key);
+    fn forecast(&mut self, context: &JobContext<'_>, state: &State, key: &Key) {
+        let known = self.costs.answer_for_key(key);
         let Some(recorded) = known.and_then(|c| c.as_ref().ok()) else {
             if known.is_some() {
-                self.what_if.forget();
+                self.what_if.clear();
             }
             return;
         };
@@ -167,9 +170,9 @@ impl Asker {
             base: base.clone(),
             ..key.clone()
         };
-        let last = self.what_if.answer_on(key.run, key.events);
+        let last = self.what_if.answer_for_run(key.run, key.events);
         let known = last.and_then(|w| w.as_ref().ok()?.prospects.clone());
-        self.what_if.update(at, &key, false, || {
+        self.what_if.update(context, &key, false, || {
             move |progress: &Progress| {
                 let table = WhatIf::explore(&recorded, base, known, progress)?;
                 Ok(table.map(Arc::new))
@@ -177,9 +180,9 @@ impl Asker {
         });
     }
 
-    fn compare(&mut self, at: &At<'_>, state: &State, key: Key) {
+    fn compare(&mut self, context: &JobContext<'_>, state: &State, key: Key) {
         let Some(other) = &state.session.diagnose.other else {
-            self.compared.forget();
+            self.compared.clear();
             return;
         };
         let key = Key {
@@ -188,7 +191,7 @@ impl Asker {
         };
         let cut = matches!(state.session.source, Source::Recording { cut: true, .. });
         let datasets = state.place.datasets;
-        self.compared.update(at, &key, false, || {
+        self.compared.update(context, &key, false, || {
             let this = state.session.run.snapshot();
             let (names, is_after) = (other.names(), other.role == Role::After);
             let (other, other_cut) = (Arc::clone(&other.run), other.cut);
@@ -233,8 +236,8 @@ mod tests {
             base: None,
             other: 0,
         };
-        let mut asker = Asker::default();
-        let at = At {
+        let mut jobs = DiagnosisJobs::default();
+        let context = JobContext {
             ctx: &Context::default(),
             platform: Platform {
                 jobs: &Threads,
@@ -243,14 +246,14 @@ mod tests {
         };
         let until = Instant::now() + Duration::from_secs(20);
         // Neither a running nor a failed calculation is started again.
-        while asker.what_if.broken().is_none() {
+        while jobs.what_if.failure().is_none() {
             assert!(Instant::now() < until, "it did not end");
-            asker.what_if.update(&at, &key, false, || {
+            jobs.what_if.update(&context, &key, false, || {
                 |_: &Progress| -> Result<_, Unwanted> { panic!("on purpose") }
             });
             std::thread::sleep(Duration::from_millis(5));
         }
-        let why = asker.answers().refusal.expect("there is no answer");
+        let why = jobs.answers().refusal.expect("there is no answer");
         assert!(why.contains("a bug in Loadscope"), "{why}");
         assert!(!why.contains("Close other programs"), "{why}");
     }

@@ -19,15 +19,15 @@ use loadscope_model::sampling::{epochs, order_of};
 use loadscope_model::state::State;
 
 /// Minimum interval between calculations for a growing order.
-const AGAIN: Duration = Duration::from_millis(250);
+const MIN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Maximum time per frame for collecting the order.
-const GATHER: Duration = Duration::from_millis(4);
+const COLLECT_BUDGET: Duration = Duration::from_millis(4);
 
 /// Inputs of a result.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    of: OrderOf,
+    order: OrderOf,
     epoch: u32,
     /// Number of the run.
     run: u64,
@@ -43,7 +43,7 @@ impl Key {
     fn is_ahead_of(&self, other: &Self) -> bool {
         let (a, b) = (self.grown, other.grown);
         self.run == other.run
-            && self.of == other.of
+            && self.order == other.order
             && (a.0 > b.0 || a.1 > b.1 || (a.3 && !b.3) || a.4 > b.4)
     }
 
@@ -64,14 +64,14 @@ fn now(state: &State) -> Duration {
 
 /// Calculations of the Sampling workspace, with the last result.
 #[derive(Default)]
-pub struct Asker {
+pub struct SamplingJob {
     gathered: Gathered,
     job: Option<(Key, Background<Result<Answers, Refusal>>)>,
-    asked: Option<Duration>,
+    started_at: Option<Duration>,
     answer: Option<(Key, Result<Arc<Answers>, Refusal>)>,
 }
 
-impl Asker {
+impl SamplingJob {
     /// Stops the current calculation.
     pub fn stop(&mut self) {
         self.job = None;
@@ -89,15 +89,15 @@ impl Asker {
 
     /// Takes a new result and starts an outdated calculation.
     pub fn update(&mut self, ctx: &Context, state: &State) {
-        self.take_answer();
-        let what = order_of(state);
+        self.poll();
+        let order = order_of(state);
         let (epoch, ..) = epochs(state);
         let last = state.session.run.epochs().len().saturating_sub(1);
         let looked_at = (epoch as usize).min(last);
         let session = &state.session;
-        let budget = state.place.platform.budget(GATHER);
+        let budget = state.place.platform.budget(COLLECT_BUDGET);
         // A predicted order is compared with the recorded one, so all epochs of the run are needed.
-        if what != OrderOf::Options
+        if order != OrderOf::Options
             && self
                 .gathered
                 .update(session.run_number, &session.run, looked_at, &budget)
@@ -105,7 +105,7 @@ impl Asker {
             ctx.request_repaint();
             return;
         }
-        if what == OrderOf::Run && state.session.run.batches().is_empty() {
+        if order == OrderOf::Run && state.session.run.batches().is_empty() {
             (self.job, self.answer) = (None, None);
             return;
         }
@@ -126,13 +126,13 @@ impl Asker {
             return;
         }
         if continues(kept) && !self.is_due(state, &key) {
-            ctx.request_repaint_after(AGAIN);
+            ctx.request_repaint_after(MIN_INTERVAL);
             return;
         }
         if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
             self.answer = None;
         }
-        self.ask(ctx, state, key);
+        self.start_job(ctx, state, key);
     }
 
     /// Returns true if a new calculation is due. A large order must first grow by 2 %.
@@ -141,12 +141,12 @@ impl Asker {
             return true;
         }
         let before = self.answer.as_ref().map_or(0, |(k, _)| k.grown.0);
-        self.asked
-            .is_none_or(|at| now(state).saturating_sub(at) >= AGAIN)
+        self.started_at
+            .is_none_or(|at| now(state).saturating_sub(at) >= MIN_INTERVAL)
             && (key.grown.0 < 1_000_000 || key.grown.0 - before.min(key.grown.0) > before / 50)
     }
 
-    fn take_answer(&mut self) {
+    fn poll(&mut self) {
         let Some((key, job)) = &self.job else {
             return;
         };
@@ -163,19 +163,19 @@ impl Asker {
 
     fn key(&self, state: &State, epoch: u32) -> Key {
         let run = &state.session.run;
-        let what = order_of(state);
-        let came = what == OrderOf::Run;
+        let order = order_of(state);
+        let came = order == OrderOf::Run;
         let indices = self.gathered.looked_at.indices.len();
         Key {
-            of: what,
+            order,
             epoch,
             run: state.session.run_number,
-            options: match what {
+            options: match order {
                 OrderOf::Run => None,
                 OrderOf::Next => Some(run.info.options.clone()),
                 OrderOf::Options => Some(state.prefs.options.clone()),
             },
-            grown: match what {
+            grown: match order {
                 OrderOf::Options => Default::default(),
                 _ => (
                     if came { indices } else { 0 },
@@ -188,7 +188,7 @@ impl Asker {
         }
     }
 
-    fn ask(&mut self, ctx: &Context, state: &State, key: Key) {
+    fn start_job(&mut self, ctx: &Context, state: &State, key: Key) {
         let question = self.question(state, &key);
         let waker = ctx.clone();
         let job = Background::start(
@@ -197,7 +197,7 @@ impl Asker {
             move || waker.request_repaint(),
             move |progress| answer(&question, progress),
         );
-        self.asked = Some(now(state));
+        self.started_at = Some(now(state));
         match job {
             Ok(job) => self.job = Some((key, job)),
             Err(e) => {
@@ -212,7 +212,7 @@ impl Asker {
 
     fn question(&self, state: &State, key: &Key) -> Question {
         let run = &state.session.run;
-        if key.of == OrderOf::Options {
+        if key.order == OrderOf::Options {
             return Question {
                 options: state.prefs.options.clone(),
                 epoch: key.epoch,
@@ -223,20 +223,20 @@ impl Asker {
             };
         }
         let (options, is_known) = known_options(run, &self.gathered.digests);
-        let yielded = (key.of == OrderOf::Run)
+        let yielded = (key.order == OrderOf::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
-        let is_stream = options.is_stream() && key.of == OrderOf::Next;
+        let is_stream = options.is_stream() && key.order == OrderOf::Next;
         let number = run.epochs().get(key.epoch as usize).map(|e| e.epoch);
         Question {
             yielded,
-            epoch: match key.of {
+            epoch: match key.order {
                 OrderOf::Run => number.unwrap_or_default(),
                 _ => key.epoch,
             },
-            came: (key.of == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
+            came: (key.order == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
             len: run.info.dataset_len.filter(|_| !is_stream),
-            is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
+            is_complete: key.order == OrderOf::Next || is_complete(run, key.epoch as usize),
             digests: self.gathered.digests.clone(),
             epochs: self.gathered.epochs.clone(),
             seeds: seeds(run),

@@ -57,11 +57,11 @@ pub struct Durations {
     slow: Row,
     units: [Unit; ARRIVED + 1],
     /// Number of rows from which `slow` and `units` were computed.
-    judged: usize,
+    threshold_rows: usize,
 }
 
 /// Maximum number of rows from which the typical durations are computed.
-const LOOKED_AT: usize = 4_096;
+const MAX_SAMPLED: usize = 4_096;
 /// Number of rows computed between two checks of the time.
 const CHUNK: usize = 256;
 
@@ -100,8 +100,10 @@ impl Durations {
             }
         }
         // The typical durations change slowly.
-        if self.rows.len() < 1_000 || self.rows.len() > self.judged + self.judged / 10 {
-            self.judge();
+        if self.rows.len() < 1_000
+            || self.rows.len() > self.threshold_rows + self.threshold_rows / 10
+        {
+            self.update_thresholds();
         }
         self.rows.len() == batches.len()
     }
@@ -130,9 +132,9 @@ impl Durations {
     }
 
     /// Computes which times are slow. A slow time is above the 98th percentile, at least twice the median and at least 0.1 ms.
-    fn judge(&mut self) {
-        self.judged = self.rows.len();
-        let step = self.rows.len() / LOOKED_AT + 1;
+    fn update_thresholds(&mut self) {
+        self.threshold_rows = self.rows.len();
+        let step = self.rows.len() / MAX_SAMPLED + 1;
         for k in 0..=ARRIVED {
             let looked_at = self.rows.iter().step_by(step).map(|r| r[k]);
             let known = looked_at.filter(|t| *t != NONE);
@@ -163,7 +165,7 @@ pub fn time(row: &Row, k: usize) -> Option<Nanos> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Symbol of the unit.
-    pub sign: &'static str,
+    pub symbol: &'static str,
     /// Length of the unit, ns.
     ns: i64,
     decimals: usize,
@@ -172,7 +174,7 @@ pub struct Unit {
 impl Default for Unit {
     fn default() -> Self {
         Self {
-            sign: "ms",
+            symbol: "ms",
             ns: 1_000_000,
             decimals: 2,
         }
@@ -188,7 +190,7 @@ impl Unit {
             ("µs", 1_000),
             ("ns", 1),
         ];
-        let (sign, size) = UNITS
+        let (symbol, size) = UNITS
             .into_iter()
             .find(|(_, size)| ns >= *size)
             .unwrap_or(UNITS[3]);
@@ -199,7 +201,7 @@ impl Unit {
             _ => 0,
         };
         Self {
-            sign,
+            symbol,
             ns: size,
             decimals,
         }
@@ -349,12 +351,12 @@ mod tests {
         }
         assert_eq!(frames, 2_000_usize.div_ceil(CHUNK));
         assert_eq!(durations.of(1_500, 1), Some(Nanos(4_500)));
-        assert_eq!(durations.unit(1).sign, "µs");
+        assert_eq!(durations.unit(1).symbol, "µs");
     }
 
     #[test]
     fn units_fit_the_usual_duration() {
-        let write = |usual, ns| (Unit::of(usual).sign, Unit::of(usual).write(Nanos(ns)));
+        let write = |usual, ns| (Unit::of(usual).symbol, Unit::of(usual).write(Nanos(ns)));
         assert_eq!(write(0, 7), ("ns", "7".to_owned()));
         assert_eq!(write(4_210, 812), ("µs", "0.81".to_owned()));
         assert_eq!(write(42_000_000, 600_000_000), ("ms", "600.0".to_owned()));

@@ -8,7 +8,7 @@ use loadscope_words::say;
 
 use super::BatchTable;
 use super::filter::EXAMPLE;
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 
 /// Maximum width of the field, points.
 const WIDTH: f32 = 300.0;
@@ -18,7 +18,7 @@ impl BatchTable {
     pub(super) fn filter_field(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let all = state.session.run.batches().len();
         let palette = Palette::of(ui);
-        let small = |text: String| RichText::new(text).font(words(size::SMALL));
+        let small = |text: String| RichText::new(text).font(sans(size::SMALL));
         ui.horizontal(|ui| {
             ui.set_height(space::LANE + 2.0);
             ui.add_space(space::GAP * 2.0);

@@ -7,14 +7,14 @@ use egui::Context;
 use loadscope_insight::platform::Platform;
 
 /// Maximum number of rows sorted in the frame itself, which takes less than a millisecond.
-const AT_ONCE: usize = 10_000;
+const SYNC_LIMIT: usize = 10_000;
 /// Maximum time per frame for reading sort keys.
 const BUDGET: Duration = Duration::from_millis(3);
 /// Number of keys read between two checks of the time.
 const CHUNK: usize = 4_096;
 
 /// Parameters of an order: the number of events, the column and filter, and whether the largest comes first.
-pub type Wanted<F> = (u64, F, bool);
+pub type SortSpec<F> = (u64, F, bool);
 
 /// Order of the rows.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub struct Order<F> {
     /// Number of rows before filtering. If `rows` is shorter, the others are hidden.
     of: usize,
     /// Parameters of this order.
-    made_for: Option<Wanted<F>>,
+    spec: Option<SortSpec<F>>,
     /// Order in preparation.
-    making: Option<(Wanted<F>, Making)>,
+    job: Option<(SortSpec<F>, SortJob)>,
 }
 
 #[derive(Debug)]
-enum Making {
+enum SortJob {
     /// Keys read so far, and the number of rows read.
     Keys(Vec<(i64, u32)>, usize),
     /// Result of a running sort.
@@ -42,8 +42,8 @@ impl<F> Default for Order<F> {
         Self {
             rows: Vec::new(),
             of: 0,
-            made_for: None,
-            making: None,
+            spec: None,
+            job: None,
         }
     }
 }
@@ -55,15 +55,17 @@ impl<F: Copy + PartialEq> Order<F> {
     }
 
     /// Drops an order of more than `count` rows, because some of them are hidden now.
-    pub fn forget_beyond(&mut self, count: usize) {
+    pub fn clear_beyond(&mut self, count: usize) {
         if self.of > count {
             self.clear();
         }
     }
 
-    /// Returns the row shown at `place`. Newer rows are at the end.
-    pub fn row(&self, place: usize) -> usize {
-        self.rows.get(place).map_or(place, |row| *row as usize)
+    /// Returns the row shown at `position`. Newer rows are at the end.
+    pub fn row(&self, position: usize) -> usize {
+        self.rows
+            .get(position)
+            .map_or(position, |row| *row as usize)
     }
 
     /// Returns the number of visible rows out of `count`.
@@ -79,50 +81,50 @@ impl<F: Copy + PartialEq> Order<F> {
     }
 
     /// Returns the position of `row`, or `None` if it is hidden.
-    pub fn place(&self, row: usize) -> Option<usize> {
+    pub fn position(&self, row: usize) -> Option<usize> {
         let found = self.rows.iter().position(|r| *r as usize == row);
         found.or((!self.is_filtered()).then_some(row))
     }
 
     /// Returns the parameters of the order in preparation, or else of the current one.
-    pub fn newest(&self) -> Option<Wanted<F>> {
-        let making = self.making.as_ref().map(|(wanted, _)| *wanted);
-        making.or(self.made_for)
+    pub fn latest_spec(&self) -> Option<SortSpec<F>> {
+        let job = self.job.as_ref().map(|(spec, _)| *spec);
+        job.or(self.spec)
     }
 
     /// Starts to prepare an order.
-    pub fn begin(&mut self, wanted: Wanted<F>) {
-        self.making = Some((wanted, Making::Keys(Vec::new(), 0)));
+    pub fn start(&mut self, spec: SortSpec<F>) {
+        self.job = Some((spec, SortJob::Keys(Vec::new(), 0)));
     }
 
     /// Continues to prepare an order for a moment. `key` returns `None` for hidden rows. Returns true if work is left for a later frame. A
     /// background sort wakes the window when it is done.
-    pub fn go_on(
+    pub fn resume(
         &mut self,
         ctx: &Context,
         platform: Platform,
         count: usize,
         key: impl Fn(usize) -> Option<i64>,
     ) -> bool {
-        let Some((wanted, making)) = self.making.take() else {
+        let Some((spec, job)) = self.job.take() else {
             return false;
         };
-        let making = match making {
-            Making::Keys(keys, read) => {
-                self::read((keys, read), count, wanted.2, (ctx, platform), key)
+        let job = match job {
+            SortJob::Keys(keys, read) => {
+                self::read((keys, read), count, spec.2, (ctx, platform), key)
             }
-            sorting @ Making::Sorting(_) => sorting,
+            sorting @ SortJob::Sorting(_) => sorting,
         };
-        let Making::Sorting(sorted) = &making else {
-            self.making = Some((wanted, making));
+        let SortJob::Sorting(sorted) = &job else {
+            self.job = Some((spec, job));
             return true;
         };
         match sorted.try_recv() {
             Ok((rows, of)) => {
                 (self.rows, self.of) = (rows, of);
-                self.made_for = Some(wanted);
+                self.spec = Some(spec);
             }
-            Err(TryRecvError::Empty) => self.making = Some((wanted, making)),
+            Err(TryRecvError::Empty) => self.job = Some((spec, job)),
             Err(TryRecvError::Disconnected) => {}
         }
         false
@@ -135,18 +137,18 @@ fn read(
     down: bool,
     (ctx, platform): (&Context, Platform),
     key: impl Fn(usize) -> Option<i64>,
-) -> Making {
+) -> SortJob {
     let budget = platform.budget(BUDGET);
     while read < count {
         let end = count.min(read + CHUNK);
         keys.extend((read..end).filter_map(|row| Some((key(row)?, row as u32))));
         read = end;
         if read < count && budget.is_spent() {
-            return Making::Keys(keys, read);
+            return SortJob::Keys(keys, read);
         }
     }
     let (out, sorted) = channel();
-    let ctx = (keys.len() > AT_ONCE).then(|| ctx.clone());
+    let ctx = (keys.len() > SYNC_LIMIT).then(|| ctx.clone());
     let is_long = ctx.is_some();
     let sort = move || {
         // The receiver is dropped if another order was requested.
@@ -161,7 +163,7 @@ fn read(
     } else {
         sort();
     }
-    Making::Sorting(sorted)
+    SortJob::Sorting(sorted)
 }
 
 /// Sorts rows by their keys. Equal keys stay in dispatch order.
@@ -200,56 +202,56 @@ mod tests {
             ..Platform::default()
         };
         let mut order: Order<u8> = Order::default();
-        order.begin((1, 0, true));
+        order.start((1, 0, true));
         assert_eq!(order.row(5), 5);
         let clock = std::time::Instant::now();
-        while order.newest() != Some((1, 0, true)) || order.making.is_some() {
-            order.go_on(&ctx, platform, count, key);
+        while order.latest_spec() != Some((1, 0, true)) || order.job.is_some() {
+            order.resume(&ctx, platform, count, key);
             assert!(clock.elapsed() < Duration::from_secs(30));
             std::thread::yield_now();
         }
         let mut expected: Vec<u32> = (0..count as u32).collect();
         expected.sort_by_key(|row| std::cmp::Reverse(number(*row as usize)));
         assert_eq!(order.rows, expected);
-        assert_eq!(order.place(order.row(17)), Some(17));
+        assert_eq!(order.position(order.row(17)), Some(17));
     }
 
     #[test]
     fn a_long_table_is_sorted_at_once_without_threads() {
         let mut order: Order<u8> = Order::default();
-        order.begin((1, 0, false));
-        assert!(!order.go_on(
+        order.start((1, 0, false));
+        assert!(!order.resume(
             &Context::default(),
             Platform::default(),
-            2 * AT_ONCE,
+            2 * SYNC_LIMIT,
             |row| Some(-(row as i64))
         ));
-        assert_eq!(order.row(0), 2 * AT_ONCE - 1);
+        assert_eq!(order.row(0), 2 * SYNC_LIMIT - 1);
     }
 
     #[test]
     fn a_short_table_is_sorted_at_once() {
         let mut order: Order<u8> = Order::default();
-        order.begin((1, 0, false));
+        order.start((1, 0, false));
         let tens = |row: usize| Some(-(row as i64) / 10);
-        assert!(!order.go_on(&Context::default(), Platform::default(), 100, tens));
+        assert!(!order.resume(&Context::default(), Platform::default(), 100, tens));
         assert_eq!((order.row(0), order.row(99)), (90, 9));
         // A newer row is at the end.
-        assert_eq!((order.row(100), order.place(100)), (100, Some(100)));
+        assert_eq!((order.row(100), order.position(100)), (100, Some(100)));
         assert_eq!(order.shown(101), 101);
     }
 
     #[test]
     fn filtered_rows_have_no_place() {
         let mut order: Order<u8> = Order::default();
-        order.begin((1, 0, false));
+        order.start((1, 0, false));
         let thirds = |row: usize| row.is_multiple_of(3).then_some(0);
-        order.go_on(&Context::default(), Platform::default(), 100, thirds);
+        order.resume(&Context::default(), Platform::default(), 100, thirds);
         assert_eq!((order.shown(100), order.shown(110)), (34, 34));
-        assert_eq!((order.row(33), order.place(99)), (99, Some(33)));
-        assert_eq!(order.place(98), None);
+        assert_eq!((order.row(33), order.position(99)), (99, Some(33)));
+        assert_eq!(order.position(98), None);
         // Row 99 no longer exists.
-        order.forget_beyond(99);
+        order.clear_beyond(99);
         assert_eq!((order.shown(99), order.row(33)), (99, 33));
     }
 }

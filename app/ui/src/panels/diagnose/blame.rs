@@ -7,7 +7,7 @@ use loadscope_words::say;
 use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, button, row};
 use crate::kit::titles::section;
-use crate::theme::{Palette, size, words};
+use crate::theme::{Palette, sans, size};
 use loadscope_insight::diagnose::look::{Look, Part};
 use loadscope_model::command::Command;
 
@@ -63,7 +63,7 @@ fn bar(ui: &mut Ui, look: &Look) {
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
             ui.painter().rect_filled(edge, 0.0, palette.canvas);
         }
-        let font = words(size::SMALL);
+        let font = sans(size::SMALL);
         let text_colour = palette.text_on(colour);
         let label = format!("{} {}", part.cause.label(), part.percent);
         let galley = ui.painter().layout_no_wrap(label, font, text_colour);
@@ -88,7 +88,7 @@ fn bar(ui: &mut Ui, look: &Look) {
 /// Returns the width of the column of explanations, points. `None` if one of them would be cut off. The tooltips contain them, too.
 fn room_for_explanations(ui: &Ui, parts: &[Part]) -> Option<f32> {
     let room = ui.available_width() - 340.0;
-    let font = words(size::BODY);
+    let font = sans(size::BODY);
     let fits = |part: &Part| {
         let text = part.cause.explanation().to_owned();
         let galley = ui

@@ -7,7 +7,7 @@ use crate::kit::rows::Marks;
 use crate::kit::strip;
 use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::{section_with, title_text};
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::diagnose;
 use loadscope_insight::diagnose::compared::{Compared, Strip};
 use loadscope_insight::report::compare::Outcome;
@@ -123,7 +123,7 @@ fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
     ui.horizontal(|ui| {
         let weak = palette.weak;
         ui.add_space(0.0);
-        ui.label(RichText::new(name).font(words(size::SMALL)).color(weak));
+        ui.label(RichText::new(name).font(sans(size::SMALL)).color(weak));
         ui.label(
             RichText::new(strip.total.to_string())
                 .font(mono(size::SMALL))

@@ -61,7 +61,7 @@ fn one(
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             let font = match finding.severity {
-                Severity::Note => crate::theme::words(size::BODY),
+                Severity::Note => crate::theme::sans(size::BODY),
                 _ => heading(size::BODY),
             };
             let text = RichText::new(&finding.text).font(font).color(palette.text);

@@ -19,7 +19,7 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::update::NO_ENGINE;
 use loadscope_plan::forecast::Forecast;
 
-use super::{heat, knobs};
+use super::{base_setting, heatmap};
 
 /// Height of the progress bar, points.
 const PROGRESS: f32 = 8.0;
@@ -61,8 +61,8 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let best = what_if.best();
     let of_best = (best.setting.num_workers, best.setting.prefetch_factor);
     let picked = state.session.diagnose.picked.unwrap_or(of_best);
-    heat::show(ui, what_if, picked, commands);
-    heat::legend(ui);
+    heatmap::show(ui, what_if, picked, commands);
+    heatmap::legend(ui);
     if let Some(left_out) = prospects.and_then(ForecastSet::workers_refusal) {
         remark(ui, &left_out);
     }
@@ -78,7 +78,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         detail(ui, state, what_if, forecast, commands);
     }
     section(ui, say!("Assumptions of this table"));
-    knobs::show(ui, state, what_if, commands);
+    base_setting::show(ui, state, what_if, commands);
     section(ui, say!("Forecast accuracy"));
     trust(ui, what_if);
 }

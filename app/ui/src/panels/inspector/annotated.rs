@@ -19,7 +19,7 @@ use crate::theme::{Palette, mono, size, space};
 use texture::Textures;
 
 /// Maximum number of images.
-const MOST: usize = 64;
+const MAX_IMAGES: usize = 64;
 /// Minimum width of an image in the grid, points.
 const NARROWEST: f32 = 116.0;
 /// Maximum height of an image in the grid, as a multiple of its width.
@@ -49,7 +49,7 @@ enum Shape {
 }
 
 /// Images to show, with options.
-pub struct Shown<'a> {
+pub struct AnnotatedImages<'a> {
     /// Row of the batch.
     pub at: usize,
     /// Content of the batch.
@@ -66,7 +66,7 @@ pub struct Shown<'a> {
 
 impl AnnotatedCache {
     /// Shows all images. A click enlarges one.
-    pub fn show(&mut self, ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
+    pub fn show(&mut self, ui: &mut Ui, shown: &AnnotatedImages<'_>, commands: &mut Vec<Command>) {
         section_with(ui, say!("Images"), |ui| toggles(ui, shown, commands));
         self.textures.keep(shown.at, shown.content);
         let samples = &shown.annotated.samples;
@@ -83,7 +83,7 @@ impl AnnotatedCache {
         for (line, row) in samples
             .chunks(columns)
             .enumerate()
-            .take(MOST.div_ceil(columns))
+            .take(MAX_IMAGES.div_ceil(columns))
         {
             ui.horizontal_top(|ui| {
                 ui.spacing_mut().item_spacing = Vec2::splat(space::GAP);
@@ -110,7 +110,13 @@ impl AnnotatedCache {
     }
 
     /// Shows one image as large as the panel, with its details.
-    fn enlarged(&mut self, ui: &mut Ui, shown: &Shown<'_>, k: usize, commands: &mut Vec<Command>) {
+    fn enlarged(
+        &mut self,
+        ui: &mut Ui,
+        shown: &AnnotatedImages<'_>,
+        k: usize,
+        commands: &mut Vec<Command>,
+    ) {
         let samples = &shown.annotated.samples;
         let Some(sample) = samples.get(k) else { return };
         let place = |k: Option<usize>| k.and_then(|k| samples.get(k)).map(|s| s.picture);
@@ -139,7 +145,7 @@ impl AnnotatedCache {
     fn one(
         &mut self,
         ui: &mut Ui,
-        shown: &Shown<'_>,
+        shown: &AnnotatedImages<'_>,
         (k, shape): (usize, Shape),
         room: Vec2,
     ) -> bool {
@@ -152,8 +158,8 @@ impl AnnotatedCache {
             Shape::Enlarged => say!("enlarged "),
             Shape::Small | Shape::Marked => "",
         };
-        let name = shown.captions.spoken(k);
-        let spoken = format!("{spoken}{name}{}", overlay::spoken(sample));
+        let name = shown.captions.accessible_text(k);
+        let spoken = format!("{spoken}{name}{}", overlay::accessible_text(sample));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, marked, &spoken));
         if !ui.is_rect_visible(rect) {
             return response.clicked();
@@ -196,7 +202,7 @@ fn fitting(sample: &Sample, room: Vec2) -> Vec2 {
 }
 
 /// Shows the index, the label and at most `most` captions.
-fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
+fn below(ui: &mut Ui, shown: &AnnotatedImages<'_>, k: usize, most: usize) {
     let palette = Palette::of(ui.ctx());
     let Some(sample) = shown.annotated.samples.get(k) else {
         return;
@@ -232,7 +238,7 @@ fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
 }
 
 /// Shows a toggle for each available kind of annotation.
-fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
+fn toggles(ui: &mut Ui, shown: &AnnotatedImages<'_>, commands: &mut Vec<Command>) {
     let samples = &shown.annotated.samples;
     let any = |has: fn(&Sample) -> bool| samples.iter().any(has);
     let now = shown.annotations;

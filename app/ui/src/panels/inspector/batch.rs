@@ -5,7 +5,7 @@ use loadscope_trace::{Level, Nanos, PathStep, Run, Stage};
 use loadscope_words::say;
 
 use super::content::ContentCache;
-use super::{content, samples, story};
+use super::{batch_history, content, samples};
 use crate::kit::empty::remark;
 use crate::kit::rows::{Marks, millis, share};
 use crate::kit::table::{Column, Table};
@@ -31,7 +31,7 @@ pub fn show(
     errors(ui, run, at, state.now());
     path(ui, state, at, commands);
     ui.add_space(space::GAP * 2.0);
-    for sentence in story::story(run, at, state.now()) {
+    for sentence in batch_history::batch_history(run, at, state.now()) {
         ui.label(sentence);
     }
     samples::costliest(ui, run, at, state.now());
@@ -62,7 +62,7 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         .len()
         .max(state.session.run.samples(at).len()) as u64;
     if count > 0 {
-        let content = content::made(&state.session.run, at, state.now());
+        let content = content::collated_content(&state.session.run, at, state.now());
         let failed = content.map_or(0, |content| content.left_out().count()) as u64;
         facts.push(match failed {
             0 => format::plural(count, say!(n: "sample"), say!(n: "samples")),

@@ -19,7 +19,7 @@ const CHARACTER: f32 = 7.0;
 /// Space between columns, as in `rows`, points.
 const GAP: f32 = 8.0;
 /// Number of visible rows. The others scroll.
-const SHOWN: usize = 16;
+const MAX_VISIBLE: usize = 16;
 
 /// Shows the rows.
 pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
@@ -59,17 +59,17 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
             ui.spacing_mut().item_spacing.y = 0.0;
             let head = |line: fn(&Column) -> String, index: &str| {
                 let first =
-                    (index_width > 0.0).then(|| Cell::head(index, index_width, true, palette));
+                    (index_width > 0.0).then(|| Cell::heading(index, index_width, true, palette));
                 let columns = table.columns.iter().zip(&widths).enumerate();
                 let rest = columns
-                    .map(|(k, (c, width))| Cell::head(&line(c), *width, !has_words(k), palette));
+                    .map(|(k, (c, width))| Cell::heading(&line(c), *width, !has_words(k), palette));
                 first.into_iter().chain(rest).collect::<Vec<_>>()
             };
             row(ui, &head(|c| c.name.clone(), "index"), Marks::default());
             row(ui, &head(|c| c.kind.clone(), ""), Marks::default());
             ScrollArea::vertical()
                 .id_salt("rows of a table, down")
-                .max_height(SHOWN as f32 * ROW)
+                .max_height(MAX_VISIBLE as f32 * ROW)
                 .auto_shrink([false, true])
                 .show_rows(ui, ROW, table.rows, |ui, range| {
                     for at in range {

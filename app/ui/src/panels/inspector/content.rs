@@ -5,7 +5,7 @@ use loadscope_trace::{BatchContent, Field, FieldData, Nanos, PathStep, Run, RunI
 use loadscope_words::say;
 
 use super::annotated::{self, AnnotatedCache};
-use super::pictures::{Captions, PictureCache, Shown};
+use super::pictures::{Captions, FieldImages, PictureCache};
 use super::samples::copy_button;
 use super::tree::Node;
 use super::waves::WavesCache;
@@ -59,15 +59,15 @@ pub fn show(
     commands: &mut Vec<Command>,
 ) {
     let run = &state.session.run;
-    let Some(content) = made(run, at, state.now()) else {
+    let Some(content) = collated_content(run, at, state.now()) else {
         section(ui, say!("Content"));
-        remark(ui, why_not(run, at, state.now()));
+        remark(ui, missing_reason(run, at, state.now()));
         return;
     };
     let captions = captions(run, at, content);
     let views = cache.read(at, content, &run.info);
     if let Some(pictures) = &views.annotated {
-        let shown = annotated::Shown {
+        let shown = annotated::AnnotatedImages {
             at,
             content,
             annotated: pictures,
@@ -94,7 +94,7 @@ pub fn show(
         (&captions, &is_shown),
         commands,
     );
-    fields(ui, &Place { run, at, content }, commands);
+    fields(ui, &BatchFields { run, at, content }, commands);
 }
 
 /// Shows images of equal size without annotations.
@@ -111,7 +111,7 @@ fn pictures(
             continue;
         };
         section(ui, say!("Images"));
-        let shown = Shown {
+        let shown = FieldImages {
             key: (at, k),
             data,
             captions,
@@ -131,8 +131,8 @@ fn pictures(
 }
 
 /// Shows the fields in the tree of their containers.
-fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
-    let content = place.content;
+fn fields(ui: &mut Ui, batch: &BatchFields<'_>, commands: &mut Vec<Command>) {
+    let content = batch.content;
     section_with(ui, say!("Fields"), |ui| {
         copy_button(ui, Action::CopyValues, commands)
     });
@@ -143,7 +143,7 @@ fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     let leaves = content.fields.iter().enumerate().take(FIELDS);
     let leaves = leaves.filter(|(_, field)| !field.is_derived());
     let root = Node::of(leaves.map(|(k, field)| (k, field.name.as_str())));
-    branches(ui, place, &root, "", commands);
+    branches(ui, batch, &root, "", commands);
     let left = content.fields.len().saturating_sub(FIELDS) as u64;
     if left > 0 {
         remark(
@@ -156,26 +156,38 @@ fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-struct Place<'a> {
+struct BatchFields<'a> {
     run: &'a Run,
     at: usize,
     content: &'a BatchContent,
 }
 
 /// Shows the children of a container. Each has its own id, because a broken recording may repeat a name.
-fn branches(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
+fn branches(
+    ui: &mut Ui,
+    batch: &BatchFields<'_>,
+    node: &Node,
+    above: &str,
+    commands: &mut Vec<Command>,
+) {
     for (k, child) in node.children.iter().enumerate() {
-        ui.push_id(k, |ui| branch(ui, place, child, above, commands));
+        ui.push_id(k, |ui| branch(ui, batch, child, above, commands));
     }
 }
 
 /// Shows a container or a leaf. Both can be folded.
-fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
+fn branch(
+    ui: &mut Ui,
+    batch: &BatchFields<'_>,
+    node: &Node,
+    above: &str,
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui.ctx());
     let path = format!("{above}{}", node.label);
     let field = node
         .field
-        .and_then(|k| Some((k, place.content.fields.get(k)?)));
+        .and_then(|k| Some((k, batch.content.fields.get(k)?)));
     let title = match (&field, node.label.as_str()) {
         (Some(_), "") => say!("The batch").to_owned(),
         (Some(_), label) => label.to_owned(),
@@ -197,19 +209,25 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
         .id_salt(("field", &path))
         .default_open(node.leaves() <= UNFOLDED)
         .show(ui, |ui| match field {
-            Some((k, field)) => leaf(ui, place, k, field, commands),
-            None => branches(ui, place, node, &path, commands),
+            Some((k, field)) => leaf(ui, batch, k, field, commands),
+            None => branches(ui, batch, node, &path, commands),
         });
 }
 
-fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut Vec<Command>) {
-    let is_pinned = place.run.is_pinned(place.at, field);
+fn leaf(
+    ui: &mut Ui,
+    batch: &BatchFields<'_>,
+    k: usize,
+    field: &Field,
+    commands: &mut Vec<Command>,
+) {
+    let is_pinned = batch.run.is_pinned(batch.at, field);
     tensor::show(ui, field, is_pinned);
     if matches!(field.data, FieldData::Numbers(_) | FieldData::Text(_)) {
         let text = RichText::new(say!("Copy these values")).size(size::SMALL);
         let tip = say!("Copies the values tab-separated, one row per sample");
         if ui.link(text).on_hover_text(tip).clicked() {
-            let text = clipboard::field_values(place.run, place.at, k);
+            let text = clipboard::field_values(batch.run, batch.at, k);
             commands.extend(text.map(Command::Copy));
         }
     }
@@ -217,7 +235,7 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
 }
 
 /// Returns the contents of a batch if it was collated by `now`.
-pub(super) fn made(run: &Run, at: usize, now: Nanos) -> Option<&BatchContent> {
+pub(super) fn collated_content(run: &Run, at: usize, now: Nanos) -> Option<&BatchContent> {
     run.content(at).filter(|_| is_collated(run, at, now))
 }
 
@@ -227,7 +245,7 @@ fn is_collated(run: &Run, at: usize, now: Nanos) -> bool {
     path.iter().any(is_later)
 }
 
-fn why_not(run: &Run, at: usize, now: Nanos) -> &'static str {
+fn missing_reason(run: &Run, at: usize, now: Nanos) -> &'static str {
     match run.batches().get(at) {
         _ if !is_collated(run, at, now) => {
             say!("The contents are available once the batch is collated")

@@ -4,7 +4,7 @@ use egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use loadscope_trace::{Field, Pictures, Run};
 use loadscope_words::say;
 
-use super::pictures::{PictureCache, Shown, enlarged};
+use super::pictures::{FieldImages, PictureCache, enlarged};
 use crate::kit::empty::remark;
 use crate::kit::rows::fact;
 use crate::theme::{mono, size, space};
@@ -16,7 +16,7 @@ pub fn show(
     ui: &mut Ui,
     cache: &mut PictureCache,
     run: &Run,
-    shown: &Shown<'_>,
+    shown: &FieldImages<'_>,
     field: &Field,
     which: usize,
     commands: &mut Vec<Command>,
@@ -29,7 +29,8 @@ pub fn show(
     if let Some((texture, part)) = cache.part(ui, shown, which) {
         let size = enlarged(data, ui.available_width(), ui.pixels_per_point());
         let image = Image::new((texture, size)).uv(part).sense(Sense::hover());
-        let response = ui.add(image.alt_text(say!("enlarged {}", shown.captions.spoken(which))));
+        let response =
+            ui.add(image.alt_text(say!("enlarged {}", shown.captions.accessible_text(which))));
         let pixel = response.hover_pos().map(|at| at - response.rect.min);
         let value = pixel.and_then(|offset| under(data, which, offset, size));
         response.on_hover_ui_at_pointer(|ui| {

@@ -4,7 +4,7 @@ use egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 use loadscope_words::say;
 
-use super::crew;
+use super::lane_batches;
 use crate::kit::empty::remark;
 use crate::kit::rows::{Marks, fact, share};
 use crate::kit::table::{Column, Table};
@@ -27,7 +27,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     match lane {
         Lane::Worker(worker) => worker_facts(ui, state, worker),
         Lane::Trainer => trainer_facts(ui, state),
-        _ if lane.is_queue() => crew::queue(ui, state, lane),
+        _ if lane.is_queue() => lane_batches::queue(ui, state, lane),
         _ => {}
     }
     section(ui, say!("Now"));
@@ -80,8 +80,8 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         (!lane.is_queue()).then_some(whole),
     );
     match lane {
-        Lane::Worker(_) | Lane::Main => crew::batches(ui, state, lane, commands),
-        Lane::Trainer => crew::waits(ui, state, commands),
+        Lane::Worker(_) | Lane::Main => lane_batches::batches(ui, state, lane, commands),
+        Lane::Trainer => lane_batches::waits(ui, state, commands),
         _ => {}
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         return;
     }
     if let Some(whole) = whole {
-        crew::stacked(ui, shares, whole);
+        lane_batches::stacked(ui, shares, whole);
     }
     let (word, time, part) = (92.0, 66.0, 52.0);
     let mut columns = vec![

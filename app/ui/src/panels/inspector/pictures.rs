@@ -8,7 +8,7 @@ use loadscope_trace::Pictures;
 use loadscope_words::say;
 
 use crate::kit::empty::remark;
-use crate::theme::{Palette, mono, size, words};
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_model::command::Command;
 
 /// Captions below the images.
@@ -22,7 +22,7 @@ pub struct Captions {
 
 impl Captions {
     /// Returns the accessible name of an image: `image of sample 28, four`.
-    pub fn spoken(&self, k: usize) -> String {
+    pub fn accessible_text(&self, k: usize) -> String {
         let index = self.indices.get(k);
         let index = index.map_or_else(|| say!("sample {k}"), |i| say!("sample {i}"));
         match self.names.get(k) {
@@ -33,7 +33,7 @@ impl Captions {
 }
 
 /// Images of a field.
-pub struct Shown<'a> {
+pub struct FieldImages<'a> {
     /// Batch row and field.
     pub key: (usize, usize),
     /// The pixels.
@@ -42,7 +42,7 @@ pub struct Shown<'a> {
     pub captions: &'a Captions,
 }
 
-impl Shown<'_> {
+impl FieldImages<'_> {
     fn fits(&self) -> bool {
         self.data.width.max(self.data.height) as usize <= SHEET
     }
@@ -62,7 +62,7 @@ struct Sheet {
 }
 
 /// Maximum number of images.
-const MOST: usize = 256;
+const MAX_IMAGES: usize = 256;
 /// Approximate side of a small image after enlargement, points.
 const SIDE: f32 = 64.0;
 /// Space between images, points.
@@ -77,7 +77,7 @@ impl PictureCache {
     pub fn grid(
         &mut self,
         ui: &mut Ui,
-        shown: &Shown<'_>,
+        shown: &FieldImages<'_>,
         enlarged: Option<(usize, usize)>,
         commands: &mut Vec<Command>,
     ) {
@@ -116,8 +116,13 @@ impl PictureCache {
     }
 
     /// Returns the texture with image `which`, and its position in the texture.
-    pub fn part(&mut self, ui: &Ui, shown: &Shown<'_>, which: usize) -> Option<(TextureId, Rect)> {
-        if !shown.fits() || which >= MOST {
+    pub fn part(
+        &mut self,
+        ui: &Ui,
+        shown: &FieldImages<'_>,
+        which: usize,
+    ) -> Option<(TextureId, Rect)> {
+        if !shown.fits() || which >= MAX_IMAGES {
             return None;
         }
         let sheet = self.sheet(ui, shown.key, shown.data);
@@ -180,7 +185,7 @@ impl Sheet {
     /// Copies all images into one texture, next to each other.
     fn new(ui: &Ui, data: &Pictures) -> Self {
         let (w, h) = (data.width as usize, data.height as usize);
-        let count = data.count().min(MOST);
+        let count = data.count().min(MAX_IMAGES);
         let square = (count as f64).sqrt().ceil() as usize;
         let columns = square.min(SHEET / w.max(1)).max(1);
         let count = count.min(columns * (SHEET / h.max(1)));
@@ -229,7 +234,7 @@ impl Sheet {
         ui: &Ui,
         rect: Rect,
         k: usize,
-        shown: &Shown<'_>,
+        shown: &FieldImages<'_>,
         small: Vec2,
         is_enlarged: bool,
     ) -> bool {
@@ -245,7 +250,7 @@ impl Sheet {
         let mut y = picture.bottom() + 1.0;
         let painter = ui.painter_at(rect);
         for (text, font, colour) in [
-            (name, words(size::SMALL), palette.text),
+            (name, sans(size::SMALL), palette.text),
             (index.as_ref(), mono(size::SMALL), palette.weak),
         ] {
             if let Some(text) = text {
@@ -255,7 +260,7 @@ impl Sheet {
             }
         }
         let response = ui.interact(rect, ui.scope_id().with(("picture", k)), Sense::click());
-        let spoken = captions.spoken(k);
+        let spoken = captions.accessible_text(k);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_enlarged, &spoken));
         let outline = match (is_enlarged, response.hovered() || response.has_focus()) {
             (true, _) => Some(Stroke::new(2.0, palette.strong)),

@@ -18,7 +18,7 @@ use loadscope_model::view::Item;
 /// Summary page. It caches the sums, because a long range takes longer than a frame.
 #[derive(Debug, Default)]
 pub struct RangePage {
-    made_for: Option<([u64; 2], Nanos, Nanos)>,
+    cache_key: Option<([u64; 2], Nanos, Nanos)>,
     summary: RangeSummary,
 }
 
@@ -34,8 +34,8 @@ impl RangePage {
     ) {
         let events = [state.session.run_number, state.session.run.version()];
         let key = Some((events, start, end));
-        if self.made_for != key {
-            self.made_for = key;
+        if self.cache_key != key {
+            self.cache_key = key;
             self.summary = state.session.run.range(start, end);
         }
         let range = &self.summary;

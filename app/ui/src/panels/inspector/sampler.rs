@@ -14,7 +14,7 @@ use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
 /// Maximum number of indices shown. The batch's page has all of them.
-const MOST: usize = 64;
+const MAX_INDICES: usize = 64;
 
 /// Shows the details of the sampler at the cursor.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
@@ -22,7 +22,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let options = &run.info.options;
     let pipeline = state.pipeline();
     title(ui, say!("Sampler"));
-    remark(ui, how(options));
+    remark(ui, describe_sampler(options));
     ui.add_space(4.0);
     let or_none = |v: Option<u64>| v.map_or("—".to_owned(), format::count);
     fact(ui, "len(dataset)", or_none(run.info.dataset_len));
@@ -93,15 +93,19 @@ fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
         remark(ui, say!("An iterable-style dataset has no indices"));
         return;
     }
-    let mut list: Vec<String> = indices.iter().take(MOST).map(u64::to_string).collect();
-    if indices.len() > MOST {
+    let mut list: Vec<String> = indices
+        .iter()
+        .take(MAX_INDICES)
+        .map(u64::to_string)
+        .collect();
+    if indices.len() > MAX_INDICES {
         list.push("…".to_owned());
     }
     ui.label(RichText::new(list.join(" ")).font(mono(size::SMALL)));
 }
 
 /// Describes the sampler in one sentence.
-fn how(options: &RunOptions) -> &'static str {
+fn describe_sampler(options: &RunOptions) -> &'static str {
     let kind = options.sampler.split(':').next().unwrap_or_default();
     match (kind, options.shuffle) {
         ("random", _) | ("", true) if options.replacement => {

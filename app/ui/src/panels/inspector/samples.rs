@@ -4,9 +4,9 @@ use egui::{RichText, Ui};
 use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
 use loadscope_words::say;
 
-use crate::kit::action::{asks, named, small_button};
+use crate::kit::action::{push_on_click, set_accessible_name, small_button};
 use crate::kit::empty::remark;
-use crate::kit::rows::{Cell, Marks, list_of, millis, row, share};
+use crate::kit::rows::{Cell, Marks, millis, row, share, virtual_list};
 use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::{section, section_with};
 use crate::theme::{Palette, mono, size, space};
@@ -157,12 +157,12 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     };
     let (index, number) = (64.0, 66.0);
     let head = [
-        Cell::head(say!("Index"), index, true, palette),
-        Cell::head(say!("Wall, ms"), number, true, palette),
-        Cell::head(say!("CPU, ms"), number, true, palette),
+        Cell::heading(say!("Index"), index, true, palette),
+        Cell::heading(say!("Wall, ms"), number, true, palette),
+        Cell::heading(say!("CPU, ms"), number, true, palette),
     ];
     row(ui, &head, Marks::default());
-    list_of(ui, say!("samples"), samples.len(), |ui, k| {
+    virtual_list(ui, say!("samples"), samples.len(), |ui, k| {
         let sample = &samples[k];
         let missing = || "—".to_owned();
         let mut cells = [
@@ -218,7 +218,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let width = digits as f32 * size::SMALL * 0.6;
     let gap = 2.0 * space::GAP;
     let columns = (((ui.available_width() + gap) / (width + gap)) as usize).max(1);
-    list_of(
+    virtual_list(
         ui,
         "indices",
         indices.len().div_ceil(columns),
@@ -236,6 +236,6 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
 /// Shows a small button that copies something.
 pub fn copy_button(ui: &mut Ui, action: Action, commands: &mut Vec<Command>) {
     let response = ui.add(small_button(say!("Copy")));
-    named(&response, action);
-    asks(response, action, commands);
+    set_accessible_name(&response, action);
+    push_on_click(response, action, commands);
 }

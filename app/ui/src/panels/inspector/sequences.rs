@@ -16,7 +16,7 @@ const LINE: f32 = 14.0;
 /// Width of the length column, points.
 const LENGTH: f32 = 44.0;
 /// Maximum number of sequences.
-const MOST: usize = 64;
+const MAX_SEQUENCES: usize = 64;
 
 /// Shows a line per sequence: values as shades, padding as a thin line, and the length at the right.
 pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
             .color(palette.weak);
         ui.label(text);
     });
-    let rows = sequences.rows.len().min(MOST);
+    let rows = sequences.rows.len().min(MAX_SEQUENCES);
     let room = vec2(ui.available_width(), rows as f32 * LINE);
     let (area, response) = ui.allocate_exact_size(room, Sense::hover());
     let each = draw(ui, area, sequences);
@@ -83,7 +83,7 @@ fn draw(ui: &Ui, area: Rect, sequences: &Sequences) -> f32 {
         (low.min(*v), high.max(*v))
     });
     let mut mesh = Mesh::default();
-    for (k, row) in sequences.rows.iter().enumerate().take(MOST) {
+    for (k, row) in sequences.rows.iter().enumerate().take(MAX_SEQUENCES) {
         let top = area.top() + k as f32 * LINE;
         values(
             &mut mesh,

@@ -4,11 +4,11 @@ use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInf
 use loadscope_trace::{Field, FieldData};
 use loadscope_words::say;
 
-use super::heat::Grid;
+use super::heatmap::Grid;
 use super::number::{NUMBER, name_of, number};
 use crate::kit::empty::remark;
-use crate::kit::rows::{Cell, Marks, list_of, row};
-use crate::theme::{Palette, mono, size, space, words};
+use crate::kit::rows::{Cell, Marks, row, virtual_list};
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format;
 
 /// Shows the type, shape, statistics and values.
@@ -92,7 +92,7 @@ fn facts(ui: &mut Ui, field: &Field) {
                 at(x),
                 Align2::LEFT_CENTER,
                 name,
-                words(size::SMALL),
+                sans(size::SMALL),
                 palette.weak,
             );
             let font = mono(size::SMALL);
@@ -196,7 +196,7 @@ fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
     let columns = ((width / NUMBER) as usize).max(1);
     let column = width / columns as f32 - 2.0 * space::GAP;
     let name = say!("values of {}", field.name);
-    list_of(ui, &name, values.len().div_ceil(columns), |ui, line| {
+    virtual_list(ui, &name, values.len().div_ceil(columns), |ui, line| {
         let part = &values[line * columns..values.len().min((line + 1) * columns)];
         let cells: Vec<Cell> = part
             .iter()
@@ -213,7 +213,7 @@ fn text(ui: &mut Ui, field: &Field, texts: &[String]) {
         return;
     }
     let name = say!("texts of {}", field.name);
-    list_of(ui, &name, texts.len(), |ui, k| {
+    virtual_list(ui, &name, texts.len(), |ui, k| {
         let width = ui.available_width();
         row(ui, &[Cell::word(&texts[k], width)], Marks::default()).on_hover_text(&texts[k]);
     });

@@ -7,10 +7,10 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
 use super::nav::scrolled;
-use super::room::within;
+use super::placement::show_in;
 use super::text::{body, paragraph};
 use super::words::Word;
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 
 /// Shows the program in `room`.
 pub fn show(
@@ -68,18 +68,18 @@ pub fn show(
 /// Shows a heading and lines of text that scroll.
 fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&mut Ui)) {
     let palette = Palette::of(ui);
-    within(ui, room, |ui| {
+    show_in(ui, room, |ui| {
         ui.spacing_mut().item_spacing.y = space::GAP;
         ui.horizontal(|ui| {
             ui.set_height(20.0);
-            let title = RichText::new(title).font(words(size::SMALL));
+            let title = RichText::new(title).font(sans(size::SMALL));
             ui.add(Label::new(title.color(palette.weak)).truncate());
             ui.with_layout(Layout::right_to_left(Align::Center), right);
         });
         let lines = ui.available_rect_before_wrap();
         ui.painter().rect_filled(lines, 4.0, palette.canvas);
         let inner = lines.shrink(space::GAP * 2.0);
-        within(ui, inner, |ui| {
+        show_in(ui, inner, |ui| {
             ScrollArea::vertical()
                 .id_salt(title)
                 .auto_shrink([false, false])

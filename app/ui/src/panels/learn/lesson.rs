@@ -37,9 +37,9 @@ pub fn show(ui: &mut Ui, state: &State, playing: &Playing, commands: &mut Vec<Co
         }
         match (&play.step().task, is_over) {
             (_, true) => finished(ui, state, playing),
-            (Task::Look { text, .. }, _) => says(ui, state, text),
-            (Task::Predict { question, .. }, _) => predicts(ui, state, playing, question),
-            (Task::Try(trial), _) => tries(ui, state, playing, trial),
+            (Task::Look { text, .. }, _) => show_text(ui, state, text),
+            (Task::Predict { question, .. }, _) => show_prediction(ui, state, playing, question),
+            (Task::Try(trial), _) => show_trial(ui, state, playing, trial),
             (Task::Code { .. }, _) => {}
         }
         if let Some(trouble) = playing
@@ -84,12 +84,12 @@ fn warning(ui: &mut Ui, text: &str) {
     paragraph(ui, text, size::BODY, red);
 }
 
-fn says(ui: &mut Ui, state: &State, text: &str) {
+fn show_text(ui: &mut Ui, state: &State, text: &str) {
     let ink = Palette::of(ui).text;
     paragraph(ui, text, body(state), ink);
 }
 
-fn predicts(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) {
+fn show_prediction(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) {
     let palette = Palette::of(ui);
     match playing.play.phase() {
         Phase::Answered(judged) => {
@@ -102,13 +102,13 @@ fn predicts(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) 
             }
             // The text explains the replay, so it appears after it.
             if playing.stage.replay.is_none() {
-                says(ui, state, &question.why);
+                show_text(ui, state, &question.why);
             }
         }
         // In a lecture, the answer replaces the question.
-        Phase::Reading => says(ui, state, &question.why),
+        Phase::Reading => show_text(ui, state, &question.why),
         Phase::Asking | Phase::Trying(_) | Phase::Reached | Phase::Finished => {
-            says(ui, state, &question.ask);
+            show_text(ui, state, &question.ask);
         }
     }
 }
@@ -118,7 +118,7 @@ pub fn judgement(ui: &mut Ui, state: &State, judged: &Judgement) {
     let language = state.prefs.learned.language;
     let points = body(state);
     ui.horizontal_wrapped(|ui| {
-        sign(ui, judged.is_right);
+        result_icon(ui, judged.is_right);
         let text = match judged.is_right {
             true => format!("{}: {}", Word::Right.text(language), judged.text),
             false => format!(
@@ -133,7 +133,7 @@ pub fn judgement(ui: &mut Ui, state: &State, judged: &Judgement) {
 }
 
 /// Draws a tick or a cross.
-fn sign(ui: &mut Ui, is_right: bool) {
+fn result_icon(ui: &mut Ui, is_right: bool) {
     let palette = Palette::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
     let at = |x: f32, y: f32| -> Pos2 { pos2(rect.left() + x, rect.top() + y) };
@@ -152,27 +152,27 @@ fn sign(ui: &mut Ui, is_right: bool) {
     }
 }
 
-fn tries(ui: &mut Ui, state: &State, playing: &Playing, trial: &Trial) {
+fn show_trial(ui: &mut Ui, state: &State, playing: &Playing, trial: &Trial) {
     let palette = Palette::of(ui);
     let language = playing.play.lesson().language;
     match playing.play.phase() {
         Phase::Reached => {
             ui.horizontal(|ui| {
-                sign(ui, true);
+                result_icon(ui, true);
                 line(ui, Word::Reached.text(language), body(state));
             });
-            says(ui, state, &trial.why);
+            show_text(ui, state, &trial.why);
             return;
         }
         // A lecture shows the goal and why the solution reaches it.
         Phase::Reading => {
-            says(ui, state, &trial.text);
-            says(ui, state, &trial.why);
+            show_text(ui, state, &trial.text);
+            show_text(ui, state, &trial.why);
             return;
         }
         Phase::Asking | Phase::Answered(_) | Phase::Trying(_) | Phase::Finished => {}
     }
-    says(ui, state, &trial.text);
+    show_text(ui, state, &trial.text);
     match &playing.tried {
         Some(Tried::NotYet) => {
             let found = playing.found.iter().filter_map(|(goal, found)| {
@@ -229,10 +229,10 @@ fn python(changes: &Changes) -> String {
 fn finished(ui: &mut Ui, state: &State, playing: &Playing) {
     let language = playing.play.lesson().language;
     ui.horizontal(|ui| {
-        sign(ui, true);
+        result_icon(ui, true);
         line(ui, Word::Finished.text(language), body(state));
     });
-    says(ui, state, &playing.play.lesson().goal);
+    show_text(ui, state, &playing.play.lesson().goal);
     let progress = playing.play.progress();
     let of = progress.right + progress.wrong;
     if of > 0 {

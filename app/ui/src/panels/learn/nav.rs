@@ -9,9 +9,9 @@ use loadscope_model::state::State;
 use loadscope_model::update::{has_wandered, obstacle};
 
 use super::words::Word;
-use crate::kit::action::{about_now, asks};
+use crate::kit::action::{push_on_click, tooltip_with_obstacle};
 use crate::kit::titles::title_text;
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 
 /// Height of the line at the top, points.
 pub const HEAD: f32 = 34.0;
@@ -41,7 +41,7 @@ pub fn head(
             let lecture = Button::new(Word::Lecture.text(language)).selected(on);
             if ui.content_rect().width() >= 900.0 {
                 let response = ui.add(lecture);
-                asks(response, Action::ToggleLecture, commands);
+                push_on_click(response, Action::ToggleLecture, commands);
             }
             if has_wandered(state) {
                 button(ui, state, Action::ReturnToStep, Word::Return, commands);
@@ -108,15 +108,21 @@ fn languages(ui: &mut Ui, now: Language, commands: &mut Vec<Command>) {
 /// Shows a button of an action, named in the lesson's language.
 pub fn button(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
     let text = word.text(state.prefs.learned.language);
-    shown(ui, state, action, (text, Button::new(text)), commands);
+    labelled_button(ui, state, action, (text, Button::new(text)), commands);
 }
 
 /// Shows the button with the key of the action.
-fn keyed(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
+fn button_with_key(
+    ui: &mut Ui,
+    state: &State,
+    action: Action,
+    word: Word,
+    commands: &mut Vec<Command>,
+) {
     let text = word.text(state.prefs.learned.language);
     let keys = action.info().keys(ui.ctx());
     let key = RichText::new(keys).font(mono(size::SMALL)).weak();
-    shown(
+    labelled_button(
         ui,
         state,
         action,
@@ -125,7 +131,7 @@ fn keyed(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut 
     );
 }
 
-fn shown(
+fn labelled_button(
     ui: &mut Ui,
     state: &State,
     action: Action,
@@ -135,8 +141,8 @@ fn shown(
     let is_possible = obstacle(state, action).is_none();
     let response = ui.add_enabled(is_possible, button);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, text));
-    let why_not = about_now(ui, state, action);
-    asks(response.on_disabled_hover_text(why_not), action, commands);
+    let why_not = tooltip_with_obstacle(ui, state, action);
+    push_on_click(response.on_disabled_hover_text(why_not), action, commands);
 }
 
 /// Shows the buttons for the next and the previous step at the lower right.
@@ -150,22 +156,22 @@ pub fn foot(ui: &mut Ui, state: &State, room: Rect, next: Word, commands: &mut V
             let text = next.text(language);
             let key = RichText::new("Enter").font(mono(size::SMALL));
             let name = RichText::new(text)
-                .font(words(size::BODY))
+                .font(sans(size::BODY))
                 .color(palette.strong);
             let next = Button::new((name, key.weak())).min_size(vec2(112.0, 28.0));
             let response = ui.add_enabled(is_possible, next.selected(is_possible));
             response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, text));
-            let why_not = about_now(ui, state, Action::GoOn);
-            asks(
+            let why_not = tooltip_with_obstacle(ui, state, Action::GoOn);
+            push_on_click(
                 response.on_disabled_hover_text(why_not),
                 Action::GoOn,
                 commands,
             );
             if obstacle(state, Action::SkipStep).is_none() {
-                keyed(ui, state, Action::SkipStep, Word::Skip, commands);
+                button_with_key(ui, state, Action::SkipStep, Word::Skip, commands);
             }
             if state.learn.playing().is_some() {
-                keyed(ui, state, Action::PreviousPage, Word::Back, commands);
+                button_with_key(ui, state, Action::PreviousPage, Word::Back, commands);
             }
             ui.add_space(space::GAP);
         });

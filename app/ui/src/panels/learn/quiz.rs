@@ -13,7 +13,7 @@ use super::nav::{HEAD, above_foot, foot, head, scrolled};
 use super::text::{body, line, paragraph};
 use super::words::Word;
 use crate::kit::empty::remark;
-use crate::theme::{Palette, size, space, words};
+use crate::theme::{Palette, sans, size, space};
 
 /// Shows the quiz in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
@@ -56,7 +56,7 @@ fn taught(ui: &mut Ui, entry: &Entry, language: Language, commands: &mut Vec<Com
         Word::Step.text(language),
         entry.step
     );
-    let link = ui.link(RichText::new(text).font(words(size::SMALL)));
+    let link = ui.link(RichText::new(text).font(sans(size::SMALL)));
     if link.clicked() {
         commands.push(LearnCommand::Lesson(entry.lesson).into());
     }

@@ -4,7 +4,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Label, Response, Ui};
 use loadscope_model::state::State;
 
-use crate::theme::{Palette, heading, mono, size, words};
+use crate::theme::{Palette, heading, mono, sans, size};
 
 /// Returns the text size of a lesson, points.
 pub fn body(state: &State) -> f32 {
@@ -20,7 +20,7 @@ pub fn rich(ui: &Ui, text: &str, points: f32, colour: Color32) -> LayoutJob {
     let mut job = LayoutJob::default();
     for (k, part) in text.split('`').enumerate() {
         let format = match k % 2 {
-            0 => TextFormat::simple(words(points), colour),
+            0 => TextFormat::simple(sans(points), colour),
             _ => TextFormat {
                 background: palette.hovered(),
                 ..TextFormat::simple(mono(points - 1.0), palette.strong)

@@ -6,7 +6,7 @@ use loadscope_trace::{Collate, RunOptions};
 use loadscope_words::say;
 
 use super::row::{Form, part, row};
-use crate::kit::choice;
+use crate::kit::dropdown;
 
 /// Shows the collate function and the padding value.
 pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
@@ -25,9 +25,9 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             };
             let combo = ComboBox::from_id_salt("collate")
                 .selected_text(name(o.collate))
-                .width(choice::width(ui, 140.0))
+                .width(dropdown::width(ui, 140.0))
                 .truncate();
-            let response = choice::list(ui, combo, |ui| {
+            let response = dropdown::show(ui, combo, |ui| {
                 let padding = match o.collate {
                     Collate::Pad(value) => Collate::Pad(value),
                     _ => Collate::Pad(0.0),
@@ -39,7 +39,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
                     padding,
                     Collate::Concat,
                 ] {
-                    choice::value(ui, &mut o.collate, one, name(one));
+                    dropdown::value(ui, &mut o.collate, one, name(one));
                 }
             });
             response.labelled_by(label);

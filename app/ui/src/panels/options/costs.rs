@@ -9,7 +9,7 @@ use loadscope_words::{Text, say, text};
 
 use super::row::part;
 use crate::kit::empty::hint;
-use crate::theme::{mono, size, words};
+use crate::theme::{mono, sans, size};
 
 /// Name, description and effect of a preset.
 type Preset = (Text, Text, fn(&mut CostModel));
@@ -148,7 +148,7 @@ fn toggle(ui: &mut Ui) -> bool {
     let id = Id::unique("costs as text");
     let mut is_text = ui.data(|d| d.get_temp::<bool>(id)).unwrap_or(false);
     ui.horizontal(|ui| {
-        let text = RichText::new(say!("Edit as text")).font(words(size::SMALL));
+        let text = RichText::new(say!("Edit as text")).font(sans(size::SMALL));
         if ui.checkbox(&mut is_text, text).changed() {
             ui.data_mut(|d| d.insert_temp(id, is_text));
         }
@@ -161,7 +161,7 @@ fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
         for (name, what, change) in PRESETS {
-            let name = RichText::new(name.say()).font(words(size::SMALL));
+            let name = RichText::new(name.say()).font(sans(size::SMALL));
             if ui.small_button(name).on_hover_text(what.say()).clicked() {
                 change(model);
             }

@@ -7,7 +7,7 @@ use loadscope_words::{Text, say, text};
 
 use super::costs;
 use super::row::{Form, mark_row, number, row};
-use crate::kit::choice;
+use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
@@ -262,12 +262,12 @@ pub(super) fn dataset(
             let combo = ComboBox::from_id_salt("dataset")
                 .selected_text(name)
                 .height(f32::INFINITY)
-                .width(choice::width(ui, 170.0))
+                .width(dropdown::width(ui, 170.0))
                 .truncate();
-            let response = choice::list(ui, combo, |ui| {
+            let response = dropdown::show(ui, combo, |ui| {
                 for (at, kind) in KINDS.iter().enumerate() {
                     let is_current = current == Some(at);
-                    if choice::entry(ui, is_current, kind.name.say()) && !is_current {
+                    if dropdown::entry(ui, is_current, kind.name.say()) && !is_current {
                         *options = example(kind.first, options);
                     }
                 }

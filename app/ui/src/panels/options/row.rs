@@ -10,9 +10,9 @@ use egui::{
 };
 
 use crate::kit::empty::{height_of_hint, hint};
+use crate::kit::icons::{Icon, draw};
 use crate::kit::parts::mark;
-use crate::kit::signs::{Sign, draw};
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::options::{Field, Problem, changed};
 use loadscope_lessons::Part;
 use loadscope_trace::RunOptions;
@@ -84,7 +84,7 @@ impl<'a> Form<'a> {
             true => palette.strong,
             false => palette.weak,
         };
-        draw(ui.painter(), rect.center(), Sign::Reset, colour);
+        draw(ui.painter(), rect.center(), Icon::Reset, colour);
         if response
             .on_hover_text(say!("Resets this option to the shown run"))
             .clicked()
@@ -107,7 +107,7 @@ impl<'a> Form<'a> {
     /// Shows the problem of an option in one line.
     pub fn problem(&self, ui: &mut Ui, field: Field) {
         for problem in self.problems.iter().filter(|p| p.field == Some(field)) {
-            let text = RichText::new(&problem.text).font(words(size::SMALL));
+            let text = RichText::new(&problem.text).font(sans(size::SMALL));
             let text = text.color(Palette::of(ui).stall);
             let label = ui.add(Label::new(text).truncate());
             if problem.sentence != problem.text {
@@ -200,7 +200,7 @@ pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
     ui.horizontal(|ui| {
         ui.label(
             RichText::new(say!("Equivalent PyTorch code"))
-                .font(words(size::SMALL))
+                .font(sans(size::SMALL))
                 .color(Palette::of(ui).weak),
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -6,7 +6,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::{Text, say, text};
 
 use super::row::{Form, flag, number, row};
-use crate::kit::choice;
+use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 
@@ -144,11 +144,11 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         let name = current.map_or("?", |k| KINDS[k].name.say());
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
-            .width(choice::width(ui, 140.0))
+            .width(dropdown::width(ui, 140.0))
             .truncate();
-        let response = choice::list(ui, combo, |ui| {
+        let response = dropdown::show(ui, combo, |ui| {
             for (k, kind) in KINDS.iter().enumerate() {
-                if choice::entry(ui, current == Some(k), kind.name.say()) {
+                if dropdown::entry(ui, current == Some(k), kind.name.say()) {
                     choose(o, kind);
                 }
             }

@@ -17,13 +17,13 @@ pub enum Entry {
 }
 
 /// Minimum length of a typed text that counts as whole words, bytes.
-const WHOLE: usize = 4;
+const MIN_WHOLE_WORDS: usize = 4;
 
 /// Score that an unavailable action loses.
-const IMPOSSIBLE: i32 = 20;
+const UNAVAILABLE_PENALTY: i32 = 20;
 
 /// Score that a match in a tooltip loses, compared with a match in a name.
-const BEHIND: i32 = 100;
+const TOOLTIP_PENALTY: i32 = 100;
 
 /// Returns the entries that match the typed text, best first.
 pub fn entries(state: &State, text: &str) -> Vec<Entry> {
@@ -32,7 +32,8 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
         .filter(|a| *a != Action::Palette)
         .filter_map(|action| {
             let info = action.info();
-            let by_tooltip = || by_tooltip(info.tooltip, text).map(|points| points - BEHIND);
+            let by_tooltip =
+                || by_tooltip(info.tooltip, text).map(|points| points - TOOLTIP_PENALTY);
             let score = by_name(info.name, text).or_else(by_tooltip)?;
             Some((score, action, obstacle(state, action)))
         })
@@ -43,11 +44,17 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
         let has = |said: &str| has_words(&lower(said), text);
         has(info.name) || has(info.tooltip)
     };
-    if text.trim().len() >= WHOLE && found.iter().any(|(_, a, _)| has_them(a)) {
+    if text.trim().len() >= MIN_WHOLE_WORDS && found.iter().any(|(_, a, _)| has_them(a)) {
         found.retain(|(_, action, _)| has_them(action));
     }
     // Unavailable actions come after equally good matches. Ties keep the order of the action table.
-    let handicap = |obstacle: &Option<&str>| if obstacle.is_some() { IMPOSSIBLE } else { 0 };
+    let handicap = |obstacle: &Option<&str>| {
+        if obstacle.is_some() {
+            UNAVAILABLE_PENALTY
+        } else {
+            0
+        }
+    };
     found.sort_by_key(|(score, _, obstacle)| handicap(obstacle) - score);
     let mut found: Vec<Entry> = found
         .into_iter()
@@ -75,10 +82,10 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
 }
 
 /// Scores of a letter next to the previous one, and of one that begins a word.
-const NEXT: i32 = 5;
-const BEGINS: i32 = 8;
+const ADJACENT_SCORE: i32 = 5;
+const WORD_START_SCORE: i32 = 8;
 /// Score of a name whose words begin with the typed words. It ranks above names that match by initials.
-const WORDS: i32 = 200;
+const WHOLE_WORDS_SCORE: i32 = 200;
 
 /// Scores the match of a name. Each typed letter must follow the previous one or begin a word. `None` if the name does not match.
 fn by_name(name: &str, typed: &str) -> Option<i32> {
@@ -89,11 +96,11 @@ fn by_name(name: &str, typed: &str) -> Option<i32> {
     for wanted in lower(typed).into_iter().filter(|c| !c.is_whitespace()) {
         let best = |k: usize| -> Option<i32> {
             let Some(ways) = &ways else {
-                return begins(k).then_some(BEGINS);
+                return begins(k).then_some(WORD_START_SCORE);
             };
             let step = |(last, points): &(usize, i32)| match k {
-                k if k == last + 1 => Some(points + NEXT),
-                k if k > *last && begins(k) => Some(points + BEGINS),
+                k if k == last + 1 => Some(points + ADJACENT_SCORE),
+                k if k > *last && begins(k) => Some(points + WORD_START_SCORE),
                 _ => None,
             };
             ways.iter().filter_map(step).max()
@@ -105,7 +112,11 @@ fn by_name(name: &str, typed: &str) -> Option<i32> {
         Some(ways) => ways.into_iter().map(|(_, points)| points).max()?,
         None => return Some(0),
     };
-    let words = if has_words(&letters, typed) { WORDS } else { 0 };
+    let words = if has_words(&letters, typed) {
+        WHOLE_WORDS_SCORE
+    } else {
+        0
+    };
     // If two matches are equally good, the shorter name wins.
     Some(points * 4 + words - letters.len() as i32 / 4)
 }

@@ -6,7 +6,7 @@ use loadscope_trace::{Counter, Lane, Nanos, Run};
 use loadscope_words::say;
 
 use super::history::History;
-use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
+use super::static_plot::{AXIS, axis_hints, axis_marks, set_accessible_name, static_plot};
 use crate::theme::Palette;
 use crate::timeline::axis::TimeAxis;
 use loadscope_insight::format;
@@ -40,7 +40,7 @@ enum Unit {
 
 /// Meaning of a colour.
 #[derive(Clone, Copy, PartialEq)]
-enum Ink {
+enum LineColour {
     Stall,
     Held,
     Step,
@@ -49,7 +49,7 @@ enum Ink {
     Pin,
 }
 
-impl Ink {
+impl LineColour {
     fn colour(self, palette: &Palette) -> Color32 {
         match self {
             Self::Stall => palette.stall,
@@ -64,9 +64,9 @@ impl Ink {
 
 /// Returns all curves for `view`.
 pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
-    let of = |name, ink, counter| {
+    let of = |name, line_colour, counter| {
         let values = run.counter(counter, view.start, view.end, POINTS);
-        (name, ink, values)
+        (name, line_colour, values)
     };
     // Buckets with at most one batch would show a steady stream as spikes.
     let buckets = history.yielded(view.start, view.end) / 6;
@@ -84,37 +84,37 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
             say!("Trainer waits"),
             say!("share of time without a batch, %"),
             Unit::Share,
-            vec![of(say!("waiting"), Ink::Stall, Counter::Waiting)],
+            vec![of(say!("waiting"), LineColour::Stall, Counter::Waiting)],
         ),
         curve(
             say!("Throughput"),
             say!("samples yielded per second"),
             Unit::PerSecond,
-            vec![(say!("samples"), Ink::Step, samples)],
+            vec![(say!("samples"), LineColour::Step, samples)],
         ),
         curve(
             say!("Batches"),
             say!("yielded per second"),
             Unit::PerSecond,
-            vec![(say!("batches"), Ink::Step, batches)],
+            vec![(say!("batches"), LineColour::Step, batches)],
         ),
         curve(
             "tasks_outstanding",
             say!("batches dispatched and not yet received"),
             Unit::Batches,
-            vec![("tasks_outstanding", Ink::Fetch, outstanding)],
+            vec![("tasks_outstanding", LineColour::Fetch, outstanding)],
         ),
         curve(say!("Queues"), say!("batches"), Unit::Batches, queues),
         curve(
             say!("Held"),
             say!("finished batches waiting for an earlier one"),
             Unit::Batches,
-            vec![of(say!("held"), Ink::Held, Counter::Held)],
+            vec![of(say!("held"), LineColour::Held, Counter::Held)],
         ),
     ]
 }
 
-type Lines = Vec<(&'static str, Ink, Vec<f64>)>;
+type Lines = Vec<(&'static str, LineColour, Vec<f64>)>;
 
 /// Returns `tasks_outstanding` and the queues. `tasks_outstanding` is the sum over queues, workers and the pin thread, so each lane is
 /// evaluated once.
@@ -132,12 +132,12 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
         add(&mut outstanding, &values);
         match lane {
             Lane::IndexQueue(_) => add(&mut index, &values),
-            Lane::ResultQueue => lines.push((say!("result queue"), Ink::Fetch, values)),
-            Lane::DataQueue => lines.push((say!("data queue (pinned)"), Ink::Pin, values)),
+            Lane::ResultQueue => lines.push((say!("result queue"), LineColour::Fetch, values)),
+            Lane::DataQueue => lines.push((say!("data queue (pinned)"), LineColour::Pin, values)),
             _ => {}
         }
     }
-    lines.insert(0, (say!("index queues"), Ink::Wait, index));
+    lines.insert(0, (say!("index queues"), LineColour::Wait, index));
     (outstanding, lines)
 }
 
@@ -146,14 +146,14 @@ impl Curve {
     pub fn legend(&self, palette: &Palette) -> Vec<(&'static str, Color32)> {
         let lines = self.lines.iter().filter(|_| self.lines.len() > 1);
         lines
-            .map(|(name, ink, _)| (*name, ink.colour(palette)))
+            .map(|(name, line_colour, _)| (*name, line_colour.colour(palette)))
             .collect()
     }
 }
 
 impl Curve {
     fn lines<'a>(&'a self, length: f64, palette: &'a Palette) -> impl Iterator<Item = Line<'a>> {
-        self.lines.iter().map(move |(name, ink, values)| {
+        self.lines.iter().map(move |(name, line_colour, values)| {
             let step = length / values.len() as f64;
             let middles = values
                 .iter()
@@ -164,16 +164,16 @@ impl Curve {
             let last = values.last().map(|v| [length, *v]);
             let points: PlotPoints<'_> = first.into_iter().chain(middles).chain(last).collect();
             let line = Line::new(*name, points)
-                .color(ink.colour(palette))
+                .color(line_colour.colour(palette))
                 .width(1.5);
-            let is_alone = self.lines.len() == 1 && *ink != Ink::Fetch;
+            let is_alone = self.lines.len() == 1 && *line_colour != LineColour::Fetch;
             if is_alone { line.fill(0.0) } else { line }
         })
     }
 }
 
 /// Start of a drag over a curve.
-pub type Brush = Option<Nanos>;
+pub type DragStart = Option<Nanos>;
 
 /// Draws a curve, `height` points high. The last one has the time axis. A click sets the time cursor, a drag selects a range.
 pub fn show(
@@ -181,7 +181,7 @@ pub fn show(
     state: &State,
     curve: &Curve,
     (height, is_last): (f32, bool),
-    brush: &mut Brush,
+    drag_start: &mut DragStart,
     commands: &mut Vec<Command>,
 ) {
     let palette = Palette::of(ui);
@@ -216,11 +216,11 @@ pub fn show(
         axis.label(view.start + Nanos(mark.value.round() as i64), ticks.major)
     });
     let height = height + if is_last { TICKS } else { 0.0 };
-    let response = still_plot(("plot", curve.title), height, palette)
+    let response = static_plot(("plot", curve.title), height, palette)
         .custom_y_axes(vec![y_axis])
         .custom_x_axes(if is_last { vec![x_axis] } else { Vec::new() })
         .x_grid_spacer(move |_| marks.clone())
-        .y_grid_spacer(move |_| few_marks(top))
+        .y_grid_spacer(move |_| axis_marks(top))
         .label_formatter(move |at| label(at, &axis, unit))
         .link_cursor(Id::unique("plots"), Vec2b::new(true, false))
         .show(ui, |plot| {
@@ -243,34 +243,34 @@ pub fn show(
             }
             plot.pointer_coordinate()
         });
-    still::name(&response.response, curve.title, curve.about);
+    set_accessible_name(&response.response, curve.title, curve.about);
     let time = |x: f64| view.start + Nanos(x.round() as i64);
     let at = response.inner.map(|p| time(p.x));
     // A drag is detected some pixels after its start.
     let origin = ui.input(|i| i.pointer.press_origin());
     let pressed = origin.map(|at| time(response.transform.value_from_position(at).x));
-    commands.extend(used(&response.response, at, pressed, brush));
+    commands.extend(pointer_command(&response.response, at, pressed, drag_start));
 }
 
 /// Returns the command of a click or a drag.
-fn used(
+fn pointer_command(
     response: &egui::Response,
     at: Option<Nanos>,
     pressed: Option<Nanos>,
-    brush: &mut Brush,
+    drag_start: &mut DragStart,
 ) -> Option<Command> {
     let at = at?;
     if response.clicked() {
         return Some(Command::Cursor(Cursor::At(at)));
     }
     if response.drag_started() {
-        *brush = pressed.or(Some(at));
+        *drag_start = pressed.or(Some(at));
     }
     if response.drag_stopped() {
-        *brush = None;
+        *drag_start = None;
         return None;
     }
-    let start = brush.filter(|_| response.dragged())?;
+    let start = drag_start.filter(|_| response.dragged())?;
     Some(Command::Select(Some(Item::Range(
         start.min(at),
         start.max(at),

@@ -9,7 +9,7 @@ use loadscope_words::say;
 
 use super::history::History;
 use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, start_of};
-use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
+use super::static_plot::{AXIS, axis_hints, axis_marks, set_accessible_name, static_plot};
 use crate::theme::Palette;
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::waits::LONG;
@@ -222,11 +222,11 @@ pub fn show(
         }
     });
     let marks = marks(kind, first, last);
-    let response = still_plot(("histogram", kind.title()), height + TICKS, palette)
+    let response = static_plot(("histogram", kind.title()), height + TICKS, palette)
         .custom_y_axes(vec![y_axis])
         .custom_x_axes(vec![x_axis])
         .x_grid_spacer(move |_| marks.clone())
-        .y_grid_spacer(move |_| few_marks(top))
+        .y_grid_spacer(move |_| axis_marks(top))
         .label_formatter(|_: &HoverPosition<'_>| None)
         .show(ui, |plot| {
             plot.set_plot_bounds_x(first..=last);
@@ -243,7 +243,7 @@ pub fn show(
             }
             plot.pointer_coordinate()
         });
-    still::name(&response.response, kind.title(), &histogram.summary());
+    set_accessible_name(&response.response, kind.title(), &histogram.summary());
     let at = response.inner.filter(|_| response.response.hovered());
     let is_there =
         |b: &&Range<usize>| at.is_some_and(|p| (b.start as f64..b.end as f64).contains(&p.x));

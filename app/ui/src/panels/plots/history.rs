@@ -7,7 +7,7 @@ use loadscope_trace::{Nanos, Run, Stage};
 use super::series::{NO_DISTANCE, Series, bin_of};
 
 /// Maximum number of transitions processed at once, so that a recording of a million batches does not block a frame.
-const PIECE: usize = 400_000;
+const MAX_PER_UPDATE: usize = 400_000;
 
 /// Durations and arrival distances of all batches, in the order of their events.
 #[derive(Debug, Default)]
@@ -42,15 +42,15 @@ impl History {
         }
         self.run = number;
         let new = run.transitions().range(self.transitions..);
-        for t in new.iter().take(PIECE) {
-            self.take(run, t.at, t.batch, t.stage);
+        for t in new.iter().take(MAX_PER_UPDATE) {
+            self.record(run, t.at, t.batch, t.stage);
         }
-        self.transitions += new.len().min(PIECE);
-        self.take_waits(run);
+        self.transitions += new.len().min(MAX_PER_UPDATE);
+        self.record_waits(run);
         self.transitions < run.transitions().len()
     }
 
-    fn take(&mut self, run: &Run, at: Nanos, batch: u32, stage: Stage) {
+    fn record(&mut self, run: &Run, at: Nanos, batch: u32, stage: Stage) {
         let row = batch as usize;
         if self.last.len() <= row {
             self.last.resize(row + 1, (at, Stage::Queued));
@@ -81,7 +81,7 @@ impl History {
     }
 
     /// Processes waits that have ended.
-    fn take_waits(&mut self, run: &Run) {
+    fn record_waits(&mut self, run: &Run) {
         let over = |w: &&loadscope_trace::Wait| w.end != Nanos::MAX;
         for wait in run.waits().range(self.waits..).iter().take_while(over) {
             self.waits += 1;

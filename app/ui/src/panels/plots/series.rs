@@ -10,7 +10,7 @@ pub const PER_DECADE: usize = 20;
 pub const NO_DISTANCE: usize = BINS / 2;
 
 /// Distance between running sums, in values.
-const EVERY: usize = 1024;
+const SUM_INTERVAL: usize = 1024;
 /// Shortest duration that differs from 0, ns.
 const SHORTEST: f64 = 100.0;
 
@@ -23,7 +23,7 @@ pub struct Series {
     at: Vec<i64>,
     bins: Vec<u8>,
     rows: Vec<u32>,
-    /// Counts before every [`EVERY`]-th value.
+    /// Counts before every [`SUM_INTERVAL`]-th value.
     sums: Vec<Counts>,
 }
 
@@ -42,11 +42,11 @@ pub fn start_of(bin: f64) -> Nanos {
 impl Series {
     /// Adds a value. `at` is raised to the time of the last value if it is earlier.
     pub fn push(&mut self, at: Nanos, bin: usize, row: u32) {
-        if self.bins.len().is_multiple_of(EVERY) {
+        if self.bins.len().is_multiple_of(SUM_INTERVAL) {
             let next = match self.sums.last() {
                 Some(before) => {
                     let mut sums = *before;
-                    let since = self.bins.len() - EVERY;
+                    let since = self.bins.len() - SUM_INTERVAL;
                     self.bins[since..]
                         .iter()
                         .for_each(|b| sums[usize::from(*b)] += 1);
@@ -101,7 +101,7 @@ impl Series {
     }
 
     fn until(&self, place: usize) -> Counts {
-        let block = place / EVERY;
+        let block = place / SUM_INTERVAL;
         let mut counts = match self.sums.get(block) {
             Some(sums) => *sums,
             // A full block gets its sum only with the next value.
@@ -110,14 +110,14 @@ impl Series {
                 None => [0; BINS],
             },
         };
-        let bins = &self.bins[block * EVERY..place];
+        let bins = &self.bins[block * SUM_INTERVAL..place];
         bins.iter().for_each(|b| counts[usize::from(*b)] += 1);
         counts
     }
 
     fn add(&self, block: usize, place: usize) -> Counts {
         let mut counts = self.sums[block];
-        let bins = &self.bins[block * EVERY..place];
+        let bins = &self.bins[block * SUM_INTERVAL..place];
         bins.iter().for_each(|b| counts[usize::from(*b)] += 1);
         counts
     }

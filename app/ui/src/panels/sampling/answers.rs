@@ -10,7 +10,7 @@ use super::heading::{name, title};
 use super::scatter::short;
 use crate::kit::empty::hint;
 use crate::kit::parts::mark;
-use crate::theme::{Palette, mono, size, space, words};
+use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format::{count, percent};
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::coverage::Coverage;
@@ -162,12 +162,12 @@ fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
         let text = say!("{what} ({})", count(all));
         ui.label(
             RichText::new(text)
-                .font(words(size::SMALL))
+                .font(sans(size::SMALL))
                 .color(palette.text),
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button =
-                ui.add(Button::new(RichText::new(say!("Copy")).font(words(size::SMALL))).small());
+                ui.add(Button::new(RichText::new(say!("Copy")).font(sans(size::SMALL))).small());
             let about = say!("Copies the indices of “{what}”");
             button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &about));
             if button.on_hover_text(about).clicked() {
@@ -214,7 +214,7 @@ fn gaps(ui: &mut Ui, s: &Shuffle) {
         ui.horizontal(|ui| {
             ui.label(
                 RichText::new(what)
-                    .font(words(size::SMALL))
+                    .font(sans(size::SMALL))
                     .color(palette.weak),
             );
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

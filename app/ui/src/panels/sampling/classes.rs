@@ -4,14 +4,14 @@ use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
 use super::heading::{self, title};
 use crate::kit::empty::hint;
-use crate::theme::{Palette, mono, size, words};
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::balance::{Balance, Class, Reference};
 use loadscope_insight::sampling::findings::p_value;
 use loadscope_words::say;
 
 /// Maximum number of classes shown, those with the largest deviation.
-const MOST: usize = 14;
+const MAX_CLASSES: usize = 14;
 const ROW: f32 = 18.0;
 
 /// Shows the class balance.
@@ -73,13 +73,13 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
 
 fn shown(balance: &Balance) -> Vec<&Class> {
     let mut all: Vec<(usize, &Class)> = balance.classes.iter().enumerate().collect();
-    if all.len() > MOST {
+    if all.len() > MAX_CLASSES {
         let off = |c: &Class| {
             let expected = c.expected.unwrap_or(c.came as f64);
             (c.came as f64 - expected).abs() / expected.max(1.0).sqrt()
         };
         all.sort_by(|a, b| off(b.1).total_cmp(&off(a.1)));
-        all.truncate(MOST);
+        all.truncate(MAX_CLASSES);
         all.sort_by_key(|(k, _)| *k);
     }
     all.into_iter().map(|(_, class)| class).collect()
@@ -102,7 +102,7 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
     let (left, right) = (rect.left() + 92.0, rect.right() - 60.0);
     let galley = painter.layout(
         class.name.clone(),
-        words(size::SMALL),
+        sans(size::SMALL),
         palette.text,
         f32::INFINITY,
     );

@@ -29,7 +29,7 @@ const BUTTON: f32 = 20.0;
 const BUTTONS: [f32; 3] = [40.0, BUTTON, BUTTON];
 const BETWEEN: f32 = 2.0;
 /// Maximum number of points drawn within a frame. More points are drawn in the background.
-const AT_ONCE: usize = 200_000;
+const SYNC_LIMIT: usize = 200_000;
 
 mod colours;
 mod view;
@@ -41,7 +41,7 @@ pub use view::{Marks, short};
 
 /// Result of pointer input, as positions in the order.
 #[derive(Default)]
-pub struct Pointed {
+pub struct PointerResult {
     /// Hovered point.
     pub hovered: Option<usize>,
     /// Clicked point.
@@ -58,14 +58,14 @@ struct Key {
     pixels: (usize, usize),
     dot: usize,
     by: Colouring,
-    overlaid: Option<Overlaid>,
+    overlaid: Option<OverlayKey>,
 }
 
 /// Identity of overlaid orders: their number of points, and the numbers of the first and last order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Overlaid(usize, Option<(u32, u32)>);
+struct OverlayKey(usize, Option<(u32, u32)>);
 
-impl Overlaid {
+impl OverlayKey {
     fn of(overlay: &Overlay) -> Self {
         Self(overlay.points(), overlay.ends())
     }
@@ -100,7 +100,7 @@ impl Scatter {
         size: Vec2,
         answers: &Arc<Answers>,
         (marks, by): (&Marks, Colouring),
-    ) -> Pointed {
+    ) -> PointerResult {
         let palette = Palette::of(ui);
         let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
         let rect = Rect::from_min_max(
@@ -108,7 +108,7 @@ impl Scatter {
             outer.max - vec2(RIGHT, BELOW),
         );
         if rect.width() < 16.0 || rect.height() < 16.0 {
-            return Pointed::default();
+            return PointerResult::default();
         }
         let whole = whole(answers, by);
         // A zoomed view keeps its place while the order grows.
@@ -124,7 +124,7 @@ impl Scatter {
             let text = say!("Position × index: {}", answers.headline());
             WidgetInfo::labeled(Role::Image, true, text)
         });
-        self.hands(ui, &response, &whole);
+        self.handle_input(ui, &response, &whole);
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
         let view = View {
             rect,
@@ -142,7 +142,7 @@ impl Scatter {
         self.buttons(ui, rect, &whole);
         let buttons = BUTTONS.iter().map(|width| width + BETWEEN).sum::<f32>() - BETWEEN;
         colours::legend(ui, rect, answers, by, buttons);
-        let mut pointed = Pointed {
+        let mut pointed = PointerResult {
             hovered: response
                 .hover_pos()
                 .and_then(|at| view.nearest(answers, at)),
@@ -162,7 +162,7 @@ impl Scatter {
     }
 
     /// Handles input: Ctrl+wheel zooms at the pointer, a drag moves, a double click shows everything.
-    fn hands(&mut self, ui: &Ui, response: &Response, whole: &Window) {
+    fn handle_input(&mut self, ui: &Ui, response: &Response, whole: &Window) {
         let rect = response.rect;
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
         if let Some(at) = response.hover_pos() {
@@ -242,7 +242,7 @@ impl Scatter {
             pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
             dot: (dot(visible) * scale).round().max(1.0) as usize,
             by,
-            overlaid: overlay.map(Overlaid::of),
+            overlaid: overlay.map(OverlayKey::of),
         };
         self.rasterise(ui, platform, &key, answers, visible);
         let Some((made_of, raster)) = &self.raster else {
@@ -298,7 +298,7 @@ impl Scatter {
             let indices = &answers.order.indices;
             Raster::grouped(indices, &key.window, key.pixels, key.dot, group)
         };
-        if visible <= AT_ONCE {
+        if visible <= SYNC_LIMIT {
             self.raster = Some((key.clone(), of(answers, key)));
         } else if self.job.is_none() {
             // Only one job runs at a time. The latest view is drawn when the current job ends.

@@ -117,7 +117,7 @@ fn the_main_process_frame_is_inside_and_crosses_no_arrow() {
 #[test]
 fn workers_and_queues_do_not_overlap_and_stay_inside() {
     each(|plan, _, layout, what| {
-        let crew = &layout.crew;
+        let crew = &layout.worker_grid;
         assert_eq!(crew.cells.len(), plan.workers.max(1));
         let mut all = Vec::new();
         for cell in &crew.cells {
@@ -127,7 +127,7 @@ fn workers_and_queues_do_not_overlap_and_stay_inside() {
         }
         assert_apart(&all, what);
         assert_inside(&all, Rect::from_min_size(Pos2::ZERO, crew.size), what);
-        let body = body_of(layout, Station::Crew).expect("always there");
+        let body = body_of(layout, Station::Workers).expect("always there");
         assert!(crew.size.x <= body.width() + 1.0, "{what}: {crew:?}");
     });
 }
@@ -140,8 +140,8 @@ fn a_usual_window_shows_all_workers_without_scrolling() {
             && plan.digits <= 3
             && plan.prefetch <= 2
         {
-            let body = body_of(layout, Station::Crew).expect("always there");
-            assert!(layout.crew.size.y <= body.height() + 1.0, "{what}");
+            let body = body_of(layout, Station::Workers).expect("always there");
+            assert!(layout.worker_grid.size.y <= body.height() + 1.0, "{what}");
             assert_eq!(layout.stack.hidden, 0, "{what}");
         }
     });
@@ -190,7 +190,7 @@ fn three_workers_are_drawn_with_full_text() {
     };
     let area = Rect::from_min_size(Pos2::ZERO, vec2(1100.0, 320.0));
     let layout = Layout::new(area, &plan);
-    assert_eq!(layout.crew.detail, super::super::grid::Detail::Full);
-    assert_eq!(layout.crew.columns, 1);
+    assert_eq!(layout.worker_grid.detail, super::super::grid::Detail::Full);
+    assert_eq!(layout.worker_grid.columns, 1);
     assert!(layout.stack.numbers);
 }

@@ -35,7 +35,7 @@ pub enum Form {
 
 /// Heading of a group. A folded heading summarizes its lanes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Head {
+pub struct GroupHeading {
     /// The group.
     pub group: LaneGroup,
     /// Upper edge, points below the first lane.
@@ -171,7 +171,7 @@ pub fn tracks(lane: Lane, rows: usize) -> impl Iterator<Item = Track> {
     })
 }
 
-impl Head {
+impl GroupHeading {
     /// Returns the lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height

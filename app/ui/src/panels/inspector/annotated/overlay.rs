@@ -8,7 +8,7 @@ use loadscope_insight::format;
 use loadscope_model::prefs::Annotations;
 use loadscope_words::say;
 
-use crate::theme::{Palette, size, words};
+use crate::theme::{Palette, sans, size};
 
 /// Draws boxes, names and keypoints. Returns the description of the box under the pointer.
 pub fn draw(
@@ -73,7 +73,7 @@ pub fn has_names(sample: &Sample) -> bool {
 }
 
 /// Describes the annotations in words: `, with 2 boxes (cat, dog)`.
-pub fn spoken(sample: &Sample) -> String {
+pub fn accessible_text(sample: &Sample) -> String {
     let mut parts = Vec::new();
     if !sample.boxes.is_empty() {
         let count = format::plural(sample.boxes.len() as u64, say!(n: "box"), say!(n: "boxes"));
@@ -148,7 +148,7 @@ fn name(
     colour: Color32,
     taken: &mut Vec<Rect>,
 ) {
-    let font: FontId = words(size::SMALL);
+    let font: FontId = sans(size::SMALL);
     let galley = painter.layout_no_wrap(title.to_owned(), font, Color32::BLACK);
     let room = galley.size() + vec2(4.0, 0.0);
     // A small image has room for only a few names.
@@ -202,8 +202,11 @@ mod tests {
             masks: vec![(0, 0)],
             ..Sample::default()
         };
-        assert_eq!(spoken(&sample), ", with 2 boxes (dog, cat), 1 mask");
-        assert_eq!(spoken(&Sample::default()), "");
+        assert_eq!(
+            accessible_text(&sample),
+            ", with 2 boxes (dog, cat), 1 mask"
+        );
+        assert_eq!(accessible_text(&Sample::default()), "");
         assert_eq!(
             describe(&sample.boxes[0]),
             "dog · 48, 240 – 195, 371 · 147 × 131"

@@ -6,8 +6,8 @@ use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::raster::Raster;
 use loadscope_words::say;
 
-use crate::kit::choice::{item, list};
-use crate::theme::{Palette, size, words};
+use crate::kit::dropdown;
+use crate::theme::{Palette, sans, size};
 
 /// Draws the number of points per pixel, in the colours of their groups.
 pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
@@ -59,7 +59,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32
         Colouring::Rank => say!("rank {}", number),
         _ => say!("epoch {}", number),
     };
-    let lay = |text: String| painter.layout_no_wrap(text, words(size::SMALL), palette.text);
+    let lay = |text: String| painter.layout_no_wrap(text, sans(size::SMALL), palette.text);
     let widths = overlay
         .layers()
         .map(|layer| lay(name(layer.number)).size().x + SQUARE + 17.0);
@@ -101,11 +101,11 @@ pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Opt
     let combo = egui::ComboBox::from_id_salt("colouring")
         .width(CHOICE.x)
         .selected_text(now.label());
-    let shown = list(&mut child, combo, |ui| {
+    let shown = dropdown::show(&mut child, combo, |ui| {
         for by in Colouring::ALL {
             let why_not = by.obstacle(answers);
             ui.add_enabled_ui(why_not.is_none(), |ui| {
-                let response = item(ui, by == now, by.label());
+                let response = dropdown::item(ui, by == now, by.label());
                 if response.clicked() {
                     chosen = Some(by);
                 }

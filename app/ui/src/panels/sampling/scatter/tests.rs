@@ -34,8 +34,8 @@ fn the_image_is_redrawn_when_the_first_epoch_changes() {
     let mut epochs = Overlay::default();
     let eight = u32::try_from(Overlay::MOST).expect("a few");
     (0..eight).for_each(|epoch| epochs.take(epoch, &[1, 2, 3]));
-    let before = Overlaid::of(&epochs);
+    let before = OverlayKey::of(&epochs);
     epochs.take(eight, &[1, 2, 3]);
     assert_eq!(before.0, epochs.points());
-    assert_ne!(before, Overlaid::of(&epochs));
+    assert_ne!(before, OverlayKey::of(&epochs));
 }

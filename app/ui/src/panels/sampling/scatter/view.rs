@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use egui::{Align2, Pos2, Rect, Stroke, Ui, Vec2, pos2};
 
-use crate::theme::{Palette, mono, size, words};
+use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::raster::Window;
@@ -87,13 +87,13 @@ impl View<'_> {
         }
         let place = pos2(self.rect.right(), self.rect.bottom() + 18.0);
         let label = say!("position in the epoch");
-        painter.text(place, Align2::RIGHT_TOP, label, words(size::SMALL), weak);
+        painter.text(place, Align2::RIGHT_TOP, label, sans(size::SMALL), weak);
         let place = pos2(self.rect.left() - 6.0, self.rect.top() - 10.0);
         painter.text(
             place,
             Align2::RIGHT_BOTTOM,
             say!("index"),
-            words(size::SMALL),
+            sans(size::SMALL),
             weak,
         );
     }
