@@ -17,7 +17,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command, LearnCommand};
 
-use loadscope_model::view::{Cursor, Item, OptionsOf};
+use loadscope_model::view::{Cursor, Item, OptionsSource};
 use loadscope_trace::{Lane, Nanos};
 use loadscope_words::{Language, language};
 
@@ -179,7 +179,10 @@ fn a_window_with_a_run_is_fully_chinese() {
     faults.look("range", &window);
     do_all(&mut window, [Command::Select(Some(Item::Sampler))]);
     faults.look("sampler", &window);
-    do_all(&mut window, [Command::OptionsOf(OptionsOf::NextRun)]);
+    do_all(
+        &mut window,
+        [Command::OptionsSource(OptionsSource::NextRun)],
+    );
     faults.look("options", &window);
     for action in [
         Action::ShowBatches,
@@ -209,7 +212,10 @@ fn texts_below_the_visible_area_are_chinese() {
     let mut faults = Faults::default();
     let (_dir, mut window) = with_recording(Theme::Dark, Vec2::new(1600.0, 2600.0));
     faults.look("inspector", &window);
-    do_all(&mut window, [Command::OptionsOf(OptionsOf::NextRun)]);
+    do_all(
+        &mut window,
+        [Command::OptionsSource(OptionsSource::NextRun)],
+    );
     faults.look("options", &window);
     do_all(&mut window, [Action::ShowSampling.into()]);
     fixture::until(&mut window, "覆盖情况");
@@ -272,7 +278,7 @@ fn chinese_windows_match_their_images() {
     do_all(
         &mut window,
         [
-            Command::OptionsOf(OptionsOf::NextRun),
+            Command::OptionsSource(OptionsSource::NextRun),
             Action::ShowBatches.into(),
         ],
     );
@@ -302,7 +308,7 @@ fn chinese_quiz_and_cases_match_their_images() {
     let mut window = chinese(window);
     learned(&mut window, LearnCommand::Quiz(3));
     window.picture("quiz_question-zh");
-    for _ in 0..loadscope_lessons::DRAWN {
+    for _ in 0..loadscope_lessons::QUIZ_LENGTH {
         learned(&mut window, Action::SkipStep);
     }
     window.picture("quiz_result-zh");

@@ -91,7 +91,7 @@ fn the_readme_diagnosis_matches_its_image() {
     .open();
     window.key_press(Key::Num3);
     wait(&mut window, |app| {
-        app.state.session.answers.diagnosis.what_if.is_some()
+        app.state.session.results.diagnosis.what_if.is_some()
     });
     window.run();
     let options = SnapshotOptions::new().output_path("../screenshots");

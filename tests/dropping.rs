@@ -45,7 +45,7 @@ fn drop_on(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
     }
     window.run_steps(1);
     let loading = |app: &App| {
-        app.state.overlay.looking.is_some()
+        app.state.overlay.checking_file.is_some()
             || matches!(app.state.session.source, Source::Loading { .. })
     };
     wait(window, |app| !loading(app));
@@ -121,10 +121,10 @@ fn opened_files_are_inspected_by_a_thread() {
     for asked in [dir.path().to_owned(), path] {
         let command = loadscope_model::command::Command::Open(asked.clone());
         window.state_mut().run(&ctx, command);
-        let looking = window.state().state.overlay.looking.clone();
-        assert_eq!(looking.as_deref(), Some(asked.as_path()));
+        let checking = window.state().state.overlay.checking_file.clone();
+        assert_eq!(checking.as_deref(), Some(asked.as_path()));
         wait(&mut window, |app| {
-            app.state.overlay.looking.is_none()
+            app.state.overlay.checking_file.is_none()
                 && matches!(app.state.session.source, Source::Recording { .. })
         });
     }

@@ -283,7 +283,7 @@ impl Window {
             .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
         let loading = |app: &App| {
             matches!(app.state.session.source, Source::Loading { .. })
-                || app.state.overlay.looking.is_some()
+                || app.state.overlay.checking_file.is_some()
         };
         wait(&mut harness, |app| !loading(app));
         if to_end {

@@ -95,7 +95,7 @@ fn settle(window: &mut Harness<'static, App>) {
     for _ in 0..40 {
         std::thread::sleep(std::time::Duration::from_millis(5));
         window.run_steps(1);
-        let answers = &window.state().state.session.answers;
+        let answers = &window.state().state.session.results;
         let is_busy = answers.diagnosis.share.is_some() || answers.sampling.share.is_some();
         if !is_busy
             && window
@@ -148,7 +148,7 @@ fn compare(events: &[Event], shares: &[f64]) {
         state.session.landmarks = Landmarks::of(&then);
         state.session.run = then;
         state.session.run_number += 1;
-        state.look.search.start_again();
+        state.look.search.restart();
         let begin = [
             Action::ShowDebug.into(),
             Action::ShowTimeline.into(),

@@ -11,7 +11,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::question::Output;
 use loadscope_model::state::Source;
-use loadscope_session::{Journal, LeftOver, read_run};
+use loadscope_session::{Journal, UnsavedRun, read_run};
 use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 
@@ -134,7 +134,7 @@ fn a_running_run_is_journaled_and_offered_after_a_kill() {
         Source::Live { paused: false }
     );
     // The file has an owner, so it is not offered to another process.
-    assert_eq!(Journal::at(dir.path()).left_over(), []);
+    assert_eq!(Journal::at(dir.path()).unsaved_runs(), []);
     let mut next = open(left.path());
     assert!(
         next.query_by_label("Unsaved runs of earlier sessions")
@@ -291,14 +291,14 @@ fn offered_runs_and_questions_match_their_images() {
             ..Window::new()
         }
         .open();
-        let left = |dataset: &str, workers, hours: u64, bytes| LeftOver {
+        let left = |dataset: &str, workers, hours: u64, bytes| UnsavedRun {
             path: format!("/journal/{dataset}").into(),
             until: PLATFORM.clock.since_1970() - Duration::from_secs(hours * 3600 + 60),
             bytes,
             dataset: dataset.to_owned(),
             workers,
         };
-        window.state_mut().state.set_up().place.left_over = vec![
+        window.state_mut().state.set_up().place.unsaved_runs = vec![
             left("1,797 handwritten digits", 4, 3, 1_240_000),
             left("train.py", 0, 50, 312_000_000),
         ];

@@ -6,7 +6,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_model::command::{Action, Command};
-use loadscope_model::view::Lower;
+use loadscope_model::view::LowerPanel;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
 
@@ -100,7 +100,7 @@ fn the_slowest_rank_is_shown_first_and_named() {
         window.picture(format!("{name}-timeline"));
         window.key_press(Key::K);
         window.run();
-        assert_eq!(window.state().state.look.lower, Lower::Loaders);
+        assert_eq!(window.state().state.look.lower, LowerPanel::Loaders);
         let said = "Rank 2 is the straggler";
         assert!(window.query_by_label_contains(said).is_some());
         window.picture(name);
@@ -174,7 +174,7 @@ fn one_bar_shows_the_time_of_both_loaders() {
         .open();
         window.key_press(Key::Num3);
         wait(&mut window, |app| {
-            app.state.session.answers.diagnosis.what_if.is_some()
+            app.state.session.results.diagnosis.what_if.is_some()
         });
         let said = "Start with rank 0 · photographs, which causes the longest wait";
         assert!(window.query_by_label(said).is_some());
@@ -195,6 +195,6 @@ fn a_single_loader_has_no_loaders_tab() {
     let mut window = Window::new().open();
     window.key_press(Key::K);
     window.run();
-    assert_eq!(window.state().state.look.lower, Lower::Timeline);
+    assert_eq!(window.state().state.look.lower, LowerPanel::Timeline);
     assert!(window.query_by_label("Loaders").is_none());
 }

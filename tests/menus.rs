@@ -6,7 +6,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_insight::glossary::Term;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::view::{Item, Lower};
+use loadscope_model::view::{Item, LowerPanel};
 use loadscope_trace::Lane;
 
 use crate::fixture::{open_control as open, run};
@@ -103,7 +103,7 @@ fn the_worker_menu_filters_the_table_to_its_batches() {
         .get_by_label("Show only worker 1 in the table")
         .click();
     window.run();
-    assert_eq!(window.state().state.look.lower, Lower::Batches);
+    assert_eq!(window.state().state.look.lower, LowerPanel::Batches);
     window.get_by_label("4 of 12 batches");
     // A row of the table has the menu of its batch.
     window.get_by_label("batch 4").click_secondary();

@@ -54,7 +54,7 @@ fn write(path: &Path, batches: u32) {
 
 fn is_reading(window: &Harness<'static, App>) -> bool {
     let state = &window.state().state;
-    state.is_reading() || state.overlay.looking.is_some()
+    state.is_reading() || state.overlay.checking_file.is_some()
 }
 
 #[test]

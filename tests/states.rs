@@ -6,7 +6,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::options::problems;
 use loadscope_model::prefs::Prefs;
-use loadscope_model::state::{Look, SessionState, Source, State};
+use loadscope_model::state::{SessionState, Source, State, ViewState};
 use loadscope_model::view::Item;
 use loadscope_trace::{Run, RunOptions};
 use loadscope_ui::panels::batches::BatchTable;
@@ -30,9 +30,9 @@ fn failed() -> State {
             selection: Some(Item::Batch(5)),
             ..SessionState::default()
         },
-        look: Look {
+        look: ViewState {
             still: true,
-            ..Look::default()
+            ..ViewState::default()
         },
         ..State::default()
     }
@@ -45,9 +45,9 @@ fn nothing() -> State {
             source: Source::Live { paused: false },
             ..SessionState::default()
         },
-        look: Look {
+        look: ViewState {
             still: true,
-            ..Look::default()
+            ..ViewState::default()
         },
         ..State::default()
     }
@@ -170,9 +170,9 @@ fn refused_options_show_the_reason() {
             options,
             ..Prefs::default()
         },
-        look: Look {
+        look: ViewState {
             problems,
-            ..Look::default()
+            ..ViewState::default()
         },
         ..State::default()
     };
@@ -197,9 +197,9 @@ fn a_loading_recording_matches_its_image() {
             },
             ..SessionState::default()
         },
-        look: Look {
+        look: ViewState {
             still: true,
-            ..Look::default()
+            ..ViewState::default()
         },
         ..State::default()
     };

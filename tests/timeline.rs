@@ -14,7 +14,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use fixture::{CONTROL, LARGE, MANY, PINNED};
 use loadscope_model::command::Command;
-use loadscope_model::markers::Mark;
+use loadscope_model::markers::MarkerEdit;
 use loadscope_model::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Lane, Nanos};
 use window::{Window, click, drag, open, place, row, small, wheel};
@@ -270,7 +270,7 @@ fn marker_flags_can_be_visited_moved_and_removed() {
         .state
         .session
         .markers
-        .apply(Mark::Add(Nanos::from_millis(300)));
+        .apply(MarkerEdit::Add(Nanos::from_millis(300)));
     let mut harness = small(window);
     let flag = harness.get_by_label("Marker 1").rect();
     click(&mut harness, flag.center());

@@ -219,7 +219,7 @@ fn the_palette_finds_actions_and_batches() {
     assert_eq!(window.state().state.overlay.palette, None);
     assert_eq!(
         window.state().state.look.lower,
-        loadscope_model::view::Lower::Plots
+        loadscope_model::view::LowerPanel::Plots
     );
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "sample 3");

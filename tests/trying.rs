@@ -12,7 +12,7 @@ use loadscope_engine::simulate::simulate;
 use loadscope_insight::tune::{Expected, Kind, Measured, Table, Tried};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
-use loadscope_model::trying::{News, Outcome};
+use loadscope_model::trying::{Outcome, TuneUpdate};
 use loadscope_model::watching::Program;
 use loadscope_trace::{Overrides, Run, RunOptions};
 
@@ -34,10 +34,10 @@ fn diagnose(theme: Theme, file: &Path, program: Program) -> Harness<'static, App
         ..Window::new()
     }
     .open();
-    let _ = window.state_mut().state.tell(Message::Watches(program));
+    let _ = window.state_mut().state.apply(Message::Watches(program));
     window.key_press(Key::Num3);
     wait(&mut window, |app| {
-        app.state.session.answers.diagnosis.what_if.is_some()
+        app.state.session.results.diagnosis.what_if.is_some()
     });
     window.run();
     window
@@ -96,16 +96,16 @@ fn tries_match_their_images() {
             window.picture(format!("{name}-before"));
         }
         let tell = |window: &mut Harness<'static, App>, news| {
-            let _ = window.state_mut().state.tell(Message::Trying(news));
+            let _ = window.state_mut().state.apply(Message::Tune(news));
             window.run_steps(2);
         };
-        tell(&mut window, News::Begun("tune".into()));
+        tell(&mut window, TuneUpdate::Begun("tune".into()));
         for line in [
             "run 1: the unchanged program",
             "  24.1 ms per batch, 14.0 ms of it waiting (199 batches)",
             "run 2 of 9: num_workers=5",
         ] {
-            tell(&mut window, News::Line(line.to_owned()));
+            tell(&mut window, TuneUpdate::Line(line.to_owned()));
         }
         assert!(window.query_by_label("run 2 of 9: num_workers=5").is_some());
         assert!(window.query_by_label("Stop measuring").is_some());
@@ -120,7 +120,7 @@ fn tries_match_their_images() {
             ],
             Vec::new(),
         );
-        let over = News::Over(Outcome::Compared(table.into()));
+        let over = TuneUpdate::Over(Outcome::Compared(table.into()));
         tell(&mut window, over);
         window.run();
         let mut said = window.query_all_by_label_contains("Best change: num_workers=5");
@@ -159,19 +159,22 @@ fn tried_settings_have_different_names() {
         window.set_size(vec2(width, 2400.0));
         window.run();
         let tell = |window: &mut Harness<'static, App>, news| {
-            let _ = window.state_mut().state.tell(Message::Trying(news));
+            let _ = window.state_mut().state.apply(Message::Tune(news));
             window.run_steps(2);
         };
-        tell(&mut window, News::Begun(dir.path().to_owned()));
+        tell(&mut window, TuneUpdate::Begun(dir.path().to_owned()));
         tell(
             &mut window,
-            News::Line("run 2 of 9: num_workers=5".to_owned()),
+            TuneUpdate::Line("run 2 of 9: num_workers=5".to_owned()),
         );
         // The status line is visible at any scroll position.
         window.get_by_label("Measuring: run 2 of 9: num_workers=5");
         let table = set(&[(5, 3), (5, 4), (2, 2), (2, 3)]);
         let names: Vec<String> = table.rows.iter().map(|row| row.name()).collect();
-        tell(&mut window, News::Over(Outcome::Compared(table.into())));
+        tell(
+            &mut window,
+            TuneUpdate::Over(Outcome::Compared(table.into())),
+        );
         window.run();
         let notices = &window.state().state.session.notices;
         let said = notices.iter().any(|n| {
@@ -217,10 +220,10 @@ fn a_faster_row_than_the_recommended_one_is_explained() {
     let why = table.why_not_fastest().expect("a reason");
     assert!(why.starts_with("num_workers=8 "), "{why}");
     for news in [
-        News::Begun(dir.path().to_owned()),
-        News::Over(Outcome::Compared(table.into())),
+        TuneUpdate::Begun(dir.path().to_owned()),
+        TuneUpdate::Over(Outcome::Compared(table.into())),
     ] {
-        let _ = window.state_mut().state.tell(Message::Trying(news));
+        let _ = window.state_mut().state.apply(Message::Tune(news));
         window.run_steps(2);
     }
     window.run();
@@ -262,19 +265,19 @@ fn a_click_compares_the_changed_run_with_this_run() {
     let _ = window
         .state_mut()
         .state
-        .tell(Message::Trying(News::Begun(dir.path().to_owned())));
+        .apply(Message::Tune(TuneUpdate::Begun(dir.path().to_owned())));
     let table = set(&[(5, 3), (2, 2)]);
-    let over = News::Over(Outcome::Compared(table.into()));
-    let _ = window.state_mut().state.tell(Message::Trying(over));
+    let over = TuneUpdate::Over(Outcome::Compared(table.into()));
+    let _ = window.state_mut().state.apply(Message::Tune(over));
     window.state_mut().run(&ctx, Command::CompareWith(path));
     wait(&mut window, |app| {
-        app.state.session.answers.diagnosis.compared.is_some()
+        app.state.session.results.diagnosis.compared.is_some()
     });
     let compared = window
         .state()
         .state
         .session
-        .answers
+        .results
         .diagnosis
         .compared
         .clone();

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
-use loadscope_model::view::Lower;
+use loadscope_model::view::LowerPanel;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::Stage;
 
@@ -97,7 +97,7 @@ fn letter_keys_in_a_text_field_trigger_no_action() {
     window.key_press(Key::B);
     window.run();
     assert_eq!(window.state().state.session.view, view);
-    assert_eq!(window.state().state.look.lower, Lower::Timeline);
+    assert_eq!(window.state().state.look.lower, LowerPanel::Timeline);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn keys_open_the_table_and_the_help() {
     .open();
     window.key_press(Key::B);
     window.run();
-    assert_eq!(window.state().state.look.lower, Lower::Batches);
+    assert_eq!(window.state().state.look.lower, LowerPanel::Batches);
     window.key_press(Key::Questionmark);
     window.run();
     assert!(

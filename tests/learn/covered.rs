@@ -102,7 +102,7 @@ const CAUSE: &str = "workers yielded";
 
 /// Returns true once the order is analyzed.
 fn finds_the_cause(app: &App) -> bool {
-    let answers = app.state.session.answers.sampling.answers.as_ref();
+    let answers = app.state.session.results.sampling.answers.as_ref();
     answers.is_some_and(|answers| {
         let mut findings = answers.findings.iter();
         findings.any(|finding| finding.says.contains(CAUSE))

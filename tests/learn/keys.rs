@@ -94,7 +94,7 @@ fn open_question(window: &mut Harness<'static, App>, is_it: fn(&Kind) -> bool) {
             if question.is_some_and(|question| is_it(&question.kind)) {
                 return;
             }
-            let action = match playing(window).play.may_go_on() {
+            let action = match playing(window).play.can_advance() {
                 true => Action::GoOn,
                 false => Action::SkipStep,
             };

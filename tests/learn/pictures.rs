@@ -8,7 +8,7 @@ use crate::texts::Picture as _;
 /// Advances to a step without answering.
 pub(super) fn to_step(window: &mut Harness<'static, App>, step: usize) {
     while playing(window).play.position().0 < step {
-        let action = match playing(window).play.may_go_on() {
+        let action = match playing(window).play.can_advance() {
             true => Action::GoOn,
             false => Action::SkipStep,
         };
@@ -93,7 +93,7 @@ fn the_lesson_list_matches_its_images() {
 
 /// Advances to the first question with choices, or else with a number.
 fn to_question(window: &mut Harness<'static, App>, has_choices: bool) {
-    for _ in 0..loadscope_lessons::DRAWN {
+    for _ in 0..loadscope_lessons::QUIZ_LENGTH {
         let question = window.state().state.learn.question().expect("a question");
         if matches!(question.kind, Kind::Choice(_)) == has_choices {
             break;

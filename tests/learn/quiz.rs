@@ -1,7 +1,7 @@
 //! Tests of the quiz and the detective cases in the window.
 
 use eframe::egui::Event;
-use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_insight::sampling::{Choice, OrderSource};
 use loadscope_lessons::cases::{Case, Culprit};
 use loadscope_model::update::obstacle;
 use loadscope_model::view::Workspace;
@@ -21,7 +21,7 @@ fn a_completed_quiz_explains_the_wrong_answers() {
         let mut window = window(language);
         command(&mut window, LearnCommand::Quiz(3));
         let (mut right_ones, mut whys) = (0, Vec::new());
-        for at in 0..loadscope_lessons::DRAWN {
+        for at in 0..loadscope_lessons::QUIZ_LENGTH {
             settle(&mut window);
             let quizzing = window.state().state.learn.quizzing().expect("a quiz");
             assert_eq!(quizzing.answers.len(), at);
@@ -129,12 +129,12 @@ fn the_next_epoch_does_not_reveal_the_cause_of_a_case() {
     settle(&mut window);
     command(&mut window, Action::ShowSampling);
     let next = Choice {
-        of: OrderOf::Next,
+        of: OrderSource::Next,
         ..Choice::default()
     };
     command(&mut window, Command::Sampling(next));
     wait(&mut window, |app| {
-        let answers = app.state.session.answers.sampling.answers.as_ref();
+        let answers = app.state.session.results.sampling.answers.as_ref();
         answers.is_some_and(|answers| answers.sharing.is_some())
     });
     window.run_steps(4);
@@ -149,7 +149,7 @@ fn quiz_at(is_it: fn(&Kind) -> bool) -> Harness<'static, App> {
     let mut window = window(Language::En);
     command(&mut window, LearnCommand::Quiz(3));
     settle(&mut window);
-    for _ in 0..loadscope_lessons::DRAWN {
+    for _ in 0..loadscope_lessons::QUIZ_LENGTH {
         let question = window.state().state.learn.question();
         if question.is_some_and(|question| is_it(&question.kind)) {
             return window;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::epaint::ClippedShape;
 use eframe::egui::{Rect, Shape};
-use loadscope_lessons::{Now, OrderQuery, Query, Value, Whole};
+use loadscope_lessons::{MomentQuery, OrderQuery, Query, RunQuery, Value};
 use loadscope_model::update::obstacle;
 use loadscope_ui::panels::marked;
 
@@ -168,15 +168,18 @@ pub(super) fn check_answer_is_shown(window: &Harness<'static, App>, what: &str) 
 /// Returns true if the window writes the answer as text. Other numbers are counted in the view or printed by a program.
 fn is_written(query: &Query) -> bool {
     match query {
-        Query::Whole(
-            Whole::Batches | Whole::BatchesOfWorker(_) | Whole::WorkersStarted | Whole::Pinned,
+        Query::Run(
+            RunQuery::Batches
+            | RunQuery::BatchesOfWorker(_)
+            | RunQuery::WorkersStarted
+            | RunQuery::Pinned,
         ) => false,
         // The length of a bar under the time axis.
-        Query::Whole(Whole::FirstWait(_)) => false,
-        Query::Whole(Whole::SeedStep) => false,
-        Query::Whole(_) => true,
-        Query::Now(Now::HeldCount | Now::Busy | Now::Queued) => false,
-        Query::Now(_) => true,
+        Query::Run(RunQuery::FirstWait(_)) => false,
+        Query::Run(RunQuery::SeedStep) => false,
+        Query::Run(_) => true,
+        Query::Moment(MomentQuery::HeldCount | MomentQuery::Busy | MomentQuery::Queued) => false,
+        Query::Moment(_) => true,
         Query::Order(
             OrderQuery::OfRank
             | OrderQuery::SlowestRank

@@ -38,7 +38,7 @@ fn lesson_14_shows_the_title_of_the_forecasts() {
         let mut window = lesson(14, language, Theme::Dark, USUAL);
         to_step(&mut window, 4);
         wait(&mut window, |app| {
-            app.state.session.answers.diagnosis.what_if.is_some()
+            app.state.session.results.diagnosis.what_if.is_some()
         });
         window.run_steps(12);
         let seen = texts(&window);

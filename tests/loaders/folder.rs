@@ -6,7 +6,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
-use loadscope_model::view::OptionsOf;
+use loadscope_model::view::OptionsSource;
 use loadscope_trace::{ClockMethod, Nanos, RunId};
 
 use super::job::{self, AHEAD, SLOW};
@@ -119,7 +119,7 @@ fn recorded_options_can_be_loaded_and_undone() {
     window.get_by_label("Load these options").click();
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.session.options_of, OptionsOf::NextRun);
+    assert_eq!(state.session.options_of, OptionsSource::NextRun);
     assert_eq!(
         (state.prefs.options.num_workers, state.prefs.options.rank),
         (2, SLOW)
@@ -134,6 +134,6 @@ fn recorded_options_can_be_loaded_and_undone() {
     assert_eq!(window.state().state.prefs.options, mine);
     // Another loader has its own options.
     ask(&mut window, Command::ShowLoader(RunId(0)));
-    ask(&mut window, Command::OptionsOf(OptionsOf::Run));
+    ask(&mut window, Command::OptionsSource(OptionsSource::Run));
     assert!(window.query_by_label("0 of 8").is_some());
 }

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Theme, vec2};
 use egui_kittest::SnapshotResults;
-use loadscope_model::markers::Mark;
+use loadscope_model::markers::MarkerEdit;
 use loadscope_model::state::Source;
 use loadscope_model::view::LaneGroup;
 use loadscope_model::view::{Cursor, Item, TimeView};
@@ -44,7 +44,7 @@ fn narrow_and_wide_timelines_match_their_images() {
             .state
             .session
             .markers
-            .apply(Mark::Add(Nanos::from_millis(480)));
+            .apply(MarkerEdit::Add(Nanos::from_millis(480)));
         let mut harness = open(window, size, theme);
         harness.picture(name);
         results.extend_harness(&mut harness);
@@ -76,10 +76,14 @@ fn scenes() -> Vec<Scene> {
             .state
             .session
             .markers
-            .apply(Mark::Add(Nanos::from_millis(ms)));
+            .apply(MarkerEdit::Add(Nanos::from_millis(ms)));
     }
     let name = "slow sample".to_owned();
-    range.state.session.markers.apply(Mark::Rename(2, name));
+    range
+        .state
+        .session
+        .markers
+        .apply(MarkerEdit::Rename(2, name));
     let mut deep = Window::new(&LARGE);
     deep.state.session.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);

@@ -36,7 +36,7 @@ impl Window {
                 Command::View(view) => self.state.session.view = *view,
                 Command::Cursor(cursor) => self.state.session.cursor = *cursor,
                 Command::Select(item) => self.state.session.selection = *item,
-                Command::Mark(mark) => self.state.session.markers.apply(mark.clone()),
+                Command::EditMarker(mark) => self.state.session.markers.apply(mark.clone()),
                 Command::Fold(group) => {
                     if !self.state.look.folded.remove(group) {
                         self.state.look.folded.insert(*group);

@@ -67,7 +67,7 @@ fn search_palette_and_question_match_their_images() {
         state.session.run.info.origin = Origin::Engine;
         let missing = Command::Open("/no/such/recording.jsonl".into());
         window.state_mut().run(&ctx, missing);
-        wait(&mut window, |app| app.state.overlay.looking.is_none());
+        wait(&mut window, |app| app.state.overlay.checking_file.is_none());
         // The closing question is a still image, unlike a run that starts.
         press(&mut window, Modifiers::COMMAND, Key::Q);
         let asked = window.query_by_label("1 unsaved run");

@@ -8,7 +8,7 @@ use crate::platform::Jobs;
 
 mod progress;
 
-pub use progress::{Progress, Unwanted};
+pub use progress::{Cancelled, Progress};
 
 /// Handle of a running calculation.
 #[derive(Debug)]
@@ -37,14 +37,14 @@ impl<T: Send + 'static> Background<T> {
         jobs: &dyn Jobs,
         name: &str,
         wake: impl Fn() + Send + 'static,
-        job: impl FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
+        job: impl FnOnce(&Progress) -> Result<T, Cancelled> + Send + 'static,
     ) -> std::io::Result<Self> {
         let progress = Arc::new(Progress::default());
         let (tell, answer) = bounded(1);
         let told = Arc::clone(&progress);
         let job = move || {
             // Drop also runs if the job panics, so the waiting thread always wakes up.
-            let _wake = OnDrop(wake);
+            let _wake = CallOnDrop(wake);
             let tell = tell;
             if let Ok(answer) = job(&told) {
                 let _ = tell.send(answer);
@@ -71,13 +71,13 @@ impl<T: Send + 'static> Background<T> {
 
 impl<T> Drop for Background<T> {
     fn drop(&mut self) {
-        self.progress.give_up();
+        self.progress.cancel();
     }
 }
 
-struct OnDrop<F: Fn()>(F);
+struct CallOnDrop<F: Fn()>(F);
 
-impl<F: Fn()> Drop for OnDrop<F> {
+impl<F: Fn()> Drop for CallOnDrop<F> {
     fn drop(&mut self) {
         (self.0)();
     }
@@ -108,9 +108,9 @@ mod tests {
             "endless",
             || {},
             move |progress| loop {
-                if let Err(unwanted) = progress.tell(0.5) {
+                if let Err(cancelled) = progress.report(0.5) {
                     let _ = say.send(());
-                    return Err(unwanted);
+                    return Err(cancelled);
                 }
             },
         )

@@ -10,7 +10,7 @@ use loadscope_words::say;
 
 pub mod apply;
 pub mod compared;
-pub mod look;
+pub mod run_analysis;
 pub mod what_if;
 
 pub use apply::Check;
@@ -25,12 +25,12 @@ pub struct Diagnose {
     /// The forecast that this run verifies.
     pub check: Option<Check>,
     /// The run that is compared with this one.
-    pub other: Option<Other>,
+    pub other: Option<ComparedRun>,
 }
 
 /// A run to compare with.
 #[derive(Clone, Debug)]
-pub struct Other {
+pub struct ComparedRun {
     /// Identity among all runs that were compared.
     pub number: u64,
     /// Display name.
@@ -43,7 +43,7 @@ pub struct Other {
     pub role: Role,
 }
 
-impl Other {
+impl ComparedRun {
     /// Returns the names of both runs, the earlier one first.
     pub fn names(&self) -> [String; 2] {
         let (name, this) = (self.name.clone(), say!("This run").to_owned());

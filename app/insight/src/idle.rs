@@ -146,7 +146,7 @@ pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String
 }
 
 /// Returns `Idle` with the reason if it is known, or `Ended`.
-pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
+pub fn describe_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
     let worker = match lane {
         Lane::Worker(worker) => pipeline.worker(worker),
         _ => None,

@@ -72,7 +72,7 @@ pub struct Landmarks {
     messages: usize,
     losses: usize,
     /// Positions of the warnings and errors among the messages.
-    said: Column<u32>,
+    problem_messages: Column<u32>,
     /// Positions of the errors among the messages.
     errors: Column<u32>,
     /// Number of processed closed waits, the longest of them, and the longest per full block.
@@ -121,7 +121,7 @@ impl Landmarks {
         self.follow_waits(run);
         for (k, (at, message)) in run.messages().iter().enumerate().skip(self.messages) {
             if message.level >= Level::Warning {
-                self.said.push(k as u32);
+                self.problem_messages.push(k as u32);
             }
             if message.level == Level::Error {
                 self.errors.push(k as u32);
@@ -255,8 +255,8 @@ impl Landmarks {
     }
 
     /// Returns the positions of the warnings and errors in [`Run::messages`].
-    pub fn said(&self) -> View<'_, u32> {
-        self.up_to_shown(&self.said)
+    pub fn problem_messages(&self) -> View<'_, u32> {
+        self.up_to_shown(&self.problem_messages)
     }
 
     fn up_to_shown<'a>(&self, messages: &'a Column<u32>) -> View<'a, u32> {
@@ -267,7 +267,7 @@ impl Landmarks {
     /// Returns the numbers of errors and warnings among the messages.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.up_to_shown(&self.errors).len();
-        (errors, self.said().len() - errors)
+        (errors, self.problem_messages().len() - errors)
     }
 
     /// Returns the instants of failures, skips and losses.

@@ -7,15 +7,15 @@ use loadscope_trace::fleet::extent;
 use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId, RunInfo};
 
 mod find;
+mod group_findings;
 mod straggling;
 mod strip;
-mod together;
 
 pub use find::{NoSuchLoader, find};
+pub use group_findings::findings;
 pub use loadscope_trace::fleet::{group_names, name, names};
-pub use straggling::{clocks, said};
+pub use straggling::{clocks, describe_straggler};
 pub use strip::{Part, trainer};
-pub use together::findings;
 
 /// The loaders that are not shown, and the id of the shown one.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ impl Loaders {
     }
 
     /// Applies an event. `run` is the shown loader. Returns true if another loader is now shown, because it is the first with a task.
-    pub fn take(&mut self, run: &mut Run, event: Event) -> bool {
+    pub fn apply(&mut self, run: &mut Run, event: Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
         }
@@ -144,46 +144,46 @@ impl Loaders {
 }
 
 /// Groups the loaders that do the same work on all ranks, as positions in `all`. A loader of a program without ranks is its own group.
-pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
-    let mut crews: Vec<Vec<usize>> = Vec::new();
+pub fn rank_groups(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
+    let mut rank_groups: Vec<Vec<usize>> = Vec::new();
     for (at, (_, run)) in all.iter().enumerate() {
-        let joins = |crew: &&mut Vec<usize>| {
-            let first = &all[crew[0]].1.info;
-            is_of_crew(all, crew, &run.info) && first.dataset == run.info.dataset
+        let joins = |group: &&mut Vec<usize>| {
+            let first = &all[group[0]].1.info;
+            is_in_group(all, group, &run.info) && first.dataset == run.info.dataset
         };
-        match crews.iter_mut().find(joins) {
-            Some(crew) => crew.push(at),
-            None => crews.push(vec![at]),
+        match rank_groups.iter_mut().find(joins) {
+            Some(group) => group.push(at),
+            None => rank_groups.push(vec![at]),
         }
     }
-    join_uneven(all, crews)
+    join_uneven(all, rank_groups)
 }
 
 /// Merges groups of ranks whose datasets differ in length.
-fn join_uneven(all: &[(RunId, &Run)], crews: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+fn join_uneven(all: &[(RunId, &Run)], rank_groups: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut joined: Vec<Vec<usize>> = Vec::new();
-    for crew in crews {
-        let info = &all[crew[0]].1.info;
+    for group in rank_groups {
+        let info = &all[group[0]].1.info;
         let joins = |other: &&mut Vec<usize>| {
             let is_placed = info.made_at.is_some();
-            let mut ranks = crew.iter().map(|at| &all[*at].1.info);
-            is_placed && ranks.all(|info| is_of_crew(all, other, info))
+            let mut ranks = group.iter().map(|at| &all[*at].1.info);
+            is_placed && ranks.all(|info| is_in_group(all, other, info))
         };
         match joined.iter_mut().find(joins) {
-            Some(other) => other.extend(crew),
-            None => joined.push(crew),
+            Some(other) => other.extend(group),
+            None => joined.push(group),
         }
     }
     joined
 }
 
-/// Returns true if a loader can belong to another rank of `crew`: created at the same line, with the same number of ranks.
-fn is_of_crew(all: &[(RunId, &Run)], crew: &[usize], info: &RunInfo) -> bool {
-    let first = &all[crew[0]].1.info;
+/// Returns true if a loader can belong to another rank of `group`: created at the same line, with the same number of ranks.
+fn is_in_group(all: &[(RunId, &Run)], group: &[usize], info: &RunInfo) -> bool {
+    let first = &all[group[0]].1.info;
     info.world_size > 1
         && first.world_size == info.world_size
         && first.made_at == info.made_at
-        && crew.iter().all(|at| all[*at].1.info.rank != info.rank)
+        && group.iter().all(|at| all[*at].1.info.rank != info.rank)
 }
 
 #[cfg(test)]
@@ -212,15 +212,15 @@ mod tests {
                 dataset: format!("of {id}"),
                 ..RunInfo::default()
             };
-            loaders.take(&mut run, event(id, EventKind::RunStarted(Box::new(info))));
+            loaders.apply(&mut run, event(id, EventKind::RunStarted(Box::new(info))));
             let begun = event(id, EventKind::EpochStarted { epoch: 0 });
-            loaders.take(&mut run, begun);
+            loaders.apply(&mut run, begun);
         }
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
-        assert!(loaders.take(&mut run, event(5, dispatched())));
+        assert!(loaders.apply(&mut run, event(5, dispatched())));
         assert_eq!((loaders.shown(), run.batches().len()), (RunId(5), 1));
         // The shown loader no longer changes.
-        assert!(!loaders.take(&mut run, event(3, dispatched())));
+        assert!(!loaders.apply(&mut run, event(3, dispatched())));
         assert_eq!(loaders.shown(), RunId(5));
         let names: Vec<String> = loaders
             .all(&run)
@@ -246,7 +246,7 @@ mod tests {
         let (mut live, mut run) = (Loaders::default(), Run::default());
         for e in &events {
             fleet.apply(e);
-            live.take(&mut run, e.clone());
+            live.apply(&mut run, e.clone());
         }
         let (read, same) = Loaders::of(fleet, Some(RunId(1)));
         let all = format!("{:?}", read.all(&same));
@@ -277,6 +277,6 @@ mod tests {
             .enumerate()
             .map(|(k, r)| (RunId(k as u32), r))
             .collect();
-        assert_eq!(crews(&all), [vec![0, 2], vec![1, 3], vec![4]]);
+        assert_eq!(rank_groups(&all), [vec![0, 2], vec![1, 3], vec![4]]);
     }
 }

@@ -167,7 +167,7 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
 }
 
 /// Describes the location of a batch: `Fetching in worker 0`, `In the result queue`.
-pub fn whereabouts(batch: &HeldBatch) -> String {
+pub fn describe_location(batch: &HeldBatch) -> String {
     let stage = batch.stage.label();
     match (batch.stage, batch.lane) {
         (Stage::Queued, Some(Lane::IndexQueue(w))) => say!("Queued for worker {w}"),

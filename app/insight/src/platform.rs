@@ -44,8 +44,8 @@ impl Platform {
 impl Default for Platform {
     fn default() -> Self {
         Self {
-            clock: &Still,
-            jobs: &AtOnce,
+            clock: &StoppedClock,
+            jobs: &InlineJobs,
         }
     }
 }
@@ -75,9 +75,9 @@ impl Budget {
     }
 }
 
-struct Still;
+struct StoppedClock;
 
-impl Clock for Still {
+impl Clock for StoppedClock {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
@@ -87,9 +87,9 @@ impl Clock for Still {
     }
 }
 
-struct AtOnce;
+struct InlineJobs;
 
-impl Jobs for AtOnce {
+impl Jobs for InlineJobs {
     fn start(&self, _name: &str, job: Box<dyn FnOnce() + Send>) -> io::Result<()> {
         job();
         Ok(())

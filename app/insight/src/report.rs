@@ -25,7 +25,7 @@ use loadscope_plan::forecast::prospects;
 use crate::Datasets;
 use crate::loaders::findings;
 pub use html::html;
-pub use loader::AboutLoader;
+pub use loader::LoaderContext;
 pub use markdown::markdown;
 pub use program::Program;
 pub use text::text;
@@ -47,7 +47,7 @@ pub struct Report<'a> {
     /// True if the file is still being written.
     pub is_growing: bool,
     /// The reported loader and the other loaders of the session. `None` for a session with one loader.
-    pub loader: Option<AboutLoader>,
+    pub loader: Option<LoaderContext>,
     /// Path of the recording as the user entered it. `None` if the caller set no path.
     pub file: Option<String>,
 }
@@ -90,10 +90,10 @@ impl<'a> Report<'a> {
 
     /// Adds the other loaders of `all` and the findings from comparing them with the loader `id`.
     ///
-    /// `was_asked_for` is true if the user chose this loader.
+    /// `is_requested` is true if the user chose this loader.
     #[must_use]
-    pub fn among(mut self, all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Self {
-        self.loader = AboutLoader::of(all, id, was_asked_for);
+    pub fn for_loader(mut self, all: &[(RunId, &Run)], id: RunId, is_requested: bool) -> Self {
+        self.loader = LoaderContext::of(all, id, is_requested);
         let found = findings(all, id);
         if !found.is_empty() {
             let known = self.prospects.as_ref().and_then(|p| p.as_ref().ok());
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
         let verdict = &self.diagnosis.verdict;
         let blame = &self.survey.blame;
         let run = self.survey.run;
-        let about = self.loader.as_ref().map(AboutLoader::json);
+        let about = self.loader.as_ref().map(LoaderContext::json);
         // A single loader has an entry with its name too.
         let alone = || (loader::alone(run).json(), json!([]));
         let (loader, others) = about.unwrap_or_else(alone);

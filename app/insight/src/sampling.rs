@@ -1,7 +1,6 @@
 //! Analysis of the sample order, without its window. Only `analysis` predicts orders, through `predict`.
 
 pub mod analysis;
-mod answers;
 pub mod balance;
 pub mod chi2;
 pub mod colouring;
@@ -10,6 +9,7 @@ mod finding;
 pub mod findings;
 pub mod of_run;
 pub mod order;
+mod order_analysis;
 mod order_facts;
 pub mod overlay;
 pub mod predict;
@@ -20,7 +20,7 @@ pub mod streams;
 
 /// Source of the analyzed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OrderOf {
+pub enum OrderSource {
     /// The recorded order of the run.
     #[default]
     Run,
@@ -34,7 +34,7 @@ pub enum OrderOf {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Source of the order.
-    pub of: OrderOf,
+    pub of: OrderSource,
     /// Position of the epoch in the run. `None` means the latest.
     pub epoch: Option<usize>,
     /// Number of the epoch that is predicted for the options of the next run.

@@ -64,12 +64,12 @@ impl Search {
         self.text = text;
         if query != self.query {
             self.query = query;
-            self.start_again();
+            self.restart();
         }
     }
 
     /// Discards all hits, because the run has changed.
-    pub fn start_again(&mut self) {
+    pub fn restart(&mut self) {
         self.hits.clear();
         self.unfinished.clear();
         self.ranking.clear();
@@ -121,7 +121,7 @@ impl Search {
                 false
             }
             Query::Warnings => {
-                let said = landmarks.said().iter().copied();
+                let said = landmarks.problem_messages().iter().copied();
                 let is_warning = |k: &u32| run.messages()[*k as usize].1.level == Level::Warning;
                 self.hits = said.filter(is_warning).map(Hit::Message).collect();
                 false

@@ -62,11 +62,11 @@ pub struct PartialRead {
 
 /// Loaders of a session, built again with sums in place of old events.
 #[derive(Clone, Debug)]
-pub struct Renewed {
+pub struct RebuiltRuns {
     /// All loaders by id, with their jump targets.
     pub runs: Vec<(RunId, Run, Landmarks)>,
     /// Token that exists while the message is in flight. No second message is created for a window that does not receive.
-    pub on_its_way: Arc<()>,
+    pub in_flight: Arc<()>,
 }
 
 /// Message from a session.
@@ -75,7 +75,7 @@ pub enum SessionEvent {
     /// New events of the engine.
     Events(Vec<Event>),
     /// All data so far, in less memory.
-    Renewed(Renewed),
+    Rebuilt(RebuiltRuns),
     /// Progress of reading a file, 0 to 1.
     Loading(f32),
     /// First part of a file, shown until it is replaced.

@@ -5,13 +5,13 @@
 
 mod choose;
 mod measure;
+mod output_difference;
 mod overrides;
-mod same;
 mod table;
 mod text;
 
 pub use choose::{Choice, Expected, Try, choose};
 pub use measure::{Measured, yielded};
+pub use output_difference::{OutputDifference, RunOutput};
 pub use overrides::{overrides, overrides_of_all};
-pub use same::{Differs, RunOutput};
 pub use table::{Kind, Outcome, Row, Table, Tried};

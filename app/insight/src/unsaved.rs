@@ -23,7 +23,7 @@ impl Output {
 
 /// An unsaved run from an earlier session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOver {
+pub struct UnsavedRun {
     /// Path of the recording.
     pub path: PathBuf,
     /// Time of its last event since 1970.

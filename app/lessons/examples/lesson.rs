@@ -12,8 +12,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_lessons::check::{Checked, check, check_quiz};
-use loadscope_lessons::{About, BuiltInCodes, Course, Lesson, Moment, Query, Quiz, simulated};
+use loadscope_lessons::check::{LessonReport, check, check_quiz};
+use loadscope_lessons::{
+    BuiltInPrograms, Course, Lesson, Moment, Query, QueryContext, Quiz, simulated,
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -69,7 +71,7 @@ fn checked(file: &str) -> Result<(), String> {
         let quiz = Quiz::read(&name, &text).map_err(|e| e.to_string())?;
         let course = Course::built_in(quiz.language).map_err(|e| e.to_string())?;
         println!("{file}: {} questions", quiz.entries.len());
-        return told(&check_quiz(file, &quiz, course.lessons(), &BuiltInCodes));
+        return told(&check_quiz(file, &quiz, course.lessons(), &BuiltInPrograms));
     }
     let lesson = Lesson::read(&name, &text).map_err(|e| e.to_string())?;
     println!(
@@ -78,10 +80,10 @@ fn checked(file: &str) -> Result<(), String> {
         lesson.steps().len(),
         lesson.words()
     );
-    told(&check(file, &lesson, &BuiltInCodes))
+    told(&check(file, &lesson, &BuiltInPrograms))
 }
 
-fn told(checked: &Checked) -> Result<(), String> {
+fn told(checked: &LessonReport) -> Result<(), String> {
     checked.facts.iter().for_each(|fact| println!("{fact}"));
     let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
     match mistakes.is_empty() {
@@ -97,7 +99,8 @@ fn asked(file: &str, query: &str) -> Result<(), String> {
     let moment = Moment::read(at).map_err(|m| format!("{}. {}", m.what, m.remedy))?;
     for scene in lesson.scenes() {
         let run = simulated(&scene.options).map_err(|e| e.to_string())?;
-        let answer = About::at(&run, moment, &BuiltInCodes).and_then(|about| query.answer(about));
+        let answer =
+            QueryContext::at(&run, moment, &BuiltInPrograms).and_then(|about| query.answer(about));
         println!(
             "{}: {}",
             scene.name,

@@ -62,7 +62,7 @@ pub struct Solved {
 
 /// Reason why there is no case.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCase {
+pub enum CaseError {
     /// The number is out of range.
     #[error("there is no case {0}: cases have the numbers 1 to {CASES}")]
     Number(u32),
@@ -79,9 +79,9 @@ impl Case {
     ///
     /// # Errors
     /// If there is no such case.
-    pub fn of(seed: u64, number: u32) -> Result<Self, NoCase> {
+    pub fn of(seed: u64, number: u32) -> Result<Self, CaseError> {
         let at = number.checked_sub(1).filter(|at| *at < CASES);
-        let at = at.ok_or(NoCase::Number(number))?;
+        let at = at.ok_or(CaseError::Number(number))?;
         let mut random = draw::random(seed, number);
         let Some(at) = at.checked_sub(SIMULATED) else {
             let causes = draw::causes(seed, at as usize);
@@ -90,13 +90,13 @@ impl Case {
                 let case = Self::with(number, run, None, causes.clone(), &mut random);
                 case.can_be_helped().then_some(case)
             });
-            return made.ok_or(NoCase::Draw(number));
+            return made.ok_or(CaseError::Draw(number));
         };
         let mut of_seed = draw::random(seed, 0);
         let order = draw::shuffled(&RECORDINGS, &mut of_seed);
-        let (name, cause, logs) = order.get(at as usize).ok_or(NoCase::Number(number))?;
+        let (name, cause, logs) = order.get(at as usize).ok_or(CaseError::Number(number))?;
         let log = logs[usize::from(random.rand_u64() % 2 == 1)];
-        let run = recorded(name, log).ok_or(NoCase::Recording(name))?;
+        let run = recorded(name, log).ok_or(CaseError::Recording(name))?;
         Ok(Self::with(
             number,
             run,

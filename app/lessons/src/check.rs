@@ -3,24 +3,24 @@
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_trace::Run;
 
-use crate::code::Codes;
+use crate::code::ProgramCatalog;
 use crate::error::{LessonError, Mistake};
 use crate::lesson::{Lesson, Step, Task, Trial};
 use crate::moment::Moment;
-use crate::query::{About, simulated};
+use crate::query::{QueryContext, simulated};
 use crate::question::{Kind, Question};
-use crate::words::{MOST_OF_LESSON, MOST_OF_LOOK};
+use crate::words::{MAX_LESSON_WORDS, MAX_TEXT_WORDS};
 use loadscope_words::Language;
 
 mod evidence;
 mod quiz;
-mod sight;
+mod visibility;
 
 pub use quiz::check_quiz;
 
 /// Result of checking a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct LessonReport {
     /// Mistakes in the lesson.
     pub mistakes: Vec<LessonError>,
     /// Results of each step's moments and queries.
@@ -28,13 +28,13 @@ pub struct Checked {
 }
 
 /// Simulates the runs of a lesson, resolves its moments and queries, tries its solutions, and counts its words.
-pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
-    let mut checked = Checked::default();
+pub fn check(file: &str, lesson: &Lesson, codes: &dyn ProgramCatalog) -> LessonReport {
+    let mut checked = LessonReport::default();
     let mut say = |line: usize, mistake: Mistake| checked.mistakes.push(mistake.at(file, line));
     let count = lesson.words();
-    if count > MOST_OF_LESSON {
+    if count > MAX_LESSON_WORDS {
         let what = format!(
-            "the lesson has {count} words; at most {MOST_OF_LESSON} can be read in its time"
+            "the lesson has {count} words; at most {MAX_LESSON_WORDS} can be read in its time"
         );
         say(1, Mistake::new(what, "Leave something out."));
     }
@@ -60,31 +60,37 @@ pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
     checked
 }
 
-fn facts(run: &Run, lesson: &Lesson, at: usize, codes: &dyn Codes) -> Result<String, Mistake> {
+fn facts(
+    run: &Run,
+    lesson: &Lesson,
+    at: usize,
+    codes: &dyn ProgramCatalog,
+) -> Result<String, Mistake> {
     let step = &lesson.steps[at];
-    sight::parts(run, step)?;
+    visibility::parts(run, step)?;
     match &step.task {
         Task::Look { text, at } => {
             let count = crate::words::words(text);
-            if count > MOST_OF_LOOK {
-                let what = format!("the text has {count} words, and a look at most {MOST_OF_LOOK}");
+            if count > MAX_TEXT_WORDS {
+                let what =
+                    format!("the text has {count} words, and a look at most {MAX_TEXT_WORDS}");
                 return Err(Mistake::new(what, "Shorten it, or make two steps of it."));
             }
             place(run, *at)
         }
         Task::Predict { question, until } => {
-            let until = match sight::after(run, step)? {
+            let until = match visibility::after(run, step)? {
                 Some(changed) => place(&changed, *until)?,
                 None => place(run, *until)?,
             };
-            let answer = asked(run, question, codes, lesson.language)?;
-            sight::answer(run, step, question, codes, lesson.language)?;
-            sight::unseen(run, lesson, at, question, codes)?;
-            sight::unread(question, &programs(&lesson.steps[..at]))?;
+            let answer = check_question(run, question, codes, lesson.language)?;
+            visibility::answer(run, step, question, codes, lesson.language)?;
+            visibility::unseen(run, lesson, at, question, codes)?;
+            visibility::unread(question, &programs(&lesson.steps[..at]))?;
             evidence::shows(step, question)?;
             Ok(format!("{answer} ({until})"))
         }
-        Task::Try(trial) => tried(run, trial, codes),
+        Task::Try(trial) => check_trial(run, trial, codes),
         Task::Code { name, .. } => {
             let known = codes.code(name);
             let remedy =
@@ -120,13 +126,13 @@ fn place(run: &Run, at: Moment) -> Result<String, Mistake> {
 }
 
 /// Returns the answer to a question.
-pub(crate) fn asked(
+pub(crate) fn check_question(
     run: &Run,
     question: &Question,
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
     language: Language,
 ) -> Result<String, Mistake> {
-    let about = About::at(run, question.at, codes);
+    let about = QueryContext::at(run, question.at, codes);
     let truth = about.and_then(|about| question.truth(about));
     let none = || {
         Mistake::new(
@@ -165,9 +171,9 @@ pub(crate) fn asked(
     Ok(truth.key())
 }
 
-fn tried(run: &Run, trial: &Trial, codes: &dyn Codes) -> Result<String, Mistake> {
+fn check_trial(run: &Run, trial: &Trial, codes: &dyn ProgramCatalog) -> Result<String, Mistake> {
     let no_end = || Mistake::new("its run has no end", "Change the options of the run.");
-    let about = About::at(run, Moment::End, codes).ok_or_else(no_end)?;
+    let about = QueryContext::at(run, Moment::End, codes).ok_or_else(no_end)?;
     if trial.goal.is_met(about) {
         return Err(Mistake::new(
             "its goal is reached at the start",
@@ -177,7 +183,7 @@ fn tried(run: &Run, trial: &Trial, codes: &dyn Codes) -> Result<String, Mistake>
     let options = trial.solution.apply(&run.info.options)?;
     let solved =
         simulated(&options).map_err(|e| Mistake::new(e.to_string(), "Change the solution."))?;
-    let about_solved = About::at(&solved, Moment::End, codes).ok_or_else(no_end)?;
+    let about_solved = QueryContext::at(&solved, Moment::End, codes).ok_or_else(no_end)?;
     let values = |about| {
         let all = trial.goal.values(about).into_iter();
         let all: Vec<String> = all

@@ -10,16 +10,16 @@ pub struct Code<'a> {
 }
 
 /// Catalog of programs by name.
-pub trait Codes {
+pub trait ProgramCatalog {
     /// Returns the program with this name.
     fn code(&self, name: &str) -> Option<Code<'_>>;
 }
 
 /// Catalog without programs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoCodes;
+pub struct NoPrograms;
 
-impl Codes for NoCodes {
+impl ProgramCatalog for NoPrograms {
     fn code(&self, _: &str) -> Option<Code<'_>> {
         None
     }

@@ -1,7 +1,7 @@
 //! Goals of tries: `waited percent < 5 and num_workers >= 2`.
 
 use crate::error::Mistake;
-use crate::query::{About, Query};
+use crate::query::{Query, QueryContext};
 use crate::value::Value;
 
 /// Condition on a run. All parts must be true.
@@ -12,11 +12,11 @@ pub struct Condition(Vec<Test>);
 struct Test {
     text: String,
     query: Query,
-    holds: Holds,
+    holds: Comparison,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Holds {
+enum Comparison {
     Below(f64),
     AtMost(f64),
     Above(f64),
@@ -51,18 +51,18 @@ impl Condition {
     }
 
     /// Returns true if all parts are true.
-    pub fn is_met(&self, about: About<'_>) -> bool {
+    pub fn is_met(&self, about: QueryContext<'_>) -> bool {
         self.0.iter().all(|test| test.is_met(about))
     }
 
     /// Returns the text of each part with the value of its query.
-    pub fn found(&self, about: About<'_>) -> Vec<(String, Option<Value>)> {
+    pub fn found(&self, about: QueryContext<'_>) -> Vec<(String, Option<Value>)> {
         let found = |test: &Test| (test.text.clone(), test.query.answer(about));
         self.0.iter().map(found).collect()
     }
 
     /// Returns the values of the queries, in order.
-    pub fn values(&self, about: About<'_>) -> Vec<Option<Value>> {
+    pub fn values(&self, about: QueryContext<'_>) -> Vec<Option<Value>> {
         self.0.iter().map(|test| test.query.answer(about)).collect()
     }
 }
@@ -92,12 +92,12 @@ fn test(part: &str) -> Result<Test, Mistake> {
         })
     };
     let holds = match sign {
-        "<" => Holds::Below(number()?),
-        "<=" => Holds::AtMost(number()?),
-        ">" => Holds::Above(number()?),
-        ">=" => Holds::AtLeast(number()?),
-        "is not" => Holds::IsNot(value.to_owned()),
-        _ => Holds::Is(value.to_owned()),
+        "<" => Comparison::Below(number()?),
+        "<=" => Comparison::AtMost(number()?),
+        ">" => Comparison::Above(number()?),
+        ">=" => Comparison::AtLeast(number()?),
+        "is not" => Comparison::IsNot(value.to_owned()),
+        _ => Comparison::Is(value.to_owned()),
     };
     let query = Query::read(query)?;
     Ok(Test {
@@ -108,18 +108,18 @@ fn test(part: &str) -> Result<Test, Mistake> {
 }
 
 impl Test {
-    fn is_met(&self, about: About<'_>) -> bool {
+    fn is_met(&self, about: QueryContext<'_>) -> bool {
         let Some(found) = self.query.answer(about) else {
             return false;
         };
         let number = |holds: &dyn Fn(f64) -> bool| found.number().is_some_and(holds);
         match &self.holds {
-            Holds::Below(limit) => number(&|n| n < *limit),
-            Holds::AtMost(limit) => number(&|n| n <= *limit),
-            Holds::Above(limit) => number(&|n| n > *limit),
-            Holds::AtLeast(limit) => number(&|n| n >= *limit),
-            Holds::Is(text) => found.is(text),
-            Holds::IsNot(text) => !found.is(text),
+            Comparison::Below(limit) => number(&|n| n < *limit),
+            Comparison::AtMost(limit) => number(&|n| n <= *limit),
+            Comparison::Above(limit) => number(&|n| n > *limit),
+            Comparison::AtLeast(limit) => number(&|n| n >= *limit),
+            Comparison::Is(text) => found.is(text),
+            Comparison::IsNot(text) => !found.is(text),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in lessons.
 
-use crate::code::{Code, Codes};
+use crate::code::{Code, ProgramCatalog};
 use crate::error::LessonError;
 use crate::lesson::Lesson;
 use loadscope_words::Language;
@@ -68,16 +68,16 @@ impl Course {
 
 /// The built-in programs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BuiltInCodes;
+pub struct BuiltInPrograms;
 
-impl BuiltInCodes {
+impl BuiltInPrograms {
     /// Returns the names of all programs.
     pub fn names() -> impl Iterator<Item = &'static str> {
         CODES.iter().map(|(name, _)| *name)
     }
 }
 
-impl Codes for BuiltInCodes {
+impl ProgramCatalog for BuiltInPrograms {
     fn code(&self, name: &str) -> Option<Code<'_>> {
         let found = CODES.iter().find(|(known, _)| *known == name);
         found.map(|(_, code)| *code)

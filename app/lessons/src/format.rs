@@ -8,7 +8,7 @@ use toml::{Spanned, Table};
 
 use crate::condition::Condition;
 use crate::error::{LessonError, Mistake};
-use crate::lesson::{KEPT, Lesson, Scene, Step, Task, Trial};
+use crate::lesson::{FIXED_OPTIONS, Lesson, Scene, Step, Task, Trial};
 use crate::moment::Moment;
 use crate::part::Part;
 use crate::query::{Changes, Query};
@@ -331,7 +331,7 @@ fn trial(file: File<'_>, start: usize, step: &RawStep, goal: &Text) -> Result<Tr
         .ok_or_else(|| file.error(start, none))?;
     let changes = changes(solution.get_ref()).map_err(|m| file.error(solution.span().start, m))?;
     let kept = || {
-        let kept = KEPT.into_iter();
+        let kept = FIXED_OPTIONS.into_iter();
         let kept = kept.filter(|name| changes.keys().all(|free| free != *name));
         kept.map(str::to_owned).collect()
     };

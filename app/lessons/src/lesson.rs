@@ -53,7 +53,7 @@ pub struct Step {
 
 impl Step {
     /// Returns the parts of the window to outline after the answer to the step's question, if it has one.
-    pub fn parts_then(&self) -> &[Part] {
+    pub fn parts_after_answer(&self) -> &[Part] {
         match self.then.is_empty() {
             true => &self.parts,
             false => &self.then,
@@ -107,7 +107,7 @@ pub struct Trial {
 }
 
 /// Options that a trial keeps, except those of its solution: they determine the batches, their order and the training time.
-pub const KEPT: [&str; 15] = [
+pub const FIXED_OPTIONS: [&str; 15] = [
     "dataset",
     "image_size",
     "extra_cost",

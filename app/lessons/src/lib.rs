@@ -35,24 +35,26 @@ mod progress;
 mod query;
 mod question;
 mod quiz;
-mod shown;
+mod step_layout;
 mod value;
 mod words;
 
-pub use code::{Code, Codes, NoCodes};
+pub use code::{Code, NoPrograms, ProgramCatalog};
 pub use condition::Condition;
-pub use course::{BuiltInCodes, Course, LESSONS};
+pub use course::{BuiltInPrograms, Course, LESSONS};
 pub use error::{LessonError, Mistake};
-pub use lesson::{KEPT, Lesson, Scene, Step, Task, Trial};
+pub use lesson::{FIXED_OPTIONS, Lesson, Scene, Step, Task, Trial};
 pub use loadscope_words::Language;
 pub use moment::{Moment, pipeline};
 pub use part::{Below, Pane, Part, View};
 pub use phrases::{Phrase, phrases};
-pub use play::{Phase, Play, Tried};
+pub use play::{Phase, Play, TrialResult};
 pub use progress::{LessonProgress, Progress};
-pub use query::{About, Changes, Now, OrderQuery, Query, Whole, option, simulated};
+pub use query::{
+    Changes, MomentQuery, OrderQuery, Query, QueryContext, RunQuery, option, simulated,
+};
 pub use question::{Answer, Choice, Judgement, Kind, Question, Target, Unanswerable};
-pub use quiz::{DRAWN, Entry, Quiz};
-pub use shown::{Shown, absent};
+pub use quiz::{Entry, QUIZ_LENGTH, Quiz};
+pub use step_layout::{StepLayout, absent};
 pub use value::Value;
-pub use words::{MOST_OF_LESSON, MOST_OF_LOOK, words};
+pub use words::{MAX_LESSON_WORDS, MAX_TEXT_WORDS, words};

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use crate::error::Mistake;
 
 /// Values in place of the words in capitals.
-pub(crate) struct Holes<'a>(Vec<&'a str>);
+pub(crate) struct Captures<'a>(Vec<&'a str>);
 
-impl<'a> Holes<'a> {
+impl<'a> Captures<'a> {
     /// Returns the value at a position as text.
     pub fn text(&self, at: usize) -> Option<&'a str> {
         self.0.get(at).copied()
@@ -21,30 +21,31 @@ impl<'a> Holes<'a> {
 }
 
 /// A phrase: its pattern, its meaning, and the function that creates its value.
-pub(crate) struct Form<T: 'static> {
+pub(crate) struct PhrasePattern<T: 'static> {
     /// `batch N enters STAGE`. `TEXT` matches the rest.
     pub pattern: &'static str,
     /// Meaning, for the list of phrases.
     pub about: &'static str,
     /// Creates the value. `None` if a value cannot be parsed.
-    pub make: fn(&Holes<'_>) -> Option<T>,
+    pub make: fn(&Captures<'_>) -> Option<T>,
 }
 
 /// Defines a table of forms, one per line: `"pattern", "meaning" => |holes| value;`
 macro_rules! forms {
     ($(#[$doc:meta])* $name:ident: $made:ty; $($pattern:literal, $about:literal => $make:expr;)*) => {
         $(#[$doc])*
-        pub(crate) const $name: &[$crate::phrase::Form<$made>] = &[
-            $($crate::phrase::Form { pattern: $pattern, about: $about, make: $make },)*
+        pub(crate) const $name: &[$crate::phrase::PhrasePattern<$made>] = &[
+            $($crate::phrase::PhrasePattern { pattern: $pattern, about: $about, make: $make },)*
         ];
     };
 }
 pub(crate) use forms;
 
 /// Parses `phrase` with the first matching form.
-pub(crate) fn read<T>(kind: &str, forms: &[Form<T>], phrase: &str) -> Result<T, Mistake> {
+pub(crate) fn read<T>(kind: &str, forms: &[PhrasePattern<T>], phrase: &str) -> Result<T, Mistake> {
     let words: Vec<&str> = phrase.split_whitespace().collect();
-    let made = |form: &Form<T>| (form.make)(&Holes(holes(form.pattern, phrase, &words)?));
+    let made =
+        |form: &PhrasePattern<T>| (form.make)(&Captures(holes(form.pattern, phrase, &words)?));
     if let Some(made) = forms.iter().find_map(made) {
         return Ok(made);
     }
@@ -52,8 +53,8 @@ pub(crate) fn read<T>(kind: &str, forms: &[Form<T>], phrase: &str) -> Result<T, 
 }
 
 /// Returns the similarity of the nearest pattern to `phrase`, and that pattern.
-pub(crate) fn nearest<T>(forms: &[Form<T>], phrase: &str) -> (f64, &'static str) {
-    let near = |form: &Form<T>| (strsim::jaro_winkler(form.pattern, phrase), form.pattern);
+pub(crate) fn nearest<T>(forms: &[PhrasePattern<T>], phrase: &str) -> (f64, &'static str) {
+    let near = |form: &PhrasePattern<T>| (strsim::jaro_winkler(form.pattern, phrase), form.pattern);
     let all = forms.iter().map(near);
     all.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
 }
@@ -94,13 +95,13 @@ fn holes<'a>(pattern: &str, phrase: &'a str, words: &[&'a str]) -> Option<Vec<&'
 mod tests {
     use super::*;
 
-    const FORMS: [Form<(u32, String)>; 2] = [
-        Form {
+    const FORMS: [PhrasePattern<(u32, String)>; 2] = [
+        PhrasePattern {
             pattern: "batch N enters STAGE",
             about: "",
             make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),
         },
-        Form {
+        PhrasePattern {
             pattern: "line N of TEXT",
             about: "",
             make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),

@@ -2,8 +2,8 @@
 
 use crate::moment::MOMENTS;
 use crate::part::PARTS;
-use crate::phrase::Form;
-use crate::query::{NOW, ORDERS, WHOLE, WRAPPED};
+use crate::phrase::PhrasePattern;
+use crate::query::{MOMENT_QUERIES, ORDER_QUERIES, RUN_QUERIES, WRAPPED};
 
 /// A phrase of lesson files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +20,15 @@ pub struct Phrase {
 pub fn phrases() -> Vec<Phrase> {
     let mut all = of("moment", MOMENTS);
     all.extend(of("part", PARTS));
-    all.extend(of("query about the moment", NOW));
-    all.extend(of("query about the run", WHOLE));
-    all.extend(of("query to the samplers", ORDERS));
+    all.extend(of("query about the moment", MOMENT_QUERIES));
+    all.extend(of("query about the run", RUN_QUERIES));
+    all.extend(of("query to the samplers", ORDER_QUERIES));
     all.extend(of("query about other things", WRAPPED));
     all
 }
 
-fn of<T>(kind: &'static str, forms: &[Form<T>]) -> Vec<Phrase> {
-    let phrase = |form: &Form<T>| Phrase {
+fn of<T>(kind: &'static str, forms: &[PhrasePattern<T>]) -> Vec<Phrase> {
+    let phrase = |form: &PhrasePattern<T>| Phrase {
         kind,
         pattern: form.pattern,
         about: form.about,

@@ -3,12 +3,12 @@
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_trace::{Run, RunOptions};
 
-use crate::code::Codes;
+use crate::code::ProgramCatalog;
 use crate::lesson::{Lesson, Step, Task};
 use crate::moment::Moment;
 use crate::part::Part;
 use crate::progress::LessonProgress;
-use crate::query::{About, Changes, Query};
+use crate::query::{Changes, Query, QueryContext};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
 use crate::value::Value;
 
@@ -48,7 +48,7 @@ pub enum Phase {
 
 /// Result of a run in a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tried {
+pub enum TrialResult {
     /// The goal is reached.
     Reached,
     /// The goal is not reached.
@@ -149,7 +149,7 @@ impl Play {
             Phase::Finished => &[],
             Phase::Asking => &self.step().parts,
             Phase::Reading | Phase::Answered(_) | Phase::Trying(_) | Phase::Reached => {
-                self.step().parts_then()
+                self.step().parts_after_answer()
             }
         }
     }
@@ -168,7 +168,7 @@ impl Play {
             Task::Predict { question, .. } if step.scene == scene => Some(question),
             _ => None,
         });
-        questions.filter(|question| question.query.is_of_its_run())
+        questions.filter(|question| question.query.is_about_shown_run())
     }
 
     /// Returns true if events after the moment would answer a question of this or a later step.
@@ -179,7 +179,7 @@ impl Play {
     /// Returns true if the verdict would answer a question of this or a later step.
     pub fn hides_verdict(&self) -> bool {
         let is_about_it =
-            |question: &Question| matches!(&question.query, Query::Whole(q) if q.is_diagnosis());
+            |question: &Question| matches!(&question.query, Query::Run(q) if q.is_diagnosis());
         self.phase == Phase::Asking || self.pending().any(is_about_it)
     }
 
@@ -199,7 +199,7 @@ impl Play {
     }
 
     /// Returns true if the next key leads to the next step.
-    pub fn may_go_on(&self) -> bool {
+    pub fn can_advance(&self) -> bool {
         self.lecture || !matches!(self.phase, Phase::Asking | Phase::Trying(_))
     }
 
@@ -260,21 +260,26 @@ impl Play {
     pub fn answer(
         &mut self,
         run: &Run,
-        codes: &dyn Codes,
+        codes: &dyn ProgramCatalog,
         answer: &Answer,
     ) -> Result<&Judgement, Unanswerable> {
-        let about = About::at(run, self.open_question()?.at, codes).ok_or(Unanswerable::NoTruth)?;
+        let about =
+            QueryContext::at(run, self.open_question()?.at, codes).ok_or(Unanswerable::NoTruth)?;
         let truth = self.open_question()?.truth(about);
-        self.answer_by(truth.ok_or(Unanswerable::NoTruth)?, answer)
+        self.answer_with_truth(truth.ok_or(Unanswerable::NoTruth)?, answer)
     }
 
     /// Answers the open question with a known truth.
     ///
     /// # Errors
     /// If there is no question, or the answer is of another kind.
-    pub fn answer_by(&mut self, truth: Value, answer: &Answer) -> Result<&Judgement, Unanswerable> {
+    pub fn answer_with_truth(
+        &mut self,
+        truth: Value,
+        answer: &Answer,
+    ) -> Result<&Judgement, Unanswerable> {
         let question = self.open_question()?;
-        let judged = question.judge_by(truth, answer, self.lesson.language)?;
+        let judged = question.judge_with_truth(truth, answer, self.lesson.language)?;
         match judged.is_right {
             true => self.progress.right += 1,
             false => self.progress.wrong += 1,
@@ -298,17 +303,18 @@ impl Play {
     }
 
     /// Checks a run of the learner.
-    pub fn tried(&mut self, run: &Run, codes: &dyn Codes) -> Tried {
+    pub fn check_trial(&mut self, run: &Run, codes: &dyn ProgramCatalog) -> TrialResult {
         let step = &self.lesson.steps[self.at];
         let (Task::Try(trial), Some(start)) = (&step.task, self.lesson.options(step)) else {
-            return Tried::NoTrial;
+            return TrialResult::NoTrial;
         };
         let changed: Vec<String> = trial
             .changed(start, run)
             .into_iter()
             .map(str::to_owned)
             .collect();
-        let met = About::at(run, Moment::End, codes).is_some_and(|about| trial.goal.is_met(about));
+        let met =
+            QueryContext::at(run, Moment::End, codes).is_some_and(|about| trial.goal.is_met(about));
         let failures = match self.phase {
             Phase::Trying(failures) => failures,
             _ => 0,
@@ -316,15 +322,15 @@ impl Play {
         match (met, changed.is_empty()) {
             (true, true) => {
                 self.phase = Phase::Reached;
-                Tried::Reached
+                TrialResult::Reached
             }
-            (_, false) => Tried::Changed(changed),
+            (_, false) => TrialResult::Changed(changed),
             (false, true) => {
                 // A reached goal stays reached.
                 if self.phase != Phase::Reached {
                     self.phase = Phase::Trying(failures.saturating_add(1));
                 }
-                Tried::NotYet
+                TrialResult::NotYet
             }
         }
     }

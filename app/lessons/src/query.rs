@@ -6,33 +6,33 @@ use loadscope_plan::error::LoaderError;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
-use crate::code::Codes;
+use crate::code::ProgramCatalog;
 use crate::error::Mistake;
 use crate::moment::{Moment, pipeline};
-use crate::phrase::{Holes, forms, nearest, read, unknown};
+use crate::phrase::{Captures, forms, nearest, read, unknown};
 use crate::value::Value;
 
-mod now;
+mod changes;
+mod moment_query;
 mod order;
-mod whole;
-mod with;
+mod run_query;
 
-pub use now::Now;
+pub use changes::{Changes, option};
+pub use moment_query::MomentQuery;
 pub use order::OrderQuery;
-pub use whole::Whole;
-pub use with::{Changes, option};
+pub use run_query::RunQuery;
 
-pub(crate) use now::NOW;
-pub(crate) use order::ORDERS;
-pub(crate) use whole::WHOLE;
+pub(crate) use moment_query::MOMENT_QUERIES;
+pub(crate) use order::ORDER_QUERIES;
+pub(crate) use run_query::RUN_QUERIES;
 
 /// A named query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
     /// Query about the moment of a step.
-    Now(Now),
+    Moment(MomentQuery),
     /// Query about a run.
-    Whole(Whole),
+    Run(RunQuery),
     /// Query about the samplers.
     Order(OrderQuery),
     /// The value of an option.
@@ -51,13 +51,13 @@ pub enum Query {
     TimesLess(Box<Query>, Changes),
 }
 
-fn changed(h: &Holes<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Query> {
+fn changed(h: &Captures<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Query> {
     let (query, changes) = h.text(0)?.rsplit_once(" with ")?;
     let query = Box::new(Query::read(query).ok()?);
     Some(make(query, Changes::read(changes).ok()?))
 }
 
-fn then(h: &Holes<'_>) -> Option<Query> {
+fn then(h: &Captures<'_>) -> Option<Query> {
     let (query, moment) = h.text(0)?.rsplit_once(" @ ")?;
     let query = Box::new(Query::read(query).ok()?);
     Some(Query::At(query, Moment::read(moment).ok()?))
@@ -77,18 +77,18 @@ forms! {
 
 /// Subject of a query.
 #[derive(Clone, Copy)]
-pub struct About<'a> {
+pub struct QueryContext<'a> {
     /// The run.
     pub run: &'a Run,
     /// The moment.
     pub place: Place,
     /// The programs with their output.
-    pub codes: &'a dyn Codes,
+    pub codes: &'a dyn ProgramCatalog,
 }
 
-impl<'a> About<'a> {
+impl<'a> QueryContext<'a> {
     /// Creates the subject at a moment of a run. `None` if the run has no such moment.
-    pub fn at(run: &'a Run, moment: Moment, codes: &'a dyn Codes) -> Option<Self> {
+    pub fn at(run: &'a Run, moment: Moment, codes: &'a dyn ProgramCatalog) -> Option<Self> {
         let place = moment.resolve(run, &Landmarks::of(run))?;
         Some(Self { run, place, codes })
     }
@@ -122,19 +122,19 @@ impl Query {
         {
             return Ok(query);
         }
-        if let Ok(query) = read(kind, NOW, phrase) {
-            return Ok(Self::Now(query));
+        if let Ok(query) = read(kind, MOMENT_QUERIES, phrase) {
+            return Ok(Self::Moment(query));
         }
-        if let Ok(query) = read(kind, ORDERS, phrase) {
+        if let Ok(query) = read(kind, ORDER_QUERIES, phrase) {
             return Ok(Self::Order(query));
         }
-        if let Ok(query) = read(kind, WHOLE, phrase) {
-            return Ok(Self::Whole(query));
+        if let Ok(query) = read(kind, RUN_QUERIES, phrase) {
+            return Ok(Self::Run(query));
         }
         let tables = [
-            nearest(NOW, phrase),
-            nearest(ORDERS, phrase),
-            nearest(WHOLE, phrase),
+            nearest(MOMENT_QUERIES, phrase),
+            nearest(ORDER_QUERIES, phrase),
+            nearest(RUN_QUERIES, phrase),
             nearest(WRAPPED, phrase),
         ];
         let nearest = tables.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -142,9 +142,9 @@ impl Query {
     }
 
     /// Returns true if the query is about the shown run, so later events would give the answer.
-    pub fn is_of_its_run(&self) -> bool {
+    pub fn is_about_shown_run(&self) -> bool {
         match self {
-            Self::Now(_) | Self::At(..) | Self::Whole(_) | Self::Order(_) => true,
+            Self::Moment(_) | Self::At(..) | Self::Run(_) | Self::Order(_) => true,
             Self::Option(_)
             | Self::Line(..)
             | Self::NumberOfLine(..)
@@ -161,8 +161,8 @@ impl Query {
                 Some(changes)
             }
             Self::At(query, _) => query.changes(),
-            Self::Now(_)
-            | Self::Whole(_)
+            Self::Moment(_)
+            | Self::Run(_)
             | Self::Order(_)
             | Self::Option(_)
             | Self::Line(..)
@@ -171,11 +171,11 @@ impl Query {
     }
 
     /// Returns the answer, if there is one.
-    pub fn answer(&self, about: About<'_>) -> Option<Value> {
+    pub fn answer(&self, about: QueryContext<'_>) -> Option<Value> {
         let options = &about.run.info.options;
         match self {
-            Self::Now(query) => query.answer(&pipeline(about.run, about.place)),
-            Self::Whole(query) => query.answer(about.run),
+            Self::Moment(query) => query.answer(&pipeline(about.run, about.place)),
+            Self::Run(query) => query.answer(about.run),
             Self::Order(query) => query.answer(options),
             Self::Option(name) => {
                 let text = option(options, name)?;
@@ -194,7 +194,9 @@ impl Query {
                     .find_map(|part| part.trim_end_matches('.').parse().ok())
                     .map(Value::Number)
             }
-            Self::At(query, moment) => query.answer(About::at(about.run, *moment, about.codes)?),
+            Self::At(query, moment) => {
+                query.answer(QueryContext::at(about.run, *moment, about.codes)?)
+            }
             Self::With(query, changes) => other(query, changes, about),
             Self::MoreOrLess(query, changes) => {
                 let (now, then) = (query.answer(about)?, other(query, changes, about)?);
@@ -210,7 +212,7 @@ impl Query {
 }
 
 /// Returns the answer for a run with other options.
-fn other(query: &Query, changes: &Changes, about: About<'_>) -> Option<Value> {
+fn other(query: &Query, changes: &Changes, about: QueryContext<'_>) -> Option<Value> {
     let options = changes.apply(&about.run.info.options).ok()?;
     if let Query::Order(query) = query {
         // Queries about the samplers need no simulation.
@@ -218,7 +220,7 @@ fn other(query: &Query, changes: &Changes, about: About<'_>) -> Option<Value> {
     }
     let run = simulated(&options).ok()?;
     let place = Place::Step(run.transitions().len());
-    query.answer(About {
+    query.answer(QueryContext {
         run: &run,
         place,
         ..about

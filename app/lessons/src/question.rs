@@ -4,7 +4,7 @@ use loadscope_trace::BatchId;
 
 use crate::moment::Moment;
 use crate::part::Part;
-use crate::query::{About, Query};
+use crate::query::{Query, QueryContext};
 use crate::value::Value;
 use loadscope_words::Language;
 
@@ -101,7 +101,7 @@ pub enum Unanswerable {
 
 impl Question {
     /// Returns the value of the query.
-    pub fn truth(&self, about: About<'_>) -> Option<Value> {
+    pub fn truth(&self, about: QueryContext<'_>) -> Option<Value> {
         self.query.answer(about)
     }
 
@@ -142,19 +142,19 @@ impl Question {
     /// If the run has no answer, or the answer is of another kind than the question.
     pub fn judge(
         &self,
-        about: About<'_>,
+        about: QueryContext<'_>,
         answer: &Answer,
         language: Language,
     ) -> Result<Judgement, Unanswerable> {
         let truth = self.truth(about).ok_or(Unanswerable::NoTruth)?;
-        self.judge_by(truth, answer, language)
+        self.judge_with_truth(truth, answer, language)
     }
 
     /// Evaluates an answer with a known value of the query. Computing the value can require a simulation.
     ///
     /// # Errors
     /// If the answer is of another kind than the question.
-    pub fn judge_by(
+    pub fn judge_with_truth(
         &self,
         truth: Value,
         answer: &Answer,

@@ -6,15 +6,15 @@ use oorandom::Rand64;
 use serde::Deserialize;
 use toml::{Spanned, Table};
 
-use crate::code::Codes;
+use crate::code::ProgramCatalog;
 use crate::error::LessonError;
 use crate::format::{File, RawChoice, RawQuestion, Text, options, question};
-use crate::query::{About, simulated};
+use crate::query::{QueryContext, simulated};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
 use loadscope_words::Language;
 
 /// Number of drawn questions.
-pub const DRAWN: usize = 20;
+pub const QUIZ_LENGTH: usize = 20;
 
 const FILES: [(Language, &str, &str); 2] = [
     (
@@ -106,7 +106,7 @@ impl Quiz {
     pub fn draw(&self, seed: u64) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.entries.len()).collect();
         let mut random = Rand64::new(u128::from(seed));
-        let drawn = DRAWN.min(places.len());
+        let drawn = QUIZ_LENGTH.min(places.len());
         for at in 0..drawn {
             let end = places.len() as u64;
             let other = random.rand_range(at as u64..end) as usize;
@@ -148,7 +148,7 @@ impl Entry {
     /// If the run has no answer, or the answer is of another kind than the question.
     pub fn judge(
         &self,
-        codes: &dyn Codes,
+        codes: &dyn ProgramCatalog,
         answer: &Answer,
         language: Language,
     ) -> Result<Judgement, Unanswerable> {
@@ -166,8 +166,12 @@ impl Entry {
     }
 
     /// Returns the subject of its query.
-    pub fn about<'a>(&self, run: &'a Run, codes: &'a dyn Codes) -> Option<About<'a>> {
-        About::at(run, self.question.at, codes)
+    pub fn about<'a>(
+        &self,
+        run: &'a Run,
+        codes: &'a dyn ProgramCatalog,
+    ) -> Option<QueryContext<'a>> {
+        QueryContext::at(run, self.question.at, codes)
     }
 
     /// Returns the question's place in the run.

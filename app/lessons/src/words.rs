@@ -1,9 +1,9 @@
 //! Length of texts.
 
 /// Maximum number of words in a lesson in one language: seven minutes at a slow pace, including clicks.
-pub const MOST_OF_LESSON: usize = 450;
+pub const MAX_LESSON_WORDS: usize = 450;
 /// Maximum number of words in the text of a look.
-pub const MOST_OF_LOOK: usize = 45;
+pub const MAX_TEXT_WORDS: usize = 45;
 /// Reading three Chinese characters takes about as long as reading two English words.
 const CHARACTERS: usize = 3;
 const WORDS: usize = 2;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use loadscope_lessons::Language;
-use loadscope_lessons::cases::{CASES, Case, Culprit, NoCase, Remedy};
+use loadscope_lessons::cases::{CASES, Case, CaseError, Culprit, Remedy};
 
 /// Number of seeds whose simulated cases are tested. The recordings are tested for one seed.
 const SEEDS: u64 = 12;
@@ -86,8 +86,8 @@ fn equal_seeds_give_equal_cases_and_other_seeds_differ() {
     let differ =
         (1..=CASES).filter(|n| case(7, *n).run.info.options != case(8, *n).run.info.options);
     assert!(differ.count() >= 8);
-    assert!(matches!(Case::of(7, 0), Err(NoCase::Number(0))));
-    assert!(matches!(Case::of(7, CASES + 1), Err(NoCase::Number(_))));
+    assert!(matches!(Case::of(7, 0), Err(CaseError::Number(0))));
+    assert!(matches!(Case::of(7, CASES + 1), Err(CaseError::Number(_))));
 }
 
 #[test]

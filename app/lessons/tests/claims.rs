@@ -1,7 +1,8 @@
 //! Tests of the lessons' statements about their runs and PyTorch.
 
 use loadscope_lessons::{
-    About, BuiltInCodes, Codes as _, Course, Language, Lesson, Moment, Query, Task, simulated,
+    BuiltInPrograms, Course, Language, Lesson, Moment, ProgramCatalog as _, Query, QueryContext,
+    Task, simulated,
 };
 use loadscope_trace::{Nanos, Run, RunOptions};
 
@@ -31,7 +32,7 @@ fn said(lesson: &Lesson, step: usize) -> String {
 fn answer(run: &Run, moment: &str, query: &str) -> String {
     let moment = Moment::read(moment).expect("a moment");
     let query = Query::read(query).expect("a query");
-    let about = About::at(run, moment, &BuiltInCodes).expect("the run has this moment");
+    let about = QueryContext::at(run, moment, &BuiltInPrograms).expect("the run has this moment");
     query.answer(about).expect("it has an answer").key()
 }
 
@@ -101,7 +102,10 @@ fn a_larger_window_absorbs_only_short_delays() {
 
 #[test]
 fn with_a_global_seed_epoch_1_depends_on_the_workers() {
-    let printed = BuiltInCodes.code("03_orders").expect("it is there").output;
+    let printed = BuiltInPrograms
+        .code("03_orders")
+        .expect("it is there")
+        .output;
     let orders = |line: usize| {
         let line = printed.lines().nth(line - 1).expect("a line");
         let (_, lists) = line.split_once(" workers ").expect("a number of workers");

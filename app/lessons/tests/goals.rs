@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use loadscope_lessons::{
-    About, BuiltInCodes, Changes, Course, Language, Lesson, Moment, Step, Task, Trial, simulated,
+    BuiltInPrograms, Changes, Course, Language, Lesson, Moment, QueryContext, Step, Task, Trial,
+    simulated,
 };
 use loadscope_trace::{OnError, Run, RunOptions, Stage};
 use serde_json::{Map, Value as Json, json};
@@ -251,7 +252,8 @@ fn every_run_that_reaches_a_goal_fits_the_lesson_text() {
                 if !trial.changed(start, &run).is_empty() {
                     continue;
                 }
-                let about = About::at(&run, Moment::End, &BuiltInCodes).expect("it has an end");
+                let about =
+                    QueryContext::at(&run, Moment::End, &BuiltInPrograms).expect("it has an end");
                 let is_met = trial.goal.is_met(about);
                 solutions += usize::from(is_met);
                 let is_true = !is_met || (says.of_solution)(&run);
@@ -283,7 +285,8 @@ fn a_program_called_the_same_has_the_options_of_the_run() {
                 if !text.starts_with("The same in PyTorch") && !text.contains("也是如此") {
                     continue;
                 }
-                let code = loadscope_lessons::Codes::code(&BuiltInCodes, name).expect("a program");
+                let code = loadscope_lessons::ProgramCatalog::code(&BuiltInPrograms, name)
+                    .expect("a program");
                 let options = lesson.options(step).expect("it has a run");
                 let options = serde_json::to_value(options).expect("options are an object");
                 for key in ["seed", "prefetch_factor", "num_workers"] {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use loadscope_lessons::check::check;
 use loadscope_lessons::{
-    BuiltInCodes, Codes, Course, Kind, LESSONS, Language, Lesson, Query, Task, Value, simulated,
+    BuiltInPrograms, Course, Kind, LESSONS, Language, Lesson, ProgramCatalog, Query, Task, Value,
+    simulated,
 };
 
 fn lessons(language: Language) -> Vec<Lesson> {
@@ -24,7 +25,7 @@ fn the_built_in_lessons_pass_their_check() {
         for (k, lesson) in lessons.iter().enumerate() {
             assert_eq!(lesson.number as usize, k + 1);
             let name = format!("{:02}.{}.toml", k + 1, language.code());
-            let checked = check(&name, lesson, &BuiltInCodes);
+            let checked = check(&name, lesson, &BuiltInPrograms);
             mistakes.extend(checked.mistakes.iter().map(ToString::to_string));
             let found = checked.facts.len() + checked.mistakes.len();
             assert!(found >= lesson.steps().len(), "{name}");
@@ -131,13 +132,19 @@ fn lesson_3_has_the_order_of_pytorch() {
     let order = |epoch: u32| {
         let run = simulated(&lesson.scenes()[0].options).expect("sound options");
         let query = Query::read(&format!("first 8 indices of epoch {epoch}")).expect("a query");
-        let about =
-            loadscope_lessons::About::at(&run, loadscope_lessons::Moment::End, &BuiltInCodes);
+        let about = loadscope_lessons::QueryContext::at(
+            &run,
+            loadscope_lessons::Moment::End,
+            &BuiltInPrograms,
+        );
         query
             .answer(about.expect("it has an end"))
             .map(|v| v.key().replace(' ', ", "))
     };
-    let printed = BuiltInCodes.code("03_orders").expect("it is there").output;
+    let printed = BuiltInPrograms
+        .code("03_orders")
+        .expect("it is there")
+        .output;
     let first = printed.lines().next().expect("a line");
     let expected = format!(
         "seed 1 epoch 0 [{}] epoch 1 [{}]",
@@ -153,7 +160,8 @@ fn sample_5_is_at_position_3_of_the_rank_list() {
     let lesson = &lessons(Language::En)[11];
     let run = simulated(&lesson.scenes()[0].options).expect("sound options");
     let query = Query::read("first 4 indices of epoch 0 with world_size=1").expect("a query");
-    let about = loadscope_lessons::About::at(&run, loadscope_lessons::Moment::End, &BuiltInCodes);
+    let about =
+        loadscope_lessons::QueryContext::at(&run, loadscope_lessons::Moment::End, &BuiltInPrograms);
     let Some(Value::List(first)) = query.answer(about.expect("it has an end")) else {
         panic!("no order");
     };

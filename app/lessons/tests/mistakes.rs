@@ -1,7 +1,7 @@
 //! Test that errors in lesson files have a file, a line and a remedy.
 
 use loadscope_lessons::check::check;
-use loadscope_lessons::{BuiltInCodes, Lesson, Quiz};
+use loadscope_lessons::{BuiltInPrograms, Lesson, Quiz};
 
 const HEAD: &str = "lesson = 1\ntitle = \"t\"\ngoal = \"g\"\n[run]\ndataset = \"synthetic:len=8\"\nbatch_size = 2\n";
 
@@ -110,7 +110,7 @@ fn a_lesson_without_steps_and_wrong_options_are_refused() {
 fn played(step: &str) -> String {
     let text = format!("{HEAD}[[step]]\n{step}");
     let lesson = Lesson::read("x.en.toml", &text).expect("it can be read");
-    let mistakes = check("x.en.toml", &lesson, &BuiltInCodes).mistakes;
+    let mistakes = check("x.en.toml", &lesson, &BuiltInPrograms).mistakes;
     mistakes.first().expect("it is found").to_string()
 }
 
@@ -145,7 +145,7 @@ fn seen(run: &str, steps: &[&str]) -> Option<String> {
         text.push_str(&format!("[[step]]\n{step}\n"));
     }
     let lesson = Lesson::read("x.en.toml", &text).expect("it can be read");
-    let mistakes = check("x.en.toml", &lesson, &BuiltInCodes).mistakes;
+    let mistakes = check("x.en.toml", &lesson, &BuiltInPrograms).mistakes;
     mistakes.first().map(ToString::to_string)
 }
 

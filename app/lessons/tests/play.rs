@@ -1,8 +1,8 @@
 //! Tests that play the lessons with right answers, with wrong answers, and as lectures.
 
 use loadscope_lessons::{
-    About, Answer, BuiltInCodes, Changes, Course, Kind, Language, Lesson, Moment, Phase, Play,
-    Progress, Question, Target, Task, Tried, Unanswerable, simulated,
+    Answer, BuiltInPrograms, Changes, Course, Kind, Language, Lesson, Moment, Phase, Play,
+    Progress, QueryContext, Question, Target, Task, TrialResult, Unanswerable, simulated,
 };
 use loadscope_trace::{Run, RunOptions};
 
@@ -18,7 +18,7 @@ fn run_of(options: &RunOptions) -> Run {
 }
 
 fn right(question: &Question, run: &Run, language: Language) -> Answer {
-    let about = About::at(run, question.at, &BuiltInCodes).expect("the moment is there");
+    let about = QueryContext::at(run, question.at, &BuiltInPrograms).expect("the moment is there");
     let truth = question.truth(about).expect("it has an answer");
     question
         .right_answer(&truth, language)
@@ -41,7 +41,7 @@ fn answer(play: &mut Play, run: &Run, is_right: bool) {
     let Task::Predict { question, .. } = &step.task else {
         return;
     };
-    assert!(!play.may_go_on());
+    assert!(!play.can_advance());
     let language = play.lesson().language;
     let right = right(question, run, language);
     let given = if is_right {
@@ -51,13 +51,13 @@ fn answer(play: &mut Play, run: &Run, is_right: bool) {
     };
     let asked_at = play.place(run);
     let judged = play
-        .answer(run, &BuiltInCodes, &given)
+        .answer(run, &BuiltInPrograms, &given)
         .expect("it is judged");
     assert_eq!(judged.is_right, is_right, "{}: {given:?}", question.ask);
     assert!(!judged.text.is_empty());
-    assert!(asked_at.is_some() && play.place(run).is_some() && play.may_go_on());
+    assert!(asked_at.is_some() && play.place(run).is_some() && play.can_advance());
     assert_eq!(
-        play.answer(run, &BuiltInCodes, &given),
+        play.answer(run, &BuiltInPrograms, &given),
         Err(Unanswerable::NotOpen)
     );
 }
@@ -68,14 +68,23 @@ fn reach(play: &mut Play, start: &Run, failures: u32) {
         return;
     };
     for failed in 1..=failures {
-        assert_eq!(play.tried(start, &BuiltInCodes), Tried::NotYet);
+        assert_eq!(
+            play.check_trial(start, &BuiltInPrograms),
+            TrialResult::NotYet
+        );
         assert_eq!(play.hint().is_some(), failed >= 2, "after {failed}");
         assert_eq!(play.solution().is_some(), failed >= 4, "after {failed}");
     }
-    assert!(!play.may_go_on());
+    assert!(!play.can_advance());
     let solved = run_of(&trial.solution.apply(play.options()).expect("sound"));
-    assert_eq!(play.tried(&solved, &BuiltInCodes), Tried::Reached);
-    assert_eq!(play.tried(start, &BuiltInCodes), Tried::NotYet);
+    assert_eq!(
+        play.check_trial(&solved, &BuiltInPrograms),
+        TrialResult::Reached
+    );
+    assert_eq!(
+        play.check_trial(start, &BuiltInPrograms),
+        TrialResult::NotYet
+    );
     assert_eq!(
         play.phase(),
         &Phase::Reached,
@@ -104,7 +113,7 @@ fn lessons_finish_with_right_and_with_wrong_answers() {
                     );
                     answer(&mut play, &run, is_right);
                     reach(&mut play, &run, if is_right { 0 } else { 4 });
-                    assert!(play.may_go_on());
+                    assert!(play.can_advance());
                     play.forward();
                 }
                 assert_eq!(play.phase(), &Phase::Finished);
@@ -127,7 +136,7 @@ fn a_lecture_goes_forward_through_all_steps() {
         let mut play = Play::of(&lesson);
         play.set_lecture(true);
         for _ in lesson.steps() {
-            assert!(play.may_go_on() && play.phase() == &Phase::Reading);
+            assert!(play.can_advance() && play.phase() == &Phase::Reading);
             play.forward();
         }
         assert_eq!(play.phase(), &Phase::Finished);
@@ -142,8 +151,8 @@ fn a_try_that_changes_the_workload_does_not_count() {
     let faster = Changes::read("step_ms=1000 num_workers=2").expect("sound");
     let run = run_of(&faster.apply(play.options()).expect("sound"));
     assert_eq!(
-        play.tried(&run, &BuiltInCodes),
-        Tried::Changed(vec!["step_ms".to_owned()])
+        play.check_trial(&run, &BuiltInPrograms),
+        TrialResult::Changed(vec!["step_ms".to_owned()])
     );
     assert_eq!(play.phase(), &Phase::Trying(0));
 }
@@ -198,7 +207,7 @@ fn a_number_is_right_within_its_tolerance() {
         panic!("the second step asks for a number");
     };
     let run = run_of(&lesson.scenes()[0].options);
-    let about = About::at(&run, Moment::End, &BuiltInCodes).expect("it has an end");
+    let about = QueryContext::at(&run, Moment::End, &BuiltInPrograms).expect("it has an end");
     for (number, expected) in [
         (60.0, true),
         (64.9, true),

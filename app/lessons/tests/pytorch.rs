@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use loadscope_lessons::{BuiltInCodes, Codes};
+use loadscope_lessons::{BuiltInPrograms, ProgramCatalog};
 
 /// All programs together take half a minute on an idle host.
 const DEADLINE: Duration = Duration::from_secs(600);
@@ -78,11 +78,11 @@ fn every_program_is_built_in_and_has_an_output() {
         .map(|name| name.trim_end_matches(".py").to_owned())
         .collect();
     names.sort();
-    let mut known: Vec<&str> = BuiltInCodes::names().collect();
+    let mut known: Vec<&str> = BuiltInPrograms::names().collect();
     known.sort_unstable();
     assert_eq!(names, known);
     for name in known {
-        let code = BuiltInCodes.code(name).expect("it is known");
+        let code = BuiltInPrograms.code(name).expect("it is known");
         assert!(!code.output.trim().is_empty(), "{name} printed nothing");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use loadscope_lessons::check::check_quiz;
-use loadscope_lessons::{Answer, BuiltInCodes, Course, DRAWN, Kind, Language, Quiz};
+use loadscope_lessons::{Answer, BuiltInPrograms, Course, Kind, Language, QUIZ_LENGTH, Quiz};
 
 fn quiz(language: Language) -> Quiz {
     match Quiz::built_in(language) {
@@ -19,7 +19,7 @@ fn only_the_true_answer_of_a_question_is_right() {
             let place = format!("quiz.{}.toml:{}", language.code(), entry.line);
             let run = entry.run().expect("sound options");
             let about = entry
-                .about(&run, &BuiltInCodes)
+                .about(&run, &BuiltInPrograms)
                 .expect("the moment is there");
             let truth = entry
                 .question
@@ -29,7 +29,7 @@ fn only_the_true_answer_of_a_question_is_right() {
             let right = right.unwrap_or_else(|| panic!("{place}: '{}' is no choice", truth.key()));
             let judge = |answer: &Answer| {
                 entry
-                    .judge(&BuiltInCodes, answer, language)
+                    .judge(&BuiltInPrograms, answer, language)
                     .expect("it is judged")
                     .is_right
             };
@@ -62,7 +62,7 @@ fn every_question_is_taught_by_a_step_of_a_lesson() {
         let course = Course::built_in(language).expect("the lessons are sound");
         let name = format!("quiz.{}.toml", language.code());
         let quiz = quiz(language);
-        let checked = check_quiz(&name, &quiz, course.lessons(), &BuiltInCodes);
+        let checked = check_quiz(&name, &quiz, course.lessons(), &BuiltInPrograms);
         let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
         assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
         assert_eq!(checked.facts.len(), quiz.entries.len());
@@ -78,7 +78,7 @@ fn a_question_that_no_lesson_teaches_is_reported() {
             "[[question]]\nlesson = {lesson}\nstep = {step}\nrun = {{ dataset = \"synthetic:len=8\" }}\nquery = \"{query}\"\nat = \"end\"\nanswer = \"number\"\nask = \"{ask}\"\nwhy = \"w\"\n"
         );
         let quiz = Quiz::read("quiz.en.toml", &text).expect("it can be read");
-        let checked = check_quiz("quiz.en.toml", &quiz, course.lessons(), &BuiltInCodes);
+        let checked = check_quiz("quiz.en.toml", &quiz, course.lessons(), &BuiltInPrograms);
         checked.mistakes.first().map(ToString::to_string)
     };
     let line = "number in line 1 of 05_window";
@@ -138,7 +138,7 @@ fn a_seed_draws_the_same_questions_in_every_language() {
         let drawn = en.draw(seed);
         assert_eq!(drawn, zh.draw(seed));
         let different: BTreeSet<usize> = drawn.iter().copied().collect();
-        assert_eq!(different.len(), DRAWN, "seed {seed}");
+        assert_eq!(different.len(), QUIZ_LENGTH, "seed {seed}");
         assert!(drawn.iter().all(|at| *at < en.entries.len()));
     }
     assert_ne!(en.draw(1), en.draw(2));

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use egui::ThemePreference;
 use loadscope_trace::{RunId, RunOptions};
 
-use crate::markers::Mark;
+use crate::markers::MarkerEdit;
 use crate::notice::Notice;
 use crate::palette::Palette;
 use crate::prefs::Annotations;
 use crate::question::{Answer, Output};
 use crate::typing::{PathFor, TypedPath};
-use crate::view::{Cursor, Item, LaneGroup, OptionsOf, TimeView, Workspace};
+use crate::view::{Cursor, Item, LaneGroup, OptionsSource, TimeView, Workspace};
 use crate::watching::ProgramToWatch;
 use loadscope_insight::diagnose::Check;
 use loadscope_insight::landmarks::Goal;
@@ -80,7 +80,7 @@ pub enum Command {
     /// Replace the options of the next run after an edit.
     Edit(Box<RunOptions>),
     /// Show the options of the next run or of the shown run in the left panel.
-    OptionsOf(OptionsOf),
+    OptionsSource(OptionsSource),
     /// Open a recording.
     Open(PathBuf),
     /// Write the run to a file. Asks first if the file exists.
@@ -92,7 +92,7 @@ pub enum Command {
     /// Answer to the question about replacing an existing file.
     Replace(bool),
     /// Remove this unsaved run from the journal.
-    RemoveLeftOver(PathBuf),
+    RemoveUnsavedRun(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
     /// Ask for the data of a dataset.
@@ -114,7 +114,7 @@ pub enum Command {
     /// Set the theme: dark, light or that of the system.
     Theme(ThemePreference),
     /// Place, move, name or remove a marker.
-    Mark(Mark),
+    EditMarker(MarkerEdit),
     /// Set the target of the buttons for next and previous.
     Goal(Goal),
     /// Search for this text.
@@ -138,7 +138,7 @@ pub enum Command {
     /// A request of a learner.
     Learn(LearnCommand),
     /// Show a notice.
-    Say(Notice),
+    Notify(Notice),
     /// Remove the notice with this index.
     Dismiss(usize),
 }

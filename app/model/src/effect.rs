@@ -47,7 +47,7 @@ pub enum Effect {
         replace: bool,
     },
     /// Remove a run from the journal.
-    RemoveLeftOver(PathBuf),
+    RemoveUnsavedRun(PathBuf),
     /// Run the forecast setting.
     Check(Box<Check>),
     /// Run the watched program with other arguments.
@@ -95,7 +95,7 @@ pub enum Effect {
     /// Switch between dark and light.
     ToggleTheme,
     /// Use this language.
-    Speak(Language),
+    SetLanguage(Language),
     /// Close the window.
     Quit,
 }

@@ -11,7 +11,7 @@ pub type Rows = usize;
 
 /// Lanes and queues that a run has used or plans to use.
 #[derive(Clone, Debug)]
-pub struct Used {
+pub struct LanesInUse {
     lanes: Vec<(Lane, Rows)>,
     /// Numbers of the workers, including planned ones.
     pub workers: BTreeSet<u16>,
@@ -23,7 +23,7 @@ pub struct Used {
     pub is_one_process: bool,
 }
 
-impl Used {
+impl LanesInUse {
     /// Returns the lanes of this run. All planned workers are included from the start, so no lane appears later.
     pub fn of(run: &Run) -> Self {
         let lanes: Vec<(Lane, Rows)> = run.lanes().collect();
@@ -76,7 +76,7 @@ impl Used {
 
 /// Returns all shown lanes of a run, from top to bottom.
 pub fn order(run: &Run, folded: &BTreeSet<LaneGroup>) -> Vec<Lane> {
-    let used = Used::of(run);
+    let used = LanesInUse::of(run);
     if used.is_one_process {
         return vec![Lane::Main];
     }

@@ -8,7 +8,7 @@
 //! use loadscope_model::{Model, command::Action, view::Workspace};
 //!
 //! let mut model = Model::default();
-//! let effect = model.tell(Action::ShowSampling);
+//! let effect = model.apply(Action::ShowSampling);
 //! assert!(effect.is_none() && model.prefs.workspace == Workspace::Sampling);
 //! ```
 
@@ -16,22 +16,22 @@
 
 loadscope_words::catalogs!();
 
-pub mod answers;
 pub mod clipboard;
 pub mod command;
 pub mod effect;
 pub mod history;
 pub mod lanes;
 pub mod markers;
+pub mod menu_entries;
 pub mod message;
 mod model;
 pub mod notice;
-pub mod offers;
 pub mod palette;
 pub mod picture;
 pub mod prefs;
 pub mod preparing;
 pub mod question;
+pub mod results;
 pub mod sampling;
 mod secrets;
 pub mod state;

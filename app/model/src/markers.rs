@@ -25,7 +25,7 @@ impl Marker {
 
 /// A change to the markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum MarkerEdit {
     /// Add a marker at this instant.
     Add(Nanos),
     /// Move the marker with this number to this instant.
@@ -78,15 +78,15 @@ impl Markers {
     pub fn toggle(&mut self, at: Nanos) {
         let there = self.at(at).map(|m| m.number);
         self.apply(match there {
-            Some(number) => Mark::Remove(number),
-            None => Mark::Add(at),
+            Some(number) => MarkerEdit::Remove(number),
+            None => MarkerEdit::Add(at),
         });
     }
 
     /// Applies a change.
-    pub fn apply(&mut self, mark: Mark) {
+    pub fn apply(&mut self, mark: MarkerEdit) {
         match mark {
-            Mark::Add(at) => {
+            MarkerEdit::Add(at) => {
                 if self.at(at).is_none() {
                     self.numbered += 1;
                     self.insert(Marker {
@@ -96,21 +96,21 @@ impl Markers {
                     });
                 }
             }
-            Mark::Move(number, at) => {
+            MarkerEdit::Move(number, at) => {
                 if self.at(at).is_none()
                     && let Some(marker) = self.take(number)
                 {
                     self.insert(Marker { at, ..marker });
                 }
             }
-            Mark::Rename(number, name) => {
+            MarkerEdit::Rename(number, name) => {
                 if let Some(marker) = self.list.iter_mut().find(|m| m.number == number) {
                     // The name is not trimmed, because a space may precede the next word.
                     marker.name = name;
                 }
             }
-            Mark::Remove(number) => drop(self.take(number)),
-            Mark::Clear => self.list.clear(),
+            MarkerEdit::Remove(number) => drop(self.take(number)),
+            MarkerEdit::Clear => self.list.clear(),
         }
     }
 
@@ -131,14 +131,14 @@ mod tests {
 
     use super::*;
 
-    fn any_mark() -> impl Strategy<Value = Mark> {
+    fn any_mark() -> impl Strategy<Value = MarkerEdit> {
         let at = || (-5..20i64).prop_map(Nanos);
         prop_oneof![
-            at().prop_map(Mark::Add),
-            (0..9u32, at()).prop_map(|(n, at)| Mark::Move(n, at)),
-            (0..9u32, "[ a-c]{0,3}").prop_map(|(n, name)| Mark::Rename(n, name)),
-            (0..9u32).prop_map(Mark::Remove),
-            Just(Mark::Clear),
+            at().prop_map(MarkerEdit::Add),
+            (0..9u32, at()).prop_map(|(n, at)| MarkerEdit::Move(n, at)),
+            (0..9u32, "[ a-c]{0,3}").prop_map(|(n, name)| MarkerEdit::Rename(n, name)),
+            (0..9u32).prop_map(MarkerEdit::Remove),
+            Just(MarkerEdit::Clear),
         ]
     }
 
@@ -168,14 +168,14 @@ mod tests {
             markers.at(Nanos(10)).map(Marker::label).as_deref(),
             Some("2")
         );
-        markers.apply(Mark::Rename(2, " slow disk ".to_owned()));
+        markers.apply(MarkerEdit::Rename(2, " slow disk ".to_owned()));
         assert_eq!(
             markers.get(2).map(Marker::label).as_deref(),
             Some("slow disk")
         );
         markers.toggle(Nanos(10));
         assert_eq!(markers.all().len(), 1);
-        markers.apply(Mark::Add(Nanos(50)));
+        markers.apply(MarkerEdit::Add(Nanos(50)));
         assert_eq!(markers.after(Nanos(30)).map(|m| m.number), Some(3));
     }
 }

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::diagnose::{Check, ComparedRun};
 use loadscope_insight::options::Problem;
 use loadscope_insight::session_event::{Notice, SessionEvent};
-use loadscope_insight::unsaved::LeftOver;
+use loadscope_insight::unsaved::UnsavedRun;
 use loadscope_trace::Nanos;
 
-use crate::answers::Answers;
 use crate::command::{Action, Command};
 use crate::prefs::{Splits, WindowPlace};
+use crate::results::BackgroundResults;
 use crate::state::Source;
 use crate::state::learn::Prepared;
-use crate::trying::News;
+use crate::trying::TuneUpdate;
 use crate::view::TimeView;
 use crate::watching::Program;
 
@@ -63,7 +63,7 @@ pub enum Message {
     /// View while the user moves through time with a held key.
     Driven(TimeView),
     /// End of an edit to the options. The next edit is a separate change.
-    LetGo,
+    EditEnded,
     /// Problems found in the options.
     Checked(Vec<Problem>),
     /// Notice for the user.
@@ -73,24 +73,24 @@ pub enum Message {
     /// Error of a program that was to be watched.
     NotWatched(String),
     /// File that is examined before it is opened. `None` if there is none.
-    Looking(Option<PathBuf>),
+    CheckingFile(Option<PathBuf>),
     /// Start of reading another recording for a comparison.
     Comparing,
     /// Recording for the comparison, read completely.
-    Compared(Other),
+    Compared(ComparedRun),
     /// Start of the run with the forecast setting.
     Checking {
         /// Expected result.
         check: Box<Check>,
         /// Previous run.
-        before: Other,
+        before: ComparedRun,
     },
     /// New results of background calculations.
-    Answered(Box<Answers>),
+    Results(Box<BackgroundResults>),
     /// Prepared data for a lesson.
     Prepared(Prepared),
     /// News of the runs with other arguments.
-    Trying(News),
+    Tune(TuneUpdate),
     /// Start of writing the recording to this file.
     Saving(PathBuf),
     /// Start of exporting the run to this file.
@@ -98,15 +98,15 @@ pub enum Message {
     /// Recent recordings, latest first.
     Recent(Vec<PathBuf>),
     /// Unsaved runs of earlier windows. The flag is true if the start page shows them.
-    LeftOver(Vec<LeftOver>, bool),
+    UnsavedRuns(Vec<UnsavedRun>, bool),
     /// Unsaved run that was saved elsewhere.
-    NotLeftOver(PathBuf),
+    UnsavedRunSaved(PathBuf),
     /// Sizes of the panels after the user dragged an edge.
     Splits(Splits),
     /// Position of the window on the screen.
     Window(Option<WindowPlace>),
     /// True if the system asks for no animation.
-    SystemStill(bool),
+    ReducedMotion(bool),
 }
 
 impl From<Command> for Message {

@@ -29,7 +29,7 @@ impl Model {
     }
 
     /// Applies a message. Returns the effect to perform outside the state.
-    pub fn tell(&mut self, message: impl Into<Message>) -> Option<Effect> {
+    pub fn apply(&mut self, message: impl Into<Message>) -> Option<Effect> {
         let message = message.into();
         if let Some(log) = &mut self.log {
             log.push(message.clone());

@@ -7,7 +7,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::state::learn::Learned;
+use crate::state::learn::LearnPrefs;
 use crate::thumbnail::Thumbnails;
 use crate::view::Workspace;
 use crate::watching::ProgramToWatch;
@@ -104,7 +104,7 @@ pub struct Prefs {
     /// Position of the window on the screen.
     pub window: Option<WindowPlace>,
     /// Progress in the lessons.
-    pub learned: Learned,
+    pub learned: LearnPrefs,
 }
 
 /// Position of a window on the screen, in points.
@@ -139,7 +139,7 @@ impl Default for Prefs {
             sketches: Thumbnails::default(),
             watched: ProgramToWatch::default(),
             window: None,
-            learned: Learned::default(),
+            learned: LearnPrefs::default(),
         }
     }
 }

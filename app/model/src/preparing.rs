@@ -3,14 +3,14 @@
 use loadscope_insight::background::{Background, Outcome as Answer};
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_lessons::cases::Case;
-use loadscope_lessons::{About, BuiltInCodes, simulated};
+use loadscope_lessons::{BuiltInPrograms, QueryContext, simulated};
 use loadscope_plan::plan::normalized;
 use loadscope_words::{Text, text};
 use std::sync::Arc;
 
 use crate::message::Message;
 use crate::state::State;
-use crate::state::learn::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
+use crate::state::learn::{JobRequest, LessonJob, Outcome, Prepared, StepRequest, StepRun};
 
 /// Current background job.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ fn failed(number: u64, why: String) -> Message {
 
 fn start(
     state: &State,
-    wanted: Wanted,
+    wanted: JobRequest,
     wake: impl Fn() + Send + 'static,
 ) -> std::io::Result<Background<Result<Outcome, String>>> {
     let jobs = state.place.platform.jobs;
@@ -79,11 +79,11 @@ pub(crate) fn work_out(what: &LessonJob) -> Result<Outcome, String> {
     }
 }
 
-fn step_run(step: &StepOf) -> Result<StepRun, String> {
+fn step_run(step: &StepRequest) -> Result<StepRun, String> {
     let run = simulated(&step.options).map_err(|error| error.to_string())?;
     let landmarks = Landmarks::of(&run);
     let truth = step.question.as_ref().and_then(|question| {
-        let about = About::at(&run, question.at, &BuiltInCodes)?;
+        let about = QueryContext::at(&run, question.at, &BuiltInPrograms)?;
         question.truth(about)
     });
     Ok(StepRun {

@@ -1,7 +1,7 @@
 //! Sample order that the Sampling workspace shows.
 
 use loadscope_insight::sampling::of_run::is_complete;
-use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_insight::sampling::{Choice, OrderSource};
 use loadscope_words::say;
 
 use crate::state::{Source, State};
@@ -9,10 +9,10 @@ use crate::state::{Source, State};
 /// Maximum epoch for the options of the next run. All earlier epochs must be drawn too.
 const LAST: u32 = 999;
 /// Returns the source of the shown order. Without a run, only the options of the next run are available.
-pub fn order_of(state: &State) -> OrderOf {
+pub fn order_of(state: &State) -> OrderSource {
     match state.has_run() {
         true => state.session.sampling.of,
-        false => OrderOf::Options,
+        false => OrderSource::Options,
     }
 }
 
@@ -21,17 +21,17 @@ pub fn order_of(state: &State) -> OrderOf {
 pub fn epochs(state: &State) -> (u32, u32, u32) {
     let count = state.session.run.epochs().len();
     match order_of(state) {
-        OrderOf::Run => {
+        OrderSource::Run => {
             let last = count.saturating_sub(1);
             let at = state.session.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
             (at, 0, last as u32)
         }
-        OrderOf::Next => {
+        OrderSource::Next => {
             let last = state.session.run.epochs().last();
             let next = last.map_or(0, |e| e.epoch.saturating_add(1));
             (next, next, next)
         }
-        OrderOf::Options => (state.session.sampling.options_epoch.min(LAST), 0, LAST),
+        OrderSource::Options => (state.session.sampling.options_epoch.min(LAST), 0, LAST),
     }
 }
 
@@ -42,12 +42,12 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
     let now = state.session.sampling;
     match order_of(state) {
         // Choosing the latest epoch follows it.
-        OrderOf::Run => Choice {
+        OrderSource::Run => Choice {
             epoch: (epoch < last).then_some(epoch as usize),
             ..now
         },
-        OrderOf::Next => now,
-        OrderOf::Options => Choice {
+        OrderSource::Next => now,
+        OrderSource::Options => Choice {
             options_epoch: epoch,
             ..now
         },

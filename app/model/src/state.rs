@@ -1,12 +1,12 @@
 //! Complete state of the window. Panels read it. `update` changes it.
 
-use loadscope_insight::course;
+use loadscope_insight::past_sums;
 use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 use loadscope_words::Language;
 
 use crate::prefs::Prefs;
 use crate::secrets::without_secrets;
-use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
+use crate::view::{Cursor, Item, OptionsSource, TimeView, Workspace};
 
 pub mod kept;
 pub mod learn;
@@ -15,7 +15,7 @@ mod source;
 
 use kept::KeptRuns;
 use learn::Learn;
-pub use parts::{Look, Overlay, Place, Saving, SessionState};
+pub use parts::{Environment, Overlay, Saving, SessionState, ViewState};
 pub use source::{Seek, Source};
 
 /// Complete state of the window.
@@ -28,18 +28,18 @@ pub struct State {
     /// Runs that were shown before.
     pub runs: KeptRuns,
     /// View and input state of the window.
-    pub look: Look,
+    pub look: ViewState,
     /// State of lessons.
     pub learn: Learn,
     /// Overlays over the window.
     pub overlay: Overlay,
     /// Environment of the program.
-    pub place: Place,
+    pub place: Environment,
 }
 
 impl State {
     /// Sets the run and its session aside. Returns its number, or `None` if it was empty.
-    pub fn set_aside(&mut self) -> Option<u32> {
+    pub fn stash_session(&mut self) -> Option<u32> {
         let next = SessionState::after(&self.session);
         let mut before = std::mem::replace(&mut self.session, next);
         if before.run.hidden_after().is_some() {
@@ -48,7 +48,7 @@ impl State {
         before.loaders.hide_after(None);
         before.draw_thumbnail(&mut self.prefs.sketches);
         self.prefs.sketches.keep(&self.prefs.recent);
-        self.look.search.start_again();
+        self.look.search.restart();
         self.runs.keep(before)
     }
 
@@ -64,7 +64,7 @@ impl State {
         self.session.draw_thumbnail(&mut prefs.sketches);
         prefs.sketches.keep(&prefs.recent);
         prefs.watched.arguments = without_secrets(&prefs.watched.arguments);
-        if let Some(own) = &self.learn.own {
+        if let Some(own) = &self.learn.user_window {
             prefs.options = own.options.clone();
             prefs.workspace = own.workspace;
             [
@@ -107,7 +107,7 @@ impl State {
 
     /// Returns true if the left panel shows the options of the run instead of those of the next run.
     pub fn shows_options_of_run(&self) -> bool {
-        self.has_options_of_run() && self.session.options_of == OptionsOf::Run
+        self.has_options_of_run() && self.session.options_of == OptionsSource::Run
     }
 
     /// Returns the number of runs of this window that closing it would lose.
@@ -163,8 +163,8 @@ impl State {
     }
 
     /// Returns true while a lesson asks about the future, will ask, or plays up to the answer. No panel may show the answer earlier.
-    pub fn asks_what_comes(&self) -> bool {
-        self.session.of_lesson == Some(learn::OfLesson::Given) && self.learn.hides_future()
+    pub fn hides_answer(&self) -> bool {
+        self.session.lesson_run == Some(learn::LessonRunKind::Given) && self.learn.hides_future()
     }
 
     /// Returns true if events after the cursor are hidden.
@@ -220,7 +220,7 @@ impl State {
     /// A range that grows in every frame would redraw the timeline each time, and the loader needs the CPU.
     pub fn whole(&self) -> TimeView {
         let (start, mut end) = self.extent();
-        if self.asks_what_comes() {
+        if self.hides_answer() {
             end = start + rounded_up(end - start);
         }
         if self.flows() || self.is_reading() {
@@ -232,10 +232,13 @@ impl State {
     }
 
     /// Returns the range of the whole session, including the far past.
-    pub fn course(&self) -> TimeView {
+    pub fn whole_with_past(&self) -> TimeView {
         let whole = self.whole();
         let all = self.session.loaders.all(&self.session.run);
-        let begins = all.iter().filter_map(|(_, run)| course::begins(run)).min();
+        let begins = all
+            .iter()
+            .filter_map(|(_, run)| past_sums::summed_since(run))
+            .min();
         match begins {
             Some(begins) if begins < whole.start => {
                 let air = Nanos((whole.end - begins).0 / 60);

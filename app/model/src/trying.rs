@@ -7,7 +7,7 @@ use loadscope_insight::tune::{Row, Table};
 
 /// State of the runs with other arguments.
 #[derive(Clone, Debug, Default)]
-pub struct Trying {
+pub struct TuneRuns {
     /// Folder of the recordings.
     pub folder: PathBuf,
     /// Progress lines: one at the start and one at the end of each run, latest last.
@@ -29,7 +29,7 @@ pub enum Outcome {
 
 /// Progress of the runs.
 #[derive(Clone, Debug)]
-pub enum News {
+pub enum TuneUpdate {
     /// Start of the runs, with the folder of the recordings.
     Begun(PathBuf),
     /// Another progress line.
@@ -38,7 +38,7 @@ pub enum News {
     Over(Outcome),
 }
 
-impl Trying {
+impl TuneRuns {
     /// Returns the setting of a recording.
     pub fn setting(&self, recording: &Path) -> Option<String> {
         let Some(Outcome::Compared(table)) = &self.outcome else {

@@ -11,11 +11,10 @@ use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
 use crate::typing::PathFor;
-use crate::view::{OptionsOf, Workspace};
+use crate::view::{OptionsSource, Workspace};
 use crate::watching::Watching;
 
 mod act;
-mod arrive;
 mod data;
 mod edit;
 mod escape;
@@ -24,79 +23,82 @@ mod future;
 mod lanes;
 mod learn;
 pub mod loader;
-mod look;
+mod options_from_run;
 mod possible;
-mod renew;
+mod rebuilt;
 mod runs;
 mod session;
-mod take;
+mod session_events;
 mod travel;
-mod tries;
+mod tune;
+mod viewport;
 
 pub use act::WATCH;
 use act::act;
 use edit::edit;
 pub use learn::{by_digit, candidates, has_wandered, takes_digits, takes_place};
-pub use look::drive;
-use look::{drive_to, set_view};
 pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};
 pub use travel::SPEEDS;
 use travel::{advance, seek};
+pub use viewport::drive;
+use viewport::{drive_to, set_view};
 
 /// Applies a message to the state and returns the effect to perform.
 pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> {
-    let effect = take_in(state, message.into());
+    let effect = apply_message(state, message.into());
     future::settle(state);
     effect
 }
 
-fn take_in(state: &mut State, message: Message) -> Option<Effect> {
+fn apply_message(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Command(command) => return carry_out(state, command),
         Message::Session(event) => {
-            let effect = arrive::arrive(state, event);
-            learn::after_arrival(state);
+            let effect = session_events::apply_event(state, event);
+            learn::after_session_event(state);
             return effect;
         }
         Message::Frame { elapsed, search } => return frame(state, elapsed, search),
         Message::Begun { source, watched } => session::begin(state, source, watched),
         Message::Watches(program) => state.session.program = Some(program),
-        Message::Closed => _ = state.set_aside(),
+        Message::Closed => _ = state.stash_session(),
         Message::Shown(number) => runs::show(state, number),
-        Message::SessionFor(number, event) => runs::arrive_for(state, number, event),
+        Message::SessionFor(number, event) => runs::apply_event_for(state, number, event),
         Message::Dropped(number) => runs::drop(state, number),
         Message::Emptied(number) => runs::empty(state, number),
         Message::Drawing => state.session.hovered = state.session.hovering.take(),
         Message::Drawn { ms } => state.look.frame_ms += (ms - state.look.frame_ms) * 0.1,
         Message::Driven(view) => drive_to(state, view),
-        Message::LetGo => state.look.history.end_group(),
+        Message::EditEnded => state.look.history.end_group(),
         Message::Checked(problems) => state.look.problems = problems,
-        Message::Notice(notice) => arrive::tell(state, notice),
+        Message::Notice(notice) => session_events::add_notice(state, notice),
         Message::NotWatched(why) => {
             if let Some(watching) = &mut state.overlay.watching {
                 watching.problem = Some(why);
             }
         }
-        Message::NotOpened(why) => arrive::not_opened(state, &why),
-        Message::Looking(path) => state.overlay.looking = path,
+        Message::NotOpened(why) => session_events::not_opened(state, &why),
+        Message::CheckingFile(path) => state.overlay.checking_file = path,
         Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
         Message::Compared(other) => {
             state.overlay.typed = None;
             state.session.diagnose.other = Some(other);
         }
         Message::Checking { check, before } => session::check(state, *check, before),
-        Message::Answered(answers) => state.session.answers = *answers,
+        Message::Results(answers) => state.session.results = *answers,
         Message::Prepared(prepared) => learn::prepared(state, prepared),
-        Message::Trying(news) => tries::take(state, news),
+        Message::Tune(update) => tune::apply(state, update),
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
         Message::Recent(paths) => session::recent(state, &paths),
-        Message::LeftOver(runs, on_start_page) => session::left_over(state, runs, on_start_page),
-        Message::NotLeftOver(path) => state.place.left_over.retain(|left| left.path != path),
+        Message::UnsavedRuns(runs, on_start_page) => {
+            session::unsaved_runs(state, runs, on_start_page)
+        }
+        Message::UnsavedRunSaved(path) => state.place.unsaved_runs.retain(|left| left.path != path),
         Message::Splits(splits) => state.prefs.splits = splits,
         Message::Window(place) => state.prefs.window = place,
         Message::Unattended(unattended) => state.look.unattended = unattended,
-        Message::SystemStill(still) => {
+        Message::ReducedMotion(still) => {
             state.place.system_still = still;
             settle_motion(state);
         }
@@ -164,20 +166,20 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Replace(yes) => {
             let output = state.session.replacing.take();
             if !yes {
-                arrive::type_again(state, &[PathFor::Save, PathFor::Export]);
+                session_events::reopen_typed_path(state, &[PathFor::Save, PathFor::Export]);
             }
             output.filter(|_| yes).map(|output| write(output, true))
         }
-        Command::RemoveLeftOver(path) => {
-            state.place.left_over.retain(|left| left.path != path);
-            Some(Effect::RemoveLeftOver(path))
+        Command::RemoveUnsavedRun(path) => {
+            state.place.unsaved_runs.retain(|left| left.path != path);
+            Some(Effect::RemoveUnsavedRun(path))
         }
         other => {
             change(state, other);
             None
         }
     };
-    ask_first(state, effect)
+    confirm_quit(state, effect)
 }
 
 fn write(output: Output, replace: bool) -> Effect {
@@ -226,7 +228,7 @@ fn change(state: &mut State, command: Command) {
         Command::StopComparing => state.session.diagnose.other = None,
         Command::StarRun(number) => runs::star(state, number),
         Command::Edit(options) => edit(state, *options),
-        Command::OptionsOf(of) => state.session.options_of = of,
+        Command::OptionsSource(of) => state.session.options_of = of,
         Command::UseData { word, path } => {
             let dataset = data::dataset(&state.prefs.options.dataset, word, &path);
             use_dataset(state, dataset);
@@ -242,9 +244,9 @@ fn change(state: &mut State, command: Command) {
         Command::Filter(text) => state.session.filter = text,
         Command::Hit(at) => find::jump(state, at),
         Command::Palette(palette) => state.overlay.palette = palette,
-        Command::Mark(mark) => state.session.markers.apply(mark),
-        Command::Say(notice) if notice.is_error => state.session.notices.push(notice),
-        Command::Say(notice) => state.overlay.hint = Some(notice.text),
+        Command::EditMarker(mark) => state.session.markers.apply(mark),
+        Command::Notify(notice) if notice.is_error => state.session.notices.push(notice),
+        Command::Notify(notice) => state.overlay.hint = Some(notice.text),
         Command::Speed(speed) => state.look.speed = speed,
         Command::Theme(theme) => state.prefs.theme = theme,
         Command::Dismiss(at) if at < state.session.notices.len() => {
@@ -266,7 +268,7 @@ fn change(state: &mut State, command: Command) {
         | Command::ExportTo(_)
         | Command::Overwrite(_)
         | Command::Replace(_)
-        | Command::RemoveLeftOver(_)
+        | Command::RemoveUnsavedRun(_)
         | Command::SaveTo(_) => {}
     }
 }
@@ -281,11 +283,11 @@ fn use_dataset(state: &mut State, dataset: String) {
     state.look.history.end_group();
     edit(state, options);
     state.prefs.options_open = true;
-    state.session.options_of = OptionsOf::NextRun;
+    state.session.options_of = OptionsSource::NextRun;
 }
 
 /// Asks before the window closes with unsaved runs. Starting another run needs no question, because it only sets the run aside.
-fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
+fn confirm_quit(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
     let effect = effect?;
     if effect != Effect::Quit || !state.prefs.asks || state.unsaved() == 0 {
         return Some(effect);

@@ -90,7 +90,7 @@ impl Workspace {
 
 /// Panel below the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lower {
+pub enum LowerPanel {
     /// The timeline.
     #[default]
     Timeline,
@@ -104,7 +104,7 @@ pub enum Lower {
 
 /// Choice of the options in the left panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OptionsOf {
+pub enum OptionsSource {
     /// The options of the next run.
     #[default]
     NextRun,

@@ -23,7 +23,7 @@ use loadscope::window::{App, Start};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
-use loadscope_model::view::{Cursor, Item, Lower, TimeView};
+use loadscope_model::view::{Cursor, Item, LowerPanel, TimeView};
 use loadscope_trace::{Event, Nanos, Run, RunInfo};
 
 mod recording;
@@ -174,7 +174,7 @@ fn table() {
     let run = Recording::workers(16, 7_000_000).run();
     let rows = run.batches().len();
     let mut window = Window::new(run);
-    window.app.state.set_up().look.lower = Lower::Batches;
+    window.app.state.set_up().look.lower = LowerPanel::Batches;
     window.app.state.set_up().session.source = Source::Finished;
     let first = (0..3).map(|_| window.frame(Vec::new())).collect();
     report(&format!("table of {rows} rows, its first frames"), first, 0);

@@ -138,18 +138,18 @@ fn main() {
     window.watch("nothing", |_| true);
     window.run(Command::Open(many));
     window.watch("a folder of many files is looked at", |app| {
-        app.state.overlay.looking.is_none()
+        app.state.overlay.checking_file.is_none()
     });
     window.run(Command::Open(path.clone()));
     window.watch("the recording is opened", is_open);
     window.watch("it is shown", |_| true);
     window.run(Action::ShowDiagnose);
     window.watch("it is diagnosed", |app| {
-        app.state.session.answers.diagnosis.what_if.is_some()
+        app.state.session.results.diagnosis.what_if.is_some()
     });
     window.run(Action::ShowSampling);
     window.watch("its order is looked at", |app| {
-        app.state.session.answers.sampling.answers.is_some()
+        app.state.session.results.sampling.answers.is_some()
     });
     window.run(Action::ShowDebug);
     window.run(Command::SaveTo(dir.path().join("copy.jsonl.zst")));

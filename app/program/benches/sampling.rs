@@ -40,7 +40,7 @@ fn order() -> Order {
 fn orders(c: &mut Criterion) {
     let order = Arc::new(order());
     let question = Question {
-        came: Some(Arc::clone(&order)),
+        recorded: Some(Arc::clone(&order)),
         len: Some(INDICES),
         is_complete: true,
         ..Question::default()

@@ -15,7 +15,7 @@ use loadscope::desktop;
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::search::Search;
 use loadscope_model::command::Action;
-use loadscope_model::state::{Look, SessionState, Source, State};
+use loadscope_model::state::{SessionState, Source, State, ViewState};
 use loadscope_model::update::obstacle;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{
@@ -169,9 +169,9 @@ fn journeys(c: &mut Criterion) {
             source: Source::Finished,
             ..SessionState::default()
         },
-        look: Look {
+        look: ViewState {
             speed: 1.0,
-            ..Look::default()
+            ..ViewState::default()
         },
         ..State::default()
     };

@@ -125,7 +125,7 @@ impl Dialogs {
             .add_filter(say!("PNG image"), &["png"]);
         self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
-            Command::Say(match picture::save(&picture, path, input.as_deref()) {
+            Command::Notify(match picture::save(&picture, path, input.as_deref()) {
                 Ok(()) => Notice::note(say!("Saved to {}", path.display())),
                 Err(e) => Notice::error(say!("cannot save {}: {e}", path.display())),
             })
@@ -192,5 +192,5 @@ fn missing(otherwise: Option<PathFor>) -> Command {
         return Command::TypePath(Some(TypedPath { what, text }));
     }
     let text = say!("The system has no file dialog. Install zenity or xdg-desktop-portal.");
-    Command::Say(Notice::error(text.to_owned()))
+    Command::Notify(Notice::error(text.to_owned()))
 }

@@ -16,7 +16,7 @@ use loadscope_model::Model;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
-use loadscope_model::state::{Place, Source, State};
+use loadscope_model::state::{Environment, Source, State};
 use loadscope_model::watching::Program;
 use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
@@ -188,7 +188,7 @@ impl App {
 
     /// Returns the first state of the window.
     pub fn beginning(prefs: Prefs, start: &Start) -> State {
-        let place = Place {
+        let place = Environment {
             no_engine: !session::HAS_ENGINE,
             datasets: session::datasets(),
             platform: desktop::PLATFORM,
@@ -196,7 +196,7 @@ impl App {
             language: start.language,
             asked_language: start.asked_language,
             keeps_journal: start.journal.is_some(),
-            ..Place::default()
+            ..Environment::default()
         };
         loadscope_window::initial_state(prefs, place, !start.files.is_empty())
     }
@@ -232,7 +232,7 @@ impl App {
     /// Applies a message to the state and performs its effect.
     pub(super) fn tell(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
-        let effect = self.state.tell(message);
+        let effect = self.state.apply(message);
         if self.state.prefs.options != before {
             self.check_options();
         }
@@ -241,7 +241,7 @@ impl App {
 
     fn check_options(&mut self) {
         let problems = problems(&self.state.prefs.options);
-        let _ = self.state.tell(Message::Checked(problems));
+        let _ = self.state.apply(Message::Checked(problems));
     }
 }
 
@@ -284,7 +284,7 @@ impl eframe::App for App {
         self.show_partial_run(ctx);
         self.hear_tries(ctx);
         self.hear_launched(ctx);
-        if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
+        if !more && self.session.as_ref().is_some_and(Session::ended_by_signal) {
             // An unsaved run stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);

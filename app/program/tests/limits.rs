@@ -284,11 +284,11 @@ fn a_killed_watch_leaves_a_limited_recording() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let journal = Journal::at(&folder);
-    assert_eq!(journal.left_over(), [], "it is being written");
+    assert_eq!(journal.unsaved_runs(), [], "it is being written");
     child.kill().expect("it is ours");
     child.wait().expect("it is ours");
     assert!(size(&folder) <= MOST, "{} bytes", size(&folder));
-    let found = journal.left_over();
+    let found = journal.unsaved_runs();
     let [left] = &found[..] else {
         panic!("one is offered, not {found:?}");
     };

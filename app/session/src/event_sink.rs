@@ -84,7 +84,7 @@ impl EventSink {
 
     /// Limits the memory of the window's runs, bytes.
     #[must_use]
-    pub fn within(mut self, memory: Option<u64>) -> Self {
+    pub fn with_memory_limit(mut self, memory: Option<u64>) -> Self {
         self.memory_bound = memory.map(MemoryBound::new);
         self
     }
@@ -101,32 +101,36 @@ impl EventSink {
         if let Some(log) = &mut self.log {
             self.unflushed = true;
             if let Err(e) = log.write(events) {
-                self.give_up(&e);
+                self.stop_recording(&e);
             }
         }
     }
 
     /// Sends events of the shown loader to the window.
-    pub fn show(&mut self, events: Vec<Event>) {
+    pub fn send_events(&mut self, events: Vec<Event>) {
         // The window checks its time budget between two chunks.
         let mut events = events.into_iter();
         loop {
-            if let Some(renewed) = self.memory_bound.as_mut().and_then(MemoryBound::renewed) {
-                self.tell(SessionEvent::Renewed(renewed));
+            if let Some(rebuilt) = self
+                .memory_bound
+                .as_mut()
+                .and_then(MemoryBound::take_rebuilt)
+            {
+                self.send(SessionEvent::Rebuilt(rebuilt));
             }
             let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
                 return;
             }
             if let Some(bound) = &mut self.memory_bound {
-                bound.hear(&chunk);
+                bound.record(&chunk);
             }
-            self.tell(SessionEvent::Events(chunk));
+            self.send(SessionEvent::Events(chunk));
         }
     }
 
     /// Sends a message to the window and wakes it.
-    pub fn tell(&mut self, event: SessionEvent) {
+    pub fn send(&mut self, event: SessionEvent) {
         let _ = self.out.send(event);
         (self.wake)();
     }
@@ -154,7 +158,7 @@ impl EventSink {
         self.flushed = Instant::now();
         self.unflushed = false;
         if let Some(Err(e)) = self.log.as_mut().map(Log::flush) {
-            self.give_up(&e);
+            self.stop_recording(&e);
         }
     }
 
@@ -167,7 +171,7 @@ impl EventSink {
     }
 
     /// Ends the recording after an error. The run continues.
-    fn give_up(&mut self, error: &LogError) {
+    fn stop_recording(&mut self, error: &LogError) {
         let text = match self.log.take().and_then(|log| log.path()) {
             Some(path) => {
                 say!("Recording stopped, {path} contains everything before: {error}")
@@ -231,7 +235,7 @@ impl Log {
         match self {
             Self::Memory(_) | Self::Later(_) => None,
             Self::File(_, path) => Some(path),
-            Self::Limited(log, _) => log.give_up().map(|path| path.display().to_string()),
+            Self::Limited(log, _) => log.abort().map(|path| path.display().to_string()),
         }
     }
 

@@ -11,7 +11,7 @@ use loadscope_trace::{
 use loadscope_words::{say, shell_quoted};
 
 use super::events::{each_of_streams, is_program};
-use super::folder::{Folder, Numbers, Seat};
+use super::folder::{Folder, LoaderNumbers, Placement};
 use super::reading::Blocks;
 
 /// Returns the error message for a file that cannot be opened.
@@ -47,9 +47,9 @@ fn is_python(path: &Path) -> bool {
 ///
 /// # Errors
 /// If it cannot be opened.
-pub fn look(path: &Path) -> Result<(), ImportError> {
+pub fn check_path(path: &Path) -> Result<(), ImportError> {
     match path.is_dir() {
-        true if Folder::has_any(path) => Ok(()),
+        true if Folder::has_recording(path) => Ok(()),
         true => Err(Folder::of(path)?.nothing()),
         false => check(path).map(|_| ()),
     }
@@ -62,45 +62,48 @@ const CHUNK: usize = 4096;
 const REPORT_EVERY: Duration = Duration::from_millis(50);
 
 /// Receiver of the progress of reading.
-pub(super) trait Watcher {
+pub(super) trait ProgressListener {
     /// Receives the fraction that was read, 0 to 1, and the loaders so far. Returns false to cancel.
     fn progress(&mut self, share: f32, fleet: &Fleet) -> bool;
 }
 
-impl<F: FnMut(f32) -> bool> Watcher for F {
+impl<F: FnMut(f32) -> bool> ProgressListener for F {
     fn progress(&mut self, share: f32, _: &Fleet) -> bool {
         self(share)
     }
 }
 
 /// Receiver that applies the events of a recording to a fleet.
-pub(super) struct Taker<'a> {
+pub(super) struct EventApplier<'a> {
     fleet: &'a mut Fleet,
     /// Position among the recordings of a folder. `None` for a single recording.
-    seat: Option<(&'a mut Seat, &'a mut Numbers)>,
+    placement: Option<(&'a mut Placement, &'a mut LoaderNumbers)>,
     /// First loader of this recording.
     first: Option<RunId>,
     /// Time of its last event.
     end: Nanos,
 }
 
-impl<'a> Taker<'a> {
-    pub fn new(fleet: &'a mut Fleet, seat: Option<(&'a mut Seat, &'a mut Numbers)>) -> Self {
+impl<'a> EventApplier<'a> {
+    pub fn new(
+        fleet: &'a mut Fleet,
+        placement: Option<(&'a mut Placement, &'a mut LoaderNumbers)>,
+    ) -> Self {
         Self {
             fleet,
-            seat,
+            placement,
             first: None,
             end: Nanos::ZERO,
         }
     }
 
-    fn take(&mut self, event: &Event) {
-        let Some((seat, numbers)) = &mut self.seat else {
+    fn apply(&mut self, event: &Event) {
+        let Some((placement, numbers)) = &mut self.placement else {
             self.fleet.apply(event);
             return;
         };
         let mut event = event.clone();
-        if let Some(before) = seat.take(&mut event, numbers) {
+        if let Some(before) = placement.adjust(&mut event, numbers) {
             self.fleet.apply(&before);
         }
         self.first.get_or_insert(event.run);
@@ -109,14 +112,14 @@ impl<'a> Taker<'a> {
     }
 
     /// Adds a warning about events that arrived too late for sorting.
-    fn tell_late(&mut self, count: u64) {
+    fn warn_late(&mut self, count: u64) {
         if count == 0 {
             return;
         }
         let first = self.fleet.runs().next();
         let first = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
         let (id, end) = self.first.map_or(first, |id| (id, self.end));
-        self.fleet.apply(&late(id, end, count));
+        self.fleet.apply(&late_warning(id, end, count));
     }
 }
 
@@ -126,14 +129,14 @@ impl<'a> Taker<'a> {
 /// If the file cannot be opened or is damaged.
 pub(super) fn read_into(
     path: &Path,
-    mut taker: Taker<'_>,
-    watcher: &mut dyn Watcher,
+    mut applier: EventApplier<'_>,
+    listener: &mut dyn ProgressListener,
 ) -> Result<bool, ImportError> {
     if is_program(path) {
-        return Ok(read_streams(path, &mut taker, watcher)?);
+        return Ok(read_streams(path, &mut applier, listener)?);
     }
     if Kind::of(path)? != Kind::Log {
-        return read_others(path, &mut taker, watcher);
+        return read_others(path, &mut applier, listener);
     }
     let reader = LogReader::open(path)?;
     let size = std::fs::metadata(path).map_or(0, |m| m.len());
@@ -145,7 +148,7 @@ pub(super) fn read_into(
             // Without helper threads, reading is only slower.
             let _ = helper.spawn_scoped(threads, || blocks.help());
         }
-        let read = fold(&blocks, size, &mut taker, watcher);
+        let read = fold(&blocks, size, &mut applier, listener);
         blocks.stop();
         Ok(read?)
     })
@@ -155,39 +158,39 @@ pub(super) fn read_into(
 fn fold(
     blocks: &Blocks,
     size: u64,
-    taker: &mut Taker<'_>,
-    watcher: &mut dyn Watcher,
+    applier: &mut EventApplier<'_>,
+    listener: &mut dyn ProgressListener,
 ) -> Result<bool, LogError> {
     let mut merge = Merge::default();
     // Events of other recordings of the same folder.
-    let others = taker.fleet.events();
+    let others = applier.fleet.events();
     // The header is the first line.
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
-    let mut told: Option<Instant> = None;
+    let mut last_report: Option<Instant> = None;
     while let Some(block) = blocks.next(&mut text) {
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
-        merge.drain_ready(|event| taker.take(event));
+        merge.drain_ready(|event| applier.apply(event));
         if let Some(error) = block.failed {
-            merge.drain_all(|event| taker.take(event));
+            merge.drain_all(|event| applier.apply(event));
             return Err(error.offset_lines(lines));
         }
         lines += block.lines;
         cut |= block.cut;
         let share = block.consumed as f64 / size as f64;
         // The merge holds some events back.
-        let taken = taker.fleet.events().saturating_sub(others).min(read);
+        let taken = applier.fleet.events().saturating_sub(others).min(read);
         let folded = share * taken as f64 / read.max(1) as f64;
-        if told.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
-            told = Some(Instant::now());
-            if !watcher.progress(folded as f32, taker.fleet) {
+        if last_report.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
+            last_report = Some(Instant::now());
+            if !listener.progress(folded as f32, applier.fleet) {
                 break;
             }
         }
     }
-    merge.drain_all(|event| taker.take(event));
-    taker.tell_late(merge.late());
+    merge.drain_all(|event| applier.apply(event));
+    applier.warn_late(merge.late());
     Ok(cut)
 }
 
@@ -212,28 +215,28 @@ pub(super) fn complete(fleet: &mut Fleet) {
 /// Reads the streams of a program's processes. Their total size is unknown, so the progress stays 0.
 fn read_streams(
     path: &Path,
-    taker: &mut Taker<'_>,
-    watcher: &mut dyn Watcher,
+    applier: &mut EventApplier<'_>,
+    listener: &mut dyn ProgressListener,
 ) -> Result<bool, LogError> {
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     each_of_streams(path, |event| {
-        taker.take(&event);
-        if told.elapsed() < REPORT_EVERY {
+        applier.apply(&event);
+        if last_report.elapsed() < REPORT_EVERY {
             return true;
         }
-        told = Instant::now();
-        watcher.progress(0.0, taker.fleet)
+        last_report = Instant::now();
+        listener.progress(0.0, applier.fleet)
     })
 }
 
 /// Reads a file of another tool. Parsing and applying have separate threads, because they need about the same time.
 fn read_others(
     path: &Path,
-    taker: &mut Taker<'_>,
-    watcher: &mut dyn Watcher,
+    applier: &mut EventApplier<'_>,
+    listener: &mut dyn ProgressListener,
 ) -> Result<bool, ImportError> {
     let size = loadscope_exchange::size(path).max(1);
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     let outcome = std::thread::scope(|threads| {
         let (sender, chunks) = crossbeam_channel::bounded(8);
         let reader = std::thread::Builder::new()
@@ -246,11 +249,11 @@ fn read_others(
             })
             .map_err(ImportError::from)?;
         while let Ok((events, bytes)) = chunks.recv() {
-            events.iter().for_each(|event| taker.take(event));
-            if told.elapsed() >= REPORT_EVERY {
-                told = Instant::now();
+            events.iter().for_each(|event| applier.apply(event));
+            if last_report.elapsed() >= REPORT_EVERY {
+                last_report = Instant::now();
                 let share = (bytes as f64 / size as f64) as f32;
-                if !watcher.progress(share, taker.fleet) {
+                if !listener.progress(share, applier.fleet) {
                     break;
                 }
             }
@@ -262,7 +265,7 @@ fn read_others(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })?;
-    taker.tell_late(outcome.late);
+    applier.warn_late(outcome.late);
     Ok(outcome.cut)
 }
 
@@ -287,7 +290,7 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
 }
 
 /// Returns the warning about events that arrived too late for sorting.
-pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
+pub(super) fn late_warning(run: RunId, at: Nanos, count: u64) -> Event {
     let text = match count {
         1 => say!("1 event arrived late and is shown at its arrival time").to_owned(),
         more => say!(

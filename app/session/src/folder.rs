@@ -24,8 +24,8 @@ const MOST_FILES: usize = 16_384;
 /// Maximum number of skipped files that are named individually.
 const NAMED: usize = 8;
 /// Maximum number of events in the first pass, and for a recording without a rank.
-const LOOK: usize = 200_000;
-const SHORT_LOOK: usize = 1_000;
+const MAX_EVENTS: usize = 200_000;
+const MAX_EVENTS_WITHOUT_RANK: usize = 1_000;
 
 /// Contents of a folder.
 pub(super) struct Folder {
@@ -54,7 +54,7 @@ impl Folder {
             let is_folder = true;
             return Err(ImportError::Foreign { is_folder, what });
         }
-        if is_of_parts(path) {
+        if is_parts_folder(path) {
             let what = say!("contains the parts of a recording: open the file next to it instead");
             return Err(ImportError::Foreign {
                 is_folder: true,
@@ -66,7 +66,7 @@ impl Folder {
         for entry in all.by_ref().take(MOST_FILES) {
             entries.push(entry.map_err(failed)?.path());
         }
-        entries.sort_by_cached_key(|p| natural(&name(p)));
+        entries.sort_by_cached_key(|p| natural_sort_key(&name(p)));
         let mut found = Self {
             recordings: Vec::new(),
             skipped: Vec::new(),
@@ -80,12 +80,12 @@ impl Folder {
             found.recordings.push(path.to_owned());
         }
         for entry in entries {
-            if of_processes.contains(&entry) || is_of_parts(&entry) {
+            if of_processes.contains(&entry) || is_parts_folder(&entry) {
                 continue;
             }
             // Files that will be named are examined completely.
-            let looked = match found.skipped.len() < NAMED || might_be(&entry) {
-                true => look_into(&entry),
+            let looked = match found.skipped.len() < NAMED || may_be_recording(&entry) {
+                true => detect_kind(&entry),
                 false => Err(say!("is not a recording").to_owned()),
             };
             match looked {
@@ -100,8 +100,8 @@ impl Folder {
     }
 
     /// Returns true if the folder contains a recording. Stops at the first one.
-    pub fn has_any(path: &Path) -> bool {
-        if is_on_virtual_filesystem(path) || is_of_parts(path) {
+    pub fn has_recording(path: &Path) -> bool {
+        if is_on_virtual_filesystem(path) || is_parts_folder(path) {
             return false;
         }
         if !folder::streams(path).is_empty() || matches!(Kind::of(path), Ok(Kind::Lotus)) {
@@ -109,7 +109,7 @@ impl Folder {
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut entries = entries.take(MOST_FILES).map(|entry| entry.path());
-        entries.any(|entry| might_be(&entry) && look_into(&entry).is_ok())
+        entries.any(|entry| may_be_recording(&entry) && detect_kind(&entry).is_ok())
     }
 
     /// Returns the error for a folder without recordings.
@@ -165,7 +165,7 @@ impl Folder {
 }
 
 /// Returns true for a folder with the parts of the recording next to it.
-fn is_of_parts(path: &Path) -> bool {
+fn is_parts_folder(path: &Path) -> bool {
     let is_part = |entry: fs::DirEntry| {
         let name = entry.file_name();
         name.to_str().and_then(multipart::PartFile::parse).is_some()
@@ -175,7 +175,7 @@ fn is_of_parts(path: &Path) -> bool {
 }
 
 /// Returns the kind of the file or folder, or the reason for skipping it.
-fn look_into(path: &Path) -> Result<Kind, String> {
+fn detect_kind(path: &Path) -> Result<Kind, String> {
     if is_on_virtual_filesystem(path) {
         return Err(say!("belongs to the system").to_owned());
     }
@@ -194,7 +194,7 @@ fn look_into(path: &Path) -> Result<Kind, String> {
 }
 
 /// Returns false if the first bytes belong to no known format. It is fast, because a folder can contain 100,000 images.
-fn might_be(path: &Path) -> bool {
+fn may_be_recording(path: &Path) -> bool {
     if !path.is_file() {
         return true;
     }
@@ -239,7 +239,7 @@ enum Part {
 }
 
 /// Returns a sort key that orders `rank2` before `rank10`.
-fn natural(name: &str) -> Vec<Part> {
+fn natural_sort_key(name: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for letter in name.chars() {
         match (parts.last_mut(), letter.to_digit(10)) {
@@ -255,7 +255,7 @@ fn natural(name: &str) -> Vec<Part> {
 }
 
 /// Position of a recording on the common time axis, and the numbers of its loaders.
-pub(super) struct Seat {
+pub(super) struct Placement {
     pub path: PathBuf,
     title: String,
     place: Alignment,
@@ -265,17 +265,20 @@ pub(super) struct Seat {
 
 /// Counter of loader numbers for all recordings.
 #[derive(Default)]
-pub(super) struct Numbers(u32);
+pub(super) struct LoaderNumbers(u32);
 
 /// Returns the position of each recording, ordered by rank.
-pub(super) fn seats(recordings: &[PathBuf]) -> Vec<Seat> {
+pub(super) fn placements(recordings: &[PathBuf]) -> Vec<Placement> {
     let mut all: Vec<(ClockInfo, &PathBuf)> =
         recordings.iter().map(|p| (clock_info(p), p)).collect();
     all.sort_by_key(|(clock_info, path)| {
-        (clock_info.rank().unwrap_or(u32::MAX), natural(&name(path)))
+        (
+            marks.rank().unwrap_or(u32::MAX),
+            natural_sort_key(&name(path)),
+        )
     });
     let (clock_info, paths): (Vec<ClockInfo>, Vec<&PathBuf>) = all.into_iter().unzip();
-    let seat = |(place, path): (Alignment, &PathBuf)| Seat {
+    let placement = |(place, path): (Alignment, &PathBuf)| Placement {
         path: path.clone(),
         title: title(path),
         place,
@@ -284,30 +287,30 @@ pub(super) fn seats(recordings: &[PathBuf]) -> Vec<Seat> {
     align_recordings(&clock_info)
         .into_iter()
         .zip(paths)
-        .map(seat)
+        .map(placement)
         .collect()
 }
 
 /// Reads the facts for the position of a recording in time. Damage is reported by the second pass.
 fn clock_info(path: &Path) -> ClockInfo {
     let mut clock_info = ClockInfo::default();
-    let mut left = LOOK;
+    let mut left = MAX_EVENTS;
     let _ = each_event(path, |event| {
         left -= 1;
-        let is_short = clock_info.rank().is_none() && LOOK - left >= SHORT_LOOK;
+        let is_short = clock_info.rank().is_none() && MAX_EVENTS - left >= MAX_EVENTS_WITHOUT_RANK;
         clock_info.apply(event) && left > 0 && !is_short
     });
     clock_info
 }
 
-impl Seat {
+impl Placement {
     /// Converts a time of this recording to the common clock.
-    pub fn moved(&self, at: Nanos) -> Nanos {
+    pub fn to_common_clock(&self, at: Nanos) -> Nanos {
         at + self.place.shift
     }
 
     /// Moves an event to the common clock. Returns an introduction for the first event of a loader that has none.
-    pub fn take(&mut self, event: &mut Event, numbers: &mut Numbers) -> Option<Event> {
+    pub fn adjust(&mut self, event: &mut Event, numbers: &mut LoaderNumbers) -> Option<Event> {
         event.shift(self.place.shift);
         let is_new = !self.runs.contains_key(&event.run);
         let run = match self.runs.get(&event.run) {
@@ -359,7 +362,7 @@ mod tests {
             "a",
             "7",
         ];
-        names.sort_by_key(|name| natural(name));
+        names.sort_by_key(|name| natural_sort_key(name));
         assert_eq!(
             names,
             [

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use loadscope_files::{WriteError, is_abandoned, private_folder};
-pub use loadscope_insight::unsaved::LeftOver;
+pub use loadscope_insight::unsaved::UnsavedRun;
 use loadscope_words::say;
 
 use super::recording::new_recording_in;
 use super::{Limits, NewLimited, Selection};
 
-mod beginning;
+mod description;
 mod entry;
 mod files;
 
-use beginning::Beginning;
-use entry::MOST_OF_ONE;
+use description::RunDescription;
+use entry::MAX_RUN_BYTES;
 pub(super) use entry::NewFiles;
 pub use entry::{Entry, NewEntry};
 use files::{Files, sweep};
@@ -52,7 +52,7 @@ impl Journal {
     }
 
     /// Returns the folder for the output of programs that a window starts.
-    pub fn beside(&self) -> PathBuf {
+    pub fn output_folder(&self) -> PathBuf {
         self.folder.with_file_name("output")
     }
 
@@ -81,7 +81,7 @@ impl Journal {
         let files = match limits {
             None => NewFiles::Whole(new_recording_in(names, selection)?),
             Some(limits) => {
-                let max_size = limits.max_size.min(MOST_OF_ONE);
+                let max_size = limits.max_size.min(MAX_RUN_BYTES);
                 let limits = Limits { max_size, ..limits };
                 NewFiles::Limited(NewLimited::create_free(names, limits)?)
             }
@@ -91,7 +91,7 @@ impl Journal {
 
     /// Returns the runs of windows that have ended, latest first. A file with only a header is removed.
     /// A damaged file is offered with its known facts. A file that cannot be opened is ignored.
-    pub fn left_over(&self) -> Vec<LeftOver> {
+    pub fn unsaved_runs(&self) -> Vec<UnsavedRun> {
         let mut all = Vec::new();
         for files in self.entries() {
             let path = files.path.clone();
@@ -101,16 +101,16 @@ impl Journal {
             let Ok(file) = loadscope_files::open_regular(&path) else {
                 continue;
             };
-            let (dataset, workers) = match Beginning::of(&path, file) {
-                Beginning::Run(info) => (info.dataset, info.options.num_workers),
-                Beginning::Unknown(what) => (what.to_owned(), 0),
+            let (dataset, workers) = match RunDescription::of(&path, file) {
+                RunDescription::Run(info) => (info.dataset, info.options.num_workers),
+                RunDescription::Unknown(what) => (what.to_owned(), 0),
                 // Truncated before the first event.
-                Beginning::Nothing => {
+                RunDescription::Nothing => {
                     let _ = files.remove();
                     continue;
                 }
             };
-            all.push(LeftOver {
+            all.push(UnsavedRun {
                 until: since_1970(files.until),
                 bytes: files.bytes,
                 dataset,
@@ -158,7 +158,7 @@ impl Journal {
         loadscope_files::sweep_folder(&self.folder);
         let all = self.entries();
         sweep(&self.folder, &all);
-        let (mut runs, mut bytes) = (1, MOST_OF_ONE);
+        let (mut runs, mut bytes) = (1, MAX_RUN_BYTES);
         for files in all {
             runs += 1;
             bytes += files.bytes;

@@ -12,7 +12,6 @@ use loadscope_trace::RunOptions;
 
 loadscope_words::catalogs!();
 
-mod again;
 #[cfg(feature = "engine")]
 mod engine;
 #[cfg(not(feature = "engine"))]
@@ -20,6 +19,7 @@ mod engine;
 mod engine;
 mod error;
 mod event_sink;
+mod event_source;
 mod events;
 mod export;
 mod file;
@@ -44,8 +44,8 @@ mod watch;
 pub use engine::HAS_ENGINE;
 pub use error::SessionError;
 pub use export::{ExportFormat, export_runs, refuse_export_onto};
-pub use file::{look, refusal};
-pub use journal::{Entry, Journal, LeftOver, NewEntry};
+pub use file::{check_path, refusal};
+pub use journal::{Entry, Journal, NewEntry, UnsavedRun};
 pub use limited::{Limited, Limits, NewLimited};
 pub use loadscope_insight::session_event::{Notice, SessionEvent};
 pub use loadscope_live::{
@@ -61,7 +61,7 @@ pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
-pub use watch::{Asking, Watched};
+pub use watch::{EndRequest, Watched};
 
 /// Returns the catalog of datasets. The engine opens them to learn their facts.
 pub fn datasets() -> Datasets {

@@ -15,22 +15,22 @@ use loadscope_trace::{Event, EventKind, LogError, Nanos, RecordingKind, Retentio
 use loadscope_words::say;
 
 mod bounded;
-mod course;
 mod limits;
 mod new;
+mod sums;
 mod waits;
 
-pub(super) use course::in_pairs;
 pub use limits::Limits;
 pub use new::NewLimited;
 pub(super) use new::{parts_of, remove_folder};
+pub(super) use sums::merge_pairs;
 
-use bounded::{Bounded, head, line, written};
-use course::Course;
-use waits::{Put, Waits};
+use bounded::{BoundedLog, head, line, written};
+use sums::SumFile;
+use waits::{WaitFiles, WaitResult};
 
 /// A complete part.
-struct Old {
+struct ClosedPart {
     path: PathBuf,
     number: u32,
     bytes: u64,
@@ -46,10 +46,10 @@ pub struct Limited {
     replaced: Option<PathBuf>,
     retention_filter: RetentionFilter,
     /// Current part, and the time of its start.
-    part: Option<(Bounded, Nanos)>,
-    old: VecDeque<Old>,
-    course: Course,
-    waits: Waits,
+    part: Option<(BoundedLog, Nanos)>,
+    old: VecDeque<ClosedPart>,
+    sums: SumFile,
+    waits: WaitFiles,
     /// Number of events and kept items without room.
     left_out: u64,
     newest: Nanos,
@@ -73,8 +73,8 @@ impl Limited {
             retention_filter: RetentionFilter::new(limits.policy()),
             part: None,
             old: VecDeque::new(),
-            course: Course::new(folder.clone(), limits.course()),
-            waits: Waits::new(folder.clone(), limits.waits(), limits.long_wait),
+            sums: SumFile::new(folder.clone(), limits.sums()),
+            waits: WaitFiles::new(folder.clone(), limits.waits(), limits.long_wait),
             left_out: 0,
             newest: Nanos(i64::MIN),
             text: Vec::new(),
@@ -151,7 +151,7 @@ impl Limited {
     }
 
     /// Creates a part. Its first events are the state of the runs.
-    fn begin(&self, state: &[Event]) -> Result<Bounded, LogError> {
+    fn begin(&self, state: &[Event]) -> Result<BoundedLog, LogError> {
         let number = self.retention_filter.part();
         let path = self.folder.join(PartFile::Part(number).name());
         let mut first = head(RecordingKind::Part(number), state)?;
@@ -162,7 +162,7 @@ impl Limited {
         if first.len() as u64 > self.limits.part() / 2 {
             first = head(RecordingKind::Part(number), &[])?;
         }
-        Bounded::create(path, &first)
+        BoundedLog::create(path, &first)
     }
 
     fn next_part(&mut self, at: Nanos) -> Result<(), LogError> {
@@ -170,7 +170,7 @@ impl Limited {
         if let Some((part, _)) = self.part.take() {
             let path = part.path().to_owned();
             let bytes = part.finish()?;
-            self.old.push_back(Old {
+            self.old.push_back(ClosedPart {
                 path,
                 number,
                 bytes,
@@ -180,7 +180,7 @@ impl Limited {
         let mut keep = Vec::new();
         let state = self.retention_filter.start_part(at, &mut keep);
         self.keep_all(&mut keep)?;
-        self.put_down()?;
+        self.write_retained()?;
         self.drop_old(at)?;
         self.part = Some((self.begin(&state)?, at));
         Ok(())
@@ -190,7 +190,8 @@ impl Limited {
     fn drop_old(&mut self, at: Nanos) -> Result<(), LogError> {
         loop {
             let bytes: u64 = self.old.iter().map(|old| old.bytes).sum();
-            let is_too_old = |old: &Old| self.limits.last.is_some_and(|last| at - old.end > last);
+            let is_too_old =
+                |old: &ClosedPart| self.limits.last.is_some_and(|last| at - old.end > last);
             let is_full = bytes + self.limits.part() > self.limits.parts();
             if !is_full && !self.old.front().is_some_and(is_too_old) {
                 return Ok(());
@@ -220,15 +221,15 @@ impl Limited {
             let is_kept = match wait {
                 None => {
                     let first = self.first();
-                    self.course.put(&text, first)?
+                    self.sums.put(&text, first)?
                 }
                 Some((start, end)) => match self.waits.put(end - start, &text)? {
-                    Put::Kept => true,
-                    Put::From(longer) => {
+                    WaitResult::Kept => true,
+                    WaitResult::From(longer) => {
                         self.retention_filter.set_long_wait(longer);
                         true
                     }
-                    Put::TooLarge => false,
+                    WaitResult::TooLarge => false,
                 },
             };
             self.left_out += u64::from(!is_kept);
@@ -237,8 +238,8 @@ impl Limited {
     }
 
     /// Writes the data to disk that must survive the oldest part.
-    fn put_down(&mut self) -> Result<(), LogError> {
-        self.course.flush()?;
+    fn write_retained(&mut self) -> Result<(), LogError> {
+        self.sums.flush()?;
         self.waits.flush()?;
         let runs = self
             .retention_filter
@@ -287,7 +288,7 @@ impl Limited {
             |e: &dyn std::fmt::Display| say!("The recording in {path} is incomplete: {e}");
         // Some of these steps succeed even on a full disk. The first error is the cause of the others.
         let completed = self.complete();
-        let summed = self.course.finish();
+        let summed = self.sums.finish();
         let waited = self.waits.finish();
         completed
             .and(summed)
@@ -301,7 +302,7 @@ impl Limited {
     }
 
     /// Ends the recording after a write error. Returns the path of the rest, if there is any.
-    pub(super) fn give_up(self) -> Option<PathBuf> {
+    pub(super) fn abort(self) -> Option<PathBuf> {
         if self.is_empty() {
             self.discard();
             return None;
@@ -329,7 +330,9 @@ impl Limited {
         let ended = part.map_or(Ok(()), |(part, _)| part.finish().map(drop));
         let mut keep = Vec::new();
         self.retention_filter.finish(self.newest, &mut keep);
-        let kept = self.keep_all(&mut keep).and_then(|()| self.put_down());
+        let kept = self
+            .keep_all(&mut keep)
+            .and_then(|()| self.write_retained());
         ended.and(kept)
     }
 }

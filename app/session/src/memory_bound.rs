@@ -9,23 +9,23 @@ use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use loadscope_insight::landmarks::Landmarks;
-use loadscope_insight::session_event::Renewed;
+use loadscope_insight::session_event::RebuiltRuns;
 use loadscope_trace::{Event, Fleet};
 
-mod course;
 mod history;
+mod kept_data;
 
 pub use history::History;
 
 /// Divisor of the memory limit. A rebuild starts when the window's runs reach this fraction.
 /// During the rebuild, memory also contains the new runs, the events of the last parts and the spare capacity of lists.
-const FULL: u64 = 3;
+const REBUILD_DIVISOR: u64 = 3;
 
 /// Divisor of the memory limit for all parts, which the next rebuild reads.
-const ANEW: u64 = 8;
+const PARTS_DIVISOR: u64 = 8;
 
 /// Divisor of the memory limit for one part.
-const PART: u64 = 64;
+const PART_DIVISOR: u64 = 64;
 
 /// Events on the way to the window.
 type Chunk = Arc<[Event]>;
@@ -38,9 +38,9 @@ pub(super) struct MemoryBound {
     parts: VecDeque<Part>,
     /// Estimated size of the window's runs, bytes.
     shown: u64,
-    folding: Option<Folding>,
+    rebuild: Option<Rebuild>,
     /// Marker of the last sent runs. It is alive until the window applies them.
-    given: Weak<()>,
+    sent: Weak<()>,
 }
 
 /// A period of time with all its events.
@@ -54,17 +54,17 @@ struct Part {
 }
 
 /// A rebuild in progress.
-struct Folding {
+struct Rebuild {
     /// Sends the events that arrive during the rebuild.
     events: Sender<Chunk>,
     /// Receives the rebuilt runs.
-    ready: Receiver<Folded>,
+    ready: Receiver<RebuiltFleet>,
     /// Estimated size of the new runs, bytes.
     bytes: u64,
 }
 
 /// Rebuilt runs that still need the last events.
-struct Folded {
+struct RebuiltFleet {
     fleet: Fleet,
     landmarks: Vec<Landmarks>,
     rest: Receiver<Chunk>,
@@ -78,20 +78,20 @@ impl MemoryBound {
             history: History::new(memory),
             parts: VecDeque::from([Part::default()]),
             shown: 0,
-            folding: None,
-            given: Weak::new(),
+            rebuild: None,
+            sent: Weak::new(),
         }
     }
 
     /// Records events that are sent to the window right after this call.
-    pub fn hear(&mut self, events: &[Event]) {
+    pub fn record(&mut self, events: &[Event]) {
         let bytes: u64 = events.iter().map(Event::bytes_in_run).sum();
-        self.history.hear(events, self.first());
+        self.history.record(events, self.first());
         self.shown += bytes;
         let chunk: Chunk = events.into();
-        if let Some(folding) = &mut self.folding {
-            folding.bytes += bytes;
-            let _ = folding.events.send(Arc::clone(&chunk));
+        if let Some(rebuild) = &mut self.rebuild {
+            rebuild.bytes += bytes;
+            let _ = rebuild.events.send(Arc::clone(&chunk));
         }
         if let Some(part) = self.parts.back_mut() {
             part.bytes += bytes;
@@ -100,34 +100,34 @@ impl MemoryBound {
         if self
             .parts
             .back()
-            .is_some_and(|p| p.bytes >= self.memory / PART)
+            .is_some_and(|p| p.bytes >= self.memory / PART_DIVISOR)
         {
             self.next_part();
         }
         // A hidden window does not apply its messages, so no second rebuild starts before it does.
-        let is_waiting = self.folding.is_some() || self.given.strong_count() > 0;
-        if !is_waiting && self.shown >= self.memory / FULL {
-            self.fold();
+        let is_waiting = self.rebuild.is_some() || self.sent.strong_count() > 0;
+        if !is_waiting && self.shown >= self.memory / REBUILD_DIVISOR {
+            self.start_rebuild();
         }
     }
 
     /// Returns the rebuilt runs, to be sent before further events. `None` if there are none.
-    pub fn renewed(&mut self) -> Option<Renewed> {
-        let folding = self.folding.as_ref()?;
-        let folded = match folding.ready.try_recv() {
-            Ok(folded) => folded,
+    pub fn take_rebuilt(&mut self) -> Option<RebuiltRuns> {
+        let rebuild = self.rebuild.as_ref()?;
+        let new_fleet = match rebuild.ready.try_recv() {
+            Ok(new_fleet) => new_fleet,
             Err(TryRecvError::Empty) => return None,
             // The thread failed. A new one may succeed.
             Err(TryRecvError::Disconnected) => {
-                self.folding = None;
+                self.rebuild = None;
                 return None;
             }
         };
-        self.shown = folding.bytes;
-        self.folding = None;
-        let on_its_way = Arc::new(());
-        self.given = Arc::downgrade(&on_its_way);
-        Some(folded.finish(on_its_way))
+        self.shown = rebuild.bytes;
+        self.rebuild = None;
+        let in_flight = Arc::new(());
+        self.sent = Arc::downgrade(&in_flight);
+        Some(new_fleet.finish(in_flight))
     }
 
     /// Returns the number of the first existing part.
@@ -136,32 +136,32 @@ impl MemoryBound {
     }
 
     fn next_part(&mut self) {
-        let (number, state) = self.history.cut(self.first());
+        let (number, state) = self.history.start_part(self.first());
         self.parts.push_back(Part {
             number,
             state,
             ..Part::default()
         });
-        let most = self.memory / ANEW;
+        let most = self.memory / PARTS_DIVISOR;
         while self.parts.len() > 1 && self.parts.iter().map(|p| p.bytes).sum::<u64>() > most {
             self.parts.pop_front();
         }
     }
 
     /// Starts a rebuild. If the thread cannot start, the next events try again.
-    fn fold(&mut self) {
+    fn start_rebuild(&mut self) {
         let parts: Vec<Part> = self.parts.iter().cloned().collect();
         let past = self.history.before(self.first());
         let bytes = parts.iter().map(|part| part.bytes).sum();
         let (events, rest) = unbounded();
         let (done, ready) = bounded(1);
         let job = move || {
-            if let Some(folded) = fold(past, parts, rest) {
-                let _ = done.send(folded);
+            if let Some(new_fleet) = rebuild_fleet(past, parts, rest) {
+                let _ = done.send(new_fleet);
             }
         };
         let thread = Builder::new().name("memory".to_owned()).spawn(job);
-        self.folding = thread.is_ok().then_some(Folding {
+        self.rebuild = thread.is_ok().then_some(Rebuild {
             events,
             ready,
             bytes,
@@ -178,7 +178,11 @@ pub fn memory_of_host() -> Option<u64> {
 }
 
 /// Rebuilds the runs from all events so far. `None` if the result is no longer needed.
-fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Folded> {
+fn rebuild_fleet(
+    past: Vec<Event>,
+    parts: Vec<Part>,
+    rest: Receiver<Chunk>,
+) -> Option<RebuiltFleet> {
     let mut fleet = Fleet::default();
     past.iter().for_each(|event| fleet.apply(event));
     drop(past);
@@ -188,16 +192,16 @@ fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Fol
             part.state.iter().for_each(|event| fleet.apply(event));
         }
         let chunks = part.chunks.iter();
-        chunks.for_each(|chunk| take(&mut fleet, chunk));
+        chunks.for_each(|chunk| apply(&mut fleet, chunk));
     }
     let mut landmarks = Vec::new();
     loop {
         match rest.try_recv() {
-            Ok(chunk) => take(&mut fleet, &chunk),
+            Ok(chunk) => apply(&mut fleet, &chunk),
             Err(TryRecvError::Disconnected) => return None,
             Err(TryRecvError::Empty) => {
                 let is_known = !landmarks.is_empty();
-                follow(&fleet, &mut landmarks);
+                update_landmarks(&fleet, &mut landmarks);
                 // Computing the landmarks takes a while. The events that arrived meanwhile need little time.
                 if is_known {
                     break;
@@ -205,19 +209,19 @@ fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Fol
             }
         }
     }
-    Some(Folded {
+    Some(RebuiltFleet {
         fleet,
         landmarks,
         rest,
     })
 }
 
-fn take(fleet: &mut Fleet, events: &[Event]) {
+fn apply(fleet: &mut Fleet, events: &[Event]) {
     events.iter().for_each(|event| fleet.apply(event));
 }
 
 /// Updates the landmarks of all runs. They are ordered by run id, so a new run shifts the later ones.
-fn follow(fleet: &Fleet, landmarks: &mut Vec<Landmarks>) {
+fn update_landmarks(fleet: &Fleet, landmarks: &mut Vec<Landmarks>) {
     if landmarks.len() != fleet.runs().len() {
         *landmarks = vec![Landmarks::default(); fleet.runs().len()];
     }
@@ -225,18 +229,18 @@ fn follow(fleet: &Fleet, landmarks: &mut Vec<Landmarks>) {
     all.for_each(|((_, run), landmarks)| landmarks.follow(run));
 }
 
-impl Folded {
+impl RebuiltFleet {
     /// Applies the events that arrived during the rebuild.
-    fn finish(mut self, on_its_way: Arc<()>) -> Renewed {
+    fn finish(mut self, in_flight: Arc<()>) -> RebuiltRuns {
         for chunk in self.rest.try_iter() {
-            take(&mut self.fleet, &chunk);
+            apply(&mut self.fleet, &chunk);
         }
-        follow(&self.fleet, &mut self.landmarks);
+        update_landmarks(&self.fleet, &mut self.landmarks);
         let all = self.fleet.into_runs().zip(self.landmarks);
         let all = all.map(|((id, run), landmarks)| (id, run, landmarks));
-        Renewed {
+        RebuiltRuns {
             runs: all.collect(),
-            on_its_way,
+            in_flight,
         }
     }
 }

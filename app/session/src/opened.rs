@@ -7,8 +7,8 @@ use loadscope_trace::{Fleet, Run, plural};
 use loadscope_words::say;
 
 use super::Notice;
-use super::file::{Taker, Watcher, complete, read_into, refusal};
-use super::folder::{Folder, Numbers, name, seats};
+use super::file::{EventApplier, ProgressListener, complete, read_into, refusal};
+use super::folder::{Folder, LoaderNumbers, name, placements};
 use loadscope_insight::loaders::Loaders;
 
 /// A completely read recording.
@@ -41,11 +41,14 @@ pub fn read_run(
 /// # Errors
 /// If the path cannot be opened or is damaged.
 pub fn open(path: &Path, mut progress: impl FnMut(f32) -> bool) -> Result<Opened, ImportError> {
-    open_watched(path, &mut progress)
+    open_with_progress(path, &mut progress)
 }
 
 /// Reads like [`open`], with the loaders so far at each progress report.
-pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Opened, ImportError> {
+pub(super) fn open_with_progress(
+    path: &Path,
+    listener: &mut dyn ProgressListener,
+) -> Result<Opened, ImportError> {
     let mut opened = Opened::default();
     if path.is_dir() {
         let folder = Folder::of(path)?;
@@ -53,11 +56,11 @@ pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Ope
         opened.notes.extend(skipped);
         match &folder.recordings[..] {
             [] => return Err(folder.nothing()),
-            [one] => opened.read_one(one, watcher)?,
-            all => opened.read_all(all, watcher)?,
+            [one] => opened.read_one(one, listener)?,
+            all => opened.read_all(all, listener)?,
         }
     } else {
-        opened.read_one(path, watcher)?;
+        opened.read_one(path, listener)?;
     }
     complete(&mut opened.fleet);
     Ok(opened)
@@ -65,24 +68,28 @@ pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Ope
 
 /// Progress of one of several recordings.
 struct OfPart<'a> {
-    watcher: &'a mut dyn Watcher,
+    listener: &'a mut dyn ProgressListener,
     /// Fraction read before this recording, and the fraction of this recording.
     before: f32,
     share: f32,
     is_wanted: &'a mut bool,
 }
 
-impl Watcher for OfPart<'_> {
+impl ProgressListener for OfPart<'_> {
     fn progress(&mut self, share: f32, fleet: &Fleet) -> bool {
         let share = self.before + share * self.share;
-        *self.is_wanted = self.watcher.progress(share, fleet);
+        *self.is_wanted = self.listener.progress(share, fleet);
         *self.is_wanted
     }
 }
 
 impl Opened {
-    fn read_one(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(), ImportError> {
-        self.cut = read_into(path, Taker::new(&mut self.fleet, None), watcher)?;
+    fn read_one(
+        &mut self,
+        path: &Path,
+        listener: &mut dyn ProgressListener,
+    ) -> Result<(), ImportError> {
+        self.cut = read_into(path, EventApplier::new(&mut self.fleet, None), listener)?;
         Ok(())
     }
 
@@ -90,30 +97,33 @@ impl Opened {
     fn read_all(
         &mut self,
         recordings: &[std::path::PathBuf],
-        watcher: &mut dyn Watcher,
+        listener: &mut dyn ProgressListener,
     ) -> Result<(), ImportError> {
-        let mut seats = seats(recordings);
-        let mut numbers = Numbers::default();
+        let mut placements = placements(recordings);
+        let mut numbers = LoaderNumbers::default();
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len()).max(1) as f32;
-        let total: f32 = seats.iter().map(|seat| size(&seat.path)).sum();
+        let total: f32 = placements
+            .iter()
+            .map(|placement| size(&placement.path))
+            .sum();
         let (mut before, mut read) = (0.0, 0);
         let mut is_wanted = true;
         let (mut cut, mut damaged) = (Vec::new(), None);
-        for seat in &mut seats {
+        for placement in &mut placements {
             if !is_wanted {
                 break;
             }
-            let path = seat.path.clone();
+            let path = placement.path.clone();
             let share = size(&path);
             let known = self.fleet.events();
-            let taker = Taker::new(&mut self.fleet, Some((seat, &mut numbers)));
+            let applier = EventApplier::new(&mut self.fleet, Some((placement, &mut numbers)));
             let mut part = OfPart {
-                watcher,
+                listener,
                 before: before / total,
                 share: share / total,
                 is_wanted: &mut is_wanted,
             };
-            let outcome = read_into(&path, taker, &mut part);
+            let outcome = read_into(&path, applier, &mut part);
             before += share;
             match outcome {
                 Ok(was_cut) => {
@@ -140,7 +150,7 @@ impl Opened {
                 "{} of {} truncated: {}. Everything before the cut was read.",
                 cut.len(),
                 plural(
-                    seats.len() as u64,
+                    placements.len() as u64,
                     say!(n: "recording is"),
                     say!(n: "recordings are")
                 ),

@@ -10,8 +10,8 @@ use loadscope_insight::loaders::Loaders;
 use loadscope_insight::waits::point_of_interest;
 use loadscope_trace::Fleet;
 
-use super::file::Watcher;
-use super::opened::{Opened, open_watched};
+use super::file::ProgressListener;
+use super::opened::{Opened, open_with_progress};
 use super::{PartialRun, SessionEvent, Waker, refusal};
 
 /// Reader of a file that publishes snapshots.
@@ -28,34 +28,34 @@ impl Opener {
     /// Reads the file to its end.
     pub fn run(mut self) {
         let path = self.path.clone();
-        let end = match open_watched(&path, &mut self) {
+        let end = match open_with_progress(&path, &mut self) {
             // After a cancellation, the data are incomplete.
             Ok(_) if self.is_cancelled() => None,
             Ok(opened) => {
-                self.tell_loaded(opened);
+                self.send_loaded(opened);
                 None
             }
             Err(e) => Some(refusal(&path, &e)),
         };
-        self.tell(SessionEvent::Ended(end));
+        self.send(SessionEvent::Ended(end));
     }
 
     fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Acquire)
     }
 
-    fn tell(&self, event: SessionEvent) {
+    fn send(&self, event: SessionEvent) {
         let _ = self.out.send(event);
         (self.wake)();
     }
 
-    fn tell_loaded(&self, opened: Opened) {
+    fn send_loaded(&self, opened: Opened) {
         let (loaders, run) = Loaders::of(opened.fleet, self.partial.chosen());
         let known = self.partial.finish();
         let known = known.filter(|(id, _)| *id == loaders.shown());
         let mut landmarks = known.map_or_else(Landmarks::default, |(_, landmarks)| landmarks);
         landmarks.follow(&run);
-        self.tell(SessionEvent::Loaded {
+        self.send(SessionEvent::Loaded {
             at: point_of_interest(&run),
             landmarks: Box::new(landmarks),
             run: Box::new(run),
@@ -66,10 +66,10 @@ impl Opener {
     }
 }
 
-impl Watcher for Opener {
+impl ProgressListener for Opener {
     fn progress(&mut self, share: f32, fleet: &Fleet) -> bool {
         self.partial.publish(fleet);
-        self.tell(SessionEvent::Loading(share));
+        self.send(SessionEvent::Loading(share));
         !self.is_cancelled()
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use loadscope_exchange::ImportError;
 use loadscope_trace::{Compression, Event, EventKind, LogWriter};
 
-use super::again::{Again, each_in_order};
+use super::event_source::{EventSource, each_in_order};
 
 /// A recording in memory.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Packed {
 /// # Errors
 /// If the input cannot be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let heading = Again::File(path.to_owned()).recording_kind()?;
+    let heading = EventSource::File(path.to_owned()).recording_kind()?;
     let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
     let cut = each_in_order(path, &mut |event| match contents {
         true => log.write(event),

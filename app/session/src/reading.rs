@@ -18,9 +18,9 @@ pub(super) struct Blocks {
     source: Mutex<Source>,
     queue: Mutex<BlockQueue>,
     /// Signals a new block in the queue, or the end of reading.
-    came: Condvar,
+    block_ready: Condvar,
     /// Signals a block that left the queue.
-    went: Condvar,
+    block_taken: Condvar,
     /// Maximum number of blocks read ahead.
     ahead: u64,
 }
@@ -37,7 +37,7 @@ struct Source {
 struct BlockQueue {
     blocks: BTreeMap<u64, Parsed>,
     /// Number of blocks claimed by reader threads.
-    begun: u64,
+    claimed: u64,
     /// Number of the block that is applied next.
     wanted: u64,
     /// Total number of blocks. `None` until the end is reached.
@@ -51,8 +51,8 @@ impl Blocks {
         Self {
             source: Mutex::new(Source { reader, next: 0 }),
             queue: Mutex::default(),
-            came: Condvar::new(),
-            went: Condvar::new(),
+            block_ready: Condvar::new(),
+            block_taken: Condvar::new(),
             ahead: AHEAD * (1 + Self::helpers() as u64),
         }
     }
@@ -65,17 +65,17 @@ impl Blocks {
 
     /// Reads blocks until the end of the file.
     pub fn help(&self) {
-        let _over = OverOnPanic(self);
+        let _over = StopOnPanic(self);
         let mut lines = Lines::default();
         loop {
             let mut queue = lock(&self.queue);
-            while queue.begun >= queue.wanted + self.ahead && !queue.is_done() {
-                queue = wait(&self.went, queue);
+            while queue.claimed >= queue.wanted + self.ahead && !queue.is_done() {
+                queue = wait(&self.block_taken, queue);
             }
             if queue.is_done() {
                 return;
             }
-            queue.begun += 1;
+            queue.claimed += 1;
             drop(queue);
             self.read(lock(&self.source), &mut lines);
         }
@@ -88,7 +88,7 @@ impl Blocks {
             let wanted = queue.wanted;
             if let Some(block) = queue.blocks.remove(&wanted) {
                 queue.wanted += 1;
-                self.went.notify_all();
+                self.block_taken.notify_all();
                 return Some(block);
             }
             if queue.is_over || queue.count == Some(wanted) {
@@ -97,12 +97,12 @@ impl Blocks {
             if queue.count.is_none()
                 && let Ok(source) = self.source.try_lock()
             {
-                queue.begun += 1;
+                queue.claimed += 1;
                 drop(queue);
                 self.read(source, lines);
                 queue = lock(&self.queue);
             } else {
-                queue = wait(&self.came, queue);
+                queue = wait(&self.block_ready, queue);
             }
         }
     }
@@ -110,8 +110,8 @@ impl Blocks {
     /// Cancels reading.
     pub fn stop(&self) {
         lock(&self.queue).is_over = true;
-        self.came.notify_all();
-        self.went.notify_all();
+        self.block_ready.notify_all();
+        self.block_taken.notify_all();
     }
 
     /// Reads and parses a block.
@@ -122,7 +122,7 @@ impl Blocks {
         drop(source);
         // A waiting thread can read the next block now. It checks and waits under the lock.
         drop(lock(&self.queue));
-        self.came.notify_all();
+        self.block_ready.notify_all();
         let block = is_there.then(|| lines.parse());
         let mut queue = lock(&self.queue);
         match block {
@@ -131,8 +131,8 @@ impl Blocks {
             }
             None => queue.count = Some(number),
         }
-        self.came.notify_all();
-        self.went.notify_all();
+        self.block_ready.notify_all();
+        self.block_taken.notify_all();
     }
 }
 
@@ -144,9 +144,9 @@ impl BlockQueue {
 }
 
 /// Ends reading if a thread panics, so no thread waits for its block. The thread scope propagates the panic.
-struct OverOnPanic<'a>(&'a Blocks);
+struct StopOnPanic<'a>(&'a Blocks);
 
-impl Drop for OverOnPanic<'_> {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();

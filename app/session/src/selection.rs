@@ -21,25 +21,25 @@ pub struct Selection {
 #[derive(Debug, Default)]
 pub(super) struct Selector {
     selection: Selection,
-    runs: BTreeMap<RunId, Selected>,
+    runs: BTreeMap<RunId, LoaderState>,
 }
 
 /// State of a loader.
 #[derive(Debug, Default)]
-struct Selected {
+struct LoaderState {
     /// The last started epoch.
     current: Option<u32>,
     /// True if batches of this epoch are recorded.
     is_shown: bool,
     /// Selected epochs, running or ended. Workers may report batches of an ended epoch later.
-    epochs: BTreeMap<u32, Of>,
+    epochs: BTreeMap<u32, EpochState>,
     /// Number of batches dispatched in selected epochs.
     dispatched: u64,
 }
 
 /// State of an epoch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Of {
+struct EpochState {
     /// Number of batches dispatched in earlier epochs.
     before: u64,
     /// Number of batches dispatched in this epoch.
@@ -84,7 +84,7 @@ impl Selector {
         let all = std::mem::take(events);
         for event in all {
             let run = self.runs.entry(event.run).or_default();
-            let (is_wanted, continued) = run.hear(&self.selection, &event.kind);
+            let (is_wanted, continued) = run.apply(&self.selection, &event.kind);
             events.extend(continued.map(|kind| Event {
                 at: event.at,
                 run: event.run,
@@ -97,19 +97,19 @@ impl Selector {
     }
 }
 
-impl Selected {
+impl LoaderState {
     /// Returns true if an event is recorded, and the event to record before it.
-    fn hear(&mut self, selection: &Selection, kind: &EventKind) -> (bool, Option<EventKind>) {
+    fn apply(&mut self, selection: &Selection, kind: &EventKind) -> (bool, Option<EventKind>) {
         let skip = selection.skip_first;
         let is_wanted = match kind {
             EventKind::EpochStarted { epoch } => {
                 self.current = Some(*epoch);
                 self.is_shown = selection.has(*epoch) && self.dispatched >= skip;
                 if selection.has(*epoch) {
-                    let of = Of {
+                    let of = EpochState {
                         before: self.dispatched,
                         is_recorded: self.is_shown,
-                        ..Of::default()
+                        ..EpochState::default()
                     };
                     self.epochs.insert(*epoch, of);
                 }
@@ -147,7 +147,7 @@ impl Selected {
             // The trainer waits for the batch after the last yielded one.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));
-                let waits = |of: &Of| !of.has_ended && of.before + of.yielded >= skip;
+                let waits = |of: &EpochState| !of.has_ended && of.before + of.yielded >= skip;
                 self.is_shown && of.is_some_and(waits)
             }
             EventKind::Consumer { waiting: false } | EventKind::Gauge(_) => self.is_shown,
@@ -318,14 +318,14 @@ mod tests {
 
     #[test]
     fn only_the_latest_of_many_epochs_are_remembered() {
-        let mut run = Selected::default();
+        let mut run = LoaderState::default();
         let selection = Selection {
             skip_first: 1,
             epochs: Vec::new(),
         };
         for epoch in 0..MOST_EPOCHS as u32 * 2 {
-            run.hear(&selection, &EventKind::EpochStarted { epoch });
-            run.hear(&selection, &EventKind::EpochEnded { epoch });
+            run.apply(&selection, &EventKind::EpochStarted { epoch });
+            run.apply(&selection, &EventKind::EpochEnded { epoch });
         }
         assert_eq!(run.epochs.len(), MOST_EPOCHS);
         assert!(run.epochs.contains_key(&(MOST_EPOCHS as u32 * 2 - 1)));

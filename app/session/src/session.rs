@@ -43,10 +43,10 @@ pub struct Session {
 pub(super) enum Origin {
     Engine {
         control: Control,
-        log: Kept,
+        log: LogStorage,
     },
     Simulated {
-        log: Kept,
+        log: LogStorage,
     },
     File {
         path: PathBuf,
@@ -55,20 +55,20 @@ pub(super) enum Origin {
     },
     Program {
         watched: Watched,
-        log: Kept,
+        log: LogStorage,
     },
 }
 
 /// Storage of a live run's events until it is saved.
 #[derive(Clone)]
-pub(super) enum Kept {
+pub(super) enum LogStorage {
     /// Compressed in memory. Empty without a recording.
     Memory(SharedLog),
     /// In the user's journal.
     Journal(Entry),
 }
 
-impl Kept {
+impl LogStorage {
     fn of(record: &Record, memory: &SharedLog) -> Self {
         match record {
             Record::Journal(new) => Self::Journal(new.entry()),
@@ -82,7 +82,7 @@ impl Kept {
 /// Creates the channel to the window. It is unbounded, because neither the engine nor a watched program may wait for a busy or hidden
 /// window.
 /// The window stores all of these events anyway.
-fn news() -> (Sender<SessionEvent>, Receiver<SessionEvent>) {
+fn event_channel() -> (Sender<SessionEvent>, Receiver<SessionEvent>) {
     unbounded()
 }
 
@@ -90,29 +90,29 @@ impl Session {
     /// Starts the engine at full speed.
     ///
     /// # Errors
-    /// As [`Session::start_at`].
+    /// As [`Session::start_with_pace`].
     pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        Self::start_at(options, Pace::default(), record, wake)
+        Self::start_with_pace(options, Pace::default(), record, wake)
     }
 
     /// Starts the engine. Opening the dataset and its errors are reported as [`SessionEvent`]s.
     ///
     /// # Errors
     /// If the options are refused or no thread can start.
-    pub fn start_at(
+    pub fn start_with_pace(
         options: &RunOptions,
         pace: Pace,
         record: Record,
         wake: Waker,
     ) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = news();
+        let (to_window, updates) = event_channel();
         let control = Control::default().with_slow_motion(pace.factor.max(1));
         if pace.paused {
             control.pause();
         }
         let shared = SharedLog::default();
-        let log = Kept::of(&record, &shared);
+        let log = LogStorage::of(&record, &shared);
         engine::start(engine::Job {
             options: options.clone(),
             control: control.clone(),
@@ -136,7 +136,7 @@ impl Session {
     /// # Errors
     /// If no thread can start. An invalid file is reported as a [`SessionEvent`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
-        let (to_window, updates) = news();
+        let (to_window, updates) = event_channel();
         let cancel = Arc::new(AtomicBool::new(false));
         let partial = PartialRun::default();
         let opener = Opener {
@@ -170,7 +170,7 @@ impl Session {
     /// If the options are refused or no thread can start.
     pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = news();
+        let (to_window, updates) = event_channel();
         let log = SharedLog::default();
         let job = simulator::Job {
             options: options.clone(),
@@ -185,7 +185,7 @@ impl Session {
         Ok(Self {
             updates,
             origin: Origin::Simulated {
-                log: Kept::Memory(log),
+                log: LogStorage::Memory(log),
             },
             to_window,
             wake,
@@ -198,7 +198,7 @@ impl Session {
     /// # Errors
     /// If the log cannot be created or no thread can start.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        Self::watch_part(watched, Selection::default(), record, wake, None)
+        Self::watch_selected(watched, Selection::default(), record, wake, None)
     }
 
     /// Watches a started program and records the selected batches.
@@ -206,20 +206,20 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::watch`].
-    pub fn watch_part(
+    pub fn watch_selected(
         watched: &Watched,
         selection: Selection,
         record: Record,
         wake: Waker,
         memory: Option<u64>,
     ) -> Result<Self, SessionError> {
-        let (to_window, updates) = news();
+        let (to_window, updates) = event_channel();
         let shared = SharedLog::default();
-        let log = Kept::of(&record, &shared);
-        let seen = matches!(record, Record::Memory | Record::Journal(_));
+        let log = LogStorage::of(&record, &shared);
+        let has_window = matches!(record, Record::Memory | Record::Journal(_));
         let (out, wakes) = (to_window.clone(), Arc::clone(&wake));
         let sink = EventSink::new(record, selection, shared, out, wakes)?;
-        watched.follow(sink.within(memory), seen)?;
+        watched.follow(sink.with_memory_limit(memory), has_window)?;
         Ok(Self {
             updates,
             origin: Origin::Program {
@@ -238,8 +238,8 @@ impl Session {
             Origin::Engine { log, .. }
             | Origin::Simulated { log }
             | Origin::Program { log, .. } => match log {
-                Kept::Journal(entry) => Some(entry),
-                Kept::Memory(_) => None,
+                LogStorage::Journal(entry) => Some(entry),
+                LogStorage::Memory(_) => None,
             },
             Origin::File { .. } => None,
         }
@@ -267,8 +267,8 @@ impl Session {
     }
 
     /// Returns true if a watched program has ended after SIGTERM or SIGHUP asked this process to end.
-    pub fn was_asked_to_end(&self) -> bool {
-        matches!(&self.origin, Origin::Program { watched, .. } if watched.was_asked_to_end())
+    pub fn ended_by_signal(&self) -> bool {
+        matches!(&self.origin, Origin::Program { watched, .. } if watched.ended_by_signal())
     }
 
     /// Pauses all threads of the loader.
@@ -345,7 +345,7 @@ impl Drop for Session {
         self.cancel_export();
         match &self.origin {
             // A watched program continues when its session is dropped.
-            Origin::Program { watched, .. } => watched.look_away(),
+            Origin::Program { watched, .. } => watched.stop_updates(),
             _ => self.stop(),
         }
     }

@@ -15,10 +15,10 @@ use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
 use loadscope_words::say;
 
 mod job;
-mod one;
+mod trial;
 
 pub use job::{Job, Progress, TuneError};
-use one::{One, Ran};
+use trial::{Trial, TrialRun};
 
 /// Number of tries between two unchanged runs.
 const REPEAT_AFTER: usize = 3;
@@ -214,7 +214,7 @@ impl Tuning<'_> {
         stop: Option<&str>,
         set: Option<&str>,
         of: Option<usize>,
-    ) -> Result<Ran, TuneError> {
+    ) -> Result<TrialRun, TuneError> {
         let number = self.runs.len() + 1;
         (self.tell)(Progress::Begins {
             number,
@@ -222,7 +222,7 @@ impl Tuning<'_> {
             kind,
             overrides,
         });
-        let one = One {
+        let one = Trial {
             job: self.job,
             number,
             kind,
@@ -330,7 +330,7 @@ fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<(RunId, &'a Run)>
 
 /// Returns the reason why a run cannot be compared with the first. `None` if it can.
 fn why_not(
-    ran: &Ran,
+    ran: &TrialRun,
     run: Option<(RunId, &Run)>,
     first: &First,
     overrides: &Overrides,

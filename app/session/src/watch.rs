@@ -16,32 +16,32 @@ use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
 
 use super::event_sink::EventSink;
-use super::file::late;
+use super::file::late_warning;
 use super::{SessionError, SessionEvent};
 
-mod alone;
+mod no_session;
 mod notices;
 mod reached;
 
 use notices::{nothing_seen, recording};
 
 /// Maximum delay of an event in a watched run.
-const STRAGGLERS: Nanos = Nanos(150_000_000);
+const MAX_DELAY: Nanos = Nanos(150_000_000);
 /// Polling interval of the sockets. Polling is cheaper, because a sending process does not have to wake this one.
-const LOOK_EVERY: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Maximum number of processes that are announced individually.
-const GREETED: usize = 8;
+const MAX_ANNOUNCED: usize = 8;
 
 /// Time for which the remaining processes of an ended program are still received.
-const AFTERWARDS: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time for which a detached program is still received. Events from before may be in transit.
-const LET_GO: Duration = Duration::from_millis(300);
+const DETACH_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Request to end a program, in increasing strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asking {
+pub enum EndRequest {
     /// SIGINT, as Ctrl-C sends.
     Interrupt = 1,
     /// SIGTERM, as `kill` sends.
@@ -56,10 +56,10 @@ pub struct Watched(Arc<Inner>);
 
 struct Inner {
     started: Mutex<Option<(Program, Listener)>>,
-    /// The pending [`Asking`] as a number. 0 is none.
+    /// The pending [`EndRequest`] as a number. 0 is none.
     asking: AtomicU8,
-    away: AtomicBool,
-    told_to_end: AtomicBool,
+    updates_stopped: AtomicBool,
+    got_end_signal: AtomicBool,
     end: Mutex<Option<End>>,
     ended: Condvar,
     effects: Mutex<Effects>,
@@ -68,7 +68,7 @@ struct Inner {
 
 impl Inner {
     /// Records the end of the program and wakes the waiting threads.
-    fn say(&self, end: End) {
+    fn set_end(&self, end: End) {
         let mut known = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Some(end);
         self.ended.notify_all();
@@ -106,7 +106,7 @@ impl Watched {
     /// # Errors
     /// If `ssh` cannot be started.
     #[cfg(unix)]
-    pub fn start_there(
+    pub fn start_remote(
         remote: &Remote,
         command: &[OsString],
         request: &Request,
@@ -118,8 +118,8 @@ impl Watched {
         Self(Arc::new(Inner {
             started: Mutex::new(Some(started)),
             asking: AtomicU8::new(0),
-            away: AtomicBool::new(false),
-            told_to_end: AtomicBool::new(false),
+            updates_stopped: AtomicBool::new(false),
+            got_end_signal: AtomicBool::new(false),
             end: Mutex::new(None),
             ended: Condvar::new(),
             effects: Mutex::new(Effects::default()),
@@ -143,8 +143,8 @@ impl Watched {
 
     /// Returns true if the program has ended after SIGTERM or SIGHUP asked this process to end.
     /// SIGINT from Ctrl-C does not count, because it only concerns the program.
-    pub fn was_asked_to_end(&self) -> bool {
-        self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
+    pub fn ended_by_signal(&self) -> bool {
+        self.0.got_end_signal.load(Ordering::Acquire) && self.has_ended()
     }
 
     /// Returns the effects of the request on the program so far.
@@ -162,7 +162,7 @@ impl Watched {
     pub fn wait(&self) -> End {
         let alone = self.started().take();
         if let Some((program, _)) = alone {
-            return alone::wait(program);
+            return no_session::wait(program);
         }
         let mut end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -182,25 +182,25 @@ impl Watched {
 
     /// Asks the program to end, as Ctrl-C does.
     pub(super) fn interrupt(&self) {
-        self.ask_to_end(Asking::Interrupt);
+        self.request_end(EndRequest::Interrupt);
     }
 
     /// Asks the program to end.
-    pub fn ask_to_end(&self, asking: Asking) {
+    pub fn request_end(&self, asking: EndRequest) {
         self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
     }
 
     /// Ends a program without a session at once, because nothing else would report or end it.
-    pub fn end_unfollowed(&self) {
+    pub fn kill_unwatched(&self) {
         let alone = self.started().take();
         if let Some((program, _)) = alone {
-            self.0.say(alone::end(program));
+            self.0.set_end(no_session::end(program));
         }
     }
 
     /// Ends the recording of an attached program, which continues.
-    pub fn let_go(&self) {
-        self.ask_to_end(Asking::Interrupt);
+    pub fn detach(&self) {
+        self.request_end(EndRequest::Interrupt);
     }
 
     /// Waits up to `time` for the end of the program.
@@ -212,12 +212,12 @@ impl Watched {
     }
 
     /// Stops sending events to the window. The program and its recording continue.
-    pub fn look_away(&self) {
-        self.0.away.store(true, Ordering::Release);
+    pub fn stop_updates(&self) {
+        self.0.updates_stopped.store(true, Ordering::Release);
     }
 
     /// Follows the program in a separate thread.
-    pub(super) fn follow(&self, sink: EventSink, seen: bool) -> Result<(), SessionError> {
+    pub(super) fn follow(&self, sink: EventSink, has_window: bool) -> Result<(), SessionError> {
         // The program is taken only after the thread started. Without a thread, another call must still wait for it.
         let (work, wanted) = bounded::<ProbeReceiver>(1);
         let run = move || wanted.into_iter().for_each(ProbeReceiver::run);
@@ -231,12 +231,12 @@ impl Watched {
         let receiver = ProbeReceiver {
             listener,
             join: Join::default(),
-            sorter: Sorter::new(STRAGGLERS),
-            stragglers: Vec::new(),
-            seen,
+            sorter: Sorter::new(MAX_DELAY),
+            late_events: Vec::new(),
+            has_window,
             gauges: Gauges::default(),
             lookout: program.lookout(),
-            greeted: 0,
+            announced: 0,
             program,
             sink,
             newest: Nanos::ZERO,
@@ -253,12 +253,12 @@ struct ProbeReceiver {
     join: Join,
     sorter: Sorter,
     /// Late events, in a run that no window shows.
-    stragglers: Vec<Event>,
-    seen: bool,
+    late_events: Vec<Event>,
+    has_window: bool,
     gauges: Gauges,
     lookout: Option<Lookout>,
     /// Number of announced processes.
-    greeted: usize,
+    announced: usize,
     sink: EventSink,
     newest: Nanos,
     shared: Arc<Inner>,
@@ -268,12 +268,12 @@ impl ProbeReceiver {
     fn run(mut self) {
         let mut ended = None;
         let end = loop {
-            let now = self.turn();
+            let now = self.poll();
             let mut ready = Vec::new();
             while let Some(event) = self.sorter.pop(now) {
                 ready.push(event);
             }
-            self.pass_on(ready);
+            self.forward(ready);
             self.sink.flush_when_due();
             match self.shared.asking.swap(0, Ordering::AcqRel) {
                 0 => {}
@@ -282,32 +282,32 @@ impl ProbeReceiver {
                 _ => self.program.kill(),
             }
             if self.program.pass_signals_on() {
-                self.shared.told_to_end.store(true, Ordering::Release);
+                self.shared.got_end_signal.store(true, Ordering::Release);
             }
             if let Some(end) = self.program.ended() {
                 let since = *ended.get_or_insert_with(Instant::now);
                 let silent = self.listener.speaking() == 0;
                 // Processes of a detached program may send further events.
                 let patience = match self.program.ran_already() {
-                    true => LET_GO,
-                    false => AFTERWARDS,
+                    true => DETACH_TIMEOUT,
+                    false => DRAIN_TIMEOUT,
                 };
                 if silent || since.elapsed() > patience {
                     self.program.clear_up();
                     break end;
                 }
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         };
         self.finish(end);
     }
 
     /// Receives new events. Returns the current time of the run.
-    fn turn(&mut self) -> Option<Nanos> {
+    fn poll(&mut self) -> Option<Nanos> {
         for said in self.listener.turn(&mut self.join) {
-            self.sink.tell(SessionEvent::Notice(said.0));
+            self.sink.send(SessionEvent::Notice(said.0));
         }
-        self.say_who_is_recorded();
+        self.report_processes();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
         // Process ids of another host would belong to other processes here.
         if let Some(now) = now.filter(|_| self.program.is_here()) {
@@ -318,26 +318,26 @@ impl ProbeReceiver {
                 .into_iter()
                 .for_each(|event| self.sorter.push(event));
         }
-        self.take_in();
+        self.receive_events();
         now
     }
 
     /// Reports processes that are not recorded, and, if no window shows them, processes that are.
-    fn say_who_is_recorded(&mut self) {
+    fn report_processes(&mut self) {
         for process in self.join.reached() {
-            self.greeted += 1;
-            if !self.seen && self.greeted <= GREETED {
-                self.sink.tell(SessionEvent::Notice(recording(&process)));
+            self.announced += 1;
+            if !self.has_window && self.announced <= MAX_ANNOUNCED {
+                self.sink.send(SessionEvent::Notice(recording(&process)));
             }
         }
         let lookout = self.lookout.as_mut();
         let unrecorded = lookout.map_or_else(Vec::new, |l| l.look(self.join.pids()));
         let notices = unrecorded.iter().map(|process| process.sentence());
-        notices.for_each(|text| self.sink.tell(SessionEvent::Notice(text)));
+        notices.for_each(|text| self.sink.send(SessionEvent::Notice(text)));
     }
 
     /// Takes new events. A busy host may delay a process for a long time, so late events keep their time in the file. Readers sort them.
-    fn take_in(&mut self) {
+    fn receive_events(&mut self) {
         let shared = self.shared.effects.lock();
         let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
         if *shared != *self.join.effects() {
@@ -345,31 +345,31 @@ impl ProbeReceiver {
         }
         drop(shared);
         for event in self.join.events() {
-            match !self.seen && event.at < self.newest {
-                true => self.stragglers.push(event),
+            match !self.has_window && event.at < self.newest {
+                true => self.late_events.push(event),
                 false => self.sorter.push(event),
             }
         }
     }
 
     fn finish(mut self, end: End) {
-        self.turn();
+        self.poll();
         if self.program.is_let_go() {
             self.join.detach(self.listener.now());
         }
         self.join.finish();
-        self.take_in();
+        self.receive_events();
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
         let at = rest.last().map_or(self.newest, |event| event.at);
         if self.sorter.late() > 0 {
-            rest.push(late(RunId(0), at, self.sorter.late()));
+            rest.push(late_warning(RunId(0), at, self.sorter.late()));
         }
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
             let text = say!("{refused} connections without the right token were rejected");
             rest.push(Event::warning(RunId(0), at, text));
         }
-        self.pass_on(rest);
+        self.forward(rest);
         self.sink.close();
         // The folder of the probe is removed before the end is reported, because this process may then exit at once.
         let running = self.program.ran_already().then(|| self.program.pid());
@@ -377,21 +377,21 @@ impl ProbeReceiver {
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
         self.shared.note_processes(&self.join);
-        self.sink.tell(SessionEvent::Ended(complaint));
-        self.shared.say(end);
+        self.sink.send(SessionEvent::Ended(complaint));
+        self.shared.set_end(end);
     }
 
-    fn pass_on(&mut self, mut events: Vec<Event>) {
+    fn forward(&mut self, mut events: Vec<Event>) {
         if let Some(last) = events.last() {
             self.newest = last.at;
         }
-        if !self.stragglers.is_empty() {
-            let late = std::mem::take(&mut self.stragglers);
+        if !self.late_events.is_empty() {
+            let late = std::mem::take(&mut self.late_events);
             events.splice(..0, late);
         }
         self.sink.write(&mut events);
-        if !self.shared.away.load(Ordering::Acquire) {
-            self.sink.show(events);
+        if !self.shared.updates_stopped.load(Ordering::Acquire) {
+            self.sink.send_events(events);
         }
     }
 }

@@ -99,7 +99,7 @@ impl Timeline {
             pinned: &pinned,
             long: &self.long,
             lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
-            whole: state.course(),
+            whole: state.whole_with_past(),
         };
         let mut requests = Requests::new(shown);
         if !ui.input(|i| i.pointer.any_down() || i.pointer.any_released()) {

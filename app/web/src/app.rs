@@ -7,7 +7,7 @@ use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
-use loadscope_model::state::{Place, State};
+use loadscope_model::state::{Environment, State};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_ui::theme;
 use loadscope_window::{Host, Window, frame_loop, initial_state};
@@ -43,13 +43,13 @@ impl App {
         inbox::set_context(ctx);
         let mut store = Store::default();
         let prefs = store.load().unwrap_or_default();
-        let place = Place {
+        let place = Environment {
             no_engine: true,
             in_page: true,
             language: browser::language(),
             datasets: Datasets(&SyntheticCatalog),
             platform: PLATFORM,
-            ..Place::default()
+            ..Environment::default()
         };
         // Files that are already in the inbox are opened at once.
         let state = initial_state(prefs, place, inbox::has_more());
@@ -70,7 +70,7 @@ impl App {
     /// Applies a message to the state and performs its effect.
     pub(crate) fn dispatch(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
-        let effect = self.state.tell(message);
+        let effect = self.state.apply(message);
         if self.state.prefs.options != before {
             self.check_options();
         }
@@ -79,12 +79,12 @@ impl App {
 
     pub(crate) fn check_options(&mut self) {
         let problems = problems(&self.state.prefs.options);
-        let _ = self.state.tell(Message::Checked(problems));
+        let _ = self.state.apply(Message::Checked(problems));
     }
 
     /// Shows an error.
     pub(crate) fn show_error(&mut self, text: String) {
-        let _ = self.state.tell(Message::Notice(Notice::error(text)));
+        let _ = self.state.apply(Message::Notice(Notice::error(text)));
     }
 
     /// Handles the news in the inbox.

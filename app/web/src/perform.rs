@@ -20,7 +20,7 @@ impl App {
         };
         match effect {
             Effect::Demo => {
-                self.dispatch(ctx, Message::LetGo);
+                self.dispatch(ctx, Message::EditEnded);
                 self.dispatch(ctx, Command::Edit(Box::new(prefs::demo())));
                 self.simulate(ctx, prefs::demo());
             }
@@ -53,7 +53,7 @@ impl App {
                 };
                 self.dispatch(ctx, Command::Theme(other));
             }
-            Effect::Speak(language) => {
+            Effect::SetLanguage(language) => {
                 set_language(language);
                 self.check_options();
             }
@@ -71,7 +71,7 @@ impl App {
             | Effect::Save { .. }
             | Effect::Export { .. }
             | Effect::CancelExport
-            | Effect::RemoveLeftOver(_)
+            | Effect::RemoveUnsavedRun(_)
             | Effect::TryProgram
             | Effect::EndTries
             | Effect::Watch(_)
@@ -92,9 +92,9 @@ impl App {
         self.comparisons += 1;
         let before = loadscope_window::baseline_run(&self.state, self.comparisons);
         let run_number = self.state.session.run_number;
-        self.dispatch(ctx, Message::LetGo);
+        self.dispatch(ctx, Message::EditEnded);
         self.dispatch(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.dispatch(ctx, Message::LetGo);
+        self.dispatch(ctx, Message::EditEnded);
         self.simulate(ctx, check.options.clone());
         if self.state.session.run_number != run_number {
             let check = Box::new(check);

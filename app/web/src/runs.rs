@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui::Context;
-use loadscope_insight::diagnose::{Other, Role};
+use loadscope_insight::diagnose::{ComparedRun, Role};
 use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_model::state::Source;
@@ -141,7 +141,7 @@ impl App {
                 ReadProgress::Partial(_) => self.comparing = Some(Work::Reading(name, reading)),
                 ReadProgress::Complete(whole) => {
                     self.comparisons += 1;
-                    let other = Other {
+                    let other = ComparedRun {
                         number: self.comparisons,
                         name: name + &loader_suffix(&whole.loaders, &whole.run),
                         run: Arc::new(whole.run),

@@ -1,14 +1,14 @@
 //! Runs for a comparison with the shown run.
 
-use loadscope_insight::diagnose::{Other, Role};
+use loadscope_insight::diagnose::{ComparedRun, Role};
 use loadscope_insight::loaders::{Loaders, names};
 use loadscope_model::state::State;
 use loadscope_trace::Run;
 use loadscope_words::say;
 
 /// Returns the shown run as the "before" of a check of a forecast. `number` is its number among compared runs.
-pub fn baseline_run(state: &State, number: u64) -> Other {
-    Other {
+pub fn baseline_run(state: &State, number: u64) -> ComparedRun {
+    ComparedRun {
         number,
         name: say!("Before").to_owned(),
         run: state.session.run.snapshot(),
@@ -18,9 +18,9 @@ pub fn baseline_run(state: &State, number: u64) -> Other {
 }
 
 /// Returns another run of the window.
-pub fn compared_run(state: &State, kept: u32, number: u64) -> Option<Other> {
+pub fn compared_run(state: &State, kept: u32, number: u64) -> Option<ComparedRun> {
     let of = state.runs.get(kept)?;
-    Some(Other {
+    Some(ComparedRun {
         number,
         name: format!("#{kept} {}", of.line.name),
         run: of.session.run.snapshot(),

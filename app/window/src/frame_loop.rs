@@ -33,7 +33,7 @@ pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
     );
     let (model, window) = host.model_and_window();
     if let Some(answers) = window.jobs.update(ctx, model) {
-        host.dispatch(ctx, Message::Answered(Box::new(answers)));
+        host.dispatch(ctx, Message::Results(Box::new(answers)));
     }
     prepare_lesson(host, ctx);
     let state = host.state();

@@ -1,13 +1,13 @@
 //! Initial state of the window.
 
 use loadscope_model::prefs::{Motion, Prefs};
-use loadscope_model::state::{Look, Place, State};
+use loadscope_model::state::{Environment, State, ViewState};
 use loadscope_model::view::Workspace;
 use loadscope_plan::plan::normalized;
 use loadscope_words::Language;
 
 /// Returns the initial state. It shows the welcome screen, or the last workspace if `is_opened`.
-pub fn initial_state(prefs: Prefs, place: Place, is_opened: bool) -> State {
+pub fn initial_state(prefs: Prefs, place: Environment, is_opened: bool) -> State {
     let motion = prefs.motion;
     let mut learned = prefs.learned;
     // `--lang` sets the language of all texts. Otherwise lessons can have another language than the window.
@@ -28,10 +28,10 @@ pub fn initial_state(prefs: Prefs, place: Place, is_opened: bool) -> State {
             options: normalized(prefs.options),
             ..prefs
         },
-        look: Look {
+        look: ViewState {
             speed: 1.0,
             still: place.still_for_now || motion == Motion::Reduced,
-            ..Look::default()
+            ..ViewState::default()
         },
         place,
         ..State::default()
@@ -49,10 +49,10 @@ mod tests {
             for asked in [None, Some(Language::En), Some(Language::Zh)] {
                 let mut prefs = Prefs::default();
                 prefs.learned.language = read_before;
-                let place = Place {
+                let place = Environment {
                     asked_language: asked,
                     language: Language::En,
-                    ..Place::default()
+                    ..Environment::default()
                 };
                 let state = initial_state(prefs, place, false);
                 let expected = asked.unwrap_or(read_before);

@@ -1,7 +1,7 @@
 //! Background calculations: their start, restart and results.
 
 use egui::Context;
-use loadscope_model::answers::Answers;
+use loadscope_model::results::BackgroundResults;
 use loadscope_model::state::State;
 use loadscope_model::view::Workspace;
 
@@ -24,11 +24,11 @@ impl Jobs {
     }
 
     /// Takes new results and starts the calculations of the shown workspace. Returns the results if they changed.
-    pub fn update(&mut self, ctx: &Context, state: &State) -> Option<Answers> {
+    pub fn update(&mut self, ctx: &Context, state: &State) -> Option<BackgroundResults> {
         if state.is_reading() {
             return None;
         }
-        let mut answers = state.session.answers.clone();
+        let mut answers = state.session.results.clone();
         match state.prefs.workspace {
             Workspace::Debug => return None,
             Workspace::Sampling => {
@@ -40,6 +40,6 @@ impl Jobs {
                 answers.diagnosis = self.diagnosis.answers();
             }
         }
-        (!answers.is(&state.session.answers)).then_some(answers)
+        (!answers.is_same(&state.session.results)).then_some(answers)
     }
 }

@@ -124,7 +124,7 @@ fn end_edit_group(host: &mut impl Host, ctx: &Context) {
     };
     if focus != host.window().input_focus {
         host.window().input_focus = focus;
-        host.dispatch(ctx, Message::LetGo);
+        host.dispatch(ctx, Message::EditEnded);
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
         }
 
         fn dispatch(&mut self, _: &Context, message: Message) {
-            let _ = self.model.tell(message);
+            let _ = self.model.apply(message);
         }
 
         fn run(&mut self, _: &Context, command: Command) {

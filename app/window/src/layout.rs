@@ -11,7 +11,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::State;
-use loadscope_model::view::Lower;
+use loadscope_model::view::LowerPanel;
 use loadscope_model::view::Workspace;
 use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::loaders::LoadersView;
@@ -222,7 +222,7 @@ impl Window {
         .find(|(_, before, now)| *before > 0.0 && before != now);
         if let Some((split, _, now)) = dragged {
             *split = now;
-            let _ = model.tell(Message::Splits(splits));
+            let _ = model.apply(Message::Splits(splits));
         }
     }
 
@@ -284,18 +284,18 @@ impl Window {
             .frame(Frame::NONE.fill(palette.canvas))
             .show(ui, |ui| {
                 let part = match state.look.lower {
-                    Lower::Batches => Part::Batches,
-                    Lower::Plots => Part::Plots,
-                    Lower::Timeline | Lower::Loaders => Part::Timeline,
+                    LowerPanel::Batches => Part::Batches,
+                    LowerPanel::Plots => Part::Plots,
+                    LowerPanel::Timeline | LowerPanel::Loaders => Part::Timeline,
                 };
                 mark(ui, part, ui.max_rect());
                 commands.extend(match state.look.lower {
-                    Lower::Batches => below.batches.show(ui, state),
-                    Lower::Plots => below.plots.show(ui, state),
-                    Lower::Loaders if state.session.loaders.are_many() => {
+                    LowerPanel::Batches => below.batches.show(ui, state),
+                    LowerPanel::Plots => below.plots.show(ui, state),
+                    LowerPanel::Loaders if state.session.loaders.are_many() => {
                         below.loaders.show(ui, state)
                     }
-                    Lower::Timeline | Lower::Loaders => below.timeline.show(ui, state),
+                    LowerPanel::Timeline | LowerPanel::Loaders => below.timeline.show(ui, state),
                 });
             });
         commands

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 #[derive(Debug, Default)]
 pub struct Progress {
     permille: AtomicU32,
-    unwanted: AtomicBool,
+    cancelled: AtomicBool,
 }
 
 /// The result is no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unwanted;
+pub struct Cancelled;
 
 impl Progress {
     /// Number of indices between two reports of progress.
@@ -21,11 +21,11 @@ impl Progress {
     ///
     /// # Errors
     /// If the result is no longer needed.
-    pub fn tell(&self, share: f64) -> Result<(), Unwanted> {
+    pub fn report(&self, share: f64) -> Result<(), Cancelled> {
         let permille = (share.clamp(0.0, 1.0) * 1000.0) as u32;
         self.permille.store(permille, Ordering::Relaxed);
-        match self.unwanted.load(Ordering::Relaxed) {
-            true => Err(Unwanted),
+        match self.cancelled.load(Ordering::Relaxed) {
+            true => Err(Cancelled),
             false => Ok(()),
         }
     }
@@ -36,7 +36,7 @@ impl Progress {
     }
 
     /// Cancels the calculation.
-    pub fn give_up(&self) {
-        self.unwanted.store(true, Ordering::Relaxed);
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 }

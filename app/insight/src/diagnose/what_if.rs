@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loadscope_diagnose::ForecastSet;
 use loadscope_trace::{Nanos, Run};
 
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 use loadscope_plan::forecast::{Exploration, Forecast, Recorded, Setting, explore, grid};
 
 /// Forecasts for many settings.
@@ -47,7 +47,7 @@ impl WhatIf {
         base: Option<Setting>,
         known: Option<ForecastSet>,
         progress: &Progress,
-    ) -> Result<Result<Self, String>, Unwanted> {
+    ) -> Result<Result<Self, String>, Cancelled> {
         let own = recorded.setting();
         let base = base.unwrap_or_else(|| own.clone());
         let mut workers = recorded.usual_workers();
@@ -57,10 +57,10 @@ impl WhatIf {
         }
         let prefetch = recorded.usual_prefetch();
         let settings = grid(&base, workers.iter().copied(), &prefetch);
-        let tell = |share: f64| progress.tell(share).is_ok();
+        let tell = |share: f64| progress.report(share).is_ok();
         let outlook = match explore(recorded, &settings, &tell) {
             Ok(Some(outlook)) => outlook,
-            Ok(None) => return Err(Unwanted),
+            Ok(None) => return Err(Cancelled),
             Err(refusal) => return Ok(Err(refusal.to_string())),
         };
         // Prospects apply to the recorded setting, not to `base`.

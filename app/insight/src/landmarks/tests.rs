@@ -134,7 +134,7 @@ fn each_moment_of_trouble_is_listed_once() {
     marks.follow(&run);
     assert_eq!(marks.trouble(), [Nanos(end + 1), Nanos(end + 3)]);
     assert_eq!(marks.counts(), (2, 1));
-    assert_eq!(marks.said().len(), 3);
+    assert_eq!(marks.problem_messages().len(), 3);
     let next = marks.after(&run, Goal::Trouble, 0, Nanos(end + 1));
     assert_eq!(next, Some(Place::At(Nanos(end + 3))));
     marks.follow(&Run::default());

@@ -7,7 +7,7 @@ use loadscope_trace::{Nanos, Run, RunId, percent};
 use loadscope_words::say;
 
 /// Describes the straggler among the loaders with the name `called`. `None` omits the name, for use below a heading.
-pub fn said(
+pub fn describe_straggler(
     runs: &[(RunId, &Run)],
     slow: Option<&Straggler>,
     called: Option<&str>,

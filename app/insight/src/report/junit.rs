@@ -5,7 +5,7 @@ use maud::{PreEscaped, html};
 use crate::format::printable;
 
 /// A rule with its result.
-pub struct Checked {
+pub struct RuleResult {
     /// The rule as the user entered it, as in `wait>10%`.
     pub rule: String,
     /// A sentence that explains the failure. `None` if the rule passed.
@@ -15,7 +15,7 @@ pub struct Checked {
 /// Returns the JUnit XML of a test suite `name` with one test case per rule.
 ///
 /// Without rules it has one test case, which passes. `seconds` is the duration of the suite, `text` the content of `system-out`.
-pub fn junit(name: &str, seconds: f64, rules: &[Checked], text: &str) -> String {
+pub fn junit(name: &str, seconds: f64, rules: &[RuleResult], text: &str) -> String {
     let failures = rules.iter().filter(|rule| rule.broken.is_some()).count();
     let (tests, time) = (rules.len().max(1), format!("{seconds:.3}"));
     let suite = html! {
@@ -53,11 +53,11 @@ mod tests {
     #[test]
     fn each_rule_is_a_junit_testcase() {
         let rules = [
-            Checked {
+            RuleResult {
                 rule: "wait>10%".to_owned(),
                 broken: Some("wait>10%: it is \"42 %\" & <more>\u{1b}".to_owned()),
             },
-            Checked {
+            RuleResult {
                 rule: "errors>0".to_owned(),
                 broken: None,
             },

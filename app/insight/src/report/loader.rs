@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 use crate::format::{join, plural};
-use crate::loaders::{crews, name, names, said};
+use crate::loaders::{describe_straggler, name, names, rank_groups};
 
 /// Maximum number of other loaders that the sentence names.
 const NAMED: usize = 7;
 
 /// The reported loader and the other loaders of its session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AboutLoader {
+pub struct LoaderContext {
     /// The reported loader.
     pub this: Named,
     /// The other loaders, sorted by waited time, longest first.
     pub others: Vec<Named>,
     /// True if the user chose the loader. Otherwise, the report is about the loader with the longest waits.
-    pub was_asked_for: bool,
+    pub is_requested: bool,
     /// A sentence about the straggler among the ranks. `None` without a straggler.
     pub straggler: Option<String>,
     /// Time of the loader's program by loader. `None` if the program has one loader.
@@ -46,9 +46,9 @@ pub struct Named {
     pub total: Nanos,
 }
 
-impl AboutLoader {
+impl LoaderContext {
     /// Describes the loader `id` of `all`. `None` if it is the only loader or not in `all`.
-    pub fn of(all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Option<Self> {
+    pub fn of(all: &[(RunId, &Run)], id: RunId, is_requested: bool) -> Option<Self> {
         let mut loaders = named(all);
         let at = loaders.iter().position(|one| one.id == id)?;
         let this = loaders.remove(at);
@@ -56,7 +56,7 @@ impl AboutLoader {
         (!loaders.is_empty()).then_some(Self {
             this,
             others: loaders,
-            was_asked_for,
+            is_requested,
             straggler: straggler(all, id),
             program: Program::of(all, id),
         })
@@ -69,7 +69,7 @@ impl AboutLoader {
 
     /// Returns sentences that name the reported loader and compare its waits with those of the other loaders.
     pub fn sentence(&self) -> String {
-        let why = match (self.was_asked_for, self.others.first()) {
+        let why = match (self.is_requested, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {
                 say!(", the one with the longest wait")
             }
@@ -104,7 +104,7 @@ impl AboutLoader {
     /// Returns the JSON values of `loader` and `other_loaders`.
     pub fn json(&self) -> (Value, Value) {
         let mut this = self.this.json();
-        this["chosen"] = match self.was_asked_for {
+        this["chosen"] = match self.is_requested {
             true => say!("asked for"),
             false => say!("waited for longest"),
         }
@@ -135,13 +135,13 @@ impl Named {
 
 /// Returns a sentence about the straggler among the ranks that run the loader `id`. `None` without a straggler.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
-    let crews = crews(all);
-    let crew = crews
+    let rank_groups = rank_groups(all);
+    let group = rank_groups
         .iter()
-        .find(|crew| crew.iter().any(|at| all[*at].0 == id))?;
-    let crew: Vec<(RunId, &Run)> = crew.iter().map(|at| all[*at]).collect();
-    let slow = loadscope_diagnose::straggler(crew.iter().copied())?;
-    said(&crew, Some(&slow), None)
+        .find(|group| group.iter().any(|at| all[*at].0 == id))?;
+    let group: Vec<(RunId, &Run)> = group.iter().map(|at| all[*at]).collect();
+    let slow = loadscope_diagnose::straggler(group.iter().copied())?;
+    describe_straggler(&group, Some(&slow), None)
 }
 
 /// Describes the only loader of a session.

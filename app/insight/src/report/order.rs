@@ -10,7 +10,7 @@ use crate::background::Progress;
 use crate::platform::Budget;
 use crate::sampling::analysis::{Question, answer};
 use crate::sampling::of_run::question;
-use crate::sampling::order::Gathered;
+use crate::sampling::order::OrderCollector;
 
 /// Number of analyzed epochs, from the first. A finding of several epochs is reported once.
 const EPOCHS: usize = 4;
@@ -20,7 +20,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
     let mut said = HashSet::new();
     let mut out = Vec::new();
     for epoch in 0..run.epochs().len().min(EPOCHS) {
-        let mut gathered = Gathered::default();
+        let mut gathered = OrderCollector::default();
         while gathered.update(0, run, epoch, &Budget::none()) {}
         let asked = question(run, &gathered, datasets);
         let number = asked.epoch;

@@ -59,7 +59,7 @@ enum Unit {
 /// Error message for an invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", say!("{0}. Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'.", .0))]
-pub struct NoRule(String);
+pub struct InvalidRule(String);
 
 /// Returns the sorted names of the quantities that rules can limit.
 pub fn keys() -> Vec<&'static str> {
@@ -106,10 +106,10 @@ const BYTES: [(&str, f64); 7] = [
 ];
 
 impl FromStr for Rule {
-    type Err = NoRule;
+    type Err = InvalidRule;
 
-    fn from_str(text: &str) -> Result<Self, NoRule> {
-        let no = |why: &str| NoRule(why.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidRule> {
+        let no = |why: &str| InvalidRule(why.to_owned());
         let at = text
             .find(['<', '>'])
             .ok_or_else(|| no(say!("it has no < or >")))?;
@@ -179,7 +179,7 @@ impl Rule {
     /// Returns a sentence if the report breaks the rule. `None` if it keeps the rule.
     ///
     /// A rule fails if the recording does not measure its quantity.
-    pub fn broken_by(&self, report: &Report) -> Option<String> {
+    pub fn violation(&self, report: &Report) -> Option<String> {
         let value = self.value(report);
         let Some(value) = value else {
             return Some(say!(

@@ -76,7 +76,7 @@ fn rules_are_checked_and_malformed_ones_are_refused() {
     let report = Report::of(&run, false, Datasets::default());
     let broken = |text: &str| {
         let rule: Rule = text.parse().expect(text);
-        rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
+        rule.violation(&report).map(|t| t.replace('\u{2009}', " "))
     };
     assert_eq!(
         broken("wait>10%").as_deref(),
@@ -121,7 +121,7 @@ fn memory_rules_need_recorded_memory() {
     let of = |run: &Run, text: &str| {
         let rule: Rule = text.parse().expect(text);
         let report = Report::of(run, false, Datasets::default());
-        rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
+        rule.violation(&report).map(|t| t.replace('\u{2009}', " "))
     };
     assert_eq!(
         of(&run, "memory>8GB").as_deref(),

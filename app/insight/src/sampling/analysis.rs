@@ -6,18 +6,18 @@ use std::sync::Arc;
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
-pub use super::answers::Answers;
 use super::balance::{Balance, BalanceQuery, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{OrderFacts, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
+pub use super::order_analysis::OrderAnalysis;
 use super::overlay::Overlay;
 use super::predict::{self, EpochOrder, SampleMetadata};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
 use crate::Datasets;
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 
 /// An order to analyze, with all known facts.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Question {
     /// Number of the epoch.
     pub epoch: u32,
     /// The recorded order. `None` means that the engine predicts it.
-    pub came: Option<Arc<Order>>,
+    pub recorded: Option<Arc<Order>>,
     /// Number of samples of the dataset, if known.
     pub len: Option<u64>,
     /// True if the epoch can receive no more indices.
@@ -64,7 +64,7 @@ pub type Refusal = String;
 pub fn answer(
     question: &Question,
     progress: &Progress,
-) -> Result<Result<Answers, Refusal>, Unwanted> {
+) -> Result<Result<OrderAnalysis, Refusal>, Cancelled> {
     let mut about = OrderFacts {
         options: question.options.clone(),
         is_complete: question.is_complete,
@@ -74,7 +74,7 @@ pub fn answer(
         yielded: question.yielded,
         len: question.len,
     };
-    if question.came.is_none() && !question.is_known {
+    if question.recorded.is_none() && !question.is_known {
         let refusal = say!(
             "No order can be predicted: the dataset size is not recorded, or the dataset is iterable-style"
         );
@@ -82,7 +82,7 @@ pub fn answer(
     }
     let mut agrees = None;
     let mut epochs = question.epochs.clone();
-    let order = match &question.came {
+    let order = match &question.recorded {
         Some(order) => Arc::clone(order),
         None => match predicted(question, (&mut about, &mut epochs), progress)? {
             Ok((order, same)) => {
@@ -104,7 +104,7 @@ pub fn answer(
         true => predict::known(&question.options, question.datasets).unwrap_or_default(),
         false => SampleMetadata::default(),
     };
-    progress.tell(0.8)?;
+    progress.report(0.8)?;
     let labels = labels(question, &known).map(Arc::new);
     let balance = balance(question, &order, (&known, labels.as_deref()), progress)?;
     let (ranks, by_rank) = match ranks(question, coverage.bound, progress)? {
@@ -113,7 +113,7 @@ pub fn answer(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let is_stream = question.options.is_stream();
-    let mut answers = Answers {
+    let mut answers = OrderAnalysis {
         positions: order.indices.len(),
         sharing: (is_stream && question.is_known).then(|| Sharing::of(&order)),
         first_repeat: first_repeat(&order, &coverage),
@@ -127,11 +127,11 @@ pub fn answer(
         epochs,
         rank: question.options.rank,
         findings: Vec::new(),
-        is_one_of_many: question.came.is_none() && is_one_of_many(&question.options),
+        is_unseeded: question.recorded.is_none() && is_unseeded(&question.options),
         agrees,
     };
     answers.findings = findings(&answers, &about);
-    progress.tell(1.0)?;
+    progress.report(1.0)?;
     Ok(Ok(answers))
 }
 
@@ -142,14 +142,14 @@ fn predicted(
     question: &Question,
     (about, epochs): (&mut OrderFacts, &mut Overlay),
     progress: &Progress,
-) -> Result<Result<Predicted, Refusal>, Unwanted> {
+) -> Result<Result<Predicted, Refusal>, Cancelled> {
     let mut order = Order::default();
     let mut wanted = Ok(());
     let mut agrees = None;
     let seeds = &mut about.seeds;
     let digests = &mut about.digests;
     let mut each = |epoch: EpochOrder| {
-        wanted = progress.tell(0.0);
+        wanted = progress.report(0.0);
         let number = epoch.epoch;
         let workers = epoch.seeds.iter().enumerate();
         let new: Vec<WorkerSeed> = workers
@@ -215,7 +215,7 @@ fn balance(
     order: &Order,
     (known, labels): (&SampleMetadata, Option<&Labels>),
     progress: &Progress,
-) -> Result<Option<Balance>, Unwanted> {
+) -> Result<Option<Balance>, Cancelled> {
     let names = if known.classes.is_empty() {
         &question.names
     } else {
@@ -234,7 +234,7 @@ fn ranks(
     question: &Question,
     bound: u64,
     progress: &Progress,
-) -> Result<Result<Option<(Ranks, Overlay)>, Refusal>, Unwanted> {
+) -> Result<Result<Option<(Ranks, Overlay)>, Refusal>, Cancelled> {
     let o = &question.options;
     if o.world_size < 2 || !question.is_known {
         return Ok(Ok(None));
@@ -245,7 +245,7 @@ fn ranks(
     let mut wanted = Ok(());
     let mut by_rank = Overlay::default();
     let mut each = |rank: u32, order: EpochOrder| {
-        wanted = progress.tell(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
+        wanted = progress.report(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
         // The seeds of a Python program's other ranks are unknown.
         let seeds: &[u64] = if question.is_of_engine {
             &order.seeds
@@ -276,7 +276,7 @@ fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {
 }
 
 /// Returns true if no seed determines the order.
-pub fn is_one_of_many(o: &RunOptions) -> bool {
+pub fn is_unseeded(o: &RunOptions) -> bool {
     let draws = o.shuffle
         || ["random", "subset", "weighted"]
             .iter()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::chi2::{ChiSquare, test};
 use super::order::Order;
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 use loadscope_words::say;
 
 /// Classes of samples.
@@ -43,7 +43,7 @@ pub struct Class {
     /// Name, or the weight of its samples.
     pub name: String,
     /// Number of occurrences.
-    pub came: u64,
+    pub drawn: u64,
     /// Expected number of occurrences, if known.
     pub expected: Option<f64>,
 }
@@ -90,7 +90,7 @@ impl Balance {
         order: &Order,
         asked: BalanceQuery<'_>,
         progress: &Progress,
-    ) -> Result<Option<Self>, Unwanted> {
+    ) -> Result<Option<Self>, Cancelled> {
         let by_weight = match (asked.labels, asked.weights) {
             (None, Some(weights)) => groups_of_weight(weights),
             _ => None,
@@ -101,52 +101,52 @@ impl Balance {
         else {
             return Ok(None);
         };
-        let mut came: Vec<u64> = Vec::new();
+        let mut drawn: Vec<u64> = Vec::new();
         let mut unknown = 0;
         for (k, piece) in order.indices.chunks(Progress::PIECE).enumerate() {
             progress
-                .tell(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
+                .report(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
             for &index in piece {
                 match labels.get(index).filter(|c| (*c as usize) < MOST) {
-                    Some(class) => *slot(&mut came, class) += 1,
+                    Some(class) => *slot(&mut drawn, class) += 1,
                     None => unknown += 1,
                 }
             }
         }
-        let known: u64 = came.iter().sum();
+        let known: u64 = drawn.iter().sum();
         if known == 0 {
             return Ok(None);
         }
         let (against, shares) = shares(labels, asked);
-        let count = came
+        let count = drawn
             .len()
             .max(shares.len())
             .max(asked.names.len().min(MOST));
-        came.resize(count, 0);
+        drawn.resize(count, 0);
         let expected = |class: usize| match against {
             Reference::Nothing => None,
             _ => Some(shares.get(class).copied().unwrap_or(0.0) * known as f64),
         };
         let names = by_weight.as_ref().map_or(asked.names, |(_, names)| names);
-        let classes: Vec<Class> = came
+        let classes: Vec<Class> = drawn
             .iter()
             .enumerate()
-            .map(|(class, came)| Class {
+            .map(|(class, drawn)| Class {
                 name: names
                     .get(class)
                     .cloned()
                     .unwrap_or_else(|| class.to_string()),
-                came: *came,
+                drawn: *drawn,
                 expected: expected(class),
             })
             .collect();
         let pairs = classes
             .iter()
-            .filter_map(|c| Some((c.came as f64, c.expected?)));
+            .filter_map(|c| Some((c.drawn as f64, c.expected?)));
         Ok(Some(Self {
             test: test(pairs),
             mixture: (unknown * 10 <= known && asked.labels.is_some())
-                .then(|| mixture(order, labels, &came))
+                .then(|| mixture(order, labels, &drawn))
                 .flatten(),
             classes,
             unknown,
@@ -158,8 +158,8 @@ impl Balance {
     /// Returns the class with the largest deviation from its expectation, in units of the square root of the expectation.
     pub fn farthest(&self) -> Option<&Class> {
         let off = |c: &Class| {
-            let expected = c.expected.unwrap_or(c.came as f64);
-            (c.came as f64 - expected).abs() / expected.max(f64::MIN_POSITIVE).sqrt()
+            let expected = c.expected.unwrap_or(c.drawn as f64);
+            (c.drawn as f64 - expected).abs() / expected.max(f64::MIN_POSITIVE).sqrt()
         };
         self.classes.iter().max_by(|a, b| off(a).total_cmp(&off(b)))
     }
@@ -227,9 +227,9 @@ fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
 }
 
 /// Returns the mean number of classes per batch, and its expectation for independent draws.
-fn mixture(order: &Order, labels: &Labels, came: &[u64]) -> Option<(f64, f64)> {
-    let all: u64 = came.iter().sum();
-    let mut last_batch = vec![usize::MAX; came.len()];
+fn mixture(order: &Order, labels: &Labels, drawn: &[u64]) -> Option<(f64, f64)> {
+    let all: u64 = drawn.iter().sum();
+    let mut last_batch = vec![usize::MAX; drawn.len()];
     let (mut batches, mut classes, mut expected) = (0u64, 0u64, 0.0);
     // All batches but the last have one size, so the expectation is cached by size.
     let mut by_size: HashMap<usize, f64> = HashMap::new();
@@ -245,7 +245,7 @@ fn mixture(order: &Order, labels: &Labels, came: &[u64]) -> Option<(f64, f64)> {
         }
         expected += *by_size.entry(batch.len()).or_insert_with(|| {
             let comes = |n: &u64| 1.0 - (1.0 - *n as f64 / all as f64).powf(batch.len() as f64);
-            came.iter().map(comes).sum()
+            drawn.iter().map(comes).sum()
         });
     }
     (batches > 0).then(|| (classes as f64 / batches as f64, expected / batches as f64))
@@ -280,7 +280,7 @@ mod tests {
         let pairs: Vec<_> = balance
             .classes
             .iter()
-            .map(|c| (c.came, c.expected))
+            .map(|c| (c.drawn, c.expected))
             .collect();
         assert_eq!(pairs, [(5, Some(3.0)), (1, Some(3.0))]);
         let test = balance.test.unwrap();

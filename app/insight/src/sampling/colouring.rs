@@ -2,7 +2,7 @@
 
 use loadscope_words::say;
 
-use super::answers::Answers;
+use super::order_analysis::OrderAnalysis;
 use super::overlay::Overlay;
 
 /// Property that determines the color of a point.
@@ -47,7 +47,7 @@ impl Colouring {
     }
 
     /// Returns the reason why the coloring is not possible for this order. `None` if it is possible.
-    pub fn obstacle(self, answers: &Answers) -> Option<&'static str> {
+    pub fn obstacle(self, answers: &OrderAnalysis) -> Option<&'static str> {
         match self {
             Self::Nothing | Self::Batch => None,
             Self::Class if answers.labels.is_some() => None,
@@ -61,7 +61,7 @@ impl Colouring {
 
     /// Returns the coloring, or one color if it is not possible. The choice stays for the next order.
     #[must_use]
-    pub fn in_force(self, answers: &Answers) -> Self {
+    pub fn effective(self, answers: &OrderAnalysis) -> Self {
         match self.obstacle(answers) {
             None => self,
             Some(_) => Self::Nothing,
@@ -69,7 +69,7 @@ impl Colouring {
     }
 
     /// Returns the orders to overlay. `None` means the analyzed order only.
-    pub fn overlay(self, answers: &Answers) -> Option<&Overlay> {
+    pub fn overlay(self, answers: &OrderAnalysis) -> Option<&Overlay> {
         match self {
             Self::Nothing | Self::Class | Self::Worker | Self::Batch => None,
             Self::Rank => Some(&answers.by_rank),
@@ -78,7 +78,7 @@ impl Colouring {
     }
 
     /// Returns a function from position and index to the point's group. It must be called with nondecreasing positions.
-    pub fn groups(self, answers: &Answers) -> impl FnMut(usize, u64) -> Option<u32> + '_ {
+    pub fn groups(self, answers: &OrderAnalysis) -> impl FnMut(usize, u64) -> Option<u32> + '_ {
         let ends = &answers.order.ends;
         let mut batch = 0;
         move |position, index| {
@@ -119,13 +119,13 @@ mod tests {
     use super::*;
     use crate::background::Progress;
 
-    fn answers() -> Answers {
+    fn answers() -> OrderAnalysis {
         let mut order = Order::default();
         for (batch, worker) in [[0u64, 1, 2], [3, 4, 5], [6, 7, 8]].iter().zip([0, 1, 0]) {
             order.push(batch, None, Some(worker));
         }
         let question = Question {
-            came: Some(Arc::new(order)),
+            recorded: Some(Arc::new(order)),
             len: Some(9),
             labels: (0..8).map(|index| (index, index as u32 % 2)).collect(),
             ..Question::default()
@@ -166,7 +166,7 @@ mod tests {
         let mut answers = answers();
         let alone = Colouring::ALL.map(|by| by.obstacle(&answers).is_some());
         assert_eq!(alone, [false, false, false, false, true, true]);
-        assert_eq!(Colouring::Rank.in_force(&answers), Colouring::Nothing);
+        assert_eq!(Colouring::Rank.effective(&answers), Colouring::Nothing);
         for number in [0, 1] {
             answers.epochs.take(number, &[0, 1]);
             answers.by_rank.take(number, &[number.into()]);
@@ -176,7 +176,7 @@ mod tests {
                 .iter()
                 .all(|by| by.obstacle(&answers).is_none())
         );
-        assert_eq!(Colouring::Rank.in_force(&answers), Colouring::Rank);
+        assert_eq!(Colouring::Rank.effective(&answers), Colouring::Rank);
         assert_eq!(Colouring::Epoch.overlay(&answers), Some(&answers.epochs));
         answers.labels = None;
         assert!(Colouring::Class.obstacle(&answers).is_some());

@@ -1,6 +1,6 @@
 //! Number of occurrences of each index.
 
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 
 /// Number of occurrences of each index.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Counts {
     ///
     /// # Errors
     /// If the result is no longer needed.
-    pub fn of(indices: &[u64], len: Option<u64>, progress: &Progress) -> Result<Self, Unwanted> {
+    pub fn of(indices: &[u64], len: Option<u64>, progress: &Progress) -> Result<Self, Cancelled> {
         let largest = indices.iter().max().map_or(0, |i| i.saturating_add(1));
         let bound = len.unwrap_or(largest);
         let room = (indices.len() as u64).saturating_mul(8).max(1 << 16);
@@ -33,7 +33,7 @@ impl Counts {
         let seen = if bound <= room {
             let mut counts = vec![0u32; bound as usize];
             for (k, piece) in indices.chunks(Progress::PIECE).enumerate() {
-                progress.tell(0.4 * (k * Progress::PIECE) as f64 / indices.len() as f64)?;
+                progress.report(0.4 * (k * Progress::PIECE) as f64 / indices.len() as f64)?;
                 for &index in piece {
                     match counts.get_mut(index as usize) {
                         Some(count) => *count = count.saturating_add(1),
@@ -46,7 +46,7 @@ impl Counts {
             let mut sorted: Vec<u64> = indices.iter().copied().filter(|i| *i < bound).collect();
             outside = (indices.len() - sorted.len()) as u64;
             sorted.sort_unstable();
-            progress.tell(0.4)?;
+            progress.report(0.4)?;
             let runs = sorted.chunk_by(|a, b| a == b);
             Seen::Sparse(runs.map(|r| (r[0], r.len() as u64)).collect())
         };

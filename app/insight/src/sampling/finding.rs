@@ -19,7 +19,7 @@ pub struct Finding {
 }
 
 /// A finding without id.
-pub(super) struct Found {
+pub(super) struct FindingDraft {
     /// Description.
     pub says: String,
     /// Remedy.
@@ -28,7 +28,7 @@ pub(super) struct Found {
     pub position: Option<usize>,
 }
 
-impl Found {
+impl FindingDraft {
     pub fn named(self, id: FindingId) -> Finding {
         Finding {
             id,
@@ -40,8 +40,8 @@ impl Found {
     }
 }
 
-pub(super) fn problem(says: String, remedy: &str) -> Found {
-    Found {
+pub(super) fn problem(says: String, remedy: &str) -> FindingDraft {
+    FindingDraft {
         says,
         remedy: remedy.to_owned(),
         is_problem: true,
@@ -49,8 +49,8 @@ pub(super) fn problem(says: String, remedy: &str) -> Found {
     }
 }
 
-pub(super) fn note(says: String, remedy: &str) -> Found {
-    Found {
+pub(super) fn note(says: String, remedy: &str) -> FindingDraft {
+    FindingDraft {
         is_problem: false,
         ..problem(says, remedy)
     }

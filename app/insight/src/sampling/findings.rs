@@ -1,10 +1,10 @@
 //! Findings about an order, each with a number and a remedy in PyTorch's terms.
 
-use super::answers::Answers;
 use super::balance::Reference;
 pub use super::finding::Finding;
-use super::finding::{Found, list, note, problem};
+use super::finding::{FindingDraft, list, note, problem};
 use super::order::Digest;
+use super::order_analysis::OrderAnalysis;
 pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
 use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
@@ -14,7 +14,7 @@ use loadscope_words::say;
 mod sharing;
 
 /// Returns all findings, problems first.
-pub fn findings(answers: &Answers, about: &OrderFacts) -> Vec<Finding> {
+pub fn findings(answers: &OrderAnalysis, about: &OrderFacts) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(named(FindingId::SamePermutation, same_order(about)));
     all.extend(named(FindingId::CollidingSeeds, sharing::same_seeds(about)));
@@ -35,12 +35,15 @@ pub fn findings(answers: &Answers, about: &OrderFacts) -> Vec<Finding> {
     all
 }
 
-fn named(id: FindingId, found: impl IntoIterator<Item = Found>) -> impl Iterator<Item = Finding> {
+fn named(
+    id: FindingId,
+    found: impl IntoIterator<Item = FindingDraft>,
+) -> impl Iterator<Item = Finding> {
     found.into_iter().map(move |found| found.named(id))
 }
 
 /// Finds equal permutations in two epochs.
-fn same_order(about: &OrderFacts) -> Option<Found> {
+fn same_order(about: &OrderFacts) -> Option<FindingDraft> {
     let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
     let digests: Vec<&Digest> = about.digests.iter().filter(whole).collect();
     let (first, twins) = digests.iter().find_map(|first| {
@@ -66,7 +69,7 @@ fn same_order(about: &OrderFacts) -> Option<Found> {
     Some(problem(says, remedy))
 }
 
-fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
+fn missing(answers: &OrderAnalysis, about: &OrderFacts) -> Option<FindingDraft> {
     let c = &answers.coverage;
     // Samples of a stream have no indices.
     if answers.positions == 0 || c.missed() == 0 || !about.is_complete {
@@ -132,7 +135,7 @@ fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     ))
 }
 
-fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
+fn repeated(answers: &OrderAnalysis, about: &OrderFacts) -> Option<FindingDraft> {
     let c = &answers.coverage;
     let asked = about.options.replacement
         || about.is_distributed()
@@ -154,7 +157,7 @@ fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
         ));
     }
     let (index, times) = *c.repeated.first()?;
-    Some(Found {
+    Some(FindingDraft {
         position: answers.first_repeat,
         ..problem(
             say!(
@@ -172,7 +175,7 @@ fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
 }
 
 /// Returns the number of passes over the whole dataset, including an incomplete last one. `None` if the order is not a sequence of passes.
-fn passes(answers: &Answers) -> Option<u64> {
+fn passes(answers: &OrderAnalysis) -> Option<u64> {
     let c = &answers.coverage;
     let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;
     let most = c.total.div_ceil(c.bound);
@@ -192,7 +195,7 @@ fn passes(answers: &Answers) -> Option<u64> {
     Some(most)
 }
 
-fn outside(answers: &Answers) -> Option<Found> {
+fn outside(answers: &OrderAnalysis) -> Option<FindingDraft> {
     let c = &answers.coverage;
     (c.outside > 0).then(|| {
         problem(
@@ -206,7 +209,7 @@ fn outside(answers: &Answers) -> Option<Found> {
     })
 }
 
-fn order(answers: &Answers, about: &OrderFacts) -> Option<Found> {
+fn order(answers: &OrderAnalysis, about: &OrderFacts) -> Option<FindingDraft> {
     let s = answers.shuffle.as_ref()?;
     const POOR: f64 = 0.8;
     if answers.positions < Shuffle::FEWEST || s.quality() >= POOR || !about.is_random() {
@@ -227,7 +230,7 @@ fn order(answers: &Answers, about: &OrderFacts) -> Option<Found> {
 }
 
 /// Finds batches with few classes, caused by a dataset sorted by class.
-fn mixture(answers: &Answers, about: &OrderFacts) -> Option<Found> {
+fn mixture(answers: &OrderAnalysis, about: &OrderFacts) -> Option<FindingDraft> {
     let (seen, expected) = answers.balance.as_ref()?.mixture?;
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;
@@ -243,7 +246,7 @@ fn mixture(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     Some(problem(says, remedy))
 }
 
-fn balance(answers: &Answers) -> Option<Found> {
+fn balance(answers: &OrderAnalysis) -> Option<FindingDraft> {
     const UNLIKELY: f64 = 0.001;
     let balance = answers.balance.as_ref()?;
     let test = balance.test.filter(|t| t.p < UNLIKELY)?;
@@ -260,7 +263,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     Some(problem(
         say!(
             "{name} was drawn {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
-            count(class.came),
+            count(class.drawn),
             class.expected.unwrap_or_default(),
             test.statistic,
             p_value(test.p)

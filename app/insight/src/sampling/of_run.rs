@@ -9,7 +9,7 @@ use crate::Datasets;
 
 use super::analysis::Question;
 use super::findings::{WorkerGenerators, WorkerSeed};
-use super::order::{Digest, Gathered};
+use super::order::{Digest, OrderCollector};
 
 /// Maximum number of batches whose contents are searched for labels, because this runs within a frame.
 const LABELLED: usize = 50_000;
@@ -39,14 +39,14 @@ pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
 }
 
 /// Returns the question for the gathered epoch of a run.
-pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question {
+pub fn question(run: &Run, gathered: &OrderCollector, datasets: Datasets) -> Question {
     let (options, is_known) = known_options(run, &gathered.digests);
     let rows = &gathered.looked_at.rows;
     let epoch = gathered.looked_at.epoch;
     let position = run.epochs().iter().position(|e| e.epoch == epoch);
     Question {
         epoch,
-        came: Some(Arc::clone(&gathered.looked_at)),
+        recorded: Some(Arc::clone(&gathered.looked_at)),
         len: run.info.dataset_len,
         is_complete: position.is_some_and(|k| is_complete(run, k)),
         digests: gathered.digests.clone(),

@@ -124,7 +124,7 @@ impl Digest {
 
 /// Incremental copy of a growing run's orders, in bounded pieces, so that ten million indices do not delay a frame.
 #[derive(Debug, Default)]
-pub struct Gathered {
+pub struct OrderCollector {
     /// Digest of each epoch, in order of start.
     pub digests: Vec<Digest>,
     /// The analyzed epoch.
@@ -139,7 +139,7 @@ pub struct Gathered {
     taken: usize,
 }
 
-impl Gathered {
+impl OrderCollector {
     /// Number of indices between two checks of the clock.
     const PIECE: usize = 1 << 14;
 
@@ -251,7 +251,7 @@ mod tests {
             num_workers: 2,
             ..RunOptions::default()
         });
-        let mut gathered = Gathered::default();
+        let mut gathered = OrderCollector::default();
         while gathered.update(0, &run, 0, &Budget::none()) {}
         let yielded = (run.transitions().iter()).filter(|t| t.stage == Stage::Training);
         assert!(gathered.looked_at.ends.len() > 24);
@@ -276,7 +276,7 @@ mod tests {
         use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo};
 
         let mut run = Run::new(RunInfo::default());
-        let mut gathered = Gathered::default();
+        let mut gathered = OrderCollector::default();
         let mut now = 0;
         let mut tell = |run: &mut Run, kind| {
             now += 1;

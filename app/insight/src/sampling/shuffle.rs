@@ -1,7 +1,7 @@
 //! Quality of a shuffle, measured by the gaps between neighboring indices.
 
 use super::coverage::Counts;
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 use loadscope_words::{Text, text};
 
 /// Quality of a shuffle.
@@ -37,7 +37,7 @@ impl Shuffle {
         indices: &[u64],
         counts: &Counts,
         progress: &Progress,
-    ) -> Result<Option<Self>, Unwanted> {
+    ) -> Result<Option<Self>, Cancelled> {
         let (Some(&low), Some(&high)) = (indices.iter().min(), indices.iter().max()) else {
             return Ok(None);
         };
@@ -52,7 +52,7 @@ impl Shuffle {
         let (mut gaps, mut products) = (0.0, 0.0);
         let pieces = (indices.len() - 1).div_ceil(Progress::PIECE);
         for piece in 0..pieces {
-            progress.tell(0.4 + 0.4 * piece as f64 / pieces as f64)?;
+            progress.report(0.4 + 0.4 * piece as f64 / pieces as f64)?;
             let start = piece * Progress::PIECE;
             let end = (start + Progress::PIECE + 1).min(indices.len());
             let (mut sum, mut product) = (0.0, 0.0);

@@ -62,7 +62,7 @@ impl Hit {
                 let took = sample.map_or(say!("not measured").to_owned(), |s| s.wall.to_string());
                 (name, say!("{took}, in {}", batch(row)))
             }
-            Self::Lane(lane) => (capital(lane.to_string()), lane_story(run, lane)),
+            Self::Lane(lane) => (capital(lane.to_string()), describe_lane(run, lane)),
             Self::Message(k) => match run.messages().get(k as usize) {
                 Some((at, m)) => (say!("At {at}"), m.text.clone()),
                 None => (String::new(), String::new()),
@@ -87,12 +87,12 @@ impl Hit {
                     None => (String::new(), String::new()),
                 }
             }
-            Self::Moment(at) => (say!("At {at}"), what_happened(run, at)),
+            Self::Moment(at) => (say!("At {at}"), describe_instant(run, at)),
         }
     }
 }
 
-fn lane_story(run: &Run, lane: Lane) -> String {
+fn describe_lane(run: &Run, lane: Lane) -> String {
     let Lane::Worker(worker) = lane else {
         return String::new();
     };
@@ -103,7 +103,7 @@ fn lane_story(run: &Run, lane: Lane) -> String {
 }
 
 /// Describes the error or loss at an instant.
-fn what_happened(run: &Run, at: Nanos) -> String {
+fn describe_instant(run: &Run, at: Nanos) -> String {
     let from = run.messages().partition_point(|(t, _)| *t < at);
     let then = run
         .messages()

@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 use super::Hit;
 
 /// Maximum number of hits, enough to distinguish a single event from a pattern.
-pub(super) const FOUND: usize = 24;
+pub(super) const MAX_HITS: usize = 24;
 
 /// Slowest hits so far, slowest first.
 #[derive(Debug, Default)]
@@ -23,9 +23,9 @@ impl Ranking {
     /// Adds `hit` if it is among the slowest. Among equal times, the first one is kept.
     pub fn note(&mut self, took: Nanos, hit: Hit) {
         let at = self.all.partition_point(|(time, _)| *time >= took);
-        if at < FOUND {
+        if at < MAX_HITS {
             self.all.insert(at, (took, hit));
-            self.all.truncate(FOUND);
+            self.all.truncate(MAX_HITS);
             self.has_changed = true;
         }
     }

@@ -68,7 +68,7 @@ pub fn choose(
             let settings = promising(&base, &ranked, several_epochs);
             settings.iter().map(|s| difference(&base, s)).collect()
         }
-        ([], None) => blind(&base, run),
+        ([], None) => settings_without_forecast(&base, run),
         (asked, _) => asked.to_vec(),
     };
     let forecast = |overrides: &Overrides| {
@@ -144,7 +144,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let Some(best) = of_grid.first() else {
         return Vec::new();
     };
-    let as_good = |f: &&&Forecast| within(f.time, best.time, WORTH_TRYING);
+    let as_good = |f: &&&Forecast| is_within(f.time, best.time, WORTH_TRYING);
     let cost = |f: &&&Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
     let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
     let cheapest = cheapest.unwrap_or(best);
@@ -173,7 +173,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     });
     let useful = |f: &&Forecast| {
         let keeps = several_epochs && f.setting.persistent_workers && !base.persistent_workers;
-        keeps || !within(cheapest.time, f.time, WORTH_TRYING)
+        keeps || !is_within(cheapest.time, f.time, WORTH_TRYING)
     };
     out.extend(on_top.filter(useful).map(|f| f.setting.clone()));
     out.extend(fewer.and_then(|n| with_workers(*n)));
@@ -182,7 +182,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
 }
 
 /// Returns true if `time` exceeds `least` by at most `share`.
-fn within(time: Nanos, least: Nanos, share: f64) -> bool {
+fn is_within(time: Nanos, least: Nanos, share: f64) -> bool {
     time.as_secs_f64() <= least.as_secs_f64() * (1.0 + share)
 }
 
@@ -192,7 +192,7 @@ fn is_stream(run: &Run) -> bool {
 }
 
 /// Returns settings to try without forecasts.
-fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
+fn settings_without_forecast(base: &Setting, run: &Run) -> Vec<Overrides> {
     let is_stream = is_stream(run);
     let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
     let now = base.num_workers;

@@ -5,9 +5,9 @@ use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
 use loadscope_trace::{Run, Summary};
 
-use crate::code::NoCodes;
+use crate::code::NoPrograms;
 use crate::moment::Moment;
-use crate::query::{About, OrderQuery, Query};
+use crate::query::{OrderQuery, Query, QueryContext};
 use loadscope_words::Language;
 
 /// A cause of a slow or faulty run.
@@ -196,5 +196,5 @@ impl Culprit {
 }
 
 fn ask(run: &Run, query: Query) -> Option<crate::value::Value> {
-    query.answer(About::at(run, Moment::End, &NoCodes)?)
+    query.answer(QueryContext::at(run, Moment::End, &NoPrograms)?)
 }

@@ -3,12 +3,13 @@
 use crate::error::Mistake;
 use crate::lesson::Step;
 use crate::part::Part;
-use crate::query::{Now, OrderQuery, Query, Whole};
+use crate::query::{MomentQuery, OrderQuery, Query, RunQuery};
 use crate::question::Question;
 
 /// Checks that a part outlined after the answer shows it.
 pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
-    let Some(parts) = shown_by(&question.query).filter(|_| !step.parts_then().is_empty()) else {
+    let Some(parts) = shown_by(&question.query).filter(|_| !step.parts_after_answer().is_empty())
+    else {
         return Ok(());
     };
     let names: Vec<String> = parts.iter().map(|phrase| format!("'{phrase}'")).collect();
@@ -19,7 +20,7 @@ pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
             phrase == *one || numbered.is_some_and(|rest| rest.starts_with(' '))
         })
     };
-    match step.parts_then().iter().any(is_one) {
+    match step.parts_after_answer().iter().any(is_one) {
         true => Ok(()),
         false => Err(Mistake::new(
             "no outlined part shows the answer",
@@ -31,8 +32,8 @@ pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
 /// Returns the phrases of the parts that show the answer. `None` if a program or no part shows it.
 fn shown_by(query: &Query) -> Option<&'static [&'static str]> {
     match query {
-        Query::Now(query) => Some(now_by(*query)),
-        Query::Whole(query) => Some(whole_by(*query)),
+        Query::Moment(query) => Some(now_by(*query)),
+        Query::Run(query) => Some(whole_by(*query)),
         Query::Order(query) => order_by(query),
         Query::Option(_) => Some(&["options", "option"]),
         Query::Line(..) | Query::NumberOfLine(..) => None,
@@ -43,14 +44,17 @@ fn shown_by(query: &Query) -> Option<&'static [&'static str]> {
     }
 }
 
-fn now_by(query: Now) -> &'static [&'static str] {
+fn now_by(query: MomentQuery) -> &'static [&'static str] {
     match query {
-        Now::SendIdx | Now::RcvdIdx | Now::Outstanding | Now::InFlight => &["variables"],
-        Now::HeldCount | Now::Held => &["reorder buffer", "variables"],
-        Now::Queued => &["index queues"],
-        Now::Busy => &["workers"],
-        Now::Next | Now::WorkerOfNext => &["trainer", "reorder buffer"],
-        Now::StageOf(_) | Now::PlaceOf(_) => &[
+        MomentQuery::SendIdx
+        | MomentQuery::RcvdIdx
+        | MomentQuery::Outstanding
+        | MomentQuery::InFlight => &["variables"],
+        MomentQuery::HeldCount | MomentQuery::Held => &["reorder buffer", "variables"],
+        MomentQuery::Queued => &["index queues"],
+        MomentQuery::Busy => &["workers"],
+        MomentQuery::Next | MomentQuery::WorkerOfNext => &["trainer", "reorder buffer"],
+        MomentQuery::StageOf(_) | MomentQuery::PlaceOf(_) => &[
             "index queues",
             "workers",
             "main process",
@@ -64,38 +68,42 @@ fn now_by(query: Now) -> &'static [&'static str] {
     }
 }
 
-fn whole_by(query: Whole) -> &'static [&'static str] {
+fn whole_by(query: RunQuery) -> &'static [&'static str] {
     match query {
-        Whole::Seconds => &["timeline", "verdict"],
-        Whole::WaitedPercent | Whole::WaitedSeconds => &["verdict", "blame"],
-        Whole::LongestWait | Whole::FirstWait(_) | Whole::BatchOfLongestWait => {
+        RunQuery::Seconds => &["timeline", "verdict"],
+        RunQuery::WaitedPercent | RunQuery::WaitedSeconds => &["verdict", "blame"],
+        RunQuery::LongestWait | RunQuery::FirstWait(_) | RunQuery::BatchOfLongestWait => {
             &["trainer", "timeline", "verdict"]
         }
-        Whole::Batches | Whole::Pinned => &["timeline", "table of batches"],
-        Whole::Failed => &["timeline", "table of batches", "messages"],
-        Whole::OutOfOrder | Whole::Arrivals(_) => &[
+        RunQuery::Batches | RunQuery::Pinned => &["timeline", "table of batches"],
+        RunQuery::Failed => &["timeline", "table of batches", "messages"],
+        RunQuery::OutOfOrder | RunQuery::Arrivals(_) => &[
             "timeline",
             "reorder buffer",
             "result queue",
             "table of batches",
         ],
-        Whole::Samples => &["findings", "coverage"],
-        Whole::Discarded => &["timeline", "table of batches"],
-        Whole::WorkersStarted => &["timeline"],
-        Whole::Window => &["variables", "index queues"],
-        Whole::Stream => &["option", "options"],
-        Whole::WorkerOf(_) | Whole::WorkerOfSample(_) => &["workers", "index queues", "timeline"],
-        Whole::BatchOfSample(_)
-        | Whole::SizeOf(_)
-        | Whole::SizeOfLast
-        | Whole::IndicesOf(_)
-        | Whole::SlowestSample => &["inspector", "table of batches"],
-        Whole::BatchesOfWorker(_) => &["timeline", "table of batches"],
-        Whole::Yields(_) => &["trainer", "timeline"],
-        Whole::PathOf(_) => &["timeline", "inspector"],
-        Whole::CauseOfLongestWait | Whole::Verdict | Whole::Finds(_) => &["verdict", "blame"],
-        Whole::SeedStep | Whole::SameSeeds(..) => &["inspector"],
-        Whole::Error => &["messages"],
+        RunQuery::Samples => &["findings", "coverage"],
+        RunQuery::Discarded => &["timeline", "table of batches"],
+        RunQuery::WorkersStarted => &["timeline"],
+        RunQuery::Window => &["variables", "index queues"],
+        RunQuery::Stream => &["option", "options"],
+        RunQuery::WorkerOf(_) | RunQuery::WorkerOfSample(_) => {
+            &["workers", "index queues", "timeline"]
+        }
+        RunQuery::BatchOfSample(_)
+        | RunQuery::SizeOf(_)
+        | RunQuery::SizeOfLast
+        | RunQuery::IndicesOf(_)
+        | RunQuery::SlowestSample => &["inspector", "table of batches"],
+        RunQuery::BatchesOfWorker(_) => &["timeline", "table of batches"],
+        RunQuery::Yields(_) => &["trainer", "timeline"],
+        RunQuery::PathOf(_) => &["timeline", "inspector"],
+        RunQuery::CauseOfLongestWait | RunQuery::Verdict | RunQuery::Finds(_) => {
+            &["verdict", "blame"]
+        }
+        RunQuery::SeedStep | RunQuery::SameSeeds(..) => &["inspector"],
+        RunQuery::Error => &["messages"],
     }
 }
 

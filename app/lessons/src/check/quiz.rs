@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::check::{Checked, asked};
-use crate::code::Codes;
+use crate::check::{LessonReport, check_question};
+use crate::code::ProgramCatalog;
 use crate::error::Mistake;
 use crate::lesson::{Lesson, Task};
 use crate::query::Query;
@@ -11,8 +11,13 @@ use crate::quiz::{Entry, Quiz};
 use loadscope_words::Language;
 
 /// Checks every question of the quiz, and the step of the lesson that teaches its answer. `lessons` are all lessons of its language.
-pub fn check_quiz(file: &str, quiz: &Quiz, lessons: &[Lesson], codes: &dyn Codes) -> Checked {
-    let mut checked = Checked::default();
+pub fn check_quiz(
+    file: &str,
+    quiz: &Quiz,
+    lessons: &[Lesson],
+    codes: &dyn ProgramCatalog,
+) -> LessonReport {
+    let mut checked = LessonReport::default();
     for entry in &quiz.entries {
         match fact(entry, lessons, codes, quiz.language) {
             Ok(fact) => checked.facts.push(format!("{:>4} {fact}", entry.line)),
@@ -25,7 +30,7 @@ pub fn check_quiz(file: &str, quiz: &Quiz, lessons: &[Lesson], codes: &dyn Codes
 fn fact(
     entry: &Entry,
     lessons: &[Lesson],
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
     language: Language,
 ) -> Result<String, Mistake> {
     let no_run = |_| {
@@ -35,7 +40,7 @@ fn fact(
         )
     };
     let run = entry.run().map_err(no_run)?;
-    let answer = asked(&run, &entry.question, codes, language)?;
+    let answer = check_question(&run, &entry.question, codes, language)?;
     let lesson = lessons.iter().find(|lesson| lesson.number == entry.lesson);
     let lesson = lesson.ok_or_else(|| {
         Mistake::new(
@@ -93,7 +98,10 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns all names in these lessons, their programs and the output of the programs.
-fn names_of<'a>(lessons: impl Iterator<Item = &'a Lesson>, codes: &dyn Codes) -> HashSet<String> {
+fn names_of<'a>(
+    lessons: impl Iterator<Item = &'a Lesson>,
+    codes: &dyn ProgramCatalog,
+) -> HashSet<String> {
     let mut all = HashSet::new();
     for lesson in lessons {
         for text in lesson.texts() {

@@ -11,7 +11,7 @@ use loadscope_plan::sampler::{
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
-use crate::phrase::{Holes, forms};
+use crate::phrase::{Captures, forms};
 use crate::value::Value;
 
 /// A query about the samplers.
@@ -47,14 +47,14 @@ pub enum OrderQuery {
     Balanced(usize, i64, Vec<usize>),
 }
 
-fn numbers<T: std::str::FromStr>(h: &Holes<'_>, at: usize) -> Option<Vec<T>> {
+fn numbers<T: std::str::FromStr>(h: &Captures<'_>, at: usize) -> Option<Vec<T>> {
     let all = h.text(at)?.split(',');
     all.map(|part| part.parse().ok()).collect()
 }
 
 forms! {
     /// All queries about the samplers.
-    ORDERS: OrderQuery;
+    ORDER_QUERIES: OrderQuery;
     "len of the loader", "len(loader)" => |_| Some(OrderQuery::Len);
     "batches of epoch N", "number of batches" => |h| h.read(0).map(OrderQuery::Batches);
     "first N indices of epoch N", "a list" => |h| Some(OrderQuery::First(h.read(0)?, h.read(1)?));

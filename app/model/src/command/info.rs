@@ -24,7 +24,7 @@ pub enum Group {
     /// Moving the time cursor.
     Travel,
     /// Zooming and moving the view.
-    Look,
+    View,
     /// Jumping between items and selecting them.
     Find,
     /// Lessons.
@@ -40,7 +40,7 @@ impl Group {
     pub const ALL: [Self; 7] = [
         Self::Run,
         Self::Travel,
-        Self::Look,
+        Self::View,
         Self::Find,
         Self::Learn,
         Self::File,
@@ -52,7 +52,7 @@ impl Group {
         match self {
             Self::Run => say!("Run"),
             Self::Travel => say!("Time travel"),
-            Self::Look => say!("View"),
+            Self::View => say!("View"),
             Self::Find => say!("Find and select"),
             Self::Learn => say!("Lessons"),
             Self::File => say!("File and options"),

@@ -7,24 +7,24 @@ use loadscope_insight::landmarks::Place;
 use loadscope_lessons::cases::{Case, Culprit, Remedy, Solved};
 use loadscope_lessons::{
     Course, Judgement, Kind, Language, Lesson, Moment, Pane, Part, Play, Progress, Question, Quiz,
-    Task, Tried, Value,
+    Task, TrialResult, Value,
 };
 use loadscope_trace::{Nanos, RunOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::history::History;
-use crate::view::{Cursor, Lower, Workspace};
+use crate::view::{Cursor, LowerPanel, Workspace};
 
 mod draft;
 mod wanted;
 
 pub use draft::Draft;
-pub use wanted::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
+pub use wanted::{JobRequest, LessonJob, Outcome, Prepared, StepRequest, StepRun};
 
 /// Learning preferences and progress that are kept between starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Learned {
+pub struct LearnPrefs {
     /// The language of the lessons.
     pub language: Language,
     /// True in lecture mode, which hides questions and enlarges the text.
@@ -35,7 +35,7 @@ pub struct Learned {
     pub progress: Progress,
 }
 
-impl Learned {
+impl LearnPrefs {
     /// Returns the seed of the detective cases.
     pub fn cases_seed(&self) -> u64 {
         self.cases.max(1)
@@ -48,9 +48,9 @@ pub struct Learn {
     /// Open page. `None` if the window is used without lessons.
     pub page: Option<Page>,
     /// State of the window before the lesson, for restoring it.
-    pub own: Option<Box<Own>>,
+    pub user_window: Option<Box<UserWindow>>,
     /// Background job that was requested.
-    pub wanted: Option<Wanted>,
+    pub wanted: Option<JobRequest>,
     /// Number of background jobs requested so far.
     pub asked: u64,
     /// Lessons in the chosen language.
@@ -78,7 +78,7 @@ pub struct Playing {
     /// View of the lesson's run.
     pub stage: LessonView,
     /// Result of the learner's last run in this step.
-    pub tried: Option<Tried>,
+    pub tried: Option<TrialResult>,
     /// Each part of the goal, with its value in that run.
     pub found: Vec<(String, Option<Value>)>,
     /// Number of the learner's run that was checked last, as `run_number`.
@@ -168,7 +168,7 @@ pub struct Replay {
 
 /// State of the window before a lesson.
 #[derive(Debug)]
-pub struct Own {
+pub struct UserWindow {
     /// The options of the next run.
     pub options: RunOptions,
     /// Undo history of the options.
@@ -178,18 +178,18 @@ pub struct Own {
     /// Visibility of options, inspector and variables.
     pub panels: [bool; 3],
     /// Panel below the pipeline.
-    pub lower: Lower,
+    pub lower: LowerPanel,
     /// Number of the shown run.
     pub run: Option<u32>,
 }
 
 /// Kind of a lesson's run. Such a run is not in the list of the user's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfLesson {
+pub enum LessonRunKind {
     /// Run that a step shows.
     Given,
     /// Run that the learner starts in a step.
-    Tried,
+    Trial,
 }
 
 impl Learn {
@@ -334,9 +334,9 @@ impl Playing {
     }
 
     /// Returns the run that the step needs.
-    pub fn step(&self) -> StepOf {
+    pub fn step(&self) -> StepRequest {
         if self.play.changes().is_some() {
-            return StepOf {
+            return StepRequest {
                 options: self.play.shown_options(),
                 question: None,
                 from: Moment::Start,
@@ -348,7 +348,7 @@ impl Playing {
             Task::Predict { question, until } => (Some(question.clone()), question.at, *until),
             Task::Try(_) | Task::Code { .. } => (None, Moment::End, Moment::End),
         };
-        StepOf {
+        StepRequest {
             options: self.play.options().clone(),
             question,
             from,
@@ -364,9 +364,9 @@ impl Quizzing {
     }
 
     /// Returns the run that the current question needs.
-    pub fn step(&self) -> Option<StepOf> {
+    pub fn step(&self) -> Option<StepRequest> {
         let entry = self.entry()?;
-        Some(StepOf {
+        Some(StepRequest {
             options: entry.options.clone(),
             question: Some(entry.question.clone()),
             // The question contains all needed facts. Later events of the run would answer it.

@@ -11,22 +11,22 @@ use loadscope_insight::options::Problem;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::search::Search;
-use loadscope_insight::unsaved::LeftOver;
+use loadscope_insight::unsaved::UnsavedRun;
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::Language;
 
-use super::learn::OfLesson;
+use super::learn::LessonRunKind;
 use super::{Seek, Source};
-use crate::answers::Answers;
 use crate::history::History;
 use crate::markers::Markers;
 use crate::notice::Notice;
 use crate::palette::Palette;
 use crate::question::{Output, Question};
+use crate::results::BackgroundResults;
 use crate::thumbnail::Thumbnails;
-use crate::trying::Trying;
+use crate::trying::TuneRuns;
 use crate::typing::TypedPath;
-use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
+use crate::view::{Cursor, Item, LaneGroup, LowerPanel, OptionsSource, TimeView};
 use crate::watching::{Program, Watching};
 
 /// A recording that is being saved.
@@ -48,9 +48,9 @@ pub struct SessionState {
     /// True if the run stays in that list until the user drops it.
     pub starred: bool,
     /// Previously shown run. It is shown again if this one is refused.
-    pub came_from: Option<u32>,
+    pub previous_run: Option<u32>,
     /// Kind of lesson run. `None` for a run of the user.
-    pub of_lesson: Option<OfLesson>,
+    pub lesson_run: Option<LessonRunKind>,
     /// Source of the events.
     pub source: Source,
     /// True for the run of a watched program. It can be stopped, but not paused.
@@ -64,7 +64,7 @@ pub struct SessionState {
     /// The other loaders of the session.
     pub loaders: Loaders,
     /// Selects the options in the left panel: of the run or of the next run.
-    pub options_of: OptionsOf,
+    pub options_of: OptionsSource,
     /// Markers of the user.
     pub markers: Markers,
     /// Positions to jump to.
@@ -108,7 +108,7 @@ pub struct SessionState {
     /// State of the Diagnose workspace.
     pub diagnose: Diagnose,
     /// Results of background calculations.
-    pub answers: Answers,
+    pub results: BackgroundResults,
 }
 
 impl SessionState {
@@ -136,7 +136,7 @@ impl SessionState {
         let run = &self.run;
         // Runs of lessons would displace the user's runs.
         is_there
-            && self.of_lesson.is_none()
+            && self.lesson_run.is_none()
             && (!run.whole().transitions().is_empty()
                 || !run.batches().is_empty()
                 || run.gauges().next().is_some()
@@ -154,7 +154,7 @@ impl SessionState {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
             && matches!(self.run.info.origin, Origin::Engine | Origin::Pytorch(_));
         of_engine
-            && self.of_lesson.is_none()
+            && self.lesson_run.is_none()
             && !self.discarded
             && !self.run.batches().is_empty()
             && self.saved != Some(self.run.events())
@@ -163,7 +163,7 @@ impl SessionState {
 
 /// View and input state of the window that is independent of the run.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct ViewState {
     /// Undo history of the options.
     pub history: History,
     /// Problems that prevent a run with the options.
@@ -175,13 +175,13 @@ pub struct Look {
     /// Folded groups of lanes.
     pub folded: BTreeSet<LaneGroup>,
     /// Panel below the pipeline.
-    pub lower: Lower,
+    pub lower: LowerPanel,
     /// True if the pipeline is shown alone and as large as possible.
     pub presenting: bool,
     /// Playback speed as a multiple of real time.
     pub speed: f64,
     /// Runs of the watched program with other arguments, current or finished.
-    pub trying: Option<Trying>,
+    pub trying: Option<TuneRuns>,
     /// True if animations are off, by the setting of the user, the system or this start.
     pub still: bool,
     /// True if data flow and the user has not touched the window for a while. It is then drawn rarely.
@@ -190,7 +190,7 @@ pub struct Look {
     pub frame_ms: f32,
 }
 
-impl Look {
+impl ViewState {
     /// Returns true if moving items are animated.
     pub fn glides(&self) -> bool {
         !self.still && !self.unattended
@@ -209,7 +209,7 @@ pub struct Overlay {
     /// Last typed path, until its use succeeds. After an error it is shown again for correction.
     pub typed: Option<TypedPath>,
     /// File that is examined before it is opened.
-    pub looking: Option<PathBuf>,
+    pub checking_file: Option<PathBuf>,
     /// Question to answer before the window closes.
     pub question: Option<Question>,
     /// True if the list of errors and warnings is shown.
@@ -224,7 +224,7 @@ pub struct Overlay {
 
 /// Environment of the program.
 #[derive(Debug, Default)]
-pub struct Place {
+pub struct Environment {
     /// True if this build has no embedded loader. It can simulate, but not run.
     pub no_engine: bool,
     /// True if the window is a page in a browser, without access to files by path or to programs.
@@ -240,7 +240,7 @@ pub struct Place {
     /// True if live runs are written to a journal. It offers unsaved runs at the next start.
     pub keeps_journal: bool,
     /// Unsaved runs of earlier windows.
-    pub left_over: Vec<LeftOver>,
+    pub unsaved_runs: Vec<UnsavedRun>,
     /// True if the system asks for no animation.
     pub system_still: bool,
     /// True if animations are off for this start.

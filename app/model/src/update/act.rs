@@ -6,14 +6,14 @@ use loadscope_words::say;
 
 use super::edit::edit;
 use super::escape::escape;
-use super::look::show_all;
-use super::{find, lanes, learn, loader, look, take, travel};
+use super::viewport::show_all;
+use super::{find, lanes, learn, loader, options_from_run, travel, viewport};
 use crate::clipboard;
 use crate::command::Action;
 use crate::effect::Effect;
 use crate::prefs::Motion;
 use crate::state::{Source, State};
-use crate::view::{Cursor, Lower, OptionsOf, Workspace};
+use crate::view::{Cursor, LowerPanel, OptionsSource, Workspace};
 use crate::watching::Watching;
 
 /// Command line that watches a program.
@@ -84,7 +84,7 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
                 state.session.source,
                 Source::Loading { .. } | Source::Simulating
             );
-            let before = state.session.came_from.filter(|_| is_under_way);
+            let before = state.session.previous_run.filter(|_| is_under_way);
             return Some(before.map_or(Effect::Close, Effect::ShowRun));
         }
         A::Quit => return Some(Effect::Quit),
@@ -118,7 +118,10 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
             let now = state.now();
             state.session.markers.toggle(now);
         }
-        A::ClearMarkers => state.session.markers.apply(crate::markers::Mark::Clear),
+        A::ClearMarkers => state
+            .session
+            .markers
+            .apply(crate::markers::MarkerEdit::Clear),
         A::Escape => return escape(state),
         A::GoToStart => {
             state.session.playing = false;
@@ -144,12 +147,12 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
         A::ShowDebug => state.prefs.workspace = Workspace::Debug,
         A::ShowSampling => state.prefs.workspace = Workspace::Sampling,
         A::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,
-        A::ShowTimeline => state.look.lower = Lower::Timeline,
-        A::ShowBatches => state.look.lower = Lower::Batches,
-        A::ShowPlots => state.look.lower = Lower::Plots,
+        A::ShowTimeline => state.look.lower = LowerPanel::Timeline,
+        A::ShowBatches => state.look.lower = LowerPanel::Batches,
+        A::ShowPlots => state.look.lower = LowerPanel::Plots,
         A::ShowLoaders => {
             state.prefs.workspace = Workspace::Debug;
-            state.look.lower = Lower::Loaders;
+            state.look.lower = LowerPanel::Loaders;
         }
         A::NextLoader => loader::show_neighbour(state, true),
         A::PreviousLoader => loader::show_neighbour(state, false),
@@ -162,7 +165,7 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
             state.look.presenting = !state.presents();
             state.prefs.workspace = Workspace::Debug;
         }
-        A::Larger | A::Smaller | A::ActualSize => look::resize(state, action),
+        A::Larger | A::Smaller | A::ActualSize => viewport::resize(state, action),
         A::ToggleNumbers => state.prefs.numbers = !state.prefs.numbers,
         A::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
         A::Palette => {
@@ -178,14 +181,14 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
             };
         }
         A::Help => state.overlay.help_open = !state.overlay.help_open,
-        A::ZoomIn => look::zoom(state, 1.0 / look::ZOOM),
-        A::ZoomOut => look::zoom(state, look::ZOOM),
-        A::PanLeft => look::pan(state, -1),
-        A::PanRight => look::pan(state, 1),
+        A::ZoomIn => viewport::zoom(state, 1.0 / viewport::ZOOM),
+        A::ZoomOut => viewport::zoom(state, viewport::ZOOM),
+        A::PanLeft => viewport::pan(state, -1),
+        A::PanRight => viewport::pan(state, 1),
         A::ShowAll => show_all(state),
-        A::FitSelection | A::ZoomToRange => look::fit_selection(state),
-        A::ViewBack => look::back(state),
-        A::ViewForward => look::forward(state),
+        A::FitSelection | A::ZoomToRange => viewport::fit_selection(state),
+        A::ViewBack => viewport::back(state),
+        A::ViewForward => viewport::forward(state),
     }
     None
 }
@@ -213,9 +216,9 @@ fn toggle_motion(state: &mut State) {
 /// Copies the options of the shown run to the next run.
 fn take_options(state: &mut State) {
     state.look.history.end_group();
-    edit(state, take::options(&state.session.run));
+    edit(state, options_from_run::options(&state.session.run));
     state.look.history.end_group();
-    state.session.options_of = OptionsOf::NextRun;
+    state.session.options_of = OptionsSource::NextRun;
     state.prefs.options_open = true;
     state.overlay.hint = Some(match state.session.run.info.origin {
         Origin::Pytorch(_) => say!("Options copied. The dataset and training step are replaced by simulated ones with the same timing.").to_owned(),

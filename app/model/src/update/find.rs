@@ -3,8 +3,8 @@
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-use super::look::{bring_into_view, extent, fit};
 use super::travel::{go_to, moved};
+use super::viewport::{bring_into_view, extent, fit};
 use crate::state::State;
 use crate::view::{Item, TimeView};
 use loadscope_insight::format;

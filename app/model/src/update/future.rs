@@ -8,7 +8,7 @@ use crate::view::{Cursor, Item};
 
 /// Returns the moment after which everything must be hidden.
 fn wanted(state: &State) -> Option<Moment> {
-    let hides = state.prefs.hides_future || state.asks_what_comes();
+    let hides = state.prefs.hides_future || state.hides_answer();
     if !hides || state.session.cursor == Cursor::Live {
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn settle(state: &mut State) {
     if session.selection.is_none() {
         session.enlarged = None;
     }
-    state.look.search.start_again();
+    state.look.search.restart();
 }
 
 /// Shows everything, for changes that need the whole run. [`settle`] hides it again.

@@ -2,7 +2,7 @@
 
 use loadscope_trace::{Lane, Span, Stage, Track};
 
-use super::look::bring_into_view;
+use super::viewport::bring_into_view;
 use crate::lanes;
 use crate::state::State;
 use crate::view::Item;
@@ -46,7 +46,7 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
 }
 
 /// Returns the lane above or below the selected one. Without a selection, returns the first or the last.
-pub fn beside(state: &State, down: bool) -> Option<Lane> {
+pub fn adjacent_lane(state: &State, down: bool) -> Option<Lane> {
     let lanes = lanes::order(&state.session.run, &state.look.folded);
     let selected = lane(state);
     let at = lanes.iter().position(|lane| Some(*lane) == selected);
@@ -61,7 +61,7 @@ pub fn beside(state: &State, down: bool) -> Option<Lane> {
 
 /// Selects the lane above or below.
 pub fn to_lane(state: &mut State, down: bool) {
-    if let Some(lane) = beside(state, down) {
+    if let Some(lane) = adjacent_lane(state, down) {
         state.session.selection = Some(Item::Lane(lane));
     }
 }

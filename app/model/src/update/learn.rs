@@ -5,17 +5,17 @@ use loadscope_trace::Nanos;
 
 use crate::command::{Action, LearnCommand};
 use crate::effect::Effect;
-use crate::state::learn::{LessonJob, OfLesson, Outcome, Page, Prepared};
+use crate::state::learn::{LessonJob, LessonRunKind, Outcome, Page, Prepared};
 use crate::state::{Source, State};
 
 mod answer;
-mod aside;
 mod case;
 mod lesson;
 mod quiz;
 mod stage;
+mod user_window;
 
-use aside::{load_course, open_contents, restore_user_run};
+use user_window::{load_course, open_contents, restore_user_window};
 
 pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};
@@ -28,7 +28,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::Learn if state.learn.shows_contents() => return leave_contents(state),
         Action::Learn => open_contents(state),
         Action::LeaveLesson => return leave(state),
-        Action::GoOn => go_on(state),
+        Action::GoOn => next_page(state),
         Action::SkipStep => skip(state),
         Action::PreviousPage => lesson::back(state),
         Action::ReturnToStep => return_home(state),
@@ -42,7 +42,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
             state.prefs.language = Some(other);
             // The choice replaces the language requested at the start.
             state.place.asked_language = None;
-            return Some(Effect::Speak(other));
+            return Some(Effect::SetLanguage(other));
         }
         _ => {}
     }
@@ -76,14 +76,14 @@ pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
 }
 
 /// Submits the draft answer, finishes a playback, or goes to the next step.
-fn go_on(state: &mut State) {
+fn next_page(state: &mut State) {
     if stage::finish_replay(state) || answer::give_draft(state) {
         return;
     }
     match &state.learn.page {
         Some(Page::Lesson(_)) => lesson::forward(state),
-        Some(Page::Quiz(_)) => quiz::go_on(state),
-        Some(Page::Case(_)) => case::go_on(state),
+        Some(Page::Quiz(_)) => quiz::next_page(state),
+        Some(Page::Case(_)) => case::next_page(state),
         Some(Page::Contents) | None => {}
     }
 }
@@ -125,22 +125,22 @@ pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
         return None;
     }
     state.learn.page = None;
-    let run = restore_user_run(state)?.run;
+    let run = restore_user_window(state)?.run;
     let run = run.filter(|number| state.runs.get(*number).is_some());
     // The run of a lesson is replaced by the user's run.
-    state.session.of_lesson?;
+    state.session.lesson_run?;
     Some(run.map_or(Effect::Close, Effect::ShowRun))
 }
 
 /// Returns the lesson kind of a new run: a try of the learner. From the list of lessons it is a run of the user.
-pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Option<OfLesson> {
+pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Option<LessonRunKind> {
     let is_tried = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
     match state.learn.page.as_ref()? {
-        Page::Lesson(_) | Page::Quiz(_) | Page::Case(_) => is_tried.then_some(OfLesson::Tried),
+        Page::Lesson(_) | Page::Quiz(_) | Page::Case(_) => is_tried.then_some(LessonRunKind::Trial),
         Page::Contents => {
             let options = state.prefs.options.clone();
             state.learn.page = None;
-            let _ = restore_user_run(state);
+            let _ = restore_user_window(state);
             // The run was started with these options.
             if is_tried {
                 state.prefs.options = options;
@@ -151,8 +151,8 @@ pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Opti
 }
 
 /// Checks the learner's run if it has ended.
-pub(super) fn after_arrival(state: &mut State) {
-    if state.session.of_lesson != Some(OfLesson::Tried) {
+pub(super) fn after_session_event(state: &mut State) {
+    if state.session.lesson_run != Some(LessonRunKind::Trial) {
         return;
     }
     match state.session.source {
@@ -169,7 +169,7 @@ pub(super) fn after_arrival(state: &mut State) {
 
 /// Restores the position of the step.
 fn return_home(state: &mut State) {
-    match state.session.of_lesson {
+    match state.session.lesson_run {
         Some(_) if state.session.source == Source::Finished => stage::go_home(state),
         Some(_) | None => ask_again(state),
     }

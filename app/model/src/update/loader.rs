@@ -25,7 +25,7 @@ pub fn show_neighbour(state: &mut State, forwards: bool) {
 pub fn forget(state: &mut State) {
     state.session.run_number += 1;
     state.session.landmarks = Landmarks::of(&state.session.run);
-    state.look.search.start_again();
+    state.look.search.restart();
     state.session.seeking = None;
     state.session.selection = None;
     state.session.enlarged = None;
@@ -33,7 +33,7 @@ pub fn forget(state: &mut State) {
     state.session.playing = false;
     state.session.sampling = loadscope_insight::sampling::Choice::default();
     state.session.diagnose = loadscope_insight::diagnose::Diagnose::default();
-    state.session.answers = crate::answers::Answers::default();
+    state.session.results = crate::results::BackgroundResults::default();
     // A step counts the transitions of one loader, so the cursor becomes live. A time is valid for all loaders.
     if let crate::view::Cursor::Step(_) = state.session.cursor {
         state.session.cursor = crate::view::Cursor::Live;

@@ -1,14 +1,14 @@
 //! Availability of actions. Unavailable actions are gray, and their keys show the reason.
 
-use super::lanes::{beside, lane, neighbour};
+use super::lanes::{adjacent_lane, lane, neighbour};
 use super::learn;
-use super::look::{LARGEST, SMALLEST};
 use super::travel::{SPEEDS, find, stage};
+use super::viewport::{LARGEST, SMALLEST};
 use crate::clipboard;
 use crate::command::Action;
-use crate::state::learn::OfLesson;
+use crate::state::learn::LessonRunKind;
 use crate::state::{Source, State};
-use crate::trying::Trying;
+use crate::trying::TuneRuns;
 use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::Goal;
 use loadscope_lessons::Pane;
@@ -79,7 +79,9 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !(state.place.in_page && session.watched),
             NOT_OURS.say(),
         )),
-        A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),
+        A::Save | A::Export if session.lesson_run == Some(LessonRunKind::Given) => {
+            Some(GIVEN.say())
+        }
         A::Save | A::Export if state.is_reading() => {
             Some(say!("The recording is still being read"))
         }
@@ -89,7 +91,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         )),
         A::TryProgram => tries(state),
         A::EndTries => unless(
-            state.look.trying.as_ref().is_some_and(Trying::is_running),
+            state.look.trying.as_ref().is_some_and(TuneRuns::is_running),
             say!("No measurement is running"),
         ),
         A::Export => no_run.or(in_page).or(unless(
@@ -154,7 +156,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             say!("No markers: press M to place one"),
         ),
         A::ZoomOut | A::PanLeft | A::PanRight => no_time.or(unless(
-            session.view.is_some() || state.course() != state.whole(),
+            session.view.is_some() || state.whole_with_past() != state.whole(),
             say!("The whole run is already visible: zoom in first"),
         )),
         A::FitSelection => no_steps.or(unless(
@@ -296,7 +298,7 @@ fn stages(state: &State, action: Action) -> Option<&'static str> {
 
 /// Returns the reason why there is no lane above or below.
 fn to_lane(state: &State, down: bool) -> Option<&'static str> {
-    match beside(state, down) {
+    match adjacent_lane(state, down) {
         Some(_) => None,
         None if down => Some(say!("This is the last lane")),
         None => Some(say!("This is the first lane")),

@@ -2,8 +2,8 @@
 
 use loadscope_insight::session_event::SessionEvent;
 
-use super::arrive::arrive;
-use crate::answers::Answers;
+use super::session_events::apply_event;
+use crate::results::BackgroundResults;
 use crate::state::State;
 
 /// Shows a run again and sets the shown one aside. Notices about a run that never started stay visible.
@@ -13,27 +13,27 @@ pub(super) fn show(state: &mut State, number: u32) {
     };
     // Cached values of panels are invalid for this run.
     session.run_number = state.session.run_number + 1;
-    session.answers = Answers::default();
+    session.results = BackgroundResults::default();
     session.hovered = None;
     session.hovering = None;
     if !state.session.is_worth_keeping() {
         session.notices.append(&mut state.session.notices);
     }
-    _ = state.set_aside();
+    _ = state.stash_session();
     state.session = session;
 }
 
 /// Applies an event of a run that is not shown.
-pub(super) fn arrive_for(state: &mut State, number: u32, event: SessionEvent) {
+pub(super) fn apply_event_for(state: &mut State, number: u32, event: SessionEvent) {
     let Some(place) = state.runs.place(number) else {
         return;
     };
     let has_ended = matches!(event, SessionEvent::Ended(_));
-    // `arrive` only changes the shown session, so the sessions are swapped.
-    // Hints of `arrive` would concern a hidden run, so they are dropped.
+    // `session_events` only changes the shown session, so the sessions are swapped.
+    // Hints of `session_events` would concern a hidden run, so they are dropped.
     let hint = state.overlay.hint.take();
     swap(state, place);
-    _ = arrive(state, event);
+    _ = apply_event(state, event);
     swap(state, place);
     state.overlay.hint = hint;
     if has_ended && let Some(kept) = state.runs.at_mut(place) {

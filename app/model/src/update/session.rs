@@ -2,37 +2,37 @@
 
 use std::path::PathBuf;
 
-use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::diagnose::{Check, ComparedRun};
 use loadscope_insight::session_event::Notice;
-use loadscope_insight::unsaved::LeftOver;
+use loadscope_insight::unsaved::UnsavedRun;
 use loadscope_trace::plural;
 use loadscope_words::say;
 
-use super::arrive::tell;
 use super::learn;
+use super::session_events::add_notice;
 use crate::prefs::Prefs;
 use crate::state::{Saving, Source, State};
-use crate::view::{OptionsOf, Workspace};
+use crate::view::{OptionsSource, Workspace};
 
 /// Sets the shown run aside, and initializes the state of a new session.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
-    let of_lesson = learn::kind_of(state, &source, watched);
-    let before = state.set_aside();
-    state.session.of_lesson = of_lesson;
+    let lesson_run = learn::kind_of(state, &source, watched);
+    let before = state.stash_session();
+    state.session.lesson_run = lesson_run;
     state.session.number = state.runs.next_number();
-    state.session.came_from = before;
+    state.session.previous_run = before;
     let is_ours = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
     state.session.asked = is_ours.then(|| state.prefs.options.clone());
     state.session.source = source;
     state.session.watched = watched;
     if watched {
-        state.session.options_of = OptionsOf::Run;
+        state.session.options_of = OptionsSource::Run;
         state.overlay.watching = None;
     }
 }
 
 /// Compares the run with the forecast setting with the previous run.
-pub fn check(state: &mut State, check: Check, before: Other) {
+pub fn check(state: &mut State, check: Check, before: ComparedRun) {
     state.session.diagnose.check = Some(check);
     state.session.diagnose.other = Some(before);
     state.prefs.workspace = Workspace::Diagnose;
@@ -52,14 +52,14 @@ pub fn recent(state: &mut State, paths: &[PathBuf]) {
 }
 
 /// Offers the unsaved runs of earlier windows: on the start page if it is shown, otherwise in a notice.
-pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: bool) {
-    let count = left_over.len() as u64;
-    state.place.left_over = left_over;
+pub fn unsaved_runs(state: &mut State, unsaved_runs: Vec<UnsavedRun>, on_start_page: bool) {
+    let count = unsaved_runs.len() as u64;
+    state.place.unsaved_runs = unsaved_runs;
     if count > 0 && !on_start_page {
         let text = say!(
             "{} not saved before Loadscope ended. Close this run to open unsaved runs from the start page.",
             plural(count, say!(n: "run was"), say!(n: "runs were"))
         );
-        tell(state, Notice::note(text));
+        add_notice(state, Notice::note(text));
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::command::Action;
 use crate::prefs::Prefs;
-use crate::state::{Look, SessionState, Source};
+use crate::state::{SessionState, Source, ViewState};
 use crate::view::{Cursor, Item, TimeView};
 use loadscope_insight::landmarks::Landmarks;
 
@@ -67,9 +67,9 @@ fn state() -> State {
             source: Source::Finished,
             ..SessionState::default()
         },
-        look: Look {
+        look: ViewState {
             speed: 1.0,
-            ..Look::default()
+            ..ViewState::default()
         },
         prefs: Prefs {
             asks: true,

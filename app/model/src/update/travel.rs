@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::Effect;
-use super::look::{bring_into_view, set_view};
+use super::viewport::{bring_into_view, set_view};
 use crate::command::Action;
 use crate::state::{Seek, Source, State};
 use crate::view::{Cursor, Item};

@@ -155,7 +155,7 @@ impl Window {
         self.run(Action::ShowDebug);
         let source = Source::Live { paused: false };
         let watched = false;
-        let _ = self.app.state.tell(Message::Begun { source, watched });
+        let _ = self.app.state.apply(Message::Begun { source, watched });
         let half = events.len() / 2;
         let (mut taken, mut has_paused) = (0, false);
         let mut events = events.into_iter();
@@ -167,7 +167,7 @@ impl Window {
                 let _ = self
                     .app
                     .state
-                    .tell(Message::Session(SessionEvent::Events(chunk)));
+                    .apply(Message::Session(SessionEvent::Events(chunk)));
             }
             self.draw();
             if taken >= half && !has_paused {
@@ -181,7 +181,7 @@ impl Window {
         let _ = self
             .app
             .state
-            .tell(Message::Session(SessionEvent::Ended(None)));
+            .apply(Message::Session(SessionEvent::Ended(None)));
         self.diagnose()?;
         Ok(self.app.state.session.run.events())
     }
@@ -201,7 +201,7 @@ impl Window {
     fn diagnose(&mut self) -> Result<()> {
         self.run(Action::ShowDiagnose);
         self.until("the diagnosis", |app| {
-            let answers = &app.state.session.answers.diagnosis;
+            let answers = &app.state.session.results.diagnosis;
             answers.look.is_some() && (answers.what_if.is_some() || answers.refusal.is_some())
         })?;
         self.draw();

@@ -80,7 +80,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             return Err(e);
         }
     };
-    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
+    let session = Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     complain(say!(
         "recording process {} from its next DataLoader iterator on. Ctrl+C ends the recording, and the program continues.",
         args.pid
@@ -130,7 +130,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(sentence(&e))),
     };
-    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
+    let session = Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;
     say_json(json!({
         "to": address.to,
@@ -180,7 +180,7 @@ fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     let wait = move || {
         // Returns at a byte, the end of input or an error. Forked workers can keep the pipe open for long.
         let _ = std::io::stdin().read(&mut [0]);
-        watched.let_go();
+        watched.detach();
     };
     std::thread::Builder::new()
         .name("input".to_owned())

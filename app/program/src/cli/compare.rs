@@ -13,7 +13,7 @@ use super::report::{EXIT_CODES, say_broken, write};
 use super::terminal::{say_json, say_report};
 use loadscope_insight::report::compare::Comparison;
 use loadscope_insight::report::compare::rules::ChangeRule;
-use loadscope_insight::report::junit::{Checked, junit};
+use loadscope_insight::report::junit::{RuleResult, junit};
 use loadscope_session::datasets;
 
 /// The two recordings, and the form of the answer.
@@ -67,11 +67,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     } else {
         say_report(&comparison.text())?;
     }
-    let checked = args.fail_on.iter().map(|rule| Checked {
+    let checked = args.fail_on.iter().map(|rule| RuleResult {
         rule: rule.to_string(),
-        broken: rule.broken_by(&comparison),
+        broken: rule.violation(&comparison),
     });
-    let checked: Vec<Checked> = checked.collect();
+    let checked: Vec<RuleResult> = checked.collect();
     if let Some(tests) = tests {
         let name = say!("{} compared with {}", args.b.display(), args.a.display());
         let seconds = comparison.b.survey.total().as_secs_f64();

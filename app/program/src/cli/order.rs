@@ -11,7 +11,7 @@ use loadscope_words::say;
 
 use super::arguments::{LoaderArgs, len, with_option_names};
 use super::terminal::{complain, say_as_made};
-use loadscope_insight::sampling::analysis::is_one_of_many;
+use loadscope_insight::sampling::analysis::is_unseeded;
 use loadscope_plan::order::Orders;
 use loadscope_session::samples_of_dataset;
 
@@ -92,7 +92,7 @@ pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
 /// Chooses a seed if none was given, so that the user can reproduce the order. PyTorch would take a seed from the system.
 fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
     let seeded = options.seed.is_some() || options.global_seed.is_some();
-    if seeded || !(is_one_of_many(options) || options.num_workers > 0) {
+    if seeded || !(is_unseeded(options) || options.num_workers > 0) {
         return None;
     }
     // 32 bits, as in PyTorch's own examples. The seed is short enough to type.

@@ -8,7 +8,7 @@ use loadscope_trace::{Run, RunId};
 
 use super::terminal::complain;
 use loadscope_insight::loaders::find;
-use loadscope_insight::report::{AboutLoader, Report};
+use loadscope_insight::report::{LoaderContext, Report};
 use loadscope_session::{self as session, Opened, refusal};
 
 /// `--loader`.
@@ -35,7 +35,7 @@ pub struct OnlyLoaderArg {
 pub struct Picked {
     opened: Opened,
     id: RunId,
-    was_asked_for: bool,
+    is_requested: bool,
     /// Empty run, for a recording without a loader.
     nothing: Run,
 }
@@ -59,7 +59,7 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     Ok(Picked {
         opened,
         id,
-        was_asked_for: wanted.is_some(),
+        is_requested: wanted.is_some(),
         nothing: Run::default(),
     })
 }
@@ -84,12 +84,12 @@ impl Picked {
     /// Adds the findings about the recording's other loaders.
     pub fn among<'a>(&self, report: Report<'a>) -> Report<'a> {
         let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
-        report.among(&all, self.id, self.was_asked_for)
+        report.for_loader(&all, self.id, self.is_requested)
     }
 
     /// Returns the number and name of the loader, if the recording has several.
-    pub fn about(&self) -> Option<AboutLoader> {
+    pub fn about(&self) -> Option<LoaderContext> {
         let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
-        AboutLoader::of(&all, self.id, self.was_asked_for)
+        LoaderContext::of(&all, self.id, self.is_requested)
     }
 }

@@ -97,15 +97,15 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return Ok(not_started(&e));
         }
     };
-    let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)
-    {
-        Ok(session) => session,
-        // The program is already running, and continues.
-        Err(e) => {
-            complain(say!("cannot record the program, which continues: {e}"));
-            return end_as(watched.wait());
-        }
-    };
+    let session =
+        match Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None) {
+            Ok(session) => session,
+            // The program is already running, and continues.
+            Err(e) => {
+                complain(say!("cannot record the program, which continues: {e}"));
+                return end_as(watched.wait());
+            }
+        };
     let (seen, complaint) = follow_and(&session, shown.as_mut());
     let end = watched.wait();
     let was_shown = shown.is_some();
@@ -233,7 +233,8 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
     let entry = Journal::of_user().and_then(begin);
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);
-    if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {}), None) {
+    if let Ok(session) = Session::watch_selected(watched, selection, record, Arc::new(|| {}), None)
+    {
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         match (&complaint, path) {
             (Some(text), _) => complain(without_recording(text)),

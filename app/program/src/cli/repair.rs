@@ -17,7 +17,7 @@ mod parts;
 use outcome::{Outcome, report};
 
 use super::force::ForceArg;
-use loadscope_session::look;
+use loadscope_session::check_path;
 
 /// The damaged recording, and the output.
 #[derive(Debug, Args)]
@@ -92,8 +92,8 @@ fn read(
 ) -> anyhow::Result<Damage> {
     match repair(BufReader::new(input), |line| keep(line.text)) {
         Ok(damage) => Ok(damage),
-        // `look` recognizes other kinds of files.
-        Err(e @ LogError::NotALog { .. }) => match look(path) {
+        // `check_path` recognizes other kinds of files.
+        Err(e @ LogError::NotALog { .. }) => match check_path(path) {
             Err(instead) => match instead.other_kind() {
                 Some(kind) => bail!(say!(
                     "cannot repair {}: this file {kind}. `repair` takes recordings: .jsonl or .jsonl.zst.",

@@ -12,7 +12,7 @@ use loadscope_words::say;
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::terminal::{complain, say_json, say_report};
-use loadscope_insight::report::junit::{Checked, junit};
+use loadscope_insight::report::junit::{RuleResult, junit};
 use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
 use loadscope_session::datasets;
@@ -77,11 +77,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     if let Some(page) = page {
         write(page, &html(&report))?;
     }
-    let checked = args.fail_on.iter().map(|rule| Checked {
+    let checked = args.fail_on.iter().map(|rule| RuleResult {
         rule: rule.to_string(),
-        broken: rule.broken_by(&report),
+        broken: rule.violation(&report),
     });
-    let checked: Vec<Checked> = checked.collect();
+    let checked: Vec<RuleResult> = checked.collect();
     if let Some(tests) = tests {
         let name = args.file.display().to_string();
         let seconds = report.survey.total().as_secs_f64();
@@ -106,7 +106,7 @@ pub(super) fn write(mut file: AtomicFile, text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints the broken rules. Returns exit code 1 if there is one.
-pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
+pub(super) fn say_broken(checked: &[RuleResult]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {

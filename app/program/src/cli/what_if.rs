@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::pick::{LoaderArg, pick};
 use super::terminal::{say_json, say_report};
 use loadscope_insight::format;
-use loadscope_insight::report::AboutLoader;
+use loadscope_insight::report::LoaderContext;
 use loadscope_plan::forecast::{Exploration, Forecast, Recorded, Setting, explore, grid};
 use loadscope_plan::keyvalue::{ValueError, numbers};
 use loadscope_plan::limits;
@@ -121,7 +121,7 @@ struct Answer<'a> {
     prospects: &'a ForecastSet,
     base: &'a Setting,
     outlook: &'a Exploration,
-    loader: Option<AboutLoader>,
+    loader: Option<LoaderContext>,
 }
 
 impl Answer<'_> {

@@ -206,7 +206,7 @@ impl Writer {
             return Ok(events.len());
         };
         part.append(&lines).map_err(failed)?;
-        self.history.hear(&events[..count], first);
+        self.history.record(&events[..count], first);
         let end = {
             let mut state = self.spool.state();
             state.end += lines.len() as i64;
@@ -220,7 +220,7 @@ impl Writer {
 
     /// Starts a new part, and removes the oldest ones.
     fn next_part(&mut self, start: i64, first: u32) -> Result<(), LogError> {
-        let (number, state) = self.history.cut(first);
+        let (number, state) = self.history.start_part(first);
         let part = Part::new(number, start, state).map_err(failed)?;
         let mut parts = self.spool.state().parts.clone();
         parts.push(part);

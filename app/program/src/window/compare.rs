@@ -8,8 +8,8 @@ use eframe::egui::Context;
 use super::App;
 use super::pending::Reading;
 use crate::desktop::PLATFORM;
-use loadscope_insight::background::{Background, Outcome, Unwanted};
-use loadscope_insight::diagnose::{Check, Other, Role};
+use loadscope_insight::background::{Background, Cancelled, Outcome};
+use loadscope_insight::diagnose::{Check, ComparedRun, Role};
 use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
@@ -28,9 +28,9 @@ impl App {
         let number = self.next_other();
         let before = loadscope_window::baseline_run(&self.state, number);
         let run_number = self.state.session.run_number;
-        self.tell(ctx, Message::LetGo);
+        self.tell(ctx, Message::EditEnded);
         self.tell(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.tell(ctx, Message::LetGo);
+        self.tell(ctx, Message::EditEnded);
         match check.simulated {
             true => self.simulate(ctx),
             false => self.start(ctx, Pace::default()),
@@ -61,9 +61,9 @@ impl App {
             "comparer",
             move || wake(),
             move |progress| {
-                let read = open(&from, |share| progress.tell(f64::from(share)).is_ok());
+                let read = open(&from, |share| progress.report(f64::from(share)).is_ok());
                 // A cancelled read is incomplete and must not be returned.
-                progress.tell(1.0).map_err(|Unwanted| Unwanted)?;
+                progress.report(1.0).map_err(|Cancelled| Cancelled)?;
                 Ok(read.map_err(|e| refusal(&from, &e)))
             },
         );
@@ -110,7 +110,7 @@ impl App {
                     Some(_) => Role::After,
                     None => Role::Chosen,
                 };
-                let other = Other {
+                let other = ComparedRun {
                     number: self.next_other(),
                     name: tried.unwrap_or(name),
                     run: Arc::new(run),

@@ -65,7 +65,7 @@ impl App {
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
-            if matches!(update, SessionEvent::Renewed(_)) {
+            if matches!(update, SessionEvent::Rebuilt(_)) {
                 self.drop_runs_in_background();
             }
             let is_loaded = matches!(update, SessionEvent::Loaded { .. });
@@ -101,6 +101,6 @@ impl App {
     /// Shows a notice.
     pub(super) fn say(&mut self, notice: Notice) {
         // A notice has no effect to perform.
-        let _ = self.state.tell(Message::Notice(notice));
+        let _ = self.state.apply(Message::Notice(notice));
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Launched {
 impl Launched {
     /// Ends a program that cannot be watched, and removes its output.
     pub fn give_up(self) {
-        self.watched.end_unfollowed();
+        self.watched.kill_unwatched();
         let _ = std::fs::remove_file(self.output);
     }
 }

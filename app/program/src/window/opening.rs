@@ -34,7 +34,8 @@ impl App {
 
     fn look_at(&mut self, ctx: &Context, path: PathBuf, or_data: bool, then: Option<Command>) {
         let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
-        let look = move |_: &_| Ok(session::look(&asked).map_err(|e| session::refusal(&asked, &e)));
+        let look =
+            move |_: &_| Ok(session::check_path(&asked).map_err(|e| session::refusal(&asked, &e)));
         match Background::start(PLATFORM.jobs, "looker", move || wake(), look) {
             Ok(job) => {
                 self.looking = Some(Looking {
@@ -43,7 +44,7 @@ impl App {
                     then,
                     job,
                 });
-                self.tell(ctx, Message::Looking(Some(path)));
+                self.tell(ctx, Message::CheckingFile(Some(path)));
             }
             Err(e) => self.complain(say!(
                 "cannot start a thread: {e}. Close other programs and try again.",
@@ -68,7 +69,7 @@ impl App {
         let Some(looking) = self.looking.take() else {
             return;
         };
-        self.tell(ctx, Message::Looking(None));
+        self.tell(ctx, Message::CheckingFile(None));
         match looked {
             Ok(()) => {
                 self.tell(ctx, Command::Open(looking.path));

@@ -29,7 +29,7 @@ impl Outputs {
     /// Returns the files next to the journal.
     pub fn of(journal: Option<&Journal>) -> Self {
         Self {
-            folder: journal.map(Journal::beside),
+            folder: journal.map(Journal::output_folder),
             temporary: None,
         }
     }

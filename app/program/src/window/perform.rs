@@ -35,7 +35,7 @@ impl App {
                 },
             ),
             Some(Effect::Demo) => {
-                self.tell(ctx, Message::LetGo);
+                self.tell(ctx, Message::EditEnded);
                 self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
                 // The digits can also be simulated with their configured costs.
                 match self.state.place.no_engine {
@@ -58,7 +58,7 @@ impl App {
             }
             Some(Effect::Save { path, replace }) => self.save_to(ctx, path, existing(replace)),
             Some(Effect::Export { path, replace }) => self.export_to(ctx, path, existing(replace)),
-            Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
+            Some(Effect::RemoveUnsavedRun(path)) => self.remove_unsaved_run(&path),
             Some(Effect::Close) => self.close(ctx),
             Some(Effect::ShowRun(number)) => self.show_run(ctx, number),
             Some(Effect::CompareRun(number)) => self.compare_run(ctx, number),
@@ -70,7 +70,7 @@ impl App {
                 };
                 self.tell(ctx, Command::Theme(other));
             }
-            Some(Effect::Speak(language)) => {
+            Some(Effect::SetLanguage(language)) => {
                 set_language(language);
                 self.check_options();
             }

@@ -30,7 +30,7 @@ impl App {
         let options = &self.state.prefs.options;
         let memory = self.memory;
         let pace = Pace { memory, ..pace };
-        let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
+        let session = Session::start_with_pace(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
             // Two loaders at the same time would slow each other down.
             self.stop_engines();
@@ -54,7 +54,7 @@ impl App {
         let record = self.record(&extent);
         let wake = Arc::clone(&self.wake);
         let memory = Some(self.memory.unwrap_or_else(usual_memory));
-        let session = Session::watch_part(watched, extent.selection, record, wake, memory)?;
+        let session = Session::watch_selected(watched, extent.selection, record, wake, memory)?;
         self.is_slowed = false;
         self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
         if let Some(again) = again {
@@ -161,7 +161,7 @@ impl App {
         };
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
-            if let (SessionEvent::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
+            if let (SessionEvent::Rebuilt(_), Some(kept)) = (&update, self.state.runs.get(number)) {
                 drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
             }
             self.tell(ctx, Message::SessionFor(number, update));
@@ -199,8 +199,8 @@ impl App {
         let all = kept.chain([&self.state.session]);
         let saved: Vec<PathBuf> = all.filter_map(|s| self.saved_elsewhere(s)).collect();
         for path in saved {
-            let _ = self.state.tell(Message::NotLeftOver(path.clone()));
-            self.remove_left_over(&path);
+            let _ = self.state.apply(Message::UnsavedRunSaved(path.clone()));
+            self.remove_unsaved_run(&path);
         }
     }
 
@@ -212,14 +212,14 @@ impl App {
         let is_left_over = self
             .state
             .place
-            .left_over
+            .unsaved_runs
             .iter()
             .any(|left| left.path == *path);
         (session.saved.is_some() && is_left_over).then(|| path.clone())
     }
 
     /// Removes a run from the journal.
-    pub(super) fn remove_left_over(&mut self, path: &Path) {
+    pub(super) fn remove_unsaved_run(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
             self.complain(say!(
                 "cannot remove {}: {e}",
@@ -232,8 +232,8 @@ impl App {
     /// Offers the runs that earlier windows left in the journal.
     pub(super) fn offer_left_over(&mut self, ctx: &Context, on_start_page: bool) {
         if let Some(journal) = &self.journal {
-            let left_over = journal.left_over();
-            self.tell(ctx, Message::LeftOver(left_over, on_start_page));
+            let unsaved_runs = journal.unsaved_runs();
+            self.tell(ctx, Message::UnsavedRuns(unsaved_runs, on_start_page));
         }
     }
 
@@ -245,8 +245,8 @@ impl App {
             self.kept
                 .extend(session.map(|session| (shown.number, session)));
             if let Some(path) = self.saved_elsewhere(&self.state.session) {
-                let _ = self.state.tell(Message::NotLeftOver(path.clone()));
-                self.remove_left_over(&path);
+                let _ = self.state.apply(Message::UnsavedRunSaved(path.clone()));
+                self.remove_unsaved_run(&path);
             }
         } else {
             self.discard_unneeded(session.as_ref(), shown);

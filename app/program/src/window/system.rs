@@ -35,7 +35,7 @@ impl App {
     /// Turns animations off if the user chose so, or if the system asks for it and the user does not object.
     pub(super) fn settle_motion(&mut self, ctx: &Context) {
         if let Some(still) = self.system_motion.answer() {
-            self.tell(ctx, Message::SystemStill(still));
+            self.tell(ctx, Message::ReducedMotion(still));
         }
         theme::set_motion(ctx, !self.state.look.still);
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use loadscope_model::trying::{News, Outcome};
+use loadscope_model::trying::{Outcome, TuneUpdate};
 use loadscope_session::Waker;
 use loadscope_session::tune::{Job, Progress, tune};
 
@@ -13,7 +13,7 @@ use loadscope_session::tune::{Job, Progress, tune};
 pub(super) struct Tries {
     /// Number of requests to end. The first one asks the program to end in order.
     ends: Arc<AtomicUsize>,
-    pub news: Receiver<News>,
+    pub news: Receiver<TuneUpdate>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -48,14 +48,14 @@ impl Drop for Tries {
     }
 }
 
-fn run(job: &Job, ends: &AtomicUsize, news: &Sender<News>, wake: &Waker) {
+fn run(job: &Job, ends: &AtomicUsize, news: &Sender<TuneUpdate>, wake: &Waker) {
     let tell = |new| {
         // Without a window there is no receiver.
         let _ = news.send(new);
         wake();
     };
     let ends = || ends.load(Ordering::Acquire);
-    let mut line = |progress: Progress<'_>| tell(News::Line(progress.to_string()));
+    let mut line = |progress: Progress<'_>| tell(TuneUpdate::Line(progress.to_string()));
     let outcome = match tune(job, &mut line, &ends) {
         Ok(tuned) => match tuned.table {
             Some(table) => Outcome::Compared(Arc::new(table)),
@@ -63,5 +63,5 @@ fn run(job: &Job, ends: &AtomicUsize, news: &Sender<News>, wake: &Waker) {
         },
         Err(e) => Outcome::Failed(e.to_string()),
     };
-    tell(News::Over(outcome));
+    tell(TuneUpdate::Over(outcome));
 }

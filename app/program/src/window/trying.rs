@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eframe::egui::Context;
 use loadscope_files::create_free_folder;
 use loadscope_model::message::Message;
-use loadscope_model::trying::News;
+use loadscope_model::trying::TuneUpdate;
 use loadscope_model::watching::Program;
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;
@@ -32,7 +32,7 @@ impl App {
         match self.tries(program) {
             Ok((folder, tries)) => {
                 self.tries = Some(tries);
-                self.tell(ctx, Message::Trying(News::Begun(folder)));
+                self.tell(ctx, Message::Tune(TuneUpdate::Begun(folder)));
             }
             Err(why) => self.complain(why),
         }
@@ -69,8 +69,8 @@ impl App {
     /// Applies the news of the tries.
     pub(super) fn hear_tries(&mut self, ctx: &Context) {
         while let Some(news) = self.tries.as_ref().and_then(|t| t.news.try_recv().ok()) {
-            let is_over = matches!(news, News::Over(_));
-            self.tell(ctx, Message::Trying(news));
+            let is_over = matches!(news, TuneUpdate::Over(_));
+            self.tell(ctx, Message::Tune(news));
             if is_over {
                 self.tries = None;
             }

@@ -2,7 +2,7 @@
 
 use loadscope_insight::Datasets;
 use loadscope_insight::background::Progress;
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::headline::Headline;
 use loadscope_session::read_run;
 
@@ -98,7 +98,8 @@ fn all_commands_report_the_same_figures() {
             waited / total,
             &format!("{file}: share, headline"),
         );
-        let look = Look::at(&run, Datasets::default(), &Progress::default()).expect("it is wanted");
+        let look =
+            RunAnalysis::of(&run, Datasets::default(), &Progress::default()).expect("it is wanted");
         same(
             look.total.as_secs_f64(),
             total,

@@ -8,7 +8,7 @@ use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
 use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions};
 
 use crate::event_sink::EventSink;
-use crate::file::late;
+use crate::file::late_warning;
 use crate::memory::SharedLog;
 use crate::{Record, Selection, SessionError, SessionEvent, Waker};
 
@@ -56,18 +56,18 @@ impl Job {
                 self.out,
                 self.wake,
             )?
-            .within(self.memory),
+            .with_memory_limit(self.memory),
         })
     }
 }
 
 /// Maximum delay of an event after its timestamp.
 /// A thread can be interrupted between reading the clock and storing the event.
-const STRAGGLERS: Nanos = Nanos(5_000_000);
+const MAX_DELAY: Nanos = Nanos(5_000_000);
 
 /// Polling interval of the events.
 /// Polling is cheaper: sending to a sleeping receiver costs a worker a futex wake, which takes longer than recording 100 events.
-const LOOK_EVERY: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Maximum number of events that are written and sent at once. The window then receives the first events soon.
 const PART: usize = 1 << 14;
@@ -87,9 +87,9 @@ impl Recorder {
             // The clock of a paused run does not advance, so no earlier event can follow.
             let is_paused = self.run.control.is_paused();
             let now = self.run.control.now();
-            self.take((!is_paused).then(|| now - STRAGGLERS));
+            self.take((!is_paused).then(|| now - MAX_DELAY));
             self.sink.flush_when_due();
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         self.finish();
     }
@@ -101,7 +101,7 @@ impl Recorder {
         let now = self.run.control.now();
         let came_late = self.run.events.late();
         if came_late > 0 {
-            rest.push(late(RunId(0), now, came_late));
+            rest.push(late_warning(RunId(0), now, came_late));
         }
         let count = self.run.dropped();
         if count > 0 {
@@ -111,9 +111,9 @@ impl Recorder {
                 kind: EventKind::Dropped { count },
             });
         }
-        pass_on(&mut self.sink, &mut rest);
+        forward(&mut self.sink, &mut rest);
         self.sink.close();
-        self.sink.tell(SessionEvent::Ended(ended));
+        self.sink.send(SessionEvent::Ended(ended));
     }
 
     /// Takes all events up to a time. `None` takes all.
@@ -122,25 +122,25 @@ impl Recorder {
         let (sink, source) = (&mut self.sink, &self.run.events);
         source.take(until, |event| {
             if matches!(event.kind, EventKind::Content(_)) {
-                pass_on(sink, &mut part);
+                forward(sink, &mut part);
                 let (at, start) = (event.at, Instant::now());
-                pass_on(sink, &mut vec![event]);
+                forward(sink, &mut vec![event]);
                 source.charge(at, start.elapsed());
                 return;
             }
             part.push(event);
             if part.len() == PART {
-                pass_on(sink, &mut part);
+                forward(sink, &mut part);
                 sink.flush_when_due();
             }
         });
-        pass_on(sink, &mut part);
+        forward(sink, &mut part);
     }
 }
 
-fn pass_on(sink: &mut EventSink, events: &mut Vec<Event>) {
+fn forward(sink: &mut EventSink, events: &mut Vec<Event>) {
     if !events.is_empty() {
         sink.write(events);
-        sink.show(std::mem::take(events));
+        sink.send_events(std::mem::take(events));
     }
 }

@@ -96,7 +96,7 @@ fn many_events_are_sent_in_short_chunks() {
     let mut sink = EventSink::new(Record::Off, Selection::default(), shared, out, wake)
         .expect("nothing is begun");
     let many: Vec<Event> = events().into_iter().cycle().take(10_007).collect();
-    sink.show(many);
+    sink.send_events(many);
     drop(sink);
     let lengths: Vec<usize> = told
         .iter()

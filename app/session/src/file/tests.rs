@@ -103,7 +103,7 @@ fn reading_stops_when_the_callback_returns_false() {
 
 #[test]
 fn the_late_event_message_has_singular_and_plural() {
-    let text = |count| match late(RunId(0), Nanos::ZERO, count).kind {
+    let text = |count| match late_warning(RunId(0), Nanos::ZERO, count).kind {
         EventKind::Message(message) => message.text,
         other => panic!("{other:?}"),
     };

@@ -12,7 +12,7 @@ use loadscope_words::say;
 use crate::limited::{NewLimited, remove_folder};
 
 /// Maximum size of one run, bytes.
-pub(super) const MOST_OF_ONE: u64 = 2 << 30;
+pub(super) const MAX_RUN_BYTES: u64 = 2 << 30;
 
 /// A new run in the journal, before writing.
 #[derive(Debug)]
@@ -87,13 +87,13 @@ impl Entry {
 
     /// Returns an error if the size limit is reached.
     pub(crate) fn check(&self, written: u64) -> io::Result<()> {
-        match written < MOST_OF_ONE {
+        match written < MAX_RUN_BYTES {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
                 say!(
                     "the run is larger than {} GB, the limit of the journal. Record to a file with `loadscope record`.",
-                    MOST_OF_ONE >> 30
+                    MAX_RUN_BYTES >> 30
                 ),
             )),
         }

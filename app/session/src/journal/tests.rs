@@ -9,7 +9,7 @@ use loadscope_trace::{
     BatchId, Compression, Event, EventKind, LogWriter, Nanos, RunId, RunInfo, Stage,
 };
 
-use super::beginning::LOOK;
+use super::description::MAX_EVENTS;
 use super::*;
 use crate::limited::Limited;
 use crate::{Session, SessionEvent, open};
@@ -44,20 +44,20 @@ fn killed(journal: &Journal, dataset: &str) -> PathBuf {
 fn only_unsaved_runs_of_ended_processes_are_offered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(&dir.path().join("loadscope/journal"));
-    assert_eq!(journal.left_over(), []);
+    assert_eq!(journal.unsaved_runs(), []);
     let first = killed(&journal, "first");
     let second = killed(&journal, "second");
     let empty = journal.begin().expect("room").entry();
     assert!(!empty.path().exists(), "nothing was in it");
     // The next run can get the free name again.
     let live = journal.begin().expect("room");
-    let found = journal.left_over();
+    let found = journal.unsaved_runs();
     let names: Vec<&str> = found.iter().map(|f| f.dataset.as_str()).collect();
     assert_eq!(names, ["second", "first"]);
     assert_eq!([&found[0].path, &found[1].path], [&second, &first]);
     assert!(live.entry().path().exists(), "it is being written");
     // A second call changes nothing.
-    assert_eq!(journal.left_over(), found);
+    assert_eq!(journal.unsaved_runs(), found);
     live.entry().discard();
     assert!(!live.entry().path().exists());
 }
@@ -87,7 +87,7 @@ fn a_run_above_the_journal_limit_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let entry = Journal::at(dir.path()).begin().expect("room").entry();
     assert!(entry.check(0).is_ok());
-    let error = entry.check(MOST_OF_ONE).expect_err("full");
+    let error = entry.check(MAX_RUN_BYTES).expect_err("full");
     assert_eq!(
         error.to_string(),
         "the run is larger than 2 GB, the limit of the journal. Record to a file with `loadscope record`."
@@ -100,7 +100,7 @@ fn damaged_runs_are_offered_and_never_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::at(dir.path());
     let sound = fs::read(killed(&journal, "sound")).expect("it was just written");
-    fs::remove_file(&journal.left_over()[0].path).expect("own folder");
+    fs::remove_file(&journal.unsaved_runs()[0].path).expect("own folder");
     let head = crate::recording::head(Compression::Zstd, &Selection::default());
     let (half, most) = (&sound[..head.len() + 12], &sound[..sound.len() - 9]);
     let header = "{\"loadscope\":1}\n";
@@ -148,7 +148,7 @@ fn damaged_runs_are_offered_and_never_removed() {
         ),
         (
             "a late beginning",
-            format!("{header}{}{started}", waits.repeat(LOOK)).into(),
+            format!("{header}{}{started}", waits.repeat(MAX_EVENTS)).into(),
             Some(nameless),
         ),
         (
@@ -166,7 +166,7 @@ fn damaged_runs_are_offered_and_never_removed() {
         let path = dir.path().join(format!("000000000000001-000{ENDING}"));
         fs::write(&path, bytes).expect("room");
         for _ in 0..2 {
-            let found = journal.left_over();
+            let found = journal.unsaved_runs();
             let found: Vec<&str> = found.iter().map(|left| left.dataset.as_str()).collect();
             assert_eq!(found, Vec::from_iter(*offered), "{name}");
         }
@@ -189,7 +189,7 @@ fn an_unopenable_file_is_neither_offered_nor_removed() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("own file");
     // Root can open the file anyway. The test of the lock has a path that no user can open.
     if fs::File::open(&path).is_err() {
-        assert_eq!(journal.left_over(), []);
+        assert_eq!(journal.unsaved_runs(), []);
         assert!(journal.remove(&path).is_err() && path.exists());
     }
 }
@@ -293,11 +293,11 @@ fn a_limited_run_is_offered_saved_and_removed_as_one() {
         log.flush().expect("room");
         assert!(size(&folder) <= MB, "{} bytes", size(&folder));
     }
-    assert_eq!(journal.left_over(), [], "it is being written");
+    assert_eq!(journal.unsaved_runs(), [], "it is being written");
     let copy = dir.path().join("copy");
     killed_now(&folder, &copy);
     let journal = Journal::at(&copy);
-    let found = journal.left_over();
+    let found = journal.unsaved_runs();
     let [left] = &found[..] else {
         panic!("one is offered, not {found:?}");
     };

@@ -12,8 +12,8 @@ use loadscope_trace::{Compression, Event, LogError, LogWriter, RecordingKind, fo
 const END: u64 = 4096;
 
 /// A compressed log in the folder of a recording.
-pub(super) struct Bounded {
-    log: LogWriter<Counting>,
+pub(super) struct BoundedLog {
+    log: LogWriter<CountingFile>,
     path: PathBuf,
     /// Size of the file, bytes.
     written: Arc<AtomicU64>,
@@ -22,16 +22,16 @@ pub(super) struct Bounded {
 }
 
 /// Returns the maximum size of a compressed text, bytes.
-pub(super) fn at_most(text: u64) -> u64 {
+pub(super) fn max_compressed_size(text: u64) -> u64 {
     text + text / 64 + END
 }
 
-impl Bounded {
+impl BoundedLog {
     /// Creates a file that contains `head` when it appears.
     pub fn create(path: PathBuf, head: &[u8]) -> Result<Self, LogError> {
         let file = GrowingFile::create(&path, Existing::Keep, head).map_err(written)?;
         let written = Arc::new(AtomicU64::new(head.len() as u64));
-        let counting = Counting {
+        let counting = CountingFile {
             file,
             written: Arc::clone(&written),
         };
@@ -54,7 +54,7 @@ impl Bounded {
 
     /// Returns the maximum size after another line of `line` bytes.
     pub fn with(&self, line: usize) -> u64 {
-        self.written() + at_most(self.waiting + line as u64 + 1)
+        self.written() + max_compressed_size(self.waiting + line as u64 + 1)
     }
 
     /// Writes a line, given without its newline.
@@ -101,12 +101,12 @@ pub(super) fn written(error: WriteError) -> LogError {
 }
 
 /// A file that counts its bytes.
-struct Counting {
+struct CountingFile {
     file: GrowingFile,
     written: Arc<AtomicU64>,
 }
 
-impl Write for Counting {
+impl Write for CountingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.written.fetch_add(written as u64, Ordering::Relaxed);

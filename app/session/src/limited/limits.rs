@@ -76,7 +76,7 @@ impl Limits {
     }
 
     /// Returns the maximum size of the sums, bytes.
-    pub(super) fn course(&self) -> u64 {
+    pub(super) fn sums(&self) -> u64 {
         self.sixteenth().min(Self::MOST_COURSE)
     }
 

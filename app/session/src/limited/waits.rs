@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use loadscope_trace::multipart::PartFile;
 use loadscope_trace::{LogError, Nanos, RecordingKind};
 
-use super::bounded::{Bounded, at_most, head};
+use super::bounded::{BoundedLog, head, max_compressed_size};
 
 /// Files with long waits.
-pub(super) struct Waits {
+pub(super) struct WaitFiles {
     folder: PathBuf,
     /// Maximum total size, bytes.
     most: u64,
@@ -19,10 +19,10 @@ pub(super) struct Waits {
     shortest: Nanos,
     /// Lowest kept class.
     lowest: u32,
-    classes: BTreeMap<u32, Bounded>,
+    classes: BTreeMap<u32, BoundedLog>,
 }
 
-impl Waits {
+impl WaitFiles {
     pub fn new(folder: PathBuf, most: u64, shortest: Nanos) -> Self {
         Self {
             folder,
@@ -39,18 +39,18 @@ impl Waits {
     }
 
     /// Writes the line of a wait with this length.
-    pub fn put(&mut self, took: Nanos, line: &[u8]) -> Result<Put, LogError> {
+    pub fn put(&mut self, took: Nanos, line: &[u8]) -> Result<WaitResult, LogError> {
         let class = (took.0 / self.shortest.0).max(1).ilog2();
         if class < self.lowest {
-            return Ok(Put::Kept);
+            return Ok(WaitResult::Kept);
         }
-        if at_most(line.len() as u64) > self.most / 4 {
-            return Ok(Put::TooLarge);
+        if max_compressed_size(line.len() as u64) > self.most / 4 {
+            return Ok(WaitResult::TooLarge);
         }
         if !self.classes.contains_key(&class) {
             let head = head(RecordingKind::Limited, &[])?;
             let path = self.folder.join(PartFile::Waits(class).name());
-            self.classes.insert(class, Bounded::create(path, &head)?);
+            self.classes.insert(class, BoundedLog::create(path, &head)?);
         }
         if self.with(line.len()) > self.most {
             self.flush()?;
@@ -69,15 +69,15 @@ impl Waits {
             file.put(line)?;
         }
         Ok(match self.lowest == before {
-            true => Put::Kept,
-            false => Put::From(Nanos(
+            true => WaitResult::Kept,
+            false => WaitResult::From(Nanos(
                 self.shortest.0.saturating_mul(1 << self.lowest.min(62)),
             )),
         })
     }
 
     pub fn flush(&mut self) -> Result<(), LogError> {
-        self.classes.values_mut().try_for_each(Bounded::flush)
+        self.classes.values_mut().try_for_each(BoundedLog::flush)
     }
 
     pub fn finish(self) -> Result<(), LogError> {
@@ -88,7 +88,7 @@ impl Waits {
 
 /// Result of writing a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Put {
+pub(super) enum WaitResult {
     /// The wait was written, or is shorter than the kept classes.
     Kept,
     /// From now on, waits need at least this length.

@@ -2,14 +2,14 @@
 
 use loadscope_trace::{Event, Nanos, Retention, RetentionFilter, RetentionPolicy};
 
-use super::course::{self, Course};
+use super::kept_data::{self, KeptData};
 use crate::Limits;
 
 /// Sums per minute, long waits, errors, the slowest batches, and the current state of each loader, in bounded memory.
 pub struct History {
     memory: u64,
     retention_filter: RetentionFilter,
-    course: Course,
+    kept_data: KeptData,
     newest: Nanos,
     keep: Vec<Event>,
 }
@@ -24,14 +24,14 @@ impl History {
         Self {
             memory,
             retention_filter: RetentionFilter::new(policy),
-            course: Course::new(memory / 32),
+            kept_data: KeptData::new(memory / 32),
             newest: Nanos(i64::MIN),
             keep: Vec::new(),
         }
     }
 
     /// Records events. Parts before `first` are dropped.
-    pub fn hear(&mut self, events: &[Event], first: u32) {
+    pub fn record(&mut self, events: &[Event], first: u32) {
         for event in events {
             // A late event gets the current time.
             self.newest = self.newest.max(event.at);
@@ -51,7 +51,7 @@ impl History {
     }
 
     /// Starts another part. Returns its number, and the state of the loaders at its start.
-    pub fn cut(&mut self, first: u32) -> (u32, Vec<Event>) {
+    pub fn start_part(&mut self, first: u32) -> (u32, Vec<Event>) {
         let state = self
             .retention_filter
             .start_part(self.newest, &mut self.keep);
@@ -63,13 +63,13 @@ impl History {
     pub fn before(&self, first: u32) -> Vec<Event> {
         let retention = Retention {
             max_size: self.memory,
-            long_wait: self.course.long_wait(),
+            long_wait: self.kept_data.long_wait(),
             keep_slowest: Limits::USUAL_SLOWEST,
             ..Retention::default()
         };
         let mut past = self.retention_filter.retention_events(&retention);
-        past.extend(self.course.before(first));
-        past.extend(course::of_parts_before(
+        past.extend(self.kept_data.before(first));
+        past.extend(kept_data::of_parts_before(
             first,
             self.retention_filter.slowest(),
         ));
@@ -79,7 +79,7 @@ impl History {
 
     fn keep_all(&mut self, first: u32) {
         for event in self.keep.drain(..) {
-            if let Some(longer) = self.course.put(event, first) {
+            if let Some(longer) = self.kept_data.put(event, first) {
                 self.retention_filter.set_long_wait(longer);
             }
         }

@@ -73,24 +73,24 @@ impl Training {
 struct Shown {
     loaders: Loaders,
     run: Run,
-    renewed: usize,
+    rebuilt: usize,
     largest: u64,
 }
 
 impl Shown {
     fn take(&mut self, events: &[Event]) {
         for event in events {
-            self.loaders.take(&mut self.run, event.clone());
+            self.loaders.apply(&mut self.run, event.clone());
         }
     }
 
-    fn renew(&mut self, renewed: Renewed) {
-        for (_, run, landmarks) in &renewed.runs {
+    fn replace_runs(&mut self, rebuilt: RebuiltRuns) {
+        for (_, run, landmarks) in &rebuilt.runs {
             assert_eq!(*landmarks, Landmarks::of(run));
         }
-        let all = renewed.runs.into_iter().map(|(id, run, _)| (id, run));
+        let all = rebuilt.runs.into_iter().map(|(id, run, _)| (id, run));
         self.loaders.replace(&mut self.run, all.collect());
-        self.renewed += 1;
+        self.rebuilt += 1;
     }
 
     fn bytes(&self) -> u64 {
@@ -116,18 +116,18 @@ fn play(
         if events.len() >= chunk || k == batches {
             let until = Instant::now() + Duration::from_secs(20);
             loop {
-                if let Some(renewed) = bound.renewed() {
-                    shown.renew(renewed);
+                if let Some(rebuilt) = bound.take_rebuilt() {
+                    shown.replace_runs(rebuilt);
                 }
-                if !patience || bound.folding.is_none() || Instant::now() > until {
+                if !patience || bound.rebuild.is_none() || Instant::now() > until {
                     break;
                 }
                 std::thread::sleep(Duration::from_micros(200));
             }
-            bound.hear(&events);
+            bound.record(&events);
             shown.take(&events);
             shown.largest = shown.largest.max(shown.bytes());
-            take(&mut full, &events);
+            apply(&mut full, &events);
             all.append(&mut events);
         }
         if k < batches {
@@ -178,7 +178,7 @@ fn long_waits(run: &Run) -> Vec<Nanos> {
 fn a_long_stream_stays_below_the_bound_with_equal_sums() {
     let memory = 24_000_000;
     let (shown, full, _) = play((300_000, 2, 5_000), (memory, 1024), true);
-    assert!(shown.renewed >= 5, "{}", shown.renewed);
+    assert!(shown.rebuilt >= 5, "{}", shown.rebuilt);
     assert!(shown.largest < memory / 2, "{}", shown.largest);
     let found = shown.all();
     for (id, full) in full.runs() {
@@ -192,7 +192,7 @@ fn a_long_stream_stays_below_the_bound_with_equal_sums() {
 #[test]
 fn events_during_a_rebuild_are_counted_once() {
     let (shown, full, _) = play((200_000, 3, 2_000), (6_000_000, 1024), false);
-    assert!(shown.renewed >= 1);
+    assert!(shown.rebuilt >= 1);
     let found = shown.all();
     for (id, full) in full.runs() {
         assert_same(found[&id], full);
@@ -242,27 +242,27 @@ proptest! {
 fn a_hidden_window_gets_one_rebuilt_run_at_a_time() {
     let (mut training, events) = Training::new(1, 1000);
     let mut bound = MemoryBound::new(200_000);
-    bound.hear(&events);
-    let mut given = Vec::new();
+    bound.record(&events);
+    let mut sent = Vec::new();
     let until = Instant::now() + Duration::from_secs(20);
     let mut chunks = 0;
-    while given.is_empty() || chunks < 200 {
+    while sent.is_empty() || chunks < 200 {
         assert!(Instant::now() < until, "it is not folded anew");
         let mut events = Vec::new();
         (0..50).for_each(|_| training.batch(&mut events));
-        bound.hear(&events);
+        bound.record(&events);
         chunks += 1;
-        given.extend(bound.renewed());
+        sent.extend(bound.take_rebuilt());
         std::thread::sleep(Duration::from_micros(200));
     }
-    assert_eq!(given.len(), 1, "the first was not taken in");
-    given.clear();
-    while given.is_empty() {
+    assert_eq!(sent.len(), 1, "the first was not taken in");
+    sent.clear();
+    while sent.is_empty() {
         assert!(Instant::now() < until, "it is not folded anew");
         let mut events = Vec::new();
         training.batch(&mut events);
-        bound.hear(&events);
-        given.extend(bound.renewed());
+        bound.record(&events);
+        sent.extend(bound.take_rebuilt());
         std::thread::sleep(Duration::from_micros(200));
     }
 }

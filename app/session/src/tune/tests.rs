@@ -42,10 +42,10 @@ fn events(run: u32, line: u32, dataset: &str, workers: usize, batches: u32) -> V
         .collect()
 }
 
-fn ran(end: End, stopped: bool, told: &[Vec<Event>]) -> Ran {
+fn ran(end: End, stopped: bool, told: &[Vec<Event>]) -> TrialRun {
     let mut fleet = Fleet::default();
     told.iter().flatten().for_each(|event| fleet.apply(event));
-    Ran {
+    TrialRun {
         end,
         effects: Effects {
             stopped,
@@ -130,7 +130,7 @@ fn a_rejected_setting_gives_the_dataloader_error() {
     let text = "This loader cannot be made. DataLoader rejected the new ones".to_owned();
     told.push(Event::warning(RunId(0), Nanos(0), text));
     let mut told = ran(End::Code(130), true, &[told]);
-    let why = |told: &Ran| {
+    let why = |told: &TrialRun| {
         let run = counterpart(&told.fleet, &first().run.info);
         why_not(told, run, &first(), &four, batches)
     };

@@ -22,10 +22,10 @@ fn a_program_without_a_session_is_killed() {
             Ok(id) => break id,
             Err(_) => assert!(Instant::now() < until, "it does not begin"),
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     };
     assert!(!watched.has_ended());
-    watched.end_unfollowed();
+    watched.kill_unwatched();
     assert!(watched.has_ended());
     assert_eq!(watched.wait(), End::Signal(9));
     assert!(
@@ -33,7 +33,7 @@ fn a_program_without_a_session_is_killed() {
         "it runs on"
     );
     // After the end, another call has no effect.
-    watched.end_unfollowed();
+    watched.kill_unwatched();
     assert_eq!(watched.wait(), End::Signal(9));
 }
 
@@ -56,7 +56,7 @@ fn a_stop_is_recognized_by_its_report_not_by_text() {
     let until = |is_so: &dyn Fn() -> bool| {
         while !is_so() {
             assert!(Instant::now() < deadline, "it does not happen");
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     };
     let to = folder.path().join("to");
@@ -87,6 +87,6 @@ fn a_stop_is_recognized_by_its_report_not_by_text() {
     assert!(!watched.effects().stopped, "a text is not a stop");
     writeln!(process, r#"["stop",1200,0,0]"#).expect("it is read");
     until(&|| watched.effects().stopped);
-    watched.ask_to_end(Asking::Kill);
+    watched.request_end(EndRequest::Kill);
     assert_eq!(watched.wait(), End::Signal(9));
 }

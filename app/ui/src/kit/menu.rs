@@ -2,7 +2,7 @@
 
 use egui::{Popup, Response, Role, WidgetInfo};
 use loadscope_model::command::Command;
-use loadscope_model::offers::{Thing, offers};
+use loadscope_model::menu_entries::{MenuTarget, menu_entries};
 use loadscope_model::state::State;
 
 /// Width of a menu, points.
@@ -12,7 +12,7 @@ const WIDTH: f32 = 220.0;
 pub fn show(
     response: &Response,
     state: &State,
-    thing: impl FnOnce() -> Option<Thing>,
+    thing: impl FnOnce() -> Option<MenuTarget>,
     commands: &mut Vec<Command>,
 ) {
     let id = response.id.with("thing of the menu");
@@ -24,10 +24,10 @@ pub fn show(
     }
     Popup::context_menu(response).show(|ui| {
         ui.set_min_width(WIDTH);
-        let Some(thing) = ui.data(|data| data.get_temp::<Thing>(id)) else {
+        let Some(thing) = ui.data(|data| data.get_temp::<MenuTarget>(id)) else {
             return;
         };
-        for (k, group) in offers(state, thing).into_iter().enumerate() {
+        for (k, group) in menu_entries(state, thing).into_iter().enumerate() {
             if k > 0 {
                 ui.separator();
             }

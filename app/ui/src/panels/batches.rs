@@ -18,7 +18,7 @@ use crate::kit::empty::{empty_line, no_batches_yet};
 use crate::kit::menu;
 use crate::theme::{Palette, size};
 use loadscope_model::command::Command;
-use loadscope_model::offers::Thing;
+use loadscope_model::menu_entries::MenuTarget;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
@@ -309,7 +309,7 @@ impl BatchTable {
             });
         }
         let response = row.response();
-        menu::show(&response, state, || Some(Thing::Batch(at)), commands);
+        menu::show(&response, state, || Some(MenuTarget::Batch(at)), commands);
         if response.hovered() {
             commands.push(Command::Hover(Some(item)));
         }
@@ -335,6 +335,6 @@ fn number(
     let response = ui.interact(ui.max_rect(), id, Sense::click());
     let name = state.session.run.batches()[at].id;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));
-    menu::show(&response, state, || Some(Thing::Batch(at)), commands);
+    menu::show(&response, state, || Some(MenuTarget::Batch(at)), commands);
     response.clicked()
 }

@@ -5,7 +5,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 use crate::kit::empty::empty;
 use crate::kit::parts::mark;
 use crate::theme::{Palette, space};
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
@@ -28,7 +28,7 @@ const WIDE: f32 = 820.0;
 /// Draws the workspace in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let palette = Palette::of(ui);
-    let answers = &state.session.answers.diagnosis;
+    let answers = &state.session.results.diagnosis;
     let mut commands = Vec::new();
     let panel = |x, y| {
         Frame::NONE
@@ -99,7 +99,7 @@ fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 }
 
 /// Draws the causes of the waits and the findings.
-fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+fn why(ui: &mut Ui, state: &State, look: &RunAnalysis, commands: &mut Vec<Command>) {
     program::show(ui, look.program.as_ref(), commands);
     let shown = ui.scope(|ui| blame::show(ui, look, commands));
     mark(ui, Part::Blame, shown.response.rect);

@@ -15,7 +15,9 @@ use columns::{Columns, left};
 
 use crate::kit::strip;
 use crate::theme::{Palette, heading, mono, sans, size, space};
-use loadscope_insight::loaders::{Part, clocks, crews, group_names, names, said, trainer};
+use loadscope_insight::loaders::{
+    Part, clocks, crews, describe_straggler, names, rank_groups, trainer,
+};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -31,7 +33,7 @@ const MOST_PARTS: usize = 600;
 #[derive(Default)]
 pub struct LoadersView {
     cache_key: Option<Key>,
-    groups: Vec<LoaderGroup>,
+    rank_groups: Vec<LoaderGroup>,
     /// Accuracy of the clocks.
     clocks: Vec<String>,
 }
@@ -83,7 +85,7 @@ impl LoadersView {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             head(ui, state.shown());
-            for group in &self.groups {
+            for group in &self.rank_groups {
                 title(ui, group);
                 for row in &group.rows {
                     if one(ui, state, row) {
@@ -145,13 +147,13 @@ impl LoadersView {
             });
             LoaderGroup {
                 title: (!is_alone).then_some(title),
-                straggler_text: said(&runs, slow.as_ref(), None),
+                straggler_text: describe_straggler(&runs, slow.as_ref(), None),
                 rows: rows.collect(),
             }
         };
-        let crews = crews(&all);
-        let titles = group_names(&all, &crews);
-        self.groups = crews.iter().zip(titles).map(group).collect();
+        let rank_groups = rank_groups(&all);
+        let titles = group_names(&all, &rank_groups);
+        self.rank_groups = rank_groups.iter().zip(titles).map(group).collect();
         self.clocks = clocks(&all);
         self.cache_key = Some(key);
     }

@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             overlay_frame(palette).show(ui, |ui| {
                 ui.set_width(520.0);
                 heading_line(ui, state, &mut commands);
-                let said = state.session.landmarks.said();
+                let said = state.session.landmarks.problem_messages();
                 let hidden = said.len().saturating_sub(LISTED);
                 ScrollArea::vertical()
                     .max_height(320.0)

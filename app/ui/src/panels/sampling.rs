@@ -7,10 +7,10 @@ use egui::{self, CentralPanel, Frame, Margin, Panel, Rect, ScrollArea, Ui};
 use crate::kit::empty::empty;
 use crate::kit::parts::mark;
 use crate::theme::Palette;
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::ranks::Ranks;
-use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_insight::sampling::{Choice, OrderSource};
 use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::sampling::order_of;
@@ -51,7 +51,7 @@ impl Sampling {
         Panel::top("sampling head")
             .frame(panel(12, 4))
             .show(ui, |ui| head::show(ui, state, &mut commands));
-        let Some(answers) = state.session.answers.sampling.answers.clone() else {
+        let Some(answers) = state.session.results.sampling.answers.clone() else {
             CentralPanel::default()
                 .frame(panel(12, 8))
                 .show(ui, |ui| nothing(ui, state));
@@ -116,14 +116,14 @@ impl Sampling {
         &mut self,
         ui: &mut Ui,
         state: &State,
-        answers: &Arc<Answers>,
+        answers: &Arc<OrderAnalysis>,
         height: f32,
     ) -> Vec<Command> {
         let ranks = ranks_of(answers);
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
-        let by = state.session.sampling.colouring.in_force(answers);
+        let by = state.session.sampling.colouring.effective(answers);
         let top = ui.cursor().min;
         mark(ui, Part::Order, Rect::from_min_size(top, size));
         let pointed = self
@@ -151,7 +151,7 @@ impl Sampling {
     }
 
     /// Returns the highlighted batches.
-    fn marks(&self, state: &State, answers: &Answers) -> Marks {
+    fn marks(&self, state: &State, answers: &OrderAnalysis) -> Marks {
         let order = &answers.order;
         let place = |item: Option<Item>| {
             let row = u32::try_from(item?.batch()?).ok()?;
@@ -169,7 +169,7 @@ impl Sampling {
     }
 
     /// Selects the batch that contains the index at `position`.
-    fn pick(&mut self, answers: &Answers, position: usize) -> Option<Command> {
+    fn pick(&mut self, answers: &OrderAnalysis, position: usize) -> Option<Command> {
         if answers.order.rows.is_empty() {
             let batch = answers.order.batch_at(position);
             self.picked = batch.filter(|_| self.picked != batch);
@@ -183,7 +183,7 @@ impl Sampling {
 
 /// Shows a placeholder before the first answer, or if the order cannot be predicted.
 fn nothing(ui: &mut Ui, state: &State) {
-    let answers = &state.session.answers.sampling;
+    let answers = &state.session.results.sampling;
     match (&answers.refusal, answers.share) {
         (Some(refusal), _) => empty(ui, say!("The order cannot be predicted"), refusal),
         (None, Some(share)) => {
@@ -200,11 +200,11 @@ fn nothing(ui: &mut Ui, state: &State) {
     }
 }
 
-fn ranks_of(answers: &Answers) -> Option<&Ranks> {
+fn ranks_of(answers: &OrderAnalysis) -> Option<&Ranks> {
     answers.ranks.as_ref().filter(|r| r.shares.len() > 1)
 }
 
-fn row_at(answers: &Answers, position: usize) -> Option<usize> {
+fn row_at(answers: &OrderAnalysis, position: usize) -> Option<usize> {
     let batch = answers.order.batch_at(position)?;
     answers.order.rows.get(batch).map(|row| *row as usize)
 }
@@ -214,14 +214,14 @@ fn no_index(ui: &mut Ui, state: &State) {
     let what =
         say!("Shows position × index, coverage, shuffle quality and class balance of an epoch");
     match order_of(state) {
-        OrderOf::Run if state.session.run.batches().is_empty() => {
+        OrderSource::Run if state.session.run.batches().is_empty() => {
             let text = match state.session.source.is_live() {
                 true => say!("The first batch is in flight"),
                 false => say!("Press Ctrl+R to start a run, or preview the order of its options"),
             };
             empty(ui, say!("No indices drawn yet"), text);
         }
-        OrderOf::Run => empty(
+        OrderSource::Run => empty(
             ui,
             say!("The samples of this run have no indices"),
             say!(

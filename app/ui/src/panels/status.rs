@@ -7,10 +7,10 @@ use loadscope_words::say;
 use crate::kit::action::push_on_click;
 use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::landmarks::Goal;
-use loadscope_insight::{course, dataset, format};
+use loadscope_insight::{dataset, format, past_sums};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
-use loadscope_model::trying::Trying;
+use loadscope_model::trying::TuneRuns;
 use loadscope_model::view::Cursor;
 
 /// Maximum width of a dataset name, points.
@@ -39,7 +39,7 @@ fn small(text: impl Into<String>, colour: Color32) -> RichText {
 fn left(ui: &mut Ui, state: &State) {
     let weak = Palette::of(ui).weak;
     ui.label(small(origin(state), weak));
-    if let Some(path) = &state.overlay.looking {
+    if let Some(path) = &state.overlay.checking_file {
         ui.separator();
         ui.label(small(say!("Reading {}…", path.display()), weak));
     }
@@ -47,7 +47,7 @@ fn left(ui: &mut Ui, state: &State) {
         ui.separator();
         ui.label(small(say!("Saving to {}…", saving.path.display()), weak));
     }
-    if let Some(line) = state.look.trying.as_ref().and_then(Trying::under_way) {
+    if let Some(line) = state.look.trying.as_ref().and_then(TuneRuns::under_way) {
         ui.separator();
         let text = say!("Measuring: {line}");
         ui.scope(|ui| {
@@ -107,7 +107,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             ui.label(digits(say!("{} events", format::count(run.events()))));
         }
     }
-    if let Some((short, text)) = course::in_memory(run).filter(|_| is_live(state)) {
+    if let Some((short, text)) = past_sums::describe_memory(run).filter(|_| is_live(state)) {
         ui.separator();
         ui.label(small(short, palette.weak)).on_hover_text(text);
     }
@@ -176,7 +176,13 @@ fn last_warning(state: &State) -> Option<&str> {
         return None;
     }
     // Errors are shown elsewhere. After 100 other messages, a warning may not appear here. It is still counted and listed.
-    let last = state.session.landmarks.said().iter().rev().take(100);
+    let last = state
+        .session
+        .landmarks
+        .problem_messages()
+        .iter()
+        .rev()
+        .take(100);
     let messages = last.filter_map(|k| state.session.run.messages().get(*k as usize));
     let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);
     warnings.next().map(|(_, m)| m.text.as_str())

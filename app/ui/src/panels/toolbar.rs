@@ -16,7 +16,7 @@ use loadscope_insight::headline::Headline;
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
-use loadscope_model::view::Lower;
+use loadscope_model::view::LowerPanel;
 use loadscope_model::view::{Item, Workspace};
 use loadscope_words::say;
 
@@ -197,16 +197,16 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
         let are_many = state.session.loaders.are_many();
         // With a single loader, the Loaders tab falls back to the timeline.
         let shown = match state.look.lower {
-            Lower::Loaders if !are_many => Lower::Timeline,
+            LowerPanel::Loaders if !are_many => LowerPanel::Timeline,
             lower => lower,
         };
         for (action, lower) in [
-            (Action::ShowTimeline, Lower::Timeline),
-            (Action::ShowBatches, Lower::Batches),
-            (Action::ShowPlots, Lower::Plots),
-            (Action::ShowLoaders, Lower::Loaders),
+            (Action::ShowTimeline, LowerPanel::Timeline),
+            (Action::ShowBatches, LowerPanel::Batches),
+            (Action::ShowPlots, LowerPanel::Plots),
+            (Action::ShowLoaders, LowerPanel::Loaders),
         ] {
-            if lower != Lower::Loaders || are_many {
+            if lower != LowerPanel::Loaders || are_many {
                 action::button(ui, state, action, shown == lower, &mut commands);
             }
         }

@@ -29,7 +29,7 @@ const WIDTH: f32 = 560.0;
 /// Shows the start page.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    let rows = state.prefs.recent.len().min(RECENT) + state.place.left_over.len();
+    let rows = state.prefs.recent.len().min(RECENT) + state.place.unsaved_runs.len();
     let height = 476.0 + 28.0 * rows as f32;
     // A long list of runs may not fit, so the page scrolls.
     let above = ((ui.available_height() - height) / 2.5).max(space::GROUP);
@@ -65,7 +65,7 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
-            left_over(ui, state, commands);
+            unsaved_runs(ui, state, commands);
             choices(ui, state, commands);
             recent(ui, state, commands);
         });
@@ -164,12 +164,12 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
 }
 
 /// Lists runs that were not saved before their window closed.
-fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    if state.place.left_over.is_empty() {
+fn unsaved_runs(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    if state.place.unsaved_runs.is_empty() {
         return;
     }
     title(ui, say!("Unsaved runs of earlier sessions"));
-    for left in &state.place.left_over {
+    for left in &state.place.unsaved_runs {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
             if left.workers > 0 {
@@ -192,7 +192,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 .on_hover_text(say!("Deletes the run permanently"))
                 .clicked()
             {
-                commands.push(Command::RemoveLeftOver(left.path.clone()));
+                commands.push(Command::RemoveUnsavedRun(left.path.clone()));
             }
         });
     }

@@ -17,7 +17,7 @@ use super::tooltip;
 use crate::kit::menu;
 use crate::theme::{Palette, mono, size};
 use loadscope_model::command::Command;
-use loadscope_model::offers::Thing;
+use loadscope_model::menu_entries::MenuTarget;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
@@ -218,7 +218,12 @@ impl<'a> Pen<'a> {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }
-        menu::show(response, self.state, || Thing::of(item), &mut self.commands);
+        menu::show(
+            response,
+            self.state,
+            || MenuTarget::of(item),
+            &mut self.commands,
+        );
         if response.clicked() {
             // A second click clears the selection.
             let again = self.state.session.selection == Some(item);

@@ -12,8 +12,8 @@ use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
 use loadscope_insight::glossary::Term;
-use loadscope_insight::idle::{at_rest, purpose};
-use loadscope_insight::narrate::{fetcher, whereabouts};
+use loadscope_insight::idle::{describe_idle, purpose};
+use loadscope_insight::narrate::{describe_location, fetcher};
 
 /// Shows the tooltip of a batch.
 pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch, median: Option<Nanos>) {
@@ -27,9 +27,9 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch, median: Option<N
     ui.label(match scene.progress(batch) {
         Some((done, of)) => say!(
             "{} for {long}, {done} of {of} samples done",
-            whereabouts(batch)
+            describe_location(batch)
         ),
-        None => say!("{} for {long}", whereabouts(batch)),
+        None => say!("{} for {long}", describe_location(batch)),
     });
     if let Some(text) =
         sample_in_progress(scene.run, batch, scene.now).and_then(|r| r.compared_to_median(median))
@@ -52,7 +52,7 @@ fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
             say!(
                 "Finished, waiting for {}: {}",
                 missing.id,
-                whereabouts(&missing)
+                describe_location(&missing)
             )
         }
         _ => batch.stage.explanation().to_owned(),
@@ -110,6 +110,6 @@ fn holds(scene: &Scene<'_>, lane: Lane) -> String {
             say!("Waits for {}", scene.now - since)
         }
         _ if lane.is_queue() => say!("Empty").to_owned(),
-        _ => at_rest(scene.run, &scene.pipeline, lane),
+        _ => describe_idle(scene.run, &scene.pipeline, lane),
     }
 }

@@ -12,7 +12,7 @@ use crate::kit::term::explain;
 use crate::theme::{heading, mono, sans, size};
 use loadscope_insight::format;
 use loadscope_insight::glossary::Term;
-use loadscope_insight::narrate::whereabouts;
+use loadscope_insight::narrate::describe_location;
 
 const BANNER: f32 = 28.0;
 
@@ -177,7 +177,7 @@ impl Pen<'_> {
                 self.lines(ui, body, why, None);
             }
             Some(batch) => {
-                let place = whereabouts(&batch);
+                let place = describe_location(&batch);
                 let spoken = say!("The trainer waits for {} · {place}", batch.id);
                 self.set_accessible_text(ui, banner, say!("trainer"), &spoken);
                 self.subject(ui, body, say!(subject: "for"), &batch, Presence::Awaited);
@@ -196,7 +196,7 @@ impl Pen<'_> {
             _ if !self.scene.in_order() => say!("Next: the first to arrive").to_owned(),
             Some(next) if next.stage == Stage::Ready => say!("Batch {} is ready", next.id.idx),
             Some(next) if next.stage == Stage::Held => say!("Batch {} has arrived", next.id.idx),
-            Some(next) => say!("Next {} · {}", next.id.idx, whereabouts(&next)),
+            Some(next) => say!("Next {} · {}", next.id.idx, describe_location(&next)),
             None => say!("No batch in flight").to_owned(),
         }
     }

@@ -20,7 +20,7 @@ use super::{group_heading, names, overlay, tooltip};
 use crate::kit::menu;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
-use loadscope_model::offers::Thing;
+use loadscope_model::menu_entries::MenuTarget;
 use loadscope_model::view::Item;
 
 /// Painted lanes, cached until something changes.
@@ -229,8 +229,8 @@ fn interact(
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
     let thing = || {
         Some(match under(pointer?, part.top, lane, scene) {
-            Target::Span(track, span) => Thing::Span(track.lane, span),
-            Target::Bucket(_) | Target::Lane(_) => Thing::Lane(lane.lane),
+            Target::Span(track, span) => MenuTarget::Span(track.lane, span),
+            Target::Bucket(_) | Target::Lane(_) => MenuTarget::Lane(lane.lane),
         })
     };
     menu::show(&response, scene.state, thing, &mut requests.commands);

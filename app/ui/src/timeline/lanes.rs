@@ -13,7 +13,7 @@ use boxes::{CHART_HEIGHT, HEAD_HEIGHT, MOST_INDEX_ROWS};
 use super::chart::Chart;
 use super::layout::Grid;
 use crate::theme::space;
-use loadscope_model::lanes::Used;
+use loadscope_model::lanes::LanesInUse;
 use loadscope_model::view::LaneGroup;
 
 /// All lanes.
@@ -36,7 +36,7 @@ impl Lanes {
         if run.batches().is_empty() {
             return lanes;
         }
-        let used = Used::of(run);
+        let used = LanesInUse::of(run);
         if used.is_one_process {
             let lane = LaneBox::process(space::GAP);
             lanes.height = lane.bottom() + space::GAP / 2.0;
@@ -52,7 +52,7 @@ impl Lanes {
     /// Returns all lanes except the trainer's, from the last station of a batch to the first. All workers are present from the start, so
     /// that no lane appears later.
     pub fn of(run: &Run, folded: &BTreeSet<LaneGroup>) -> Self {
-        let used = Used::of(run);
+        let used = LanesInUse::of(run);
         let mut lanes = Self::default();
         if used.is_one_process {
             lanes.push_gauges(run, folded);
@@ -74,7 +74,7 @@ impl Lanes {
         lanes
     }
 
-    fn push_workers(&mut self, used: &Used, folded: &BTreeSet<LaneGroup>) {
+    fn push_workers(&mut self, used: &LanesInUse, folded: &BTreeSet<LaneGroup>) {
         let workers = used.workers.iter().map(|w| Lane::Worker(*w));
         let members: Vec<(Lane, usize)> = workers
             .map(|lane| (lane, used.rows(lane).unwrap_or(1)))
@@ -97,7 +97,7 @@ impl Lanes {
         }
     }
 
-    fn push_queues(&mut self, used: &Used, folded: &BTreeSet<LaneGroup>) {
+    fn push_queues(&mut self, used: &LanesInUse, folded: &BTreeSet<LaneGroup>) {
         let members: Vec<(Lane, usize)> = used.queues().collect();
         if members.is_empty() {
             return;

@@ -11,7 +11,7 @@ use super::input::{self, Requests};
 use super::scene::Scene;
 use crate::theme::{self, size};
 use loadscope_model::command::Command;
-use loadscope_model::markers::{Mark, Marker};
+use loadscope_model::markers::{Marker, MarkerEdit};
 use loadscope_model::view::Cursor;
 use loadscope_words::say;
 
@@ -102,7 +102,7 @@ pub(super) fn show(
             );
             requests
                 .commands
-                .push(Command::Mark(Mark::Move(marker.number, at)));
+                .push(Command::EditMarker(MarkerEdit::Move(marker.number, at)));
         }
         let tip = say!(
             "{name} at {}\nClick: go there. Drag: move it. Right-click: menu.",
@@ -127,18 +127,18 @@ fn menu(response: &Response, marker: &Marker, requests: &mut Requests) {
         let label = say!("Name of marker {}", marker.number);
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &label));
         if name != marker.name {
-            ask(Command::Mark(Mark::Rename(marker.number, name)));
+            ask(Command::EditMarker(MarkerEdit::Rename(marker.number, name)));
         }
         if ui.button(say!("Go to the marker")).clicked() {
             ask(Command::Cursor(Cursor::At(marker.at)));
             ui.close();
         }
         if ui.button(say!("Remove marker")).clicked() {
-            ask(Command::Mark(Mark::Remove(marker.number)));
+            ask(Command::EditMarker(MarkerEdit::Remove(marker.number)));
             ui.close();
         }
         if ui.button(say!("Remove all markers")).clicked() {
-            ask(Command::Mark(Mark::Clear));
+            ask(Command::EditMarker(MarkerEdit::Clear));
             ui.close();
         }
     });

@@ -13,7 +13,7 @@ use super::input::Requests;
 use super::scene::Scene;
 use crate::kit::strip;
 use crate::theme::{self, size, space};
-use loadscope_insight::loaders::{Part, crews, names, trainer};
+use loadscope_insight::loaders::{Part, names, rank_groups, trainer};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::LaneGroup;
@@ -178,14 +178,14 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
     }
     cache.cache_key = key;
     let names = names(&all);
-    let crews = crews(&all);
+    let rank_groups = rank_groups(&all);
     let shown = all
         .iter()
         .position(|(id, _)| *id == state.session.loaders.shown())
         .unwrap_or_default();
     // Loaders that do the same on the other ranks come first, because the user wants to compare them.
     let (peers, rest): (Vec<_>, Vec<_>) =
-        (crews.into_iter()).partition(|crew| crew.contains(&shown));
+        (rank_groups.into_iter()).partition(|crew| crew.contains(&shown));
     let are_peers = peers.first().is_some_and(|crew| crew.len() > 1);
     let peers = peers.into_iter().flatten();
     let slow = straggler(peers.clone().map(|k| all[k]));

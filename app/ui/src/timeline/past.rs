@@ -6,7 +6,9 @@ use std::sync::Arc;
 use egui::{
     Align2, Color32, Mesh, Painter, Rangef, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
 };
-use loadscope_insight::course::{kept_in, kept_since, lines, per_second, stretches};
+use loadscope_insight::past_sums::{
+    describe_kept, describe_sums, kept_since, merge_minutes, samples_per_second,
+};
 use loadscope_insight::waits::LONG;
 use loadscope_trace::{AwaitedStage, Lane, Nanos, Past, Run, Sums, Track};
 use loadscope_words::say;
@@ -66,7 +68,7 @@ fn refresh(past: &Past, until: Nanos, scene: &Scene<'_>, cache: &mut Cache) {
         let least = Nanos((scene.axis.ns_per_point() * f64::from(NARROWEST)) as i64);
         let (start, end) = scene.axis.view.ends();
         cache.cache_key = key;
-        cache.stretches = stretches(past, (start, end.min(until)), least).into();
+        cache.stretches = merge_minutes(past, (start, end.min(until)), least).into();
     }
 }
 
@@ -97,7 +99,7 @@ pub(super) fn paint(mesh: &mut Mesh, run: &Run, axis: &TimeAxis, rows: Rangef, p
         return;
     };
     let least = Nanos((axis.ns_per_point() * f64::from(NARROWEST)) as i64);
-    let all = stretches(past, (axis.view.start, until), least);
+    let all = merge_minutes(past, (axis.view.start, until), least);
     bars(mesh, axis, rows, &all, palette);
 }
 
@@ -165,12 +167,12 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
             }
         },
     );
-    let most = all.iter().map(per_second).fold(0.0, f64::max);
+    let most = all.iter().map(samples_per_second).fold(0.0, f64::max);
     row(
         &say!("Samples per second, at most {most:.1}"),
         &mut |mesh, height| {
             for sums in all {
-                let share = Nanos((per_second(sums) / most.max(1e-9) * 1e9) as i64);
+                let share = Nanos((samples_per_second(sums) / most.max(1e-9) * 1e9) as i64);
                 let parts = [(share, palette.collate)];
                 let one = Nanos(1_000_000_000);
                 stack(mesh, columns(&scene.axis, sums), height, one, parts);
@@ -225,8 +227,8 @@ fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let Some(sums) = all.iter().find(|sums| (sums.from..sums.to).contains(&at)) else {
         return;
     };
-    let mut text = lines(sums);
-    text.extend(kept_in(past, (sums.from, sums.to)));
+    let mut text = describe_sums(sums);
+    text.extend(describe_kept(past, (sums.from, sums.to)));
     let anchor = Rect::from_x_y_ranges(columns(&scene.axis, sums), area.y_range());
     tooltip::show_below(&response, anchor, |ui| {
         for (k, line) in text.iter().enumerate() {

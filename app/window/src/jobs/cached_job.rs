@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use egui::Context;
-use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
+use loadscope_insight::background::{Background, Cancelled, Outcome, Progress};
 use loadscope_insight::platform::Platform;
 use loadscope_plan::forecast::Setting;
 use loadscope_trace::Nanos;
@@ -86,7 +86,7 @@ impl<T: Send + 'static> CachedJob<T> {
         grows: bool,
         job: impl FnOnce() -> F,
     ) where
-        F: FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
+        F: FnOnce(&Progress) -> Result<T, Cancelled> + Send + 'static,
     {
         let (ctx, platform) = (context.ctx, context.platform);
         let now = platform.clock.now();

@@ -8,9 +8,9 @@ use loadscope_trace::{Run, RunId};
 use loadscope_insight::background::Progress;
 use loadscope_insight::diagnose::Role;
 use loadscope_insight::diagnose::compared::Compared;
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
-use loadscope_model::answers::OfDiagnosis;
+use loadscope_model::results::DiagnosisResults;
 use loadscope_model::state::{Source, State};
 
 use super::cached_job::{CachedJob, JobContext, Key};
@@ -18,17 +18,17 @@ use super::cached_job::{CachedJob, JobContext, Key};
 /// Findings that are consistent with the forecast.
 struct ConsistentFindings {
     /// Findings before the forecast was added.
-    found: Arc<Look>,
+    found: Arc<RunAnalysis>,
     /// The forecast, if it is ready.
     forecast: Option<Arc<WhatIf>>,
     /// Findings with the forecast.
-    look: Arc<Look>,
+    look: Arc<RunAnalysis>,
 }
 
 /// Calculations of the Diagnose workspace, with their results.
 #[derive(Default)]
 pub struct DiagnosisJobs {
-    look: CachedJob<Arc<Look>>,
+    look: CachedJob<Arc<RunAnalysis>>,
     costs: CachedJob<Costs>,
     what_if: CachedJob<Result<Arc<WhatIf>, String>>,
     compared: CachedJob<Arc<Compared>>,
@@ -46,8 +46,8 @@ impl DiagnosisJobs {
     }
 
     /// Returns the results so far.
-    pub fn answers(&self) -> OfDiagnosis {
-        OfDiagnosis {
+    pub fn answers(&self) -> DiagnosisResults {
+        DiagnosisResults {
             look: self
                 .consistent
                 .as_ref()
@@ -95,7 +95,7 @@ impl DiagnosisJobs {
         }
         let prospects = what_if.and_then(|w| w.prospects.as_ref());
         let agreed = match prospects {
-            Some(prospects) => Arc::new(look.with_forecasts(prospects)),
+            Some(prospects) => Arc::new(look.with_prospects(prospects)),
             None => Arc::clone(look),
         };
         self.consistent = Some(ConsistentFindings {
@@ -138,7 +138,7 @@ impl DiagnosisJobs {
             };
             move |progress: &Progress| {
                 let all: Vec<(RunId, &Run)> = all.iter().map(|(id, run)| (*id, &**run)).collect();
-                Look::among(&all, id, &run, datasets, progress).map(Arc::new)
+                RunAnalysis::of_loader(&all, id, &run, datasets, progress).map(Arc::new)
             }
         });
         // Forecasts are only computed for a run that no longer grows.
@@ -212,7 +212,7 @@ impl DiagnosisJobs {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use loadscope_insight::background::Unwanted;
+    use loadscope_insight::background::Cancelled;
     use loadscope_insight::platform::{Jobs, Platform};
     use loadscope_trace::Nanos;
 
@@ -249,7 +249,7 @@ mod tests {
         while jobs.what_if.failure().is_none() {
             assert!(Instant::now() < until, "it did not end");
             jobs.what_if.update(&context, &key, false, || {
-                |_: &Progress| -> Result<_, Unwanted> { panic!("on purpose") }
+                |_: &Progress| -> Result<_, Cancelled> { panic!("on purpose") }
             });
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -8,13 +8,13 @@ use loadscope_trace::{Origin, RunOptions};
 use loadscope_words::{cause, say};
 
 use loadscope_insight::background::{Background, Outcome};
-use loadscope_insight::sampling::OrderOf;
-use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
+use loadscope_insight::sampling::OrderSource;
+use loadscope_insight::sampling::analysis::{OrderAnalysis, Question, Refusal, answer};
 use loadscope_insight::sampling::of_run::{
     generators, is_complete, known_options, labels, seeds, yielded,
 };
-use loadscope_insight::sampling::order::Gathered;
-use loadscope_model::answers::OfSampling;
+use loadscope_insight::sampling::order::OrderCollector;
+use loadscope_model::results::SamplingResults;
 use loadscope_model::sampling::{epochs, order_of};
 use loadscope_model::state::State;
 
@@ -27,7 +27,7 @@ const COLLECT_BUDGET: Duration = Duration::from_millis(4);
 /// Inputs of a result.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    order: OrderOf,
+    order: OrderSource,
     epoch: u32,
     /// Number of the run.
     run: u64,
@@ -65,10 +65,10 @@ fn now(state: &State) -> Duration {
 /// Calculations of the Sampling workspace, with the last result.
 #[derive(Default)]
 pub struct SamplingJob {
-    gathered: Gathered,
-    job: Option<(Key, Background<Result<Answers, Refusal>>)>,
+    gathered: OrderCollector,
+    job: Option<(Key, Background<Result<OrderAnalysis, Refusal>>)>,
     started_at: Option<Duration>,
-    answer: Option<(Key, Result<Arc<Answers>, Refusal>)>,
+    answer: Option<(Key, Result<Arc<OrderAnalysis>, Refusal>)>,
 }
 
 impl SamplingJob {
@@ -78,9 +78,9 @@ impl SamplingJob {
     }
 
     /// Returns the last result.
-    pub fn answers(&self) -> OfSampling {
+    pub fn answers(&self) -> SamplingResults {
         let answer = self.answer.as_ref().map(|(_, answer)| answer);
-        OfSampling {
+        SamplingResults {
             answers: answer.and_then(|a| a.as_ref().ok().cloned()),
             refusal: answer.and_then(|a| a.as_ref().err().cloned()),
             share: self.job.as_ref().map(|(_, job)| job.share()),
@@ -97,7 +97,7 @@ impl SamplingJob {
         let session = &state.session;
         let budget = state.place.platform.budget(COLLECT_BUDGET);
         // A predicted order is compared with the recorded one, so all epochs of the run are needed.
-        if order != OrderOf::Options
+        if order != OrderSource::Options
             && self
                 .gathered
                 .update(session.run_number, &session.run, looked_at, &budget)
@@ -105,7 +105,7 @@ impl SamplingJob {
             ctx.request_repaint();
             return;
         }
-        if order == OrderOf::Run && state.session.run.batches().is_empty() {
+        if order == OrderSource::Run && state.session.run.batches().is_empty() {
             (self.job, self.answer) = (None, None);
             return;
         }
@@ -164,19 +164,19 @@ impl SamplingJob {
     fn key(&self, state: &State, epoch: u32) -> Key {
         let run = &state.session.run;
         let order = order_of(state);
-        let came = order == OrderOf::Run;
+        let came = order == OrderSource::Run;
         let indices = self.gathered.looked_at.indices.len();
         Key {
             order,
             epoch,
             run: state.session.run_number,
             options: match order {
-                OrderOf::Run => None,
-                OrderOf::Next => Some(run.info.options.clone()),
-                OrderOf::Options => Some(state.prefs.options.clone()),
+                OrderSource::Run => None,
+                OrderSource::Next => Some(run.info.options.clone()),
+                OrderSource::Options => Some(state.prefs.options.clone()),
             },
             grown: match order {
-                OrderOf::Options => Default::default(),
+                OrderSource::Options => Default::default(),
                 _ => (
                     if came { indices } else { 0 },
                     run.epochs().len(),
@@ -212,7 +212,7 @@ impl SamplingJob {
 
     fn question(&self, state: &State, key: &Key) -> Question {
         let run = &state.session.run;
-        if key.order == OrderOf::Options {
+        if key.order == OrderSource::Options {
             return Question {
                 options: state.prefs.options.clone(),
                 epoch: key.epoch,
@@ -223,20 +223,20 @@ impl SamplingJob {
             };
         }
         let (options, is_known) = known_options(run, &self.gathered.digests);
-        let yielded = (key.order == OrderOf::Run)
+        let yielded = (key.order == OrderSource::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
-        let is_stream = options.is_stream() && key.order == OrderOf::Next;
+        let is_stream = options.is_stream() && key.order == OrderSource::Next;
         let number = run.epochs().get(key.epoch as usize).map(|e| e.epoch);
         Question {
             yielded,
             epoch: match key.order {
-                OrderOf::Run => number.unwrap_or_default(),
+                OrderSource::Run => number.unwrap_or_default(),
                 _ => key.epoch,
             },
-            came: (key.order == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
+            recorded: (key.order == OrderSource::Run).then(|| Arc::clone(&self.gathered.looked_at)),
             len: run.info.dataset_len.filter(|_| !is_stream),
-            is_complete: key.order == OrderOf::Next || is_complete(run, key.epoch as usize),
+            is_complete: key.order == OrderSource::Next || is_complete(run, key.epoch as usize),
             digests: self.gathered.digests.clone(),
             epochs: self.gathered.epochs.clone(),
             seeds: seeds(run),

@@ -38,13 +38,13 @@ const NAMES: [(&str, Metric); 4] = [
 /// Error message for an invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", say!("{0}. Examples: 'wait>+5%' (percentage points), 'throughput<-10%', 'wait_per_batch>+20%', 'work_per_batch>+20%'.", .0))]
-pub struct NoChangeRule(String);
+pub struct InvalidChangeRule(String);
 
 impl FromStr for ChangeRule {
-    type Err = NoChangeRule;
+    type Err = InvalidChangeRule;
 
-    fn from_str(text: &str) -> Result<Self, NoChangeRule> {
-        let no = |why: &str| NoChangeRule(why.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidChangeRule> {
+        let no = |why: &str| InvalidChangeRule(why.to_owned());
         let (name, limit, is_greater) = match (text.split_once('>'), text.split_once('<')) {
             (Some((name, limit)), None) => (name.trim(), limit.trim(), true),
             (None, Some((name, limit))) => (name.trim(), limit.trim(), false),
@@ -78,7 +78,7 @@ impl ChangeRule {
     /// Returns a sentence if the second recording breaks the rule.
     ///
     /// `None` if it keeps the rule, or if the change is not significant. A rule fails if one of the recordings has no batches.
-    pub fn broken_by(&self, comparison: &Comparison) -> Option<String> {
+    pub fn violation(&self, comparison: &Comparison) -> Option<String> {
         let id = match self.metric {
             Metric::Wait => "wait_share",
             Metric::Measure(id) => id,
@@ -153,7 +153,7 @@ mod tests {
     fn broken(rule: &str, a: &Run, b: &Run) -> Option<String> {
         let comparison = Comparison::of((a, false), (b, false), Datasets::default());
         let rule: ChangeRule = rule.parse().expect("a rule");
-        rule.broken_by(&comparison)
+        rule.violation(&comparison)
     }
 
     #[test]

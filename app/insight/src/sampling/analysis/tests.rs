@@ -31,12 +31,12 @@ fn question(options: RunOptions, epoch: u32) -> Question {
     }
 }
 
-fn ask(question: &Question) -> Answers {
+fn ask(question: &Question) -> OrderAnalysis {
     let answers = answer(question, &Progress::default()).expect("it is wanted");
     answers.expect("the engine does not refuse")
 }
 
-fn says(answers: &Answers, part: &str) -> bool {
+fn says(answers: &OrderAnalysis, part: &str) -> bool {
     answers.findings.iter().any(|f| f.says.contains(part))
 }
 
@@ -56,7 +56,7 @@ fn a_shuffled_epoch_has_no_findings() {
     assert_eq!(balance.test.unwrap().statistic, 0.0);
     assert_eq!(balance.classes[0].name, "0");
     assert_eq!(answers.findings, []);
-    assert!(!answers.is_one_of_many);
+    assert!(!answers.is_unseeded);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_predicted_order_is_compared_with_the_recorded_one() {
     next.options.seed = Some(8);
     assert_eq!(ask(&next).agrees, Some(false));
     next.options.seed = None;
-    assert!(ask(&next).is_one_of_many);
+    assert!(ask(&next).is_unseeded);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn seeds_that_collide_are_reported() {
         ..options("synthetic:len=8")
     };
     let mut asked = question(o, 0);
-    asked.came = Some(Arc::new(Order::default()));
+    asked.recorded = Some(Arc::new(Order::default()));
     asked.is_complete = false;
     let seed = |epoch, worker, seed| WorkerSeed {
         epoch,
@@ -244,7 +244,7 @@ fn workers_with_equal_numpy_or_python_state_are_named() {
         ..options("synthetic:len=8")
     };
     let mut asked = question(o, 0);
-    asked.came = Some(Arc::new(Order::default()));
+    asked.recorded = Some(Arc::new(Order::default()));
     asked.is_complete = false;
     let of = |epoch, worker, numpy, python| WorkerGenerators {
         epoch,
@@ -282,7 +282,7 @@ fn consecutive_passes_are_not_repeats() {
     let ask_of = |indices: &[u64]| {
         let mut asked = question(o.clone(), 0);
         asked.len = Some(5);
-        asked.came = Some(Arc::new(Order {
+        asked.recorded = Some(Arc::new(Order {
             indices: indices.to_vec(),
             ..Order::default()
         }));
@@ -313,7 +313,7 @@ fn the_shuffle_of_fewer_than_100_indices_is_not_judged() {
             ..options("synthetic:len=100")
         };
         let mut asked = question(shuffled, 0);
-        asked.came = Some(Arc::new(order));
+        asked.recorded = Some(Arc::new(order));
         asked.is_complete = false;
         ask(&asked)
     };
@@ -349,7 +349,7 @@ fn a_class_drawn_too_often_is_reported() {
     let mut order = Order::default();
     order.push(&threes, None, None);
     let mut asked = question(options("digits"), 0);
-    asked.came = Some(Arc::new(order));
+    asked.recorded = Some(Arc::new(order));
     asked.is_complete = false;
     let answers = ask(&asked);
     assert!(
@@ -363,7 +363,7 @@ fn a_class_drawn_too_often_is_reported() {
 #[test]
 fn duplicated_samples_of_a_recorded_stream_are_reported() {
     let asked = Question {
-        came: Some(Arc::new(Order::default())),
+        recorded: Some(Arc::new(Order::default())),
         len: Some(24),
         yielded: Some((96, 4)),
         is_complete: true,

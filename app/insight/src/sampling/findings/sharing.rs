@@ -1,8 +1,8 @@
 //! Findings about the split among workers, ranks, and the workers of a stream.
 
 use crate::format::{count, plural};
-use crate::sampling::answers::Answers;
-use crate::sampling::finding::{Found, list, note, problem};
+use crate::sampling::finding::{FindingDraft, list, note, problem};
+use crate::sampling::order_analysis::OrderAnalysis;
 use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
 use loadscope_words::{Text, say, text};
 
@@ -15,7 +15,7 @@ const EVERYTHING: Text = text!(
 type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
 
 /// Finds workers with equal generators of NumPy or Python's `random`. PyTorch seeds both per worker, so the program has seeded them again.
-pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
+pub fn same_generators(about: &OrderFacts) -> Vec<FindingDraft> {
     let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
         (say!("Python's random"), |worker| worker.of.python),
@@ -42,7 +42,7 @@ pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
 }
 
 /// Finds workers with equal seeds.
-pub fn same_seeds(about: &OrderFacts) -> Vec<Found> {
+pub fn same_seeds(about: &OrderFacts) -> Vec<FindingDraft> {
     let mut seeds = about.seeds.clone();
     seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
     let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
@@ -78,7 +78,7 @@ pub fn same_seeds(about: &OrderFacts) -> Vec<Found> {
     out
 }
 
-pub fn ranks(answers: &Answers, about: &OrderFacts) -> Vec<Found> {
+pub fn ranks(answers: &OrderAnalysis, about: &OrderFacts) -> Vec<FindingDraft> {
     let mut out = Vec::new();
     let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
         return out;
@@ -120,7 +120,7 @@ pub fn ranks(answers: &Answers, about: &OrderFacts) -> Vec<Found> {
     out
 }
 
-pub fn streams(answers: &Answers) -> Option<Found> {
+pub fn streams(answers: &OrderAnalysis) -> Option<FindingDraft> {
     let s = answers.sharing.as_ref()?;
     if s.workers < 2 || s.shared == 0 {
         return None;
@@ -141,7 +141,7 @@ pub fn streams(answers: &Answers) -> Option<Found> {
 }
 
 /// Finds more samples than the dataset has, the only visible sign in a recording of an iterable dataset.
-pub fn too_many(about: &OrderFacts) -> Option<Found> {
+pub fn too_many(about: &OrderFacts) -> Option<FindingDraft> {
     let (yielded, workers) = about.yielded?;
     let len = about.len.filter(|len| *len > 0)?;
     if workers < 2 || yielded <= len {

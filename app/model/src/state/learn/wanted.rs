@@ -9,7 +9,7 @@ use loadscope_trace::{Run, RunOptions};
 
 /// Request for a background job.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct JobRequest {
     /// Number of the request. Results with another number are ignored.
     pub number: u64,
     /// The job.
@@ -20,7 +20,7 @@ pub struct Wanted {
 #[derive(Clone, Debug)]
 pub enum LessonJob {
     /// Simulate a run and compute the correct answer.
-    Step(Box<StepOf>),
+    Step(Box<StepRequest>),
     /// Make a detective case from its seed and its number.
     Case(u64, u32),
     /// Compute the result of the selected causes and remedies in a case.
@@ -29,7 +29,7 @@ pub enum LessonJob {
 
 /// Request for the run of a step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StepOf {
+pub struct StepRequest {
     /// The options of the run.
     pub options: RunOptions,
     /// The question, if there is one.

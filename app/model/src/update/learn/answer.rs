@@ -19,8 +19,8 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
     };
     match &mut state.learn.page {
         Some(Page::Lesson(playing)) => {
-            if let Err(why) = playing.play.answer_by(truth, answer) {
-                complain(state, why);
+            if let Err(why) = playing.play.answer_with_truth(truth, answer) {
+                report_unanswerable(state, why);
                 return;
             }
             lesson::keep(state);
@@ -34,10 +34,10 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
             let language = quizzing.quiz.language;
             let judged = quizzing
                 .entry()
-                .map(|entry| entry.question.judge_by(truth, answer, language));
+                .map(|entry| entry.question.judge_with_truth(truth, answer, language));
             match judged {
                 Some(Ok(judged)) => quiz::answered(state, Some(judged)),
-                Some(Err(why)) => complain(state, why),
+                Some(Err(why)) => report_unanswerable(state, why),
                 None => {}
             }
         }
@@ -45,7 +45,7 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
     }
 }
 
-fn complain(state: &mut State, why: Unanswerable) {
+fn report_unanswerable(state: &mut State, why: Unanswerable) {
     if let Some(stage) = state.learn.stage_mut() {
         stage.trouble = Some(why.to_string());
     }
@@ -181,7 +181,7 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
         return (!is_always).then_some(say!("No lesson is open: press Ctrl+L to choose one"));
     };
     match action {
-        Action::GoOn => cannot_go_on(state, page),
+        Action::GoOn => advance_obstacle(state, page),
         Action::SkipStep => match page {
             Page::Lesson(playing) => match playing.play.phase() {
                 Phase::Asking | Phase::Trying(_) => None,
@@ -207,7 +207,7 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
 }
 
 /// Returns the reason why the key for continuing has no effect.
-fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
+fn advance_obstacle(state: &State, page: &Page) -> Option<&'static str> {
     if state
         .learn
         .stage()
@@ -218,7 +218,7 @@ fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
     }
     match page {
         Page::Contents => Some(say!("Choose a lesson from the list")),
-        Page::Lesson(playing) if playing.play.may_go_on() => None,
+        Page::Lesson(playing) if playing.play.can_advance() => None,
         Page::Lesson(playing) => match playing.play.phase() {
             Phase::Trying(_) => Some(say!(
                 "Reach the goal first, or press Shift+Enter to skip it"

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use loadscope_insight::diagnose::{Other, Role};
+use loadscope_insight::diagnose::{ComparedRun, Role};
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_lessons::cases::{CASES, Case, Culprit, Remedy, Solved};
 use loadscope_words::say;
 
-use super::aside::{open_contents, put_aside};
 use super::stage::{go_to, set_panels, show_run, want};
+use super::user_window::{open_contents, save_user_window};
 use crate::state::State;
-use crate::state::learn::{Detecting, LessonJob, LessonView, OfLesson, Page};
+use crate::state::learn::{Detecting, LessonJob, LessonRunKind, LessonView, Page};
 use crate::view::Workspace;
 
 pub(super) fn open(state: &mut State, seed: u64, number: u32) {
-    put_aside(state);
+    save_user_window(state);
     state.learn.page = Some(Page::Case(Box::new(Detecting {
         seed,
         number,
@@ -32,7 +32,7 @@ pub(super) fn made(state: &mut State, case: &Arc<Case>) {
     let run = case.run.clone();
     let landmarks = Landmarks::of(&run);
     state.prefs.options = run.info.options.clone();
-    show_run(state, run, landmarks, OfLesson::Given);
+    show_run(state, run, landmarks, LessonRunKind::Given);
     if let Some(Page::Case(detecting)) = &mut state.learn.page {
         detecting.case = Some(Arc::clone(case));
     }
@@ -95,7 +95,7 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
         let landmarks = Landmarks::of(after);
         state.prefs.options = after.info.options.clone();
         let before = detecting_run(state);
-        show_run(state, after.clone(), landmarks, OfLesson::Given);
+        show_run(state, after.clone(), landmarks, LessonRunKind::Given);
         // The Diagnose workspace shows both runs side by side.
         state.session.diagnose.other = before;
         state.prefs.workspace = Workspace::Diagnose;
@@ -109,9 +109,9 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
 }
 
 /// Returns the run of the case for the comparison.
-fn detecting_run(state: &State) -> Option<Other> {
+fn detecting_run(state: &State) -> Option<ComparedRun> {
     let case = state.learn.detecting()?.case.as_ref()?;
-    Some(Other {
+    Some(ComparedRun {
         number: CASE_RUNS + state.learn.asked,
         name: say!("Before").to_owned(),
         run: Arc::new(case.run.clone()),
@@ -124,7 +124,7 @@ fn detecting_run(state: &State) -> Option<Other> {
 const CASE_RUNS: u64 = 1 << 40;
 
 /// Judges the case. If it is solved, goes to the next case.
-pub(super) fn go_on(state: &mut State) {
+pub(super) fn next_page(state: &mut State) {
     let Some(detecting) = state.learn.detecting() else {
         return;
     };

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use loadscope_lessons::{About, BuiltInCodes, Lesson, Moment, Phase, Play, Task};
+use loadscope_lessons::{BuiltInPrograms, Lesson, Moment, Phase, Play, QueryContext, Task};
 use loadscope_plan::plan::normalized;
 
-use super::aside::{complain, load_course, open_contents, play_of, put_aside};
 use super::stage::{begin_replay, go_home, go_to, set_panels, want_step};
+use super::user_window::{add_error, load_course, open_contents, play_of, save_user_window};
 use crate::state::State;
 use crate::state::learn::{LessonView, Page, Playing};
 use crate::view::Cursor;
@@ -46,12 +46,12 @@ pub(super) fn preview(state: &mut State, path: PathBuf, read: Result<Box<Lesson>
             begin(state, playing);
         }
         (Err(mistake), Some(playing)) => playing.mistake = Some(mistake),
-        (Err(mistake), None) => complain(state, mistake),
+        (Err(mistake), None) => add_error(state, mistake),
     }
 }
 
 fn begin(state: &mut State, playing: Playing) {
-    put_aside(state);
+    save_user_window(state);
     state.learn.page = Some(Page::Lesson(Box::new(playing)));
     enter(state);
 }
@@ -215,9 +215,9 @@ pub(super) fn look_at_try(state: &mut State) {
         return;
     }
     playing.looked_at = Some(number);
-    playing.tried = Some(playing.play.tried(&run, &BuiltInCodes));
+    playing.tried = Some(playing.play.check_trial(&run, &BuiltInPrograms));
     playing.found = match &playing.play.step().task {
-        Task::Try(trial) => About::at(&run, Moment::End, &BuiltInCodes)
+        Task::Try(trial) => QueryContext::at(&run, Moment::End, &BuiltInPrograms)
             .map(|about| trial.goal.found(about))
             .unwrap_or_default(),
         Task::Look { .. } | Task::Predict { .. } | Task::Code { .. } => Vec::new(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use loadscope_lessons::{Judgement, Quiz};
 use loadscope_plan::plan::normalized;
 
-use super::aside::{complain, open_contents, put_aside};
 use super::stage::{set_panels, want_step};
+use super::user_window::{add_error, open_contents, save_user_window};
 use crate::state::State;
 use crate::state::learn::{LessonView, Page, Quizzing};
 
@@ -15,11 +15,11 @@ pub(super) fn open(state: &mut State, seed: u64) {
     let quiz = match Quiz::built_in(state.prefs.learned.language) {
         Ok(quiz) => quiz,
         Err(error) => {
-            complain(state, error.to_string());
+            add_error(state, error.to_string());
             return;
         }
     };
-    put_aside(state);
+    save_user_window(state);
     state.learn.page = Some(Page::Quiz(Box::new(Quizzing {
         drawn: quiz.draw(seed),
         quiz: Arc::new(quiz),
@@ -56,7 +56,7 @@ fn finish(state: &mut State) {
 }
 
 /// Returns to the list of lessons after the last question.
-pub(super) fn go_on(state: &mut State) {
+pub(super) fn next_page(state: &mut State) {
     if state.learn.quizzing().is_some_and(|q| q.entry().is_none()) {
         open_contents(state);
     }

@@ -2,16 +2,16 @@
 
 use loadscope_insight::landmarks::Place;
 use loadscope_insight::sampling::Choice;
-use loadscope_lessons::{Below, Part, Shown, View};
+use loadscope_lessons::{Below, Part, StepLayout, View};
 use loadscope_trace::{BatchId, Nanos, Run};
 
 use crate::state::learn::{
-    Home, LessonJob, OfLesson, Outcome, Prepared, Replay, StepOf, StepRun, Wanted,
+    Home, JobRequest, LessonJob, LessonRunKind, Outcome, Prepared, Replay, StepRequest, StepRun,
 };
 use crate::state::{Source, State};
 use crate::update::future::reveal;
-use crate::update::look::bring_into_view;
-use crate::view::{Cursor, Item, Lower, OptionsOf, Workspace};
+use crate::update::viewport::bring_into_view;
+use crate::view::{Cursor, Item, LowerPanel, OptionsSource, Workspace};
 
 /// Playback time per stage change, in real time.
 const PER_STEP: Nanos = Nanos(350_000_000);
@@ -22,14 +22,14 @@ const LONGEST: Nanos = Nanos(6_000_000_000);
 /// Requests a background job.
 pub(super) fn want(state: &mut State, what: LessonJob) {
     state.learn.asked += 1;
-    state.learn.wanted = Some(Wanted {
+    state.learn.wanted = Some(JobRequest {
         number: state.learn.asked,
         what,
     });
 }
 
 /// Requests the run of a step.
-pub(super) fn want_step(state: &mut State, step: StepOf) {
+pub(super) fn want_step(state: &mut State, step: StepRequest) {
     if let Some(stage) = state.learn.stage_mut() {
         stage.trouble = None;
         stage.home = None;
@@ -54,7 +54,7 @@ pub fn takes_place(state: &State, prepared: &Prepared) -> bool {
 
 /// Returns true if this run is already shown. The simulator returns the same run for the same options.
 fn shows(state: &State, run: &StepRun) -> bool {
-    state.session.of_lesson == Some(OfLesson::Given)
+    state.session.lesson_run == Some(LessonRunKind::Given)
         && state.session.source == Source::Finished
         && state.session.run.info.options == run.run.info.options
         && state.session.run.events() == run.run.events()
@@ -64,7 +64,12 @@ fn shows(state: &State, run: &StepRun) -> bool {
 pub(super) fn install(state: &mut State, step: StepRun) {
     if !shows(state, &step) {
         let StepRun { run, landmarks, .. } = &step;
-        show_run(state, Run::clone(run), landmarks.clone(), OfLesson::Given);
+        show_run(
+            state,
+            Run::clone(run),
+            landmarks.clone(),
+            LessonRunKind::Given,
+        );
         state.session.asked = Some(step.options.clone());
     }
     if let Some(stage) = state.learn.stage_mut() {
@@ -86,15 +91,15 @@ pub(super) fn show_run(
     state: &mut State,
     run: Run,
     landmarks: loadscope_insight::landmarks::Landmarks,
-    of_lesson: OfLesson,
+    lesson_run: LessonRunKind,
 ) {
-    _ = state.set_aside();
+    _ = state.stash_session();
     state.session.number = state.runs.next_number();
     state.session.run = run;
     state.session.landmarks = landmarks;
     state.session.source = Source::Finished;
-    state.session.of_lesson = Some(of_lesson);
-    state.session.options_of = OptionsOf::NextRun;
+    state.session.lesson_run = Some(lesson_run);
+    state.session.options_of = OptionsSource::NextRun;
 }
 
 /// Moves the cursor to `place` and remembers it as the position of the step.
@@ -149,7 +154,7 @@ fn item_of(part: &Part) -> Option<Item> {
 
 /// Opens the workspace and panels of the step, and closes the others to save space.
 pub(super) fn set_panels(state: &mut State) {
-    let shown = Shown::of(state.learn.parts());
+    let shown = StepLayout::of(state.learn.parts());
     let tries = state.learn.playing().is_some_and(|playing| {
         let task = &playing.play.step().task;
         matches!(task, loadscope_lessons::Task::Try(_)) && !playing.play.is_lecture()
@@ -165,11 +170,11 @@ pub(super) fn set_panels(state: &mut State) {
     state.prefs.variables_open = shown.variables;
     state.overlay.messages_open = shown.messages;
     state.look.lower = match shown.below {
-        Below::Plots => Lower::Plots,
-        Below::Batches => Lower::Batches,
-        Below::Timeline => Lower::Timeline,
+        Below::Plots => LowerPanel::Plots,
+        Below::Batches => LowerPanel::Batches,
+        Below::Timeline => LowerPanel::Timeline,
     };
-    state.session.options_of = OptionsOf::NextRun;
+    state.session.options_of = OptionsSource::NextRun;
     // Shows the order of the run, not a predicted one.
     state.session.sampling = Choice {
         colouring: state.session.sampling.colouring,
@@ -226,7 +231,7 @@ pub fn advance(state: &mut State, elapsed: Nanos) {
         return;
     };
     let is_mine = state.session.cursor == replay.cursor && !state.session.playing;
-    if !is_mine || state.session.of_lesson.is_none() {
+    if !is_mine || state.session.lesson_run.is_none() {
         if let Some(stage) = state.learn.stage_mut() {
             stage.replay = None;
         }
@@ -269,9 +274,9 @@ pub fn has_wandered(state: &State) -> bool {
     let Some(home) = stage.home.filter(|_| stage.replay.is_none()) else {
         return false;
     };
-    let tries = state.session.of_lesson == Some(OfLesson::Tried);
+    let tries = state.session.lesson_run == Some(LessonRunKind::Trial);
     let is_elsewhere = home.cursor != state.session.cursor && !tries && !may_travel(state);
-    is_elsewhere || home.workspace != state.prefs.workspace || state.session.of_lesson.is_none()
+    is_elsewhere || home.workspace != state.prefs.workspace || state.session.lesson_run.is_none()
 }
 
 /// Returns true in steps where the learner should look around: in a case or a try.
@@ -291,8 +296,8 @@ pub(super) fn go_home(state: &mut State) {
         Some(_) => stage.from,
         None => stage.until,
     });
-    match state.session.of_lesson {
-        Some(OfLesson::Given) => go_to(state, place),
-        Some(OfLesson::Tried) | None => remember(state),
+    match state.session.lesson_run {
+        Some(LessonRunKind::Given) => go_to(state, place),
+        Some(LessonRunKind::Trial) | None => remember(state),
     }
 }

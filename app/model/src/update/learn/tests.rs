@@ -70,7 +70,7 @@ fn step(state: &State) -> usize {
 /// Goes to a step without answering the questions before it.
 fn to_step(state: &mut State, at: usize) {
     while step(state) < at {
-        let action = match playing(state).play.may_go_on() {
+        let action = match playing(state).play.can_advance() {
             true => Action::GoOn,
             false => Action::SkipStep,
         };

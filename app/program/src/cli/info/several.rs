@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::facts::{facts, messages};
 use loadscope_insight::format;
-use loadscope_insight::loaders::{clocks, crews, group_names, names, said};
+use loadscope_insight::loaders::{clocks, crews, describe_straggler, names, rank_groups};
 use loadscope_insight::report::loader::named;
 use loadscope_session::Opened;
 
@@ -81,11 +81,11 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, s
     }
     writeln!(out, "{}\n", facts.join(" · "))?;
     table(&mut out, all, &sum)?;
-    let crews = crews(all);
-    for (crew, called) in crews.iter().zip(group_names(all, &crews)) {
+    let rank_groups = rank_groups(all);
+    for (crew, called) in rank_groups.iter().zip(group_names(all, &rank_groups)) {
         let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
         let slow = straggler(runs.iter().copied());
-        if let Some(sentence) = said(&runs, slow.as_ref(), Some(&called)) {
+        if let Some(sentence) = describe_straggler(&runs, slow.as_ref(), Some(&called)) {
             writeln!(out, "{sentence}")?;
         }
     }

@@ -66,7 +66,7 @@ impl ProgramArgs {
     pub(super) fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
         #[cfg(unix)]
         if let Some(remote) = &self.ssh {
-            return Watched::start_there(remote, &self.command, request);
+            return Watched::start_remote(remote, &self.command, request);
         }
         Watched::start(&self.command, request, Output::Inherited)
     }

@@ -42,7 +42,7 @@ pub fn wait_for(started: &Started, why: &str) {
         let started = started.lock().unwrap_or_else(PoisonError::into_inner);
         started.clone()
     };
-    started.iter().for_each(Watched::look_away);
+    started.iter().for_each(Watched::stop_updates);
     if started.iter().any(|watched| !watched.has_ended()) {
         complain(why);
     }
@@ -58,7 +58,7 @@ fn is_gone() {
     };
     let why = say!("the display is gone, and the program continues");
     if let Some(shown) = &shown {
-        shown.look_away();
+        shown.stop_updates();
         if !shown.has_ended() {
             complain(why);
         }

@@ -32,7 +32,7 @@ fn a_recording_stopped_by_a_write_error_can_be_read() {
         let path = dir.path().join("run.jsonl.zst");
         let (log, result) = written(&path, obstacle, 20_000);
         assert!(result.is_err(), "{obstacle:?}");
-        assert_eq!(log.give_up(), Some(path.clone()), "{obstacle:?}");
+        assert_eq!(log.abort(), Some(path.clone()), "{obstacle:?}");
         without_obstacle(dir.path(), obstacle);
         let opened = open(&path, |_| true).unwrap_or_else(|e| panic!("{obstacle:?}: {e}"));
         let (_, run) = opened.fleet.runs().next().expect("a loader");
@@ -62,6 +62,6 @@ fn a_recording_without_an_event_leaves_no_file() {
     let path = dir.path().join("run.jsonl.zst");
     let (log, result) = written(&path, PartFile::Part(0), 1);
     assert!(result.is_err());
-    assert_eq!(log.give_up(), None);
+    assert_eq!(log.abort(), None);
     assert!(!path.exists());
 }

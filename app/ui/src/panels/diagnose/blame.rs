@@ -8,7 +8,7 @@ use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, button, row};
 use crate::kit::titles::section;
 use crate::theme::{Palette, sans, size};
-use loadscope_insight::diagnose::look::{Look, Part};
+use loadscope_insight::diagnose::run_analysis::{Part, RunAnalysis};
 use loadscope_model::command::Command;
 
 use super::slowest::look_at;
@@ -17,7 +17,7 @@ use super::slowest::look_at;
 const BAR: f32 = 24.0;
 
 /// Shows the waits by cause.
-pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, look: &RunAnalysis, commands: &mut Vec<Command>) {
     section(ui, say!("Waits by cause"));
     if look.parts.is_empty() {
         remark(ui, say!("The trainer never waited"));
@@ -41,7 +41,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
 }
 
 /// Draws the causes next to each other. Together they are the waited time.
-fn bar(ui: &mut Ui, look: &Look) {
+fn bar(ui: &mut Ui, look: &RunAnalysis) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let palette = Palette::of(ui);
     let spoken: Vec<String> = look

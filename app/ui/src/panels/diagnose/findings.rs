@@ -10,14 +10,14 @@ use loadscope_words::say;
 use crate::kit::empty::{hint, remark};
 use crate::kit::titles::section;
 use crate::theme::{Palette, heading, size, space};
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::sampling::Choice;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
 /// Shows the findings, the most severe first.
-pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, state: &State, look: &RunAnalysis, commands: &mut Vec<Command>) {
     section(ui, say!("Findings"));
     if look.diagnosis.findings.is_empty() {
         remark(ui, say!("No problems found"));

@@ -8,7 +8,7 @@ use crate::kit::rows::Marks;
 use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::section;
 use crate::theme::Palette;
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
@@ -19,7 +19,7 @@ const NUMBER: f32 = 64.0;
 const CAUSE: f32 = 170.0;
 
 /// Shows both tables. A click selects the batch for the inspector.
-pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, state: &State, look: &RunAnalysis, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     if !look.waits.is_empty() {
         section(ui, say!("Longest waits"));

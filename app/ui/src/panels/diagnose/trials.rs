@@ -4,7 +4,7 @@ use egui::{Button, Color32, Label, RichText, Ui};
 use loadscope_insight::tune::{Outcome as Is, Row, Table};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
-use loadscope_model::trying::{Outcome, Trying};
+use loadscope_model::trying::{Outcome, TuneRuns};
 use loadscope_model::watching::Program;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-fn running(ui: &mut Ui, state: &State, trying: &Trying, commands: &mut Vec<Command>) {
+fn running(ui: &mut Ui, state: &State, trying: &TuneRuns, commands: &mut Vec<Command>) {
     let from = trying.lines.len().saturating_sub(LINES);
     for line in &trying.lines[from..] {
         remark(ui, line);
@@ -56,7 +56,7 @@ fn running(ui: &mut Ui, state: &State, trying: &Trying, commands: &mut Vec<Comma
     });
 }
 
-fn over(ui: &mut Ui, trying: &Trying, commands: &mut Vec<Command>) {
+fn over(ui: &mut Ui, trying: &TuneRuns, commands: &mut Vec<Command>) {
     match &trying.outcome {
         Some(Outcome::Compared(table)) => compared(ui, trying, table, commands),
         Some(Outcome::Failed(why)) => {
@@ -69,7 +69,7 @@ fn over(ui: &mut Ui, trying: &Trying, commands: &mut Vec<Command>) {
     remark(ui, &say!("Recordings of the runs: {folder}"));
 }
 
-fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Command>) {
+fn compared(ui: &mut Ui, trying: &TuneRuns, table: &Table, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     for line in table.verdict().lines() {
         let text = RichText::new(line)
@@ -125,7 +125,7 @@ fn wide(ui: &Ui, text: &str) -> f32 {
     galley.size().x
 }
 
-fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: Cell, commands: &mut Vec<Command>) {
+fn line(ui: &mut Ui, trying: &TuneRuns, tried: &Row, name: Cell, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let time = |seconds: f64| Nanos::from_secs_f64(seconds).to_string();
     let measured = tried.tried.measured.as_ref();

@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use crate::kit::titles::title_text;
 use crate::theme::{Palette, space};
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_model::command::Command;
 use loadscope_model::view::Item;
@@ -20,7 +20,7 @@ const BAR: f32 = 4.0;
 /// Shows the verdict, with a bar in the colour of its severity at the left.
 pub fn show(
     ui: &mut Ui,
-    look: &Look,
+    look: &RunAnalysis,
     what_if: Option<&WhatIf>,
     pending: Option<&str>,
     commands: &mut Vec<Command>,

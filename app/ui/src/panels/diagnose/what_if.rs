@@ -25,7 +25,7 @@ use super::{base_setting, heatmap};
 const PROGRESS: f32 = 8.0;
 /// Shows the table of forecasts, its assumptions and the picked forecast.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let answers = &state.session.answers.diagnosis;
+    let answers = &state.session.results.diagnosis;
     section(ui, say!("What if"));
     let Some(what_if) = answers.what_if.as_deref() else {
         match &answers.refusal {

@@ -12,8 +12,8 @@ use crate::kit::titles::{section, title};
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
-use loadscope_insight::idle::{at_rest, meaning, purpose};
-use loadscope_insight::narrate::whereabouts;
+use loadscope_insight::idle::{describe_idle, meaning, purpose};
+use loadscope_insight::narrate::describe_location;
 use loadscope_insight::waits::LONG;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
@@ -41,7 +41,11 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
             batch.stage,
             now - batch.since
         );
-        if ui.link(text).on_hover_text(whereabouts(&batch)).clicked() {
+        if ui
+            .link(text)
+            .on_hover_text(describe_location(&batch))
+            .clicked()
+        {
             commands.push(Command::Select(Some(Item::Batch(batch.row))));
         }
     }
@@ -61,7 +65,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     if empty {
         match lane.is_queue() {
             true => remark(ui, say!("Empty")),
-            false => remark(ui, &at_rest(&state.session.run, &pipeline, lane)),
+            false => remark(ui, &describe_idle(&state.session.run, &pipeline, lane)),
         }
     }
     let spent = state.session.run.spent(lane, Nanos(i64::MIN), now);

@@ -2,7 +2,7 @@
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Ui, pos2};
-use loadscope_lessons::{BuiltInCodes, Codes as _};
+use loadscope_lessons::{BuiltInPrograms, ProgramCatalog as _};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
@@ -35,7 +35,7 @@ pub fn show(
         let points = if wide { body(state) } else { size::BODY };
         paragraph(ui, says, points, ink);
     });
-    let Some(code) = BuiltInCodes.code(name) else {
+    let Some(code) = BuiltInPrograms.code(name) else {
         return;
     };
     let middle = codes.left() + codes.width() * 0.56;

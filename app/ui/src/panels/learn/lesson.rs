@@ -1,7 +1,7 @@
 //! Lesson in the player: the text of a step, its question and the result.
 
 use egui::{Button, Pos2, Sense, Shape, Stroke, Ui, pos2, vec2};
-use loadscope_lessons::{Changes, Judgement, Language, Phase, Question, Task, Trial, Tried};
+use loadscope_lessons::{Changes, Judgement, Language, Phase, Question, Task, Trial, TrialResult};
 use loadscope_model::command::{Action, Command, LearnCommand};
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Playing;
@@ -174,7 +174,7 @@ fn show_trial(ui: &mut Ui, state: &State, playing: &Playing, trial: &Trial) {
     }
     show_text(ui, state, &trial.text);
     match &playing.tried {
-        Some(Tried::NotYet) => {
+        Some(TrialResult::NotYet) => {
             let found = playing.found.iter().filter_map(|(goal, found)| {
                 let found = found.as_ref()?.label(language);
                 Some(format!("`{goal}` → {found}"))
@@ -183,11 +183,11 @@ fn show_trial(ui: &mut Ui, state: &State, playing: &Playing, trial: &Trial) {
             let text = format!("{}: {}", Word::NotYet.text(language), found.join(", "));
             paragraph(ui, &text, size::BODY, palette.strong);
         }
-        Some(Tried::Changed(names)) => {
+        Some(TrialResult::Changed(names)) => {
             let text = format!("{}: {}", Word::Keep.text(language), names.join(", "));
             line(ui, &text, size::BODY);
         }
-        Some(Tried::Reached | Tried::NoTrial) | None => {}
+        Some(TrialResult::Reached | TrialResult::NoTrial) | None => {}
     }
     if let Some(hint) = playing.play.hint() {
         let text = format!("{}: {hint}", Word::Hint.text(language));

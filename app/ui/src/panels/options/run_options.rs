@@ -14,7 +14,7 @@ use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
-use loadscope_model::view::OptionsOf;
+use loadscope_model::view::OptionsSource;
 
 /// Height of a row, points.
 const ROW: f32 = 16.0;
@@ -26,19 +26,19 @@ pub(super) fn switch(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.spacing_mut().item_spacing.x = 2.0;
         for (of, label, tip) in [
             (
-                OptionsOf::Run,
+                OptionsSource::Run,
                 say!("Shown run"),
                 say!("Options of the shown run"),
             ),
             (
-                OptionsOf::NextRun,
+                OptionsSource::NextRun,
                 say!("Next run"),
                 say!("Options of the next run"),
             ),
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
             if ui.add(button).on_hover_text(tip).clicked() && state.session.options_of != of {
-                commands.push(Command::OptionsOf(of));
+                commands.push(Command::OptionsSource(of));
             }
         }
     });

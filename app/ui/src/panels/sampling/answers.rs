@@ -12,7 +12,7 @@ use crate::kit::empty::hint;
 use crate::kit::parts::mark;
 use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format::{count, percent};
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::coverage::Coverage;
 use loadscope_insight::sampling::shuffle::Shuffle;
 use loadscope_lessons::Part;
@@ -25,7 +25,7 @@ const HISTOGRAM: f32 = 72.0;
 const LISTED: usize = 24;
 
 /// Shows all available answers. `in_case` omits the one that names the cause of a case.
-pub fn show(ui: &mut Ui, answers: &Answers, in_case: bool) {
+pub fn show(ui: &mut Ui, answers: &OrderAnalysis, in_case: bool) {
     ui.spacing_mut().item_spacing.y = space::GAP;
     let is_rank = answers.ranks.is_some();
     let shown = ui.scope(|ui| coverage(ui, &answers.coverage, is_rank));

@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
     let shown = shown(balance);
     let most = shown
         .iter()
-        .map(|c| c.expected.unwrap_or(0.0).max(c.came as f64))
+        .map(|c| c.expected.unwrap_or(0.0).max(c.drawn as f64))
         .fold(1.0, f64::max);
     for class in &shown {
         row(ui, class, most);
@@ -75,8 +75,8 @@ fn shown(balance: &Balance) -> Vec<&Class> {
     let mut all: Vec<(usize, &Class)> = balance.classes.iter().enumerate().collect();
     if all.len() > MAX_CLASSES {
         let off = |c: &Class| {
-            let expected = c.expected.unwrap_or(c.came as f64);
-            (c.came as f64 - expected).abs() / expected.max(1.0).sqrt()
+            let expected = c.expected.unwrap_or(c.drawn as f64);
+            (c.drawn as f64 - expected).abs() / expected.max(1.0).sqrt()
         };
         all.sort_by(|a, b| off(b.1).total_cmp(&off(a.1)));
         all.truncate(MAX_CLASSES);
@@ -93,9 +93,9 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
         Some(expected) => say!(
             "{}: {} drawn, {expected} expected",
             class.name,
-            count(class.came)
+            count(class.drawn)
         ),
-        None => say!("{}: {} drawn", class.name, count(class.came)),
+        None => say!("{}: {} drawn", class.name, count(class.drawn)),
     };
     heading::name(&response, &text);
     let painter = ui.painter();
@@ -114,7 +114,7 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
     let x = |value: f64| left + (value / most) as f32 * (right - left);
     let bar = Rect::from_min_max(
         pos2(left, rect.top() + 5.0),
-        pos2(x(class.came as f64), rect.bottom() - 5.0),
+        pos2(x(class.drawn as f64), rect.bottom() - 5.0),
     );
     painter.rect_filled(bar, 0.0, palette.wait);
     if let Some(expected) = class.expected {
@@ -122,7 +122,7 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
         painter.rect_filled(tick, 0.0, palette.strong);
     }
     let place = pos2(rect.right(), rect.center().y);
-    let number = count(class.came);
+    let number = count(class.drawn);
     painter.text(
         place,
         Align2::RIGHT_CENTER,

@@ -5,9 +5,9 @@ use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
 use crate::kit::titles::title_text;
 use crate::theme::{Palette, heading, mono, size, space};
 use loadscope_insight::format::{count, plural};
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::shuffle::Shuffle;
-use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_insight::sampling::{Choice, OrderSource};
 use loadscope_model::command::Command;
 use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
@@ -20,24 +20,24 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for (what, name, tip) in [
-                (OrderOf::Run, say!("This run"), say!("Actual order")),
+                (OrderSource::Run, say!("This run"), say!("Actual order")),
                 (
-                    OrderOf::Next,
+                    OrderSource::Next,
                     say!("Next epoch"),
                     say!("Predicted order of the next epoch, with the options of this run"),
                 ),
                 (
-                    OrderOf::Options,
+                    OrderSource::Options,
                     say!("Next run"),
                     say!("Predicted order with the options on the left"),
                 ),
             ] {
                 let asks = state.learn.question().is_some();
                 let possible = match what {
-                    OrderOf::Run => state.has_run(),
+                    OrderSource::Run => state.has_run(),
                     // The prediction may be the answer to a lesson's question.
-                    OrderOf::Next => state.has_run() && !asks,
-                    OrderOf::Options => !asks,
+                    OrderSource::Next => state.has_run() && !asks,
+                    OrderSource::Options => !asks,
                 };
                 let button = Button::new(name).selected(order_of(state) == what);
                 if ui
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(share) = state
                 .session
-                .answers
+                .results
                 .sampling
                 .share
                 .filter(|share| *share > 0.0)
@@ -79,7 +79,9 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (epoch, first, last) = epochs(state);
     let number = match order_of(state) {
-        OrderOf::Run => (state.session.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
+        OrderSource::Run => {
+            (state.session.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch)
+        }
         _ => epoch,
     };
     let mut to = None;
@@ -101,16 +103,16 @@ fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// Describes the size and the reliability of the order.
 fn about(state: &State) -> String {
-    let Some(answers) = &state.session.answers.sampling.answers else {
+    let Some(answers) = &state.session.results.sampling.answers else {
         return String::new();
     };
     let batches = answers.order.count(&state.session.run) as u64;
     let mut parts = vec![plural(batches, say!(n: "batch"), say!(n: "batches"))];
-    if order_of(state) == OrderOf::Run {
+    if order_of(state) == OrderSource::Run {
         let (epoch, ..) = epochs(state);
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
-    if answers.is_one_of_many {
+    if answers.is_unseeded {
         parts.push(say!("no seed, so every run has a different order").to_owned());
     } else if answers.agrees == Some(true) {
         parts.push(say!("predicted (earlier epochs matched)").to_owned());
@@ -123,12 +125,12 @@ fn about(state: &State) -> String {
 }
 
 /// Returns true if the order is long enough for a shuffle quality.
-pub fn judges(answers: &Answers) -> bool {
+pub fn judges(answers: &OrderAnalysis) -> bool {
     answers.positions >= Shuffle::FEWEST
 }
 
 /// Shows a summary in one sentence, and the findings. Returns the position of a finding that was clicked.
-pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
+pub fn findings(ui: &mut Ui, answers: &OrderAnalysis) -> Option<usize> {
     let palette = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = space::GAP;
     let mut headline = answers.headline();

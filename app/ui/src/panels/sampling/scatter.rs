@@ -12,7 +12,7 @@ use crate::theme::Palette;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::format::count;
 use loadscope_insight::platform::Platform;
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::order::Order;
 use loadscope_insight::sampling::overlay::Overlay;
@@ -98,7 +98,7 @@ impl Scatter {
         ui: &mut Ui,
         platform: Platform,
         size: Vec2,
-        answers: &Arc<Answers>,
+        answers: &Arc<OrderAnalysis>,
         (marks, by): (&Marks, Colouring),
     ) -> PointerResult {
         let palette = Palette::of(ui);
@@ -226,7 +226,7 @@ impl Scatter {
         ui: &Ui,
         platform: Platform,
         view: &View<'_>,
-        answers: &Arc<Answers>,
+        answers: &Arc<OrderAnalysis>,
         (is_dimmed, by): (bool, Colouring),
     ) {
         let scale = ui.pixels_per_point();
@@ -273,7 +273,7 @@ impl Scatter {
         ui: &Ui,
         platform: Platform,
         key: &Key,
-        answers: &Arc<Answers>,
+        answers: &Arc<OrderAnalysis>,
         visible: usize,
     ) {
         if let Some((made_of, job)) = &self.job {
@@ -290,7 +290,7 @@ impl Scatter {
             self.job = None;
             return;
         }
-        let of = |answers: &Answers, key: &Key| {
+        let of = |answers: &OrderAnalysis, key: &Key| {
             if let Some(overlay) = key.by.overlay(answers) {
                 return Raster::overlaid(overlay, &key.window, key.pixels, key.dot);
             }
@@ -318,7 +318,7 @@ impl Scatter {
 }
 
 /// Returns the range of the order and of all orders in the overlay.
-fn whole(answers: &Answers, by: Colouring) -> Window {
+fn whole(answers: &OrderAnalysis, by: Colouring) -> Window {
     let overlay = by.overlay(answers);
     let longest = overlay.map_or(0, Overlay::longest);
     let bound = overlay.map_or(0, Overlay::bound).max(highest(answers));
@@ -329,7 +329,7 @@ fn whole(answers: &Answers, by: Colouring) -> Window {
 }
 
 /// Returns the highest index plus one if the sampler's indices exceed the dataset, and otherwise 0.
-fn highest(answers: &Answers) -> u64 {
+fn highest(answers: &OrderAnalysis) -> u64 {
     match answers.coverage.outside {
         0 => 0,
         _ => answers
@@ -352,7 +352,7 @@ fn dot(points: usize) -> f32 {
 }
 
 /// Returns the class of a sample, by name if it has one.
-fn class_of(answers: &Answers, index: u64) -> Option<String> {
+fn class_of(answers: &OrderAnalysis, index: u64) -> Option<String> {
     let label = answers.labels.as_ref()?.get(index)?;
     let classes = answers
         .balance
@@ -362,7 +362,7 @@ fn class_of(answers: &Answers, index: u64) -> Option<String> {
     Some(name.map_or_else(|| label.to_string(), |class| class.name.clone()))
 }
 
-fn tooltip(response: &Response, answers: &Answers, position: usize) {
+fn tooltip(response: &Response, answers: &OrderAnalysis, position: usize) {
     let order = &answers.order;
     let Some(index) = order.indices.get(position) else {
         return;

@@ -154,7 +154,7 @@ fn a_digit_selects_but_submits_no_answer() {
                     assert_eq!(stage(&state).draft.number, "21903");
                 }
                 ask(&mut state, Action::SkipStep);
-            } else if playing(&state).play.may_go_on() {
+            } else if playing(&state).play.can_advance() {
                 ask(&mut state, Action::GoOn);
             } else {
                 ask(&mut state, Action::SkipStep);
@@ -166,12 +166,12 @@ fn a_digit_selects_but_submits_no_answer() {
 /// Regression test: Esc, Ctrl+L and the workspace keys did not leave the list of lessons.
 #[test]
 fn run_and_workspace_keys_close_the_lesson_list() {
-    use crate::view::Lower;
+    use crate::view::LowerPanel;
 
     let own = || {
         let mut state = still();
         state.prefs.workspace = Workspace::Sampling;
-        state.look.lower = Lower::Plots;
+        state.look.lower = LowerPanel::Plots;
         state.prefs.options_open = false;
         let first = state.prefs.options.clone();
         ask(&mut state, Action::Learn);
@@ -195,14 +195,14 @@ fn run_and_workspace_keys_close_the_lesson_list() {
         let (mut state, options) = own();
         press(&mut state, modifiers, key);
         assert!(state.learn.page.is_none(), "{key:?} leaves the list");
-        assert_eq!(shown(&state), (workspace, Lower::Plots), "{key:?}");
+        assert_eq!(shown(&state), (workspace, LowerPanel::Plots), "{key:?}");
         assert_eq!(state.prefs.options, options);
         assert!(!state.prefs.options_open, "panels come back");
     }
     for (key, lower) in [
-        (Key::T, Lower::Timeline),
-        (Key::B, Lower::Batches),
-        (Key::G, Lower::Plots),
+        (Key::T, LowerPanel::Timeline),
+        (Key::B, LowerPanel::Batches),
+        (Key::G, LowerPanel::Plots),
     ] {
         let (mut state, _) = own();
         press(&mut state, Modifiers::NONE, key);

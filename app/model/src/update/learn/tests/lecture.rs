@@ -12,7 +12,7 @@ fn a_lecture_hides_the_questions_and_shows_the_answers() {
         assert_eq!(step(&state), at);
         assert_eq!(*phase(&state), Phase::Reading);
         assert!(state.learn.question().is_none() && !state.hides_future());
-        assert_eq!(state.learn.parts(), one.parts_then());
+        assert_eq!(state.learn.parts(), one.parts_after_answer());
         if let Task::Predict { until, .. } = &one.task {
             let shown = stage(&state).until;
             let place = until.resolve(&state.session.run, &state.session.landmarks);
@@ -91,7 +91,7 @@ fn a_what_if_answer_shows_the_changed_run() {
                 assert!(!state.hides_future(), "{name}");
                 seen += 1;
             }
-            let action = match playing(&state).play.may_go_on() {
+            let action = match playing(&state).play.can_advance() {
                 true => Action::GoOn,
                 false => Action::SkipStep,
             };

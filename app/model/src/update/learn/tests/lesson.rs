@@ -14,7 +14,7 @@ fn leaving_a_lesson_restores_the_window_state() {
     state.prefs.inspector_open = true;
     state.prefs.variables_open = true;
     ask(&mut state, LearnCommand::Lesson(7));
-    assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
+    assert_eq!(state.session.lesson_run, Some(LessonRunKind::Given));
     let options = playing(&state).play.options();
     assert_eq!(state.session.run.info.options.dataset, options.dataset);
     assert_eq!(state.prefs.options.num_workers, 2);
@@ -28,7 +28,7 @@ fn leaving_a_lesson_restores_the_window_state() {
     assert_eq!(ask(&mut state, Action::LeaveLesson), None);
     assert!(state.learn.shows_contents());
     assert_eq!(ask(&mut state, Action::LeaveLesson), Some(Effect::Close));
-    assert!(state.learn.page.is_none() && state.learn.own.is_none());
+    assert!(state.learn.page.is_none() && state.learn.user_window.is_none());
     assert_eq!(state.prefs.options, own);
     assert_eq!(state.prefs.workspace, Workspace::Sampling);
     assert!(state.prefs.inspector_open && state.prefs.variables_open);
@@ -47,7 +47,7 @@ fn results_for_a_step_no_longer_shown_are_ignored() {
     };
     assert!(!takes_place(&state, &prepared));
     update(&mut state, Message::Prepared(prepared));
-    assert_eq!(state.session.of_lesson, None);
+    assert_eq!(state.session.lesson_run, None);
     let second = state.learn.wanted.clone().expect("a run is wanted");
     assert_ne!(first.number, second.number);
     let prepared = Prepared {
@@ -61,7 +61,7 @@ fn results_for_a_step_no_longer_shown_are_ignored() {
     // Opening the lesson again requests its run again.
     ask(&mut state, LearnCommand::Lesson(1));
     assert_eq!(stage(&state).trouble, None);
-    assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
+    assert_eq!(state.session.lesson_run, Some(LessonRunKind::Given));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_try_counts_runs_and_offers_hint_and_solution() {
     assert!(refused(&state, Action::GoOn).is_some() && state.prefs.options_open);
     for failures in 1..=4 {
         run_it(&mut state);
-        assert_eq!(state.session.of_lesson, Some(OfLesson::Tried));
+        assert_eq!(state.session.lesson_run, Some(LessonRunKind::Trial));
         assert_eq!(*phase(&state), Phase::Trying(failures));
         assert_eq!(playing(&state).play.hint().is_some(), failures >= 2);
         assert_eq!(playing(&state).play.solution().is_some(), failures >= 4);
@@ -273,7 +273,7 @@ fn a_try_counts_runs_and_offers_hint_and_solution() {
     run_it(&mut state);
     assert!(matches!(
         playing(&state).tried,
-        Some(loadscope_lessons::Tried::Changed(_))
+        Some(loadscope_lessons::TrialResult::Changed(_))
     ));
     assert_eq!(*phase(&state), Phase::Trying(4));
     // The solution reverts them and reaches the goal.
@@ -334,12 +334,12 @@ fn an_open_question_covers_panels_with_its_answer() {
                 let air = (whole.end - whole.start).0 / 62;
                 let length = (whole.end - whole.start).0 - 2 * air;
                 let first = length.to_string().trim_end_matches('0').parse::<u32>();
-                assert!(state.asks_what_comes(), "lesson {number}");
+                assert!(state.hides_answer(), "lesson {number}");
                 assert!(whole.end > state.session.run.whole().end());
                 let is_round = first.is_ok_and(|first| [1, 2, 5].contains(&first));
                 assert!(is_round, "lesson {number}: {length} ns");
             }
-            let action = match playing(&state).play.may_go_on() {
+            let action = match playing(&state).play.can_advance() {
                 true => Action::GoOn,
                 false => Action::SkipStep,
             };

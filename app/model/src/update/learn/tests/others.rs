@@ -8,7 +8,7 @@ fn check_answer_is_covered(state: &State, at: usize) {
         let why_not = refused(state, action);
         assert!(why_not.is_some(), "question {at}: {action:?}");
     }
-    assert!(state.asks_what_comes(), "question {at}");
+    assert!(state.hides_answer(), "question {at}");
     let whole = state.whole();
     let air = (whole.end - whole.start).0 / 62;
     let length = (whole.end - whole.start).0 - 2 * air;
@@ -21,7 +21,7 @@ fn check_answer_is_covered(state: &State, at: usize) {
 fn a_quiz_counts_right_answers_and_stores_the_result() {
     let mut state = still();
     ask(&mut state, LearnCommand::Quiz(3));
-    for at in 0..loadscope_lessons::DRAWN {
+    for at in 0..loadscope_lessons::QUIZ_LENGTH {
         let quizzing = state.learn.quizzing().expect("a quiz is open");
         assert_eq!(quizzing.answers.len(), at);
         assert!(state.learn.hides_verdict());
@@ -47,7 +47,7 @@ fn a_quiz_counts_right_answers_and_stores_the_result() {
     }
     let quizzing = state.learn.quizzing().expect("its outcome is shown");
     assert!(quizzing.entry().is_none());
-    let of = loadscope_lessons::DRAWN as u32;
+    let of = loadscope_lessons::QUIZ_LENGTH as u32;
     assert_eq!(quizzing.right() as u32, of - 2);
     assert_eq!(state.prefs.learned.progress.quizzes, [(3, of - 2, of)]);
     assert!(!state.learn.hides_verdict());

@@ -1,7 +1,7 @@
 //! Colours of the points, and the drop-down that selects their meaning.
 
 use egui::{Color32, ColorImage, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::raster::Raster;
 use loadscope_words::say;
@@ -44,7 +44,7 @@ pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
 
 /// Shows the colours of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right,
 /// points.
-pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32) {
+pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, beside: f32) {
     const SQUARE: f32 = 9.0;
     const GAP: f32 = 12.0;
     let Some(overlay) = by.overlay(answers) else {
@@ -91,7 +91,12 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32
 const CHOICE: Vec2 = vec2(150.0, 22.0);
 
 /// Shows the drop-down for the colouring above the upper left corner. Returns a new choice.
-pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Option<Colouring> {
+pub fn choice(
+    ui: &mut Ui,
+    rect: Rect,
+    answers: &OrderAnalysis,
+    now: Colouring,
+) -> Option<Colouring> {
     if rect.width() < CHOICE.x + 120.0 {
         return None;
     }

@@ -5,11 +5,11 @@ use loadscope_insight::sampling::analysis::{Question, answer};
 
 use super::*;
 
-fn answers() -> Answers {
+fn answers() -> OrderAnalysis {
     let mut order = Order::default();
     order.push(&[0, 1, 2, 3], None, Some(0));
     let question = Question {
-        came: Some(Arc::new(order)),
+        recorded: Some(Arc::new(order)),
         len: Some(4),
         ..Question::default()
     };

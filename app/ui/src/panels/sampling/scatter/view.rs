@@ -6,7 +6,7 @@ use egui::{Align2, Pos2, Rect, Stroke, Ui, Vec2, pos2};
 
 use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::format::count;
-use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::raster::Window;
 use loadscope_words::say;
 
@@ -51,7 +51,7 @@ impl View<'_> {
     }
 
     /// Returns the point nearest to `at`.
-    pub fn nearest(&self, answers: &Answers, at: Pos2) -> Option<usize> {
+    pub fn nearest(&self, answers: &OrderAnalysis, at: Pos2) -> Option<usize> {
         let indices = &answers.order.indices;
         let edge = |x: f32| (self.position(x).max(0.0) as usize).min(indices.len());
         let (from, to) = (edge(at.x - NEAR), edge(at.x + NEAR + 1.0));
@@ -99,7 +99,7 @@ impl View<'_> {
     }
 
     /// Draws the highlighted batches.
-    pub fn marks(&self, ui: &Ui, answers: &Answers, marks: &Marks, palette: &Palette) {
+    pub fn marks(&self, ui: &Ui, answers: &OrderAnalysis, marks: &Marks, palette: &Palette) {
         let painter = ui.painter().with_clip_rect(self.rect);
         let band = |range: &Range<usize>| {
             Rect::from_x_y_ranges(
@@ -199,7 +199,7 @@ mod tests {
         let mut order = Order::default();
         order.push(&[3, 50, 52, 99], None, None);
         let question = Question {
-            came: Some(Arc::new(order)),
+            recorded: Some(Arc::new(order)),
             ..Question::default()
         };
         let answers = answer(&question, &Progress::default()).unwrap().unwrap();

@@ -12,7 +12,7 @@ use crate::value::Value;
 
 /// A query about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub enum RunQuery {
     /// Duration of the loop, s.
     Seconds,
     /// Share of the loop that the trainer waited, %.
@@ -81,42 +81,42 @@ pub enum Whole {
 
 forms! {
     /// All queries about a run.
-    WHOLE: Whole;
-    "seconds", "duration of the loop" => |_| Some(Whole::Seconds);
-    "waited percent", "share of the loop in which the trainer waited" => |_| Some(Whole::WaitedPercent);
-    "waited seconds", "time in which the trainer waited" => |_| Some(Whole::WaitedSeconds);
-    "longest wait ms", "the longest wait of the trainer" => |_| Some(Whole::LongestWait);
-    "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(Whole::FirstWait);
-    "batches", "batches that the trainer received" => |_| Some(Whole::Batches);
-    "samples", "samples that the trainer received" => |_| Some(Whole::Samples);
-    "batches out of order", "batches that arrived before an earlier one" => |_| Some(Whole::OutOfOrder);
-    "batches failed", "batches whose error reached the trainer" => |_| Some(Whole::Failed);
-    "tasks without answer", "tasks without a batch" => |_| Some(Whole::Discarded);
-    "batches pinned", "batches that went through the pin thread" => |_| Some(Whole::Pinned);
-    "workers started", "in all epochs" => |_| Some(Whole::WorkersStarted);
-    "window", "prefetch_factor times num_workers" => |_| Some(Whole::Window);
-    "iterable-style", "yes or no: the dataset is a stream" => |_| Some(Whole::Stream);
-    "worker of batch N", "worker that makes it" => |h| h.read(0).map(Whole::WorkerOf);
-    "batch of sample N", "batch that contains it" => |h| h.read(0).map(Whole::BatchOfSample);
-    "worker of sample N", "worker that reads it" => |h| h.read(0).map(Whole::WorkerOfSample);
-    "samples in batch N", "its size" => |h| h.read(0).map(Whole::SizeOf);
-    "samples in the last batch", "its size" => |_| Some(Whole::SizeOfLast);
-    "batches of worker N", "number of its batches" => |h| h.read(0).map(Whole::BatchesOfWorker);
-    "indices of batch N", "a list" => |h| h.read(0).map(Whole::IndicesOf);
-    "first N arrivals", "batches in order of arrival" => |h| h.read(0).map(Whole::Arrivals);
-    "first N yields", "batches in order of delivery" => |h| h.read(0).map(Whole::Yields);
-    "path of batch N", "its stages" => |h| h.read(0).map(Whole::PathOf);
-    "batch of the longest wait", "the awaited batch" => |_| Some(Whole::BatchOfLongestWait);
-    "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => |_| Some(Whole::CauseOfLongestWait);
-    "slowest sample", "sample with the longest time" => |_| Some(Whole::SlowestSample);
-    "seed step", "the seed of worker 1 minus that of worker 0" => |_| Some(Whole::SeedStep);
-    "same seeds in epochs N and N", "yes or no" => |h| Some(Whole::SameSeeds(h.read(0)?, h.read(1)?));
-    "verdict", "name of the verdict: starved_workers, heavy_tail, fine, …" => |_| Some(Whole::Verdict);
-    "finds NAME", "yes or no: this finding applies" => |h| h.read(0).map(Whole::Finds);
-    "error", "the first error message" => |_| Some(Whole::Error);
+    RUN_QUERIES: RunQuery;
+    "seconds", "duration of the loop" => |_| Some(RunQuery::Seconds);
+    "waited percent", "share of the loop in which the trainer waited" => |_| Some(RunQuery::WaitedPercent);
+    "waited seconds", "time in which the trainer waited" => |_| Some(RunQuery::WaitedSeconds);
+    "longest wait ms", "the longest wait of the trainer" => |_| Some(RunQuery::LongestWait);
+    "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(RunQuery::FirstWait);
+    "batches", "batches that the trainer received" => |_| Some(RunQuery::Batches);
+    "samples", "samples that the trainer received" => |_| Some(RunQuery::Samples);
+    "batches out of order", "batches that arrived before an earlier one" => |_| Some(RunQuery::OutOfOrder);
+    "batches failed", "batches whose error reached the trainer" => |_| Some(RunQuery::Failed);
+    "tasks without answer", "tasks without a batch" => |_| Some(RunQuery::Discarded);
+    "batches pinned", "batches that went through the pin thread" => |_| Some(RunQuery::Pinned);
+    "workers started", "in all epochs" => |_| Some(RunQuery::WorkersStarted);
+    "window", "prefetch_factor times num_workers" => |_| Some(RunQuery::Window);
+    "iterable-style", "yes or no: the dataset is a stream" => |_| Some(RunQuery::Stream);
+    "worker of batch N", "worker that makes it" => |h| h.read(0).map(RunQuery::WorkerOf);
+    "batch of sample N", "batch that contains it" => |h| h.read(0).map(RunQuery::BatchOfSample);
+    "worker of sample N", "worker that reads it" => |h| h.read(0).map(RunQuery::WorkerOfSample);
+    "samples in batch N", "its size" => |h| h.read(0).map(RunQuery::SizeOf);
+    "samples in the last batch", "its size" => |_| Some(RunQuery::SizeOfLast);
+    "batches of worker N", "number of its batches" => |h| h.read(0).map(RunQuery::BatchesOfWorker);
+    "indices of batch N", "a list" => |h| h.read(0).map(RunQuery::IndicesOf);
+    "first N arrivals", "batches in order of arrival" => |h| h.read(0).map(RunQuery::Arrivals);
+    "first N yields", "batches in order of delivery" => |h| h.read(0).map(RunQuery::Yields);
+    "path of batch N", "its stages" => |h| h.read(0).map(RunQuery::PathOf);
+    "batch of the longest wait", "the awaited batch" => |_| Some(RunQuery::BatchOfLongestWait);
+    "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => |_| Some(RunQuery::CauseOfLongestWait);
+    "slowest sample", "sample with the longest time" => |_| Some(RunQuery::SlowestSample);
+    "seed step", "the seed of worker 1 minus that of worker 0" => |_| Some(RunQuery::SeedStep);
+    "same seeds in epochs N and N", "yes or no" => |h| Some(RunQuery::SameSeeds(h.read(0)?, h.read(1)?));
+    "verdict", "name of the verdict: starved_workers, heavy_tail, fine, …" => |_| Some(RunQuery::Verdict);
+    "finds NAME", "yes or no: this finding applies" => |h| h.read(0).map(RunQuery::Finds);
+    "error", "the first error message" => |_| Some(RunQuery::Error);
 }
 
-impl Whole {
+impl RunQuery {
     /// Returns true if the answer is part of the diagnosis, which is hidden while a question is open.
     pub fn is_diagnosis(self) -> bool {
         matches!(

@@ -7,10 +7,10 @@ use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
 use loadscope_words::say;
 
 /// Maximum number of events to search for the dataset.
-pub(super) const LOOK: usize = 64;
+pub(super) const MAX_EVENTS: usize = 64;
 
 /// Description from the first events.
-pub(super) enum Beginning {
+pub(super) enum RunDescription {
     /// There are no events, and no line was truncated. Removing the file loses nothing.
     Nothing,
     /// The description of the run.
@@ -19,7 +19,7 @@ pub(super) enum Beginning {
     Unknown(&'static str),
 }
 
-impl Beginning {
+impl RunDescription {
     pub fn of(path: &Path, file: File) -> Self {
         // A full disk or a system crash can leave a file without a header.
         if file.metadata().is_ok_and(|found| found.len() == 0) {
@@ -41,7 +41,7 @@ impl Beginning {
         }
         let mut run = None;
         let mut damage = None;
-        for event in events.by_ref().take(LOOK) {
+        for event in events.by_ref().take(MAX_EVENTS) {
             match event.map(|event| introduced(event.kind)) {
                 Ok(Some(info)) => run = Some(info),
                 Ok(None) if run.is_some() => break,

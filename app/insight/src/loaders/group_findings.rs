@@ -4,20 +4,20 @@ use loadscope_diagnose::{Diagnosis, Evidence, Finding, FindingId, Severity};
 use loadscope_trace::{Epoch, Run, RunId, count, plural};
 use loadscope_words::say;
 
-use super::{crews, name};
+use super::{name, rank_groups};
 
 /// Maximum number of named ranks.
 const NAMED: usize = 6;
 
 /// Returns findings about the loader `id` that need the other loaders of `all`.
 pub fn findings(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
-    let crews = crews(all);
-    let crew = crews
+    let rank_groups = rank_groups(all);
+    let group = rank_groups
         .iter()
-        .find(|crew| crew.iter().any(|at| all[*at].0 == id));
-    let crew: Vec<(RunId, &Run)> = crew.into_iter().flatten().map(|at| all[*at]).collect();
+        .find(|group| group.iter().any(|at| all[*at].0 == id));
+    let group: Vec<(RunId, &Run)> = group.into_iter().flatten().map(|at| all[*at]).collect();
     let mut found = failed_elsewhere(all, id);
-    found.extend(uneven(&crew));
+    found.extend(uneven(&group));
     found
 }
 
@@ -38,9 +38,9 @@ fn failed_elsewhere(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
 }
 
 /// Finds ranks of one loader with different numbers of batches in an epoch.
-fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
-    let epochs = crew.iter().map(|(_, run)| run.epochs().len()).max()?;
-    let counts = (0..epochs).find_map(|at| counts(crew, at))?;
+fn uneven(group: &[(RunId, &Run)]) -> Option<Finding> {
+    let epochs = group.iter().map(|(_, run)| run.epochs().len()).max()?;
+    let counts = (0..epochs).find_map(|at| counts(group, at))?;
     let least = counts.iter().map(|(_, batches)| *batches).min()?;
     let each: Vec<String> = counts
         .iter()
@@ -61,7 +61,7 @@ fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
             each.join(say!(", ")),
             count(least as u64)
         ),
-        severity: match crew.iter().any(|(_, run)| run.step_failure().is_some()) {
+        severity: match group.iter().any(|(_, run)| run.step_failure().is_some()) {
             true => Severity::Critical,
             false => Severity::Warning,
         },
@@ -75,13 +75,13 @@ fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
 }
 
 /// Returns each rank's number of batches in epoch `at`. `None` unless the numbers differ because a rank ran out of batches.
-fn counts(crew: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
+fn counts(group: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
     let with_epoch = |(_, run): &(RunId, &'_ Run)| -> Option<(u32, usize, bool)> {
         let epoch = run.epochs().get(at)?;
         let yielded = run.yielded_in(epoch);
         (yielded > 0).then(|| (run.info.rank, yielded, has_no_more(run, epoch)))
     };
-    let mut ranks: Vec<(u32, usize, bool)> = crew.iter().filter_map(with_epoch).collect();
+    let mut ranks: Vec<(u32, usize, bool)> = group.iter().filter_map(with_epoch).collect();
     ranks.sort_unstable();
     let most = ranks.iter().map(|(_, batches, _)| *batches).max()?;
     let is_short = |(_, batches, is_over): &(u32, usize, bool)| *is_over && *batches < most;

@@ -1,6 +1,6 @@
 //! Replacement of live loaders that use too much memory. Sums replace the events of their far past.
 
-use loadscope_insight::session_event::Renewed;
+use loadscope_insight::session_event::RebuiltRuns;
 use loadscope_words::say;
 
 use crate::state::State;
@@ -8,13 +8,13 @@ use crate::view::{Cursor, Item};
 
 /// Replaces the loaders. Times stay the same.
 /// References to a batch are updated, or removed if the batch is gone.
-pub fn renew(state: &mut State, renewed: Renewed) {
+pub fn replace_runs(state: &mut State, rebuilt: RebuiltRuns) {
     let now = state.now();
     let session = &mut state.session;
     let before = session.run.snapshot();
     let shown = session.loaders.shown();
-    let mut runs = Vec::with_capacity(renewed.runs.len());
-    for (id, run, landmarks) in renewed.runs {
+    let mut runs = Vec::with_capacity(rebuilt.runs.len());
+    for (id, run, landmarks) in rebuilt.runs {
         if id == shown {
             session.landmarks = landmarks;
         }
@@ -52,5 +52,5 @@ pub fn renew(state: &mut State, renewed: Renewed) {
     if let Some(saving) = &mut session.saving {
         saving.events = same(saving.events);
     }
-    state.look.search.start_again();
+    state.look.search.restart();
 }

@@ -8,7 +8,7 @@ use crate::value::Value;
 
 /// A query about a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Now {
+pub enum MomentQuery {
     /// `_send_idx`
     SendIdx,
     /// `_rcvd_idx`
@@ -37,22 +37,22 @@ pub enum Now {
 
 forms! {
     /// All queries about a moment.
-    NOW: Now;
-    "send_idx", "tasks sent in this epoch" => |_| Some(Now::SendIdx);
-    "rcvd_idx", "number of the next batch in order" => |_| Some(Now::RcvdIdx);
-    "tasks_outstanding", "tasks sent whose batches have not arrived" => |_| Some(Now::Outstanding);
-    "batches in flight", "entries of task_info" => |_| Some(Now::InFlight);
-    "batches held", "entries of task_info with data" => |_| Some(Now::HeldCount);
-    "held batches", "numbers of the held batches" => |_| Some(Now::Held);
-    "tasks in index queues", "tasks that no worker has started" => |_| Some(Now::Queued);
-    "busy workers", "number of workers that fetch or collate" => |_| Some(Now::Busy);
-    "next batch", "the batch that the trainer gets next" => |_| Some(Now::Next);
-    "worker of the next batch", "its worker" => |_| Some(Now::WorkerOfNext);
-    "stage of batch N", "queued, fetching, …" => |h| h.read(0).map(Now::StageOf);
-    "place of batch N", "its part of the pipeline" => |h| h.read(0).map(Now::PlaceOf);
+    MOMENT_QUERIES: MomentQuery;
+    "send_idx", "tasks sent in this epoch" => |_| Some(MomentQuery::SendIdx);
+    "rcvd_idx", "number of the next batch in order" => |_| Some(MomentQuery::RcvdIdx);
+    "tasks_outstanding", "tasks sent whose batches have not arrived" => |_| Some(MomentQuery::Outstanding);
+    "batches in flight", "entries of task_info" => |_| Some(MomentQuery::InFlight);
+    "batches held", "entries of task_info with data" => |_| Some(MomentQuery::HeldCount);
+    "held batches", "numbers of the held batches" => |_| Some(MomentQuery::Held);
+    "tasks in index queues", "tasks that no worker has started" => |_| Some(MomentQuery::Queued);
+    "busy workers", "number of workers that fetch or collate" => |_| Some(MomentQuery::Busy);
+    "next batch", "the batch that the trainer gets next" => |_| Some(MomentQuery::Next);
+    "worker of the next batch", "its worker" => |_| Some(MomentQuery::WorkerOfNext);
+    "stage of batch N", "queued, fetching, …" => |h| h.read(0).map(MomentQuery::StageOf);
+    "place of batch N", "its part of the pipeline" => |h| h.read(0).map(MomentQuery::PlaceOf);
 }
 
-impl Now {
+impl MomentQuery {
     /// Returns the answer. `None` if there is none at this moment.
     pub(super) fn answer(self, pipeline: &Pipeline<'_>) -> Option<Value> {
         let id = |idx| BatchId {

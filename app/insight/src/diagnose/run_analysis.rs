@@ -7,19 +7,19 @@ use loadscope_trace::{Activity, BatchId, Nanos, Run, RunId, Stage, WorkerId};
 use loadscope_words::say;
 
 use crate::Datasets;
-use crate::background::{Progress, Unwanted};
+use crate::background::{Cancelled, Progress};
 use crate::format::percent;
 use crate::loaders::findings;
 use crate::report::{Program, order};
 
 /// Number of longest waits that are analyzed one by one.
-const LOOKED_INTO: usize = 200;
+const MAX_ANALYZED_WAITS: usize = 200;
 /// Number of longest waits that are shown.
 pub const SHOWN: usize = 10;
 
 /// Analysis of a run for the workspace, formatted as text where needed.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct RunAnalysis {
     /// Verdict and findings.
     pub diagnosis: Diagnosis,
     /// Causes of the trainer's waits.
@@ -91,35 +91,35 @@ pub struct SlowSample {
     pub until: Nanos,
 }
 
-impl Look {
+impl RunAnalysis {
     /// Analyzes a run.
     ///
     /// # Errors
     /// If the result is no longer needed.
-    pub fn at(run: &Run, datasets: Datasets, progress: &Progress) -> Result<Self, Unwanted> {
-        Self::among(&[], RunId(0), run, datasets, progress)
+    pub fn of(run: &Run, datasets: Datasets, progress: &Progress) -> Result<Self, Cancelled> {
+        Self::of_loader(&[], RunId(0), run, datasets, progress)
     }
 
     /// Analyzes the loader `id` of `all`.
     ///
     /// # Errors
     /// If the result is no longer needed.
-    pub fn among(
+    pub fn of_loader(
         all: &[(RunId, &Run)],
         id: RunId,
         run: &Run,
         datasets: Datasets,
         progress: &Progress,
-    ) -> Result<Self, Unwanted> {
-        progress.tell(0.0)?;
+    ) -> Result<Self, Cancelled> {
+        progress.report(0.0)?;
         let survey = Survey::of(run);
-        progress.tell(0.3)?;
+        progress.report(0.3)?;
         let mut more = order::findings(run, datasets);
         more.extend(findings(all, id));
-        progress.tell(0.6)?;
+        progress.report(0.6)?;
         let diagnosis = Diagnosis::from(&survey, None, more);
         let blame = survey.blame.clone();
-        progress.tell(0.8)?;
+        progress.report(0.8)?;
         let longest = longest_waits(run, &survey);
         let fetching = FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX);
         let samples = fetching.samples.iter().map(|s| SlowSample {
@@ -151,7 +151,7 @@ impl Look {
 
     /// Returns the analysis with findings whose advice agrees with the forecasts `prospects`.
     #[must_use]
-    pub fn with_forecasts(&self, prospects: &ForecastSet) -> Self {
+    pub fn with_prospects(&self, prospects: &ForecastSet) -> Self {
         Self {
             diagnosis: self.diagnosis.with_forecasts(prospects),
             ..self.clone()
@@ -186,9 +186,9 @@ fn longest_waits(run: &Run, survey: &Survey) -> Vec<LongWait> {
     };
     let mut order: Vec<usize> = (0..run.waits().len()).collect();
     let by_length = |k: &usize| (std::cmp::Reverse(length(*k)), *k);
-    if order.len() > LOOKED_INTO {
-        order.select_nth_unstable_by_key(LOOKED_INTO, by_length);
-        order.truncate(LOOKED_INTO);
+    if order.len() > MAX_ANALYZED_WAITS {
+        order.select_nth_unstable_by_key(MAX_ANALYZED_WAITS, by_length);
+        order.truncate(MAX_ANALYZED_WAITS);
     }
     order.sort_unstable_by_key(by_length);
     let into = |k: usize| {
@@ -243,7 +243,8 @@ mod tests {
             step_ms: 20.0,
             ..RunOptions::default()
         });
-        let look = Look::at(&run, Datasets::default(), &Progress::default()).expect("it is wanted");
+        let look =
+            RunAnalysis::of(&run, Datasets::default(), &Progress::default()).expect("it is wanted");
         let sum: f64 = look.parts.iter().map(|p| p.share).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         assert_eq!(look.waits[0].id.idx, 4);
@@ -256,8 +257,8 @@ mod tests {
             fetching.and_then(|p| p.longest.as_ref()),
             Some(&look.waits[0])
         );
-        let unwanted = Progress::default();
-        unwanted.give_up();
-        assert!(Look::at(&run, Datasets::default(), &unwanted).is_err());
+        let cancelled = Progress::default();
+        cancelled.cancel();
+        assert!(RunAnalysis::of(&run, Datasets::default(), &cancelled).is_err());
     }
 }

@@ -7,7 +7,7 @@ use loadscope_trace::{RunOptions, Track};
 use super::*;
 use crate::Model;
 use crate::state::{SessionState, Source};
-use crate::view::Lower;
+use crate::view::LowerPanel;
 
 /// Returns a model with a run of two workers. Batch 3 takes 200 ms, the others 10 ms.
 fn model() -> Model {
@@ -31,19 +31,21 @@ fn model() -> Model {
     })
 }
 
-fn take(model: &mut Model, thing: Thing, text: &str) -> Vec<crate::effect::Effect> {
-    let all: Vec<Offer> = offers(model, thing).concat();
+fn take(model: &mut Model, thing: MenuTarget, text: &str) -> Vec<crate::effect::Effect> {
+    let all: Vec<MenuEntry> = menu_entries(model, thing).concat();
     let found = all.iter().find(|offer| offer.text.starts_with(text));
     let found = found.unwrap_or_else(|| panic!("no {text:?} in {all:#?}"));
     let commands = found.commands.clone().into_iter();
-    commands.filter_map(|command| model.tell(command)).collect()
+    commands
+        .filter_map(|command| model.apply(command))
+        .collect()
 }
 
 #[test]
 fn a_late_batch_offers_a_jump_to_its_wait() {
     let mut model = model();
     model.set_up().prefs.inspector_open = false;
-    take(&mut model, Thing::Batch(3), "Why was it late?");
+    take(&mut model, MenuTarget::Batch(3), "Why was it late?");
     assert_eq!(model.session.selection, Some(Item::Batch(3)));
     let awaited = model.pipeline().awaited().map(|batch| batch.row);
     assert_eq!(awaited, Some(3), "the moment is within the wait");
@@ -53,7 +55,11 @@ fn a_late_batch_offers_a_jump_to_its_wait() {
     let early = (0..batch).find(|row| {
         wait_for(&model.session.run, *row).is_some_and(|wait| wait.end - wait.start < LONG)
     });
-    let all = offers(&model, Thing::Batch(early.expect("one that was there"))).concat();
+    let all = menu_entries(
+        &model,
+        MenuTarget::Batch(early.expect("one that was there")),
+    )
+    .concat();
     assert!(
         all.iter().all(|offer| !offer.text.starts_with("Why")),
         "{all:#?}"
@@ -63,14 +69,14 @@ fn a_late_batch_offers_a_jump_to_its_wait() {
 #[test]
 fn show_only_a_worker_filters_the_batch_table() {
     let mut model = model();
-    model.tell(Action::ShowDiagnose);
+    model.apply(Action::ShowDiagnose);
     take(
         &mut model,
-        Thing::Lane(Lane::Worker(1)),
+        MenuTarget::Lane(Lane::Worker(1)),
         "Show only worker 1",
     );
     assert_eq!(model.session.filter, "worker 1");
-    assert_eq!(model.look.lower, Lower::Batches);
+    assert_eq!(model.look.lower, LowerPanel::Batches);
     assert_eq!(model.prefs.workspace, crate::view::Workspace::Debug);
 }
 
@@ -84,11 +90,11 @@ fn a_span_menu_goes_to_its_start_and_its_end() {
         .track(Track { lane, row: 0 })
         .expect("it worked");
     let span = track.all()[2];
-    take(&mut model, Thing::Span(lane, span), "Go to the end");
+    take(&mut model, MenuTarget::Span(lane, span), "Go to the end");
     assert_eq!(model.session.cursor, Cursor::At(span.end));
-    take(&mut model, Thing::Span(lane, span), "Go to the start");
+    take(&mut model, MenuTarget::Span(lane, span), "Go to the start");
     assert_eq!(model.session.cursor, Cursor::At(span.start));
-    take(&mut model, Thing::Span(lane, span), "Zoom to it");
+    take(&mut model, MenuTarget::Span(lane, span), "Zoom to it");
     let view = model.session.view.expect("a part of the run");
     assert!(view.start < span.start && span.end < view.end);
 }
@@ -96,7 +102,7 @@ fn a_span_menu_goes_to_its_start_and_its_end() {
 #[test]
 fn a_copied_batch_text_has_stages_and_times() {
     let mut model = model();
-    let effects = take(&mut model, Thing::Batch(3), "Copy as text");
+    let effects = take(&mut model, MenuTarget::Batch(3), "Copy as text");
     let [crate::effect::Effect::Copy(text)] = &effects[..] else {
         panic!("{effects:?}");
     };
@@ -116,14 +122,20 @@ fn every_menu_has_entries_at_every_step() {
     for hides in [false, true] {
         model.set_up().prefs.hides_future = hides;
         for step in 0..=model.session.run.whole().transitions().len() {
-            model.tell(Command::Cursor(Cursor::Step(step)));
-            let lanes = model.session.run.lanes().map(|(lane, _)| Thing::Lane(lane));
-            let batches = (0..15).map(Thing::Batch);
-            for thing in lanes.chain(batches).chain([Thing::Sampler]) {
-                let groups = offers(&model, thing);
+            model.apply(Command::Cursor(Cursor::Step(step)));
+            let lanes = model
+                .session
+                .run
+                .lanes()
+                .map(|(lane, _)| MenuTarget::Lane(lane));
+            let batches = (0..15).map(MenuTarget::Batch);
+            for thing in lanes.chain(batches).chain([MenuTarget::Sampler]) {
+                let groups = menu_entries(&model, thing);
                 assert!(groups.iter().all(|group| !group.is_empty()));
                 let there = |row| row < model.session.run.batches().len();
-                assert!(!groups.is_empty() || matches!(thing, Thing::Batch(row) if !there(row)));
+                assert!(
+                    !groups.is_empty() || matches!(thing, MenuTarget::Batch(row) if !there(row))
+                );
             }
         }
     }

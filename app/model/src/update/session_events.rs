@@ -10,16 +10,16 @@ use loadscope_words::say;
 use super::edit::edit;
 use super::future;
 use super::loader;
-use super::renew;
+use super::rebuilt;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
 use crate::state::{Source, State};
 use crate::typing::{PathFor, TypedPath};
-use crate::view::{Cursor, OptionsOf};
+use crate::view::{Cursor, OptionsSource};
 
 /// Applies a session event.
-pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
+pub fn apply_event(state: &mut State, event: SessionEvent) -> Option<Effect> {
     match event {
         SessionEvent::Events(events) => {
             // The next `settle` also hides new events of other loaders.
@@ -27,14 +27,14 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
             let session = &mut state.session;
             let mut others = false;
             for event in events {
-                others |= session.loaders.take(&mut session.run, event);
+                others |= session.loaders.apply(&mut session.run, event);
             }
             session.landmarks.follow(&session.run);
             if others {
                 loader::forget(state);
             }
         }
-        SessionEvent::Renewed(renewed) => renew::renew(state, renewed),
+        SessionEvent::Rebuilt(rebuilt) => rebuilt::replace_runs(state, rebuilt),
         SessionEvent::Loading(share) => {
             if let Source::Loading { share: shown, .. } = &mut state.session.source {
                 *shown = share;
@@ -72,8 +72,8 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
         }
         SessionEvent::NotSaved(text) => {
             state.session.saving = None;
-            complain(state, &text);
-            type_again(state, &[PathFor::Save]);
+            add_error(state, &text);
+            reopen_typed_path(state, &[PathFor::Save]);
         }
         SessionEvent::Exporting(share) => {
             if let Some((_, shown)) = &mut state.session.exporting {
@@ -88,13 +88,13 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
                     let notice = Notice::error(capital(&text));
                     let about = About::Export;
                     state.session.notices.push(Notice { about, ..notice });
-                    type_again(state, &[PathFor::Export]);
+                    reopen_typed_path(state, &[PathFor::Export]);
                 }
                 None => state.overlay.hint = Some(say!("The export was canceled").to_owned()),
             }
         }
-        SessionEvent::Notice(text) => tell(state, Notice::note(text)),
-        SessionEvent::Failed(text) => complain(state, &text),
+        SessionEvent::Notice(text) => add_notice(state, Notice::note(text)),
+        SessionEvent::Failed(text) => add_error(state, &text),
     }
     None
 }
@@ -122,7 +122,7 @@ fn saved(state: &mut State, path: &Path) -> Option<Effect> {
 
 /// Shows the last typed path again for correction, if its purpose is one of `purposes`.
 /// Errors of a run do not concern paths.
-pub fn type_again(state: &mut State, purposes: &[PathFor]) {
+pub fn reopen_typed_path(state: &mut State, purposes: &[PathFor]) {
     let is_meant = |typed: &mut TypedPath| purposes.contains(&typed.what);
     let typed = state.overlay.typed.take_if(is_meant);
     state.overlay.typing = state.overlay.typing.take().or(typed);
@@ -141,23 +141,23 @@ fn exported(state: &mut State, files: &[PathBuf]) {
 
 /// Reports a file that could not be opened.
 pub fn not_opened(state: &mut State, why: &str) {
-    complain(state, why);
-    type_again(
+    add_error(state, why);
+    reopen_typed_path(
         state,
         &[PathFor::Open, PathFor::OpenFolder, PathFor::Compare],
     );
 }
 
 /// Shows a notice.
-pub fn tell(state: &mut State, notice: Notice) {
+pub fn add_notice(state: &mut State, notice: Notice) {
     match notice.is_error {
-        true => complain(state, &notice.text),
+        true => add_error(state, &notice.text),
         false => state.session.notices.push(notice),
     }
 }
 
 /// Shows an error. The command line prints the same sentence after the name of the program.
-fn complain(state: &mut State, text: &str) {
+fn add_error(state: &mut State, text: &str) {
     let notice = Notice::error(capital(text));
     state.session.notices.push(notice);
 }
@@ -186,11 +186,16 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     let path = path.clone();
     state.overlay.typed = None;
     // Runs in the journal are offered from there, not as recent files.
-    if !state.place.left_over.iter().any(|left| left.path == path) {
+    if !state
+        .place
+        .unsaved_runs
+        .iter()
+        .any(|left| left.path == path)
+    {
         Prefs::remember(&mut state.prefs.recent, &path);
     }
     let is_reported = notes.iter().any(|note| note.is_error);
-    notes.into_iter().for_each(|note| tell(state, note));
+    notes.into_iter().for_each(|note| add_notice(state, note));
     if cut && !is_reported {
         let text = say!(
             "{}: The recording is truncated. Everything before the cut was read.",
@@ -205,7 +210,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     state.session.run = run;
     draw_thumbnail(state, &path);
     state.session.source = Source::Recording { path, cut };
-    state.session.options_of = OptionsOf::Run;
+    state.session.options_of = OptionsSource::Run;
 }
 
 /// Draws the thumbnail for the list of recent files.
@@ -227,15 +232,15 @@ fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
         Source::None | Source::Finished | Source::Recording { .. } => {}
     }
     let error = error?;
-    complain(state, &error);
+    add_error(state, &error);
     if was_read {
-        type_again(state, &[PathFor::Open, PathFor::OpenFolder]);
+        reopen_typed_path(state, &[PathFor::Open, PathFor::OpenFolder]);
     }
     // The previous run is shown again, with the error.
     let was_refused = state.session.source == Source::None;
     state
         .session
-        .came_from
+        .previous_run
         .filter(|_| was_refused)
         .map(Effect::ShowRun)
 }

@@ -6,7 +6,7 @@ use crate::part::{Below, Pane, Part, View};
 
 /// Workspace and panels that show some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct StepLayout {
     /// The workspace.
     pub view: View,
     /// True if the options are visible.
@@ -21,8 +21,8 @@ pub struct Shown {
     pub below: Below,
 }
 
-impl Shown {
-    /// Returns the workspace and panels for these parts. Among parts in conflict ([`Shown::conflict`]), the first is shown.
+impl StepLayout {
+    /// Returns the workspace and panels for these parts. Among parts in conflict ([`StepLayout::conflict`]), the first is shown.
     pub fn of(parts: &[Part]) -> Self {
         let panes: Vec<Pane> = parts.iter().map(Part::pane).collect();
         let below = panes.iter().find_map(|pane| below(*pane));
@@ -120,13 +120,13 @@ mod tests {
 
     #[test]
     fn parts_determine_the_view_and_its_panels() {
-        let shown = Shown::of(&parts(&["variables", "plots", "option num_workers"]));
+        let shown = StepLayout::of(&parts(&["variables", "plots", "option num_workers"]));
         assert_eq!(shown.view, View::Pipeline);
         assert!(shown.variables && shown.options && !shown.inspector && !shown.messages);
         assert_eq!(shown.below, Below::Plots);
-        assert_eq!(Shown::of(&parts(&["coverage"])).view, View::Sampling);
-        assert_eq!(Shown::of(&parts(&["forecasts"])).view, View::Diagnose);
-        assert_eq!(Shown::of(&[]).view, View::Pipeline);
+        assert_eq!(StepLayout::of(&parts(&["coverage"])).view, View::Sampling);
+        assert_eq!(StepLayout::of(&parts(&["forecasts"])).view, View::Diagnose);
+        assert_eq!(StepLayout::of(&[]).view, View::Pipeline);
     }
 
     #[test]
@@ -137,13 +137,13 @@ mod tests {
             ["timeline", "plots"],
         ] {
             let all = parts(&pair);
-            assert_eq!(Shown::conflict(&all), Some((&all[0], &all[1])));
+            assert_eq!(StepLayout::conflict(&all), Some((&all[0], &all[1])));
         }
         for all in [
             parts(&["coverage", "ranks", "option seed", "inspector"]),
             parts(&["verdict", "timeline", "variables", "messages"]),
         ] {
-            assert_eq!(Shown::conflict(&all), None);
+            assert_eq!(StepLayout::conflict(&all), None);
         }
     }
 

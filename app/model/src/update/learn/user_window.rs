@@ -6,15 +6,15 @@ use loadscope_insight::session_event::Notice;
 use loadscope_lessons::{Course, Play};
 
 use crate::state::State;
-use crate::state::learn::{Own, Page};
-use crate::update::arrive::tell;
+use crate::state::learn::{Page, UserWindow};
+use crate::update::session_events::add_notice;
 
 /// Shows the list of lessons. Sets the user's window aside first.
 pub(super) fn open_contents(state: &mut State) {
     if !load_course(state) {
         return;
     }
-    put_aside(state);
+    save_user_window(state);
     state.learn.page = Some(Page::Contents);
     state.learn.wanted = None;
     state.overlay.messages_open = false;
@@ -34,7 +34,7 @@ pub(super) fn load_course(state: &mut State) -> bool {
     match Course::built_in(language) {
         Ok(course) => state.learn.course = Some(Arc::new(course)),
         Err(error) => {
-            complain(state, error.to_string());
+            add_error(state, error.to_string());
             return false;
         }
     }
@@ -42,12 +42,12 @@ pub(super) fn load_course(state: &mut State) -> bool {
 }
 
 /// Stores the state of the user's window, unless it is already stored.
-pub(super) fn put_aside(state: &mut State) {
-    if state.learn.own.is_some() {
+pub(super) fn save_user_window(state: &mut State) {
+    if state.learn.user_window.is_some() {
         return;
     }
     let session = &state.session;
-    state.learn.own = Some(Box::new(Own {
+    state.learn.user_window = Some(Box::new(UserWindow {
         options: state.prefs.options.clone(),
         history: std::mem::take(&mut state.look.history),
         workspace: state.prefs.workspace,
@@ -62,8 +62,8 @@ pub(super) fn put_aside(state: &mut State) {
 }
 
 /// Restores the user's options and panels.
-pub(super) fn restore_user_run(state: &mut State) -> Option<Box<Own>> {
-    let mut own = state.learn.own.take()?;
+pub(super) fn restore_user_window(state: &mut State) -> Option<Box<UserWindow>> {
+    let mut own = state.learn.user_window.take()?;
     state.prefs.options = own.options.clone();
     state.look.history = std::mem::take(&mut own.history);
     state.prefs.workspace = own.workspace;
@@ -91,6 +91,6 @@ pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
 }
 
 /// Shows an error to the user.
-pub(super) fn complain(state: &mut State, text: String) {
-    tell(state, Notice::error(text));
+pub(super) fn add_error(state: &mut State, text: String) {
+    add_notice(state, Notice::error(text));
 }

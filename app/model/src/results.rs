@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use loadscope_insight::diagnose::compared::Compared;
-use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_insight::sampling::analysis;
 
 /// Results for the run that is shown.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
+pub struct BackgroundResults {
     /// Results for the Diagnose workspace.
-    pub diagnosis: OfDiagnosis,
+    pub diagnosis: DiagnosisResults,
     /// Results for the Sampling workspace.
-    pub sampling: OfSampling,
+    pub sampling: SamplingResults,
 }
 
 /// Results for the Diagnose workspace.
 #[derive(Clone, Debug, Default)]
-pub struct OfDiagnosis {
+pub struct DiagnosisResults {
     /// Findings about the run.
-    pub look: Option<Arc<Look>>,
+    pub look: Option<Arc<RunAnalysis>>,
     /// Forecasts for other settings.
     pub what_if: Option<Arc<WhatIf>>,
     /// Reason why there is no forecast.
@@ -33,30 +33,30 @@ pub struct OfDiagnosis {
 
 /// Results for the Sampling workspace.
 #[derive(Clone, Debug, Default)]
-pub struct OfSampling {
+pub struct SamplingResults {
     /// Latest result about the sample order.
-    pub answers: Option<Arc<analysis::Answers>>,
+    pub answers: Option<Arc<analysis::OrderAnalysis>>,
     /// Reason why there is no result.
     pub refusal: Option<String>,
     /// Progress of the next result, 0 to 1. `None` if none is being computed.
     pub share: Option<f32>,
 }
 
-impl Answers {
+impl BackgroundResults {
     /// Returns true if both contain the same results, compared by pointer.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         let (a, b) = (&self.diagnosis, &other.diagnosis);
         let (x, y) = (&self.sampling, &other.sampling);
-        is(&a.look, &b.look)
-            && is(&a.what_if, &b.what_if)
-            && is(&a.compared, &b.compared)
-            && is(&x.answers, &y.answers)
+        is_same(&a.look, &b.look)
+            && is_same(&a.what_if, &b.what_if)
+            && is_same(&a.compared, &b.compared)
+            && is_same(&x.answers, &y.answers)
             && (a.share, x.share) == (b.share, y.share)
             && (&a.refusal, &x.refusal) == (&b.refusal, &y.refusal)
     }
 }
 
-fn is<T>(a: &Option<Arc<T>>, b: &Option<Arc<T>>) -> bool {
+fn is_same<T>(a: &Option<Arc<T>>, b: &Option<Arc<T>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
         (None, None) => true,

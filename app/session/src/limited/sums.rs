@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use loadscope_trace::multipart::PartFile;
 use loadscope_trace::{Event, EventKind, LogError, LogReader, RecordingKind, RunId};
 
-use super::bounded::{Bounded, head};
+use super::bounded::{BoundedLog, head};
 
 /// File of the sums.
-pub(super) struct Course {
+pub(super) struct SumFile {
     folder: PathBuf,
     /// Maximum size, bytes. Two editions exist for a moment during a rewrite.
     most: u64,
     /// Number of the edition.
     number: u32,
-    file: Option<Bounded>,
+    file: Option<BoundedLog>,
 }
 
-impl Course {
+impl SumFile {
     pub fn new(folder: PathBuf, most: u64) -> Self {
         Self {
             folder,
@@ -54,7 +54,7 @@ impl Course {
     }
 
     pub fn flush(&mut self) -> Result<(), LogError> {
-        self.file.as_mut().map_or(Ok(()), Bounded::flush)
+        self.file.as_mut().map_or(Ok(()), BoundedLog::flush)
     }
 
     pub fn finish(self) -> Result<(), LogError> {
@@ -65,10 +65,10 @@ impl Course {
         self.folder.join(PartFile::Course(self.number).name())
     }
 
-    fn edition(&self, head_of: &[u8]) -> Result<Bounded, LogError> {
+    fn edition(&self, head_of: &[u8]) -> Result<BoundedLog, LogError> {
         match head_of {
-            [] => Bounded::create(self.path(), &head(RecordingKind::Limited, &[])?),
-            head => Bounded::create(self.path(), head),
+            [] => BoundedLog::create(self.path(), &head(RecordingKind::Limited, &[])?),
+            head => BoundedLog::create(self.path(), head),
         }
     }
 
@@ -77,7 +77,7 @@ impl Course {
         let old = self.path();
         let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
         for older in [true, false, false, false] {
-            events = in_pairs(events, first, older);
+            events = merge_pairs(events, first, older);
             let head = head(RecordingKind::Limited, &events)?;
             if head.len() as u64 > self.most / 4 * 3 {
                 continue;
@@ -93,7 +93,7 @@ impl Course {
 }
 
 /// Merges each pair of consecutive sums of a run, for parts before `first`: the older half of them, or all.
-pub(crate) fn in_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
+pub(crate) fn merge_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
     let may = |event: &Event| matches!(&event.kind, EventKind::Summed(sums) if sums.part < first);
     let all = events.iter().filter(|event| may(event)).count();
     let mut left = if older { all.div_ceil(2) } else { all };

@@ -23,7 +23,7 @@ pub struct RunOutput {
 
 /// A difference between a run with other settings and the unchanged runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Differs {
+pub enum OutputDifference {
     /// The program printed another line. Its number, from 1.
     Printed(usize),
     /// A batch has other samples. Its number, from 0.
@@ -52,7 +52,7 @@ impl RunOutput {
     }
 
     /// Returns the differences from the unchanged runs. With fewer than two of them, no part is known to be stable.
-    pub fn differences(&self, as_it_is: &[&Self]) -> Vec<Differs> {
+    pub fn differences(&self, as_it_is: &[&Self]) -> Vec<OutputDifference> {
         let [first, others @ ..] = as_it_is else {
             return Vec::new();
         };
@@ -72,12 +72,12 @@ impl RunOutput {
             Some(_) => None,
             None => self.other_values(first, others),
         };
-        let line = line.map(|at| Differs::Printed(at + 1));
-        let samples = batch.map(Differs::Order);
+        let line = line.map(|at| OutputDifference::Printed(at + 1));
+        let samples = batch.map(OutputDifference::Order);
         let is_stream = first.order.iter().all(Vec::is_empty);
         let values = values.map(match is_stream {
-            true => Differs::Stream,
-            false => Differs::Contents,
+            true => OutputDifference::Stream,
+            false => OutputDifference::Contents,
         });
         let all = [line, samples, values];
         all.into_iter().flatten().collect()
@@ -104,7 +104,7 @@ fn first_difference<T: PartialEq>(
     differing.next().map(|(at, _)| at)
 }
 
-impl Differs {
+impl OutputDifference {
     /// Returns a sentence, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it is`.
     pub fn sentence(self, setting: &str) -> String {
         match self {
@@ -159,7 +159,7 @@ mod tests {
         );
         assert_eq!(
             other.differences(&as_it_is),
-            [Differs::Printed(2), Differs::Order(1)]
+            [OutputDifference::Printed(2), OutputDifference::Order(1)]
         );
         // The output stops earlier, in the middle of a line.
         let cut = outcome(&["start", "lo"], &[&[0, 1]]);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(with(&[1, 2]).differences(&as_it_is), []);
         assert_eq!(
             with(&[1, 7, 3]).differences(&as_it_is),
-            [Differs::Contents(second)]
+            [OutputDifference::Contents(second)]
         );
         // Unseeded random numbers differ between unchanged runs.
         assert_eq!(with(&[1, 2, 7]).differences(&as_it_is), []);
@@ -193,13 +193,16 @@ mod tests {
         let as_streams = [&stream(&[1, 2]), &stream(&[1, 2])];
         assert_eq!(
             stream(&[1, 7]).differences(&as_streams),
-            [Differs::Stream(second)]
+            [OutputDifference::Stream(second)]
         );
         let shuffled = RunOutput {
             order: vec![vec![2, 3], vec![0, 1]],
             ..with(&[5, 6])
         };
-        assert_eq!(shuffled.differences(&as_it_is), [Differs::Order(0)]);
+        assert_eq!(
+            shuffled.differences(&as_it_is),
+            [OutputDifference::Order(0)]
+        );
     }
 
     #[test]

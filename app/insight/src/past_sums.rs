@@ -7,7 +7,7 @@ use crate::format::{clock, length};
 
 /// Returns sums of the minutes between `start` and `end`. Minutes are merged until each stretch except the last is at least `least` long.
 /// Minutes with a gap between them are not merged.
-pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
+pub fn merge_minutes(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
     let all = past.sums();
     let first = all.partition_point(|sums| sums.to <= start);
     let inside = all[first..].iter().take_while(|sums| sums.from < end);
@@ -30,12 +30,12 @@ pub fn kept_since(run: &Run) -> Option<Nanos> {
 }
 
 /// Returns the start of the summed past. `None` means that there is none.
-pub fn begins(run: &Run) -> Option<Nanos> {
+pub fn summed_since(run: &Run) -> Option<Nanos> {
     Some(run.past()?.sums().first()?.from)
 }
 
 /// Describes how much of a live run is in memory: a short text and full sentences. `None` means all of it.
-pub fn in_memory(run: &Run) -> Option<(String, String)> {
+pub fn describe_memory(run: &Run) -> Option<(String, String)> {
     let past = run.past()?;
     let (retention, until) = (past.retention()?, past.until()?);
     let kept = length(run.whole().end() - until);
@@ -48,7 +48,7 @@ pub fn in_memory(run: &Run) -> Option<(String, String)> {
 }
 
 /// Describes a stretch in lines. The first line is its time.
-pub fn lines(sums: &Sums) -> Vec<String> {
+pub fn describe_sums(sums: &Sums) -> Vec<String> {
     let (in_loop, waited) = (sums.in_loop(), sums.waited());
     let share = waited.0 as f64 / in_loop.0.max(1) as f64;
     let mut out = vec![
@@ -56,7 +56,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
         say!(
             "{}, {:.1} samples/s, trainer waited {} of {in_loop} ({})",
             plural(sums.batches, say!(n: "batch"), say!(n: "batches")),
-            per_second(sums),
+            samples_per_second(sums),
             waited.format_in_unit_of(in_loop),
             percent(share)
         ),
@@ -85,7 +85,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
 }
 
 /// Returns the trainer's samples per second in a stretch.
-pub fn per_second(sums: &Sums) -> f64 {
+pub fn samples_per_second(sums: &Sums) -> f64 {
     match (sums.to - sums.from).as_secs_f64() {
         seconds if seconds > 0.0 => sums.samples as f64 / seconds,
         _ => 0.0,
@@ -93,7 +93,7 @@ pub fn per_second(sums: &Sums) -> f64 {
 }
 
 /// Describes the data in a stretch that is kept in full: the longest waits first, then messages.
-pub fn kept_in(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
+pub fn describe_kept(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
     /// Maximum number of named waits.
     const NAMED: usize = 3;
     let at = |kept: &Kept, ended: Nanos| kept.wait.map_or(ended, |(start, _)| start);
@@ -146,7 +146,7 @@ mod tests {
         let past = run.past().expect("sums");
         let all: u64 = past.sums().iter().map(|sums| sums.batches).sum();
         for least in [1, 60, 150, 600, 100_000] {
-            let found = stretches(
+            let found = merge_minutes(
                 past,
                 (Nanos(0), Nanos::MAX),
                 Nanos::from_secs_f64(least as f64),
@@ -155,7 +155,7 @@ mod tests {
             assert_eq!(sum, all, "{least}");
             assert!(found.windows(2).all(|w| w[0].to <= w[1].from), "{least}");
         }
-        let two = stretches(past, (Nanos(0), Nanos::MAX), Nanos::from_secs_f64(3_000.0));
+        let two = merge_minutes(past, (Nanos(0), Nanos::MAX), Nanos::from_secs_f64(3_000.0));
         let gap = two
             .iter()
             .any(|s| s.from < minute(100, 0).from && s.to > minute(199, 0).to);
@@ -168,7 +168,7 @@ mod tests {
         sums.waited
             .insert(AwaitedStage::Fetching, Nanos::from_millis(15_000));
         sums.steps.record(Nanos::from_millis(45_000));
-        let lines = lines(&sums);
+        let lines = describe_sums(&sums);
         let plain = lines.join("\n").replace('\u{2009}', " ");
         assert!(plain.starts_with("1:01:00 to 1:02:00"), "{plain}");
         assert!(plain.contains("120 batches, 64.0 samples/s"), "{plain}");

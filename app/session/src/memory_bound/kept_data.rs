@@ -3,13 +3,13 @@
 use loadscope_trace::{Event, EventKind, Nanos};
 
 use crate::Limits;
-use crate::limited::in_pairs;
+use crate::limited::merge_pairs;
 
 /// Estimated size of a minute's sums, bytes. They contain a sketch of waits and one of fetches.
 const SUMS: u64 = 2048;
 
 /// Kept data about the time before the last parts.
-pub(super) struct Course {
+pub(super) struct KeptData {
     /// Maximum size of the sums, and of the waits, bytes.
     most: u64,
     sums: Vec<Event>,
@@ -19,7 +19,7 @@ pub(super) struct Course {
     long_wait: Nanos,
 }
 
-impl Course {
+impl KeptData {
     pub fn new(most: u64) -> Self {
         Self {
             most,
@@ -79,7 +79,7 @@ impl Course {
     /// Merges sums of older minutes, of parts before `first`. Returns false if there are none.
     fn shorten(&mut self, first: u32) -> bool {
         let before = self.sums.len();
-        self.sums = in_pairs(std::mem::take(&mut self.sums), first, true);
+        self.sums = merge_pairs(std::mem::take(&mut self.sums), first, true);
         self.sums.len() < before
     }
 }

@@ -3,30 +3,30 @@
 use loadscope_insight::session_event::Notice;
 use loadscope_words::say;
 
-use super::arrive::tell;
+use super::session_events::add_notice;
 use crate::state::State;
-use crate::trying::{News, Outcome, Trying};
+use crate::trying::{Outcome, TuneRuns, TuneUpdate};
 
-/// Applies the news.
-pub fn take(state: &mut State, news: News) {
+/// Applies the update.
+pub fn apply(state: &mut State, update: TuneUpdate) {
     let trying = &mut state.look.trying;
-    match news {
-        News::Begun(folder) => {
-            *trying = Some(Trying {
+    match update {
+        TuneUpdate::Begun(folder) => {
+            *trying = Some(TuneRuns {
                 folder,
-                ..Trying::default()
+                ..TuneRuns::default()
             });
         }
-        News::Line(line) => {
+        TuneUpdate::Line(line) => {
             if let Some(trying) = trying {
                 trying.lines.push(line);
             }
         }
-        News::Over(outcome) => {
+        TuneUpdate::Over(outcome) => {
             let notice = notice(&outcome);
             trying.get_or_insert_default().outcome = Some(outcome);
             if let Some(notice) = notice {
-                tell(state, notice);
+                add_notice(state, notice);
             }
         }
     }

@@ -13,11 +13,11 @@ use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos,
 use loadscope_words::say;
 
 use super::events::{each_event, heading_of, is_program};
-use super::folder::{Folder, Numbers, Seat, seats};
+use super::folder::{Folder, LoaderNumbers, Placement, placements};
 use super::memory::LogInMemory;
 use loadscope_insight::unsaved::Output;
 
-use super::session::{Kept, Origin};
+use super::session::{LogStorage, Origin};
 use super::{Session, SessionError, SessionEvent};
 
 /// Number of events per chunk that a reading thread sends to the writing thread.
@@ -26,7 +26,7 @@ const CHUNK: usize = 1024;
 const WAITING: usize = 2;
 
 /// Source for reading the events of a run again.
-pub(super) enum Again {
+pub(super) enum EventSource {
     /// The compressed log in memory.
     Memory(LogInMemory),
     /// A file or a folder.
@@ -35,21 +35,21 @@ pub(super) enum Again {
 
 impl Session {
     /// Returns the source of the events that the window received.
-    pub(super) fn again(&self) -> Again {
+    pub(super) fn event_source(&self) -> EventSource {
         match &self.origin {
             Origin::Engine { log, .. }
             | Origin::Simulated { log }
             | Origin::Program { log, .. } => match log {
-                Kept::Memory(log) => Again::Memory(log.now()),
-                Kept::Journal(entry) => Again::File(entry.path().to_owned()),
+                LogStorage::Memory(log) => EventSource::Memory(log.now()),
+                LogStorage::Journal(entry) => EventSource::File(entry.path().to_owned()),
             },
-            Origin::File { path, .. } => Again::File(path.clone()),
+            Origin::File { path, .. } => EventSource::File(path.clone()),
         }
     }
 
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path, existing: Existing) {
-        let source = self.again();
+        let source = self.event_source();
         let (path, out, wake) = (
             path.to_owned(),
             self.to_window.clone(),
@@ -76,7 +76,7 @@ impl Session {
     }
 }
 
-impl Again {
+impl EventSource {
     /// Returns the header for a copy. A copy of several recordings is limited if one of them is.
     pub fn recording_kind(&self) -> Result<RecordingKind<'static>, ImportError> {
         let path = match self {
@@ -164,7 +164,7 @@ fn of_log(
 
 /// A recording that is being read by a thread.
 struct Source {
-    seat: Seat,
+    placement: Placement,
     chunks: Receiver<Vec<Event>>,
     events: std::vec::IntoIter<Event>,
     next: Option<Event>,
@@ -176,7 +176,7 @@ impl Source {
         loop {
             self.next = self.events.next();
             if let Some(event) = &self.next {
-                return Some(self.seat.moved(event.at));
+                return Some(self.placement.to_common_clock(event.at));
             }
             self.events = self.chunks.recv().ok()?.into_iter();
         }
@@ -189,12 +189,12 @@ fn merge(
     recordings: &[PathBuf],
     each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
 ) -> Result<(), ImportError> {
-    let mut numbers = Numbers::default();
+    let mut numbers = LoaderNumbers::default();
     std::thread::scope(|threads| {
         let (mut sources, mut turns) = (Vec::new(), BinaryHeap::new());
-        for (k, seat) in seats(recordings).into_iter().enumerate() {
+        for (k, placement) in placements(recordings).into_iter().enumerate() {
             let (sender, chunks) = bounded(WAITING);
-            let path = seat.path.clone();
+            let path = placement.path.clone();
             Builder::new()
                 .name("recording".to_owned())
                 .spawn_scoped(threads, move || read_chunks(&path, &sender))
@@ -204,7 +204,7 @@ fn merge(
                     cause,
                 })?;
             let mut source = Source {
-                seat,
+                placement,
                 chunks,
                 events: Vec::new().into_iter(),
                 next: None,
@@ -217,7 +217,7 @@ fn merge(
             let Some(mut event) = source.next.take() else {
                 continue;
             };
-            if let Some(before) = source.seat.take(&mut event, &mut numbers) {
+            if let Some(before) = source.placement.adjust(&mut event, &mut numbers) {
                 each(&before)?;
             }
             each(&event)?;
@@ -242,8 +242,8 @@ fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
 }
 
 /// Writes events to `path` atomically, compressed by its file extension.
-fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), SaveError> {
-    if let Again::File(input) = &events {
+fn write_copy(events: EventSource, path: &Path, existing: Existing) -> Result<(), SaveError> {
+    if let EventSource::File(input) = &events {
         check_not_input(path, input)?;
     }
     let heading = events.recording_kind()?;
@@ -299,7 +299,7 @@ mod tests {
         let before = open(&folder, |_| true).expect("a folder of recordings");
         let saved = tempfile::tempdir().expect("a temporary folder");
         let path = saved.path().join("both.jsonl.zst");
-        write_copy(Again::File(folder), &path, Existing::Keep).expect("there is room");
+        write_copy(EventSource::File(folder), &path, Existing::Keep).expect("there is room");
         let after = open(&path, |_| true).expect("a recording");
         assert_eq!(format!("{:?}", before.fleet), format!("{:?}", after.fleet));
         let begun: Vec<Nanos> = (after.fleet.runs())
@@ -324,13 +324,13 @@ mod tests {
         };
         new("whole.jsonl", RecordingKind::Plain);
         new("selected.jsonl", RecordingKind::Limited);
-        let copied = |source: Again, name: &str| {
+        let copied = |source: EventSource, name: &str| {
             write_copy(source, &at(name), Existing::Keep).expect("there is room");
             LogReader::open(&at(name))
                 .expect("a recording")
                 .recording_kind()
         };
-        let file = |name: &str| Again::File(at(name));
+        let file = |name: &str| EventSource::File(at(name));
         assert_eq!(
             copied(file("whole.jsonl"), "a.jsonl.zst"),
             RecordingKind::Plain
@@ -341,11 +341,11 @@ mod tests {
         );
         let shared = crate::memory::SharedLog::default();
         headed(shared.clone(), RecordingKind::Limited);
-        let memory = Again::Memory(shared.now());
+        let memory = EventSource::Memory(shared.now());
         assert_eq!(copied(memory, "c.jsonl.zst"), RecordingKind::Limited);
         let saved = tempfile::tempdir().expect("a temporary folder");
         let both = saved.path().join("both.jsonl.zst");
-        let folder = Again::File(dir.path().to_owned());
+        let folder = EventSource::File(dir.path().to_owned());
         write_copy(folder, &both, Existing::Keep).expect("there is room");
         let both = LogReader::open(&both).expect("a recording");
         assert_eq!(both.recording_kind(), RecordingKind::Limited);

@@ -71,13 +71,13 @@ pub fn pan(state: &mut State, way: i64) {
 }
 
 fn take(state: &mut State, view: TimeView) {
-    let view = view.kept_within(state.course());
+    let view = view.kept_within(state.whole_with_past());
     set_view(state, Some(view));
 }
 
 /// Shows the part of the run with complete events. If it is already shown, shows the far past too.
 pub fn show_all(state: &mut State) {
-    let course = state.course();
+    let course = state.whole_with_past();
     let has_past = course != state.whole();
     let view = (has_past && state.session.view.is_none()).then_some(course);
     set_view(state, view);
@@ -115,7 +115,7 @@ pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeVi
     let pivot = pivot.unwrap_or(Nanos(shown.start.0.midpoint(shown.end.0)));
     let zoomed = shown.zoomed(pivot, (-zoom).exp2());
     let moved = zoomed.shifted(Nanos((zoomed.len().0 as f64 * pan).round() as i64));
-    moved.kept_within(state.course())
+    moved.kept_within(state.whole_with_past())
 }
 
 /// Shows `view` while keys are held. The whole movement is one step of the history, stored by the first key press.

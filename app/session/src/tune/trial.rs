@@ -12,21 +12,21 @@ use loadscope_trace::{Fleet, Overrides};
 use loadscope_words::say;
 
 use super::job::{Job, Progress, TuneError};
-use crate::watch::{Asking, Watched};
+use crate::watch::{EndRequest, Watched};
 use crate::{Record, Selection, Session, SessionEvent, new_recording, open, refusal};
 
 /// Interval of the checks for requests to end.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Time until a request to end, after the probe stopped the program.
-const PATIENCE: Duration = Duration::from_secs(15);
+const END_TIMEOUT: Duration = Duration::from_secs(15);
 /// Time between two stronger requests to end.
-const SHORT_PATIENCE: Duration = Duration::from_secs(10);
+const ESCALATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of first batches per worker whose contents are compared.
 const DIGESTS: u32 = 8;
 
 /// Configuration of a run.
-pub(super) struct One<'a> {
+pub(super) struct Trial<'a> {
     pub job: &'a Job,
     pub number: usize,
     pub kind: Kind,
@@ -38,7 +38,7 @@ pub(super) struct One<'a> {
 }
 
 /// A finished run.
-pub(super) struct Ran {
+pub(super) struct TrialRun {
     pub end: End,
     /// Effects of the request, such as the stop after enough batches.
     pub effects: Effects,
@@ -51,12 +51,12 @@ pub(super) struct Ran {
     pub recording: String,
 }
 
-impl One<'_> {
+impl Trial<'_> {
     pub fn run(
         &self,
         tell: &mut dyn FnMut(Progress<'_>),
         ends: &dyn Fn() -> usize,
-    ) -> Result<Ran, TuneError> {
+    ) -> Result<TrialRun, TuneError> {
         let name = self.name();
         let recording = format!("{name}.jsonl.zst");
         let path = self.job.folder.join(&recording);
@@ -76,7 +76,7 @@ impl One<'_> {
         let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
             Ok(session) => session,
             Err(e) => {
-                watched.end_unfollowed();
+                watched.kill_unwatched();
                 return Err(e.into());
             }
         };
@@ -97,7 +97,7 @@ impl One<'_> {
                 Err(e) => return Err(TuneError::Nothing(refusal(&path, &e))),
             },
         };
-        Ok(Ran {
+        Ok(TrialRun {
             end,
             effects,
             complaint,
@@ -129,9 +129,9 @@ fn follow(
     tell: &mut dyn FnMut(&str, bool),
     ends: &dyn Fn() -> usize,
 ) -> Option<String> {
-    let mut ending = Ending::default();
+    let mut ending = EndRequests::default();
     loop {
-        match session.updates.recv_timeout(LOOK_EVERY) {
+        match session.updates.recv_timeout(POLL_INTERVAL) {
             Ok(SessionEvent::Notice(text)) => tell(&text, false),
             Ok(SessionEvent::Failed(text)) => tell(&text, true),
             Ok(SessionEvent::Ended(complaint)) => return complaint,
@@ -141,55 +141,59 @@ fn follow(
         if ending.stopped.is_none() && watched.effects().stopped {
             ending.stopped = Some(Instant::now());
         }
-        if let Some(asking) = ending.hurry(watched, ends()) {
+        if let Some(asking) = ending.escalate(watched, ends()) {
             tell(&asked(asking, ends() > 0), true);
         }
     }
 }
 
 /// Returns the notice about a request to end.
-fn asked(asking: Asking, by_user: bool) -> String {
-    let patience = SHORT_PATIENCE.as_secs();
+fn asked(asking: EndRequest, by_user: bool) -> String {
+    let patience = ESCALATION_TIMEOUT.as_secs();
     match asking {
-        Asking::Interrupt if by_user => say!(
+        EndRequest::Interrupt if by_user => say!(
             "The program received SIGINT. If it does not end, SIGTERM follows after {patience} s, SIGKILL after {} s. A second signal to Loadscope kills it at once.",
             2 * patience
         ),
-        Asking::Interrupt => say!(
+        EndRequest::Interrupt => say!(
             "The program did not end after its last batch and received SIGINT. If it does not end, SIGTERM follows after {patience} s, SIGKILL after {} s.",
             2 * patience
         ),
-        Asking::Terminate => {
+        EndRequest::Terminate => {
             say!("The program did not end after SIGINT and received SIGTERM").to_owned()
         }
-        Asking::Kill => say!("The process group of the program received SIGKILL").to_owned(),
+        EndRequest::Kill => say!("The process group of the program received SIGKILL").to_owned(),
     }
 }
 
 /// Requests to end that a program has received.
 #[derive(Default)]
-struct Ending {
+struct EndRequests {
     /// Time at which the probe stopped the program.
     stopped: Option<Instant>,
     /// Last request, and its time.
-    asked: Option<(Asking, Instant)>,
+    asked: Option<(EndRequest, Instant)>,
 }
 
-impl Ending {
+impl EndRequests {
     /// Asks the program to end, with stronger requests over time. It may catch `SystemExit` or continue in another thread.
     /// Returns the request, if one was made now.
-    fn hurry(&mut self, watched: &Watched, ends: usize) -> Option<Asking> {
+    fn escalate(&mut self, watched: &Watched, ends: usize) -> Option<EndRequest> {
         let since = |at: Instant, patience: Duration| at.elapsed() > patience;
         let next = match (self.asked, self.stopped) {
-            (Some((Asking::Kill, _)), _) => return None,
-            _ if ends > 1 => Asking::Kill,
-            (None, _) if ends > 0 => Asking::Interrupt,
-            (None, Some(at)) if since(at, PATIENCE) => Asking::Interrupt,
-            (Some((Asking::Interrupt, at)), _) if since(at, SHORT_PATIENCE) => Asking::Terminate,
-            (Some((Asking::Terminate, at)), _) if since(at, SHORT_PATIENCE) => Asking::Kill,
+            (Some((EndRequest::Kill, _)), _) => return None,
+            _ if ends > 1 => EndRequest::Kill,
+            (None, _) if ends > 0 => EndRequest::Interrupt,
+            (None, Some(at)) if since(at, END_TIMEOUT) => EndRequest::Interrupt,
+            (Some((EndRequest::Interrupt, at)), _) if since(at, ESCALATION_TIMEOUT) => {
+                EndRequest::Terminate
+            }
+            (Some((EndRequest::Terminate, at)), _) if since(at, ESCALATION_TIMEOUT) => {
+                EndRequest::Kill
+            }
             _ => return None,
         };
-        watched.ask_to_end(next);
+        watched.request_end(next);
         self.asked = Some((next, Instant::now()));
         Some(next)
     }

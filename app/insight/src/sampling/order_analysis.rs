@@ -15,7 +15,7 @@ use loadscope_words::say;
 
 /// Result of the analysis of an order.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct OrderAnalysis {
     /// The order.
     pub order: Arc<Order>,
     /// Number of indices.
@@ -43,12 +43,12 @@ pub struct Answers {
     /// Findings about the order.
     pub findings: Vec<Finding>,
     /// True if the order is from an unseeded generator, so it differs in each run.
-    pub is_one_of_many: bool,
+    pub is_unseeded: bool,
     /// For a predicted order: true if the engine's predictions match the recorded epochs. `None` if there are none to compare.
     pub agrees: Option<bool>,
 }
 
-impl Answers {
+impl OrderAnalysis {
     /// Returns a summary in one sentence.
     pub fn headline(&self) -> String {
         let c = &self.coverage;

@@ -13,7 +13,7 @@ use crate::view::{Cursor, Item, LaneGroup, TimeView};
 
 /// Target of a context menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum MenuTarget {
     /// A batch, by its position in the run.
     Batch(usize),
     /// A span on a lane.
@@ -24,7 +24,7 @@ pub enum Thing {
     Sampler,
 }
 
-impl Thing {
+impl MenuTarget {
     /// Returns the target for a selected item. Ranges and activities have no menu.
     pub fn of(item: Item) -> Option<Self> {
         match item {
@@ -38,27 +38,27 @@ impl Thing {
 
 /// An entry of a menu.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct MenuEntry {
     /// Label.
     pub text: String,
     /// Commands in their order of execution.
     pub commands: Vec<Command>,
 }
 
-fn offer(text: impl Into<String>, commands: impl IntoIterator<Item = Command>) -> Offer {
-    Offer {
+fn offer(text: impl Into<String>, commands: impl IntoIterator<Item = Command>) -> MenuEntry {
+    MenuEntry {
         text: text.into(),
         commands: commands.into_iter().collect(),
     }
 }
 
 /// Returns the entries available now, in non-empty groups.
-pub fn offers(state: &State, thing: Thing) -> Vec<Vec<Offer>> {
+pub fn menu_entries(state: &State, thing: MenuTarget) -> Vec<Vec<MenuEntry>> {
     let mut groups = match thing {
-        Thing::Batch(row) => of_batch(state, row),
-        Thing::Span(lane, span) => of_span(state, lane, &span),
-        Thing::Lane(lane) => of_lane(state, lane),
-        Thing::Sampler => vec![
+        MenuTarget::Batch(row) => of_batch(state, row),
+        MenuTarget::Span(lane, span) => of_span(state, lane, &span),
+        MenuTarget::Lane(lane) => of_lane(state, lane),
+        MenuTarget::Sampler => vec![
             vec![select(state, Item::Sampler)],
             vec![offer(
                 say!("Show the order of the samples"),
@@ -70,14 +70,14 @@ pub fn offers(state: &State, thing: Thing) -> Vec<Vec<Offer>> {
     groups
 }
 
-fn select(state: &State, item: Item) -> Offer {
+fn select(state: &State, item: Item) -> MenuEntry {
     match state.session.selection == Some(item) {
         true => offer(say!("Clear the selection"), [Command::Select(None)]),
         false => offer(say!("Select"), [Command::Select(Some(item))]),
     }
 }
 
-fn of_batch(state: &State, row: usize) -> Vec<Vec<Offer>> {
+fn of_batch(state: &State, row: usize) -> Vec<Vec<MenuEntry>> {
     let run = &state.session.run;
     let Some(batch) = run.batches().get(row) else {
         return Vec::new();
@@ -110,19 +110,19 @@ fn of_batch(state: &State, row: usize) -> Vec<Vec<Offer>> {
 }
 
 /// Moves the cursor to an instant of a batch, and selects the batch to make it visible there.
-fn to(text: &str, row: usize, at: Nanos) -> Offer {
+fn to(text: &str, row: usize, at: Nanos) -> MenuEntry {
     let batch = Command::Select(Some(Item::Batch(row)));
     offer(text, [batch, Command::Cursor(Cursor::At(at))])
 }
 
-fn zoom(start: Nanos, end: Nanos) -> Offer {
+fn zoom(start: Nanos, end: Nanos) -> MenuEntry {
     let air = Nanos((end - start).0 / 10);
     let view = TimeView::new(start - air, end + air);
     offer(say!("Zoom to it"), [Command::View(Some(view))])
 }
 
 /// Moves the cursor into the wait for a batch. The inspector shows the cause of the wait.
-fn why_late(state: &State, row: usize) -> Option<Offer> {
+fn why_late(state: &State, row: usize) -> Option<MenuEntry> {
     let wait = wait_for(&state.session.run, row)?;
     let long = wait.end - wait.start;
     let mut commands = vec![
@@ -133,7 +133,7 @@ fn why_late(state: &State, row: usize) -> Option<Offer> {
     (long >= LONG).then(|| offer(say!("Why was it late? ({long})"), commands))
 }
 
-fn of_worker(lane: Lane) -> Vec<Offer> {
+fn of_worker(lane: Lane) -> Vec<MenuEntry> {
     let Lane::Worker(worker) = lane else {
         return Vec::new();
     };
@@ -151,7 +151,7 @@ fn of_worker(lane: Lane) -> Vec<Offer> {
     ]
 }
 
-fn of_span(state: &State, lane: Lane, span: &Span) -> Vec<Vec<Offer>> {
+fn of_span(state: &State, lane: Lane, span: &Span) -> Vec<Vec<MenuEntry>> {
     let end = span.end.min(state.session.run.end());
     let at = |text: &str, at| offer(text, [Command::Cursor(Cursor::At(at))]);
     let times = vec![
@@ -172,7 +172,7 @@ fn of_span(state: &State, lane: Lane, span: &Span) -> Vec<Vec<Offer>> {
     groups
 }
 
-fn of_lane(state: &State, lane: Lane) -> Vec<Vec<Offer>> {
+fn of_lane(state: &State, lane: Lane) -> Vec<Vec<MenuEntry>> {
     let mut there = Vec::new();
     if lane == Lane::Trainer && is_possible(state, Action::LongestWait) {
         there.push(offer(

@@ -3,14 +3,14 @@
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_trace::{Level, Moment as At, Nanos, Run};
 
-use crate::code::Codes;
+use crate::code::ProgramCatalog;
 use crate::error::Mistake;
 use crate::lesson::{Lesson, Step, Task};
 use crate::moment::{Moment, pipeline};
 use crate::part::{Part, View};
-use crate::query::{About, Query, Whole, simulated};
+use crate::query::{Query, QueryContext, RunQuery, simulated};
 use crate::question::Question;
-use crate::shown::{Shown, absent};
+use crate::step_layout::{StepLayout, absent};
 use loadscope_words::Language;
 
 /// Checks that the parts of a step are visible together at its moment.
@@ -33,8 +33,8 @@ pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
     }
     let has_batch = until.batch().is_some();
     match after(run, step)? {
-        Some(changed) => seen(&changed, step.parts_then(), until, has_batch),
-        None => seen(run, step.parts_then(), until, has_batch),
+        Some(changed) => seen(&changed, step.parts_after_answer(), until, has_batch),
+        None => seen(run, step.parts_after_answer(), until, has_batch),
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn after(run: &Run, step: &Step) -> Result<Option<Run>, Mistake> {
 }
 
 fn seen(run: &Run, parts: &[Part], at: Moment, has_batch: bool) -> Result<(), Mistake> {
-    if let Some((one, other)) = Shown::conflict(parts) {
+    if let Some((one, other)) = StepLayout::conflict(parts) {
         let (one, other) = (one.phrase(), other.phrase());
         return Err(Mistake::new(
             format!("'{one}' and '{other}' are never shown at the same time"),
@@ -105,10 +105,10 @@ pub(super) fn answer(
     run: &Run,
     step: &Step,
     question: &Question,
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
     language: Language,
 ) -> Result<(), Mistake> {
-    let view = Shown::of(&step.parts).view;
+    let view = StepLayout::of(&step.parts).view;
     let elsewhere = |what: &str| {
         Mistake::new(
             format!("{what} shows the answer while it is asked"),
@@ -122,7 +122,7 @@ pub(super) fn answer(
         )
     };
     match &question.query {
-        Query::Now(_) => Err(earlier(
+        Query::Moment(_) => Err(earlier(
             "the window shows the answer at the moment of the question",
         )),
         Query::At(_, then) => {
@@ -138,10 +138,10 @@ pub(super) fn answer(
                 false => Ok(()),
             }
         }
-        Query::Whole(query) if query.is_diagnosis() && view != View::Diagnose => Ok(()),
+        Query::Run(query) if query.is_diagnosis() && view != View::Diagnose => Ok(()),
         // Only a worker's inspector shows its seed.
-        Query::Whole(Whole::SeedStep) if !step.parts.contains(&Part::Inspector) => Ok(()),
-        Query::Whole(_) => match view {
+        Query::Run(RunQuery::SeedStep) if !step.parts.contains(&Part::Inspector) => Ok(()),
+        Query::Run(_) => match view {
             View::Diagnose => Err(elsewhere("Diagnose")),
             View::Pipeline | View::Sampling
                 if gives(run, question, question.at, codes, language) =>
@@ -168,14 +168,14 @@ fn gives(
     run: &Run,
     question: &Question,
     at: Moment,
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
     language: Language,
 ) -> bool {
-    let about = About::at(run, question.at, codes);
+    let about = QueryContext::at(run, question.at, codes);
     let Some(truth) = about.and_then(|about| question.truth(about)) else {
         return false;
     };
-    let Some(about) = About::at(run, at, codes) else {
+    let Some(about) = QueryContext::at(run, at, codes) else {
         return false;
     };
     let mut past = run.clone();
@@ -184,12 +184,12 @@ fn gives(
         Query::At(query, _) => query,
         query => query,
     };
-    let seen = query.answer(About {
+    let seen = query.answer(QueryContext {
         run: &past,
         ..about
     });
     let given = seen.and_then(|seen| question.right_answer(&seen, language));
-    let judged = given.and_then(|given| question.judge_by(truth, &given, language).ok());
+    let judged = given.and_then(|given| question.judge_with_truth(truth, &given, language).ok());
     judged.is_some_and(|judged| judged.is_right)
 }
 
@@ -199,7 +199,7 @@ pub(super) fn unseen(
     lesson: &Lesson,
     at: usize,
     question: &Question,
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
 ) -> Result<(), Mistake> {
     let step = &lesson.steps[at];
     for (number, before) in lesson.steps[..at].iter().enumerate() {
@@ -222,7 +222,7 @@ fn has_shown(
     run: &Run,
     before: &Step,
     question: &Question,
-    codes: &dyn Codes,
+    codes: &dyn ProgramCatalog,
     language: Language,
 ) -> bool {
     let shown = match &before.task {
@@ -230,23 +230,23 @@ fn has_shown(
         Task::Predict { until, .. } => *until,
         Task::Try(_) | Task::Code { .. } => Moment::End,
     };
-    let view = Shown::of(before.parts_then()).view;
+    let view = StepLayout::of(before.parts_after_answer()).view;
     match &question.query {
-        Query::Now(_) => false,
+        Query::Moment(_) => false,
         Query::At(_, then) => {
             let (shown, then) = (instant(run, shown), instant(run, *then));
             let has_passed =
                 |(shown, then): (At, At)| (shown.at, shown.step) >= (then.at, then.step);
             shown.zip(then).is_some_and(has_passed)
         }
-        Query::Whole(query) if query.is_diagnosis() => {
-            view == View::Diagnose || before.parts_then().contains(&Part::Verdict)
+        Query::Run(query) if query.is_diagnosis() => {
+            view == View::Diagnose || before.parts_after_answer().contains(&Part::Verdict)
         }
-        Query::Whole(Whole::SeedStep) => before.parts_then().contains(&Part::Inspector),
-        Query::Whole(_) => gives(run, question, shown, codes, language),
+        Query::Run(RunQuery::SeedStep) => before.parts_after_answer().contains(&Part::Inspector),
+        Query::Run(_) => gives(run, question, shown, codes, language),
         Query::Order(query) => view == View::Sampling && query.is_of_indices(),
         Query::With(query, _) | Query::MoreOrLess(query, _) | Query::TimesLess(query, _) => {
-            view == View::Diagnose && matches!(**query, Query::Whole(_))
+            view == View::Diagnose && matches!(**query, Query::Run(_))
         }
         Query::Option(_) | Query::Line(..) | Query::NumberOfLine(..) => false,
     }
