@@ -99,7 +99,10 @@ pub fn join(text: &str, more: &str) -> String {
 /// Returns the text with an initial capital, unless the first word is a name: `in_order=False`, `run.jsonl`, `/tmp`.
 pub fn capital(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
-    if word.trim_end_matches(['.', ':']).contains(['_', '=', '.', '/']) {
+    if word
+        .trim_end_matches(['.', ':'])
+        .contains(['_', '=', '.', '/'])
+    {
         return text.to_owned();
     }
     let mut letters = text.chars();
