@@ -273,7 +273,7 @@ pub(super) fn placements(recordings: &[PathBuf]) -> Vec<Placement> {
         recordings.iter().map(|p| (clock_info(p), p)).collect();
     all.sort_by_key(|(clock_info, path)| {
         (
-            marks.rank().unwrap_or(u32::MAX),
+            clock_info.rank().unwrap_or(u32::MAX),
             natural_sort_key(&name(path)),
         )
     });

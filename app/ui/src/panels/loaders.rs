@@ -16,7 +16,7 @@ use columns::{Columns, left};
 use crate::kit::strip;
 use crate::theme::{Palette, heading, mono, sans, size, space};
 use loadscope_insight::loaders::{
-    Part, clocks, crews, describe_straggler, names, rank_groups, trainer,
+    Part, clocks, describe_straggler, group_names, names, rank_groups, trainer,
 };
 use loadscope_model::command::Command;
 use loadscope_model::state::State;

@@ -103,7 +103,7 @@ mod tests {
     /// Returns a recording of several frames, compressed by the C library, and its text.
     fn packed() -> (Vec<u8>, Vec<u8>) {
         let mut frames = FrameWriter::new(Vec::new()).expect("a vector");
-        frames.most = 40_000;
+        frames.max_frame = 40_000;
         let mut text = Vec::new();
         for k in 0..9_000u32 {
             let line = format!("line {k} of {}\n", k.wrapping_mul(2_654_435_761));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::facts::{facts, messages};
 use loadscope_insight::format;
-use loadscope_insight::loaders::{clocks, crews, describe_straggler, names, rank_groups};
+use loadscope_insight::loaders::{clocks, describe_straggler, group_names, names, rank_groups};
 use loadscope_insight::report::loader::named;
 use loadscope_session::Opened;
 
