@@ -7,7 +7,7 @@ use eframe::egui::{Theme, ThemePreference, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use image::{ImageReader, Rgb, RgbImage};
-use loadscope::window::preview::Learn;
+use loadscope::window::preview::LearnTarget;
 use loadscope::window::{App, Start};
 use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_model::command::Command;
@@ -225,7 +225,7 @@ pub struct Window {
     /// True to leave the cursor where a recording opens. Otherwise, it moves to the end.
     pub as_opened: bool,
     /// Lesson page to open.
-    pub learn: Option<Learn>,
+    pub learn: Option<LearnTarget>,
 }
 
 impl Window {

@@ -117,14 +117,14 @@ fn lesson_progress_is_stored_in_the_preferences() {
 /// A lesson file under development is reloaded at the current step, and its errors are shown.
 #[test]
 fn a_changed_lesson_file_is_reloaded() {
-    use loadscope::window::preview::Learn;
+    use loadscope::window::preview::LearnTarget;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("07.en.toml");
     let file = crate::fixture::repository("assets/lessons/07.en.toml");
     let text = std::fs::read_to_string(file).expect("a lesson");
     std::fs::write(&path, &text).expect("a folder of our own");
     let mut window = Window {
-        learn: Some(Learn::File(path.clone())),
+        learn: Some(LearnTarget::File(path.clone())),
         ..Window::new()
     }
     .open();

@@ -4,11 +4,11 @@
 //! `tests/peers/RESULTS.md` and, for data formats, `FORMATS.md` in the same folder.
 
 mod measured;
+mod measurement;
 pub mod programs;
 mod table;
-mod turn;
-mod work;
-mod works;
+mod workload;
+mod workloads;
 
 use std::fs;
 use std::path::Path;
@@ -19,8 +19,8 @@ use clap::Args;
 use crate::setup::Ready;
 use measured::Measured;
 use programs::{Needs, Programs};
-use work::Work;
-use works::{FORMATS, WORKS};
+use workload::Workload;
+use workloads::{FORMATS, WORKLOADS};
 
 /// Options of the benchmarks.
 #[derive(Args, Debug)]
@@ -49,7 +49,7 @@ struct Effort {
 
 /// Compares the programs, prints the tables and writes them to files. Returns 1 if the programs did different work.
 pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
-    let works = chosen(&options.only)?;
+    let workloads = chosen(&options.only)?;
     let effort = if options.quick {
         Effort {
             rounds: 1,
@@ -64,25 +64,27 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
         }
     };
     let needs = Needs {
-        peers: works.iter().any(|work| !work.is_format()),
-        formats: works.iter().any(|work| work.is_format()),
+        peers: workloads.iter().any(|workload| !workload.is_format()),
+        formats: workloads.iter().any(|workload| workload.is_format()),
     };
     let programs = Programs::prepare(ready, workspace, needs)?;
-    let (formats, loaders): (Vec<_>, Vec<_>) = works.into_iter().partition(|work| work.is_format());
+    let (formats, loaders): (Vec<_>, Vec<_>) = workloads
+        .into_iter()
+        .partition(|workload| workload.is_format());
     let mut failed = false;
-    for (works, all, name, text) in [
-        (loaders, WORKS, "RESULTS.md", table::written as Written),
+    for (workloads, all, name, text) in [
+        (loaders, WORKLOADS, "RESULTS.md", table::written as Report),
         (formats, FORMATS, "FORMATS.md", table::formats),
     ] {
-        if works.is_empty() {
+        if workloads.is_empty() {
             continue;
         }
         // Written after every work, because measuring takes long and finished figures must survive an interruption.
         let path = workspace.join("tests/peers").join(name);
-        let is_whole = !options.quick && works.len() == all.len();
+        let is_whole = !options.quick && workloads.len() == all.len();
         let mut measured = Vec::new();
-        for work in works {
-            measured.push(in_turn(work, &programs, &effort)?);
+        for workload in workloads {
+            measured.push(run_rounds(workload, &programs, &effort)?);
             if is_whole {
                 fs::write(&path, text(&measured, effort.rounds))
                     .with_context(|| format!("{} could not be written", path.display()))?;
@@ -99,38 +101,43 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
 }
 
 /// Function that formats a report.
-type Written = fn(&[Measured], u32) -> String;
+type Report = fn(&[Measured], u32) -> String;
 
 /// Returns all works.
-fn all_works() -> impl Iterator<Item = &'static Work> {
-    WORKS.iter().chain(FORMATS)
+fn all_workloads() -> impl Iterator<Item = &'static Workload> {
+    WORKLOADS.iter().chain(FORMATS)
 }
 
 /// Returns the works with one of the given names or group names, or all works if none is given.
-fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
+fn chosen(only: &[String]) -> Result<Vec<&'static Workload>> {
     for name in only {
-        if !all_works().any(|work| work.is_called(name)) {
-            let names: Vec<&str> = all_works().map(|work| work.id).collect();
+        if !all_workloads().any(|workload| workload.is_called(name)) {
+            let names: Vec<&str> = all_workloads().map(|workload| workload.id).collect();
             bail!(
                 "Work {name} does not exist. Choose one of: {}.",
                 names.join(", ")
             );
         }
     }
-    let wanted = |work: &&Work| only.is_empty() || only.iter().any(|name| work.is_called(name));
-    Ok(all_works().filter(wanted).collect())
+    let wanted =
+        |workload: &&Workload| only.is_empty() || only.iter().any(|name| workload.is_called(name));
+    Ok(all_workloads().filter(wanted).collect())
 }
 
 /// Runs every program once per round.
-fn in_turn(work: &'static Work, programs: &Programs, effort: &Effort) -> Result<Measured> {
-    let mut measured = Measured::new(work);
+fn run_rounds(
+    workload: &'static Workload,
+    programs: &Programs,
+    effort: &Effort,
+) -> Result<Measured> {
+    let mut measured = Measured::new(workload);
     let mut failures = Vec::new();
     for round in 1..=effort.rounds {
-        for (task, turns) in &mut measured.turns {
-            eprintln!("{} {round}/{}: {task}", work.id, effort.rounds);
+        for (task, measurements) in &mut measured.measurements {
+            eprintln!("{} {round}/{}: {task}", workload.id, effort.rounds);
             // A peer that fails must not discard the figures of the others.
             match programs.run(task, effort.share, effort.seconds) {
-                Ok(turn) => turns.push(turn),
+                Ok(measurement) => measurements.push(measurement),
                 Err(error) => {
                     eprintln!("{error:#}");
                     failures.push(format!("{task} failed."));
@@ -152,13 +159,13 @@ mod tests {
     fn works_are_chosen_by_name_prefix() -> Result<()> {
         let names = |only: &[&str]| -> Result<Vec<&str>> {
             let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-            Ok(chosen(&only)?.iter().map(|work| work.id).collect())
+            Ok(chosen(&only)?.iter().map(|workload| workload.id).collect())
         };
         assert_eq!(names(&["w5-fresh", "event"])?, ["w5-fresh", "event"]);
         assert_eq!(names(&["w1"])?, ["w1", "w1-copy", "w1-samples"]);
         assert!(names(&["w4"])?.len() > 3);
         assert_eq!(names(&["w4-memory"])?, ["w4-memory"]);
-        assert_eq!(names(&[])?.len(), WORKS.len() + FORMATS.len());
+        assert_eq!(names(&[])?.len(), WORKLOADS.len() + FORMATS.len());
         assert_eq!(names(&["formats"])?.len(), FORMATS.len());
         assert_eq!(names(&["formats-csv"])?, ["formats-csv"]);
         assert!(names(&["w"]).is_err(), "not a whole name");

@@ -12,7 +12,7 @@ mod help;
 mod source;
 
 use exempt::exemption;
-use source::{Said, said};
+use source::{SourceTexts, read_texts};
 
 /// Crates with texts for users.
 const CRATES: [&str; 15] = [
@@ -42,13 +42,13 @@ pub fn check(workspace: &Path) -> Result<bool> {
     let mut untranslated = Vec::new();
     let mut faults = Vec::new();
     for name in CRATES {
-        let said = said(&workspace.join(name))?;
+        let texts = read_texts(&workspace.join(name))?;
         let path = format!("{name}/words/zh.toml");
         let entries = entries(&workspace.join(&path))?;
         let is_known = |key: &&String| entries.iter().any(|(known, _)| known == *key);
-        let missing = said.keys.iter().filter(|key| !is_known(key));
+        let missing = texts.keys.iter().filter(|key| !is_known(key));
         untranslated.extend(missing.map(|key| format!("{path}: {key:?}")));
-        let unused = entries.iter().filter(|(key, _)| !said.keys.contains(key));
+        let unused = entries.iter().filter(|(key, _)| !texts.keys.contains(key));
         faults.extend(unused.map(|(key, _)| {
             format!("{path}: no source uses {key:?}. Remove it, or give it the changed text.")
         }));
@@ -56,7 +56,7 @@ pub fn check(workspace: &Path) -> Result<bool> {
             faults.push(format!("{path} is not sorted. Run `cargo xtask fix`."));
         }
         if exempt::CHECKED.contains(&name) {
-            faults.extend(left(workspace, &said).iter().map(|(file, text)| {
+            faults.extend(uncatalogued(workspace, &texts).iter().map(|(file, text)| {
                 format!("{file}: {text:?} is outside of `say!`. Use it, or list it in {EXEMPT}.")
             }));
         }
@@ -87,7 +87,7 @@ pub fn sort(workspace: &Path) -> Result<()> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let mut lines: Vec<(String, &str)> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty()) {
-            let key = of_line(line).with_context(|| path.display().to_string())?;
+            let key = parse_line(line).with_context(|| path.display().to_string())?;
             lines.push((key.map(|(key, _)| key).unwrap_or_default(), line));
         }
         lines.sort();
@@ -118,8 +118,8 @@ fn untranslated_help(workspace: &Path) -> Result<Vec<String>> {
 const HELP: &str = "app/program/words/help.zh.toml";
 
 /// Returns the sentences of a crate outside of `say!` and `text!` that are not exempt, with their files.
-fn left(workspace: &Path, said: &Said) -> Vec<(String, String)> {
-    let all = said.left.iter().map(|(path, text)| {
+fn uncatalogued(workspace: &Path, texts: &SourceTexts) -> Vec<(String, String)> {
+    let all = texts.uncatalogued.iter().map(|(path, text)| {
         let file = path.strip_prefix(workspace).unwrap_or(path);
         (file.display().to_string(), text.clone())
     });
@@ -130,14 +130,14 @@ fn left(workspace: &Path, said: &Said) -> Vec<(String, String)> {
 /// Returns the entries of a catalog in its order.
 fn entries(path: &Path) -> Result<Vec<(String, String)>> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let entries = text.lines().filter_map(|line| of_line(line).transpose());
+    let entries = text.lines().filter_map(|line| parse_line(line).transpose());
     entries
         .collect::<Result<_>>()
         .with_context(|| path.display().to_string())
 }
 
 /// Parses the English text and the translation of a line. Returns `None` for an empty line or a comment.
-fn of_line(line: &str) -> Result<Option<(String, String)>> {
+fn parse_line(line: &str) -> Result<Option<(String, String)>> {
     Ok(toml::from_str::<BTreeMap<String, String>>(line)?.pop_first())
 }
 

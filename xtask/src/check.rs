@@ -8,9 +8,9 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::setup::Ready;
-use crate::steps::{cargo, finish, shown};
+use crate::steps::{cargo, finish, format_duration};
 use crate::test::test;
-use crate::{catalogs, circles, web, wording};
+use crate::{catalogs, import_cycles, web, wording};
 
 /// Limit for the disk space of a clone's files, bytes.
 const MOST_BYTES: u64 = 45_000_000;
@@ -53,12 +53,15 @@ pub fn check(ready: &Ready, workspace: &Path, with_tests: bool, keep_going: bool
                 "NOT CHECKED"
             }
         };
-        eprintln!("── {name}: {outcome}, {}", shown(started.elapsed()));
+        eprintln!(
+            "── {name}: {outcome}, {}",
+            format_duration(started.elapsed())
+        );
         if code != 0 && !keep_going {
             break;
         }
     }
-    let total = shown(total.elapsed());
+    let total = format_duration(total.elapsed());
     if !failed.is_empty() {
         eprintln!("Failed: {} ({total}).", failed.join(", "));
     } else if left_out.is_empty() {
@@ -154,11 +157,11 @@ fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     anyhow::ensure!(listed.status.success(), "cargo metadata failed");
     let listed = String::from_utf8(listed.stdout).context("names of files are UTF-8")?;
     let mut code = 0;
-    for root in circles::roots(&listed)? {
-        for circle in circles::find(&root)? {
+    for root in import_cycles::roots(&listed)? {
+        for cycle in import_cycles::find(&root)? {
             eprint!(
                 "Files use each other in a circle:\n{}",
-                circle.shown(workspace)
+                cycle.format(workspace)
             );
             code = 1;
         }

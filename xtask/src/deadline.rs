@@ -49,7 +49,7 @@ pub fn runner() -> Result<[String; 2]> {
 }
 
 /// Message about a test binary.
-enum News {
+enum ProcessEvent {
     Output(Vec<u8>),
     Ended(io::Result<ExitStatus>),
 }
@@ -57,7 +57,7 @@ enum News {
 /// Runs a test binary and returns its exit code, or 124 after a deadline.
 pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
     let deadline = deadline()?;
-    let signals = group::take_signals();
+    let signals = group::catch_signals();
     let mut command = Command::new(binary);
     command.args(arguments);
     let has_color = arguments
@@ -72,13 +72,13 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(News::Output(bytes)) => {
+            Ok(ProcessEvent::Output(bytes)) => {
                 let mut out = io::stdout();
                 // The tests continue if standard output is closed.
                 let _ = out.write_all(&bytes).and_then(|()| out.flush());
                 progress.read(&bytes, Instant::now());
             }
-            Ok(News::Ended(status)) => {
+            Ok(ProcessEvent::Ended(status)) => {
                 // Kills processes that a test left running.
                 group::kill(process);
                 ended = Some((status?, Instant::now()));
@@ -90,7 +90,7 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
             Some((_, since)) if since.elapsed() > REST => break,
             Some(_) => {}
             None => {
-                if let Some(number) = signals.came() {
+                if let Some(number) = signals.received() {
                     group::kill_all(process);
                     return Ok(128 | number);
                 }
@@ -114,9 +114,9 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
 }
 
 /// Starts a command. Messages about it arrive until it has ended and its output is closed.
-fn start(mut command: Command) -> io::Result<(u32, Receiver<News>)> {
+fn start(mut command: Command) -> io::Result<(u32, Receiver<ProcessEvent>)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
-    group::lead(&mut command);
+    group::start_group(&mut command);
     let mut child = command.spawn()?;
     let process = child.id();
     let (sender, news) = mpsc::channel();
@@ -127,19 +127,19 @@ fn start(mut command: Command) -> io::Result<(u32, Receiver<News>)> {
     Ok((process, news))
 }
 
-fn read(mut output: impl io::Read, news: &Sender<News>) {
+fn read(mut output: impl io::Read, news: &Sender<ProcessEvent>) {
     let mut buffer = [0; 8192];
     while let Ok(count @ 1..) = output.read(&mut buffer) {
         let bytes = buffer.get(..count).unwrap_or_default().to_vec();
-        if news.send(News::Output(bytes)).is_err() {
+        if news.send(ProcessEvent::Output(bytes)).is_err() {
             break;
         }
     }
 }
 
-fn wait(mut child: Child, news: &Sender<News>) {
+fn wait(mut child: Child, news: &Sender<ProcessEvent>) {
     // The receiver is gone after a deadline.
-    let _ = news.send(News::Ended(child.wait()));
+    let _ = news.send(ProcessEvent::Ended(child.wait()));
 }
 
 /// Returns the deadline of each test: the default, or the seconds in the variable.
@@ -165,7 +165,7 @@ fn listed(binary: &Path, arguments: &[OsString], progress: &Progress) -> Vec<Str
     let until = Instant::now() + LISTING;
     let mut list = Vec::new();
     while let Ok(news) = news.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        if let News::Output(bytes) = news {
+        if let ProcessEvent::Output(bytes) = news {
             list.extend(bytes);
         }
     }

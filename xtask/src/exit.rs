@@ -5,18 +5,18 @@ use std::process::ExitStatus;
 
 /// Error that has already been printed. Contains the exit code.
 #[derive(Debug)]
-pub struct AlreadySaid(pub u8);
+pub struct AlreadyReported(pub u8);
 
 /// Exit code of a failed setup.
 pub const SETUP_FAILED: u8 = 2;
 
-impl fmt::Display for AlreadySaid {
+impl fmt::Display for AlreadyReported {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "ended with code {}", self.0)
     }
 }
 
-impl std::error::Error for AlreadySaid {}
+impl std::error::Error for AlreadyReported {}
 
 /// Returns the exit code of a command, as a shell shows it: 128 plus the signal number for a killed process.
 pub fn code_of(status: ExitStatus) -> u8 {

@@ -16,21 +16,21 @@ use crate::steps;
 
 mod case;
 mod facts;
+pub mod fake_program;
 mod families;
 mod keys;
 mod launch;
 mod note;
-mod place;
 mod rule;
+mod sandbox;
 mod screen;
-pub mod speak;
+mod shared;
 mod supervise;
 mod table;
-mod world;
 
-use case::{Case, Tried, Verdict};
-use place::Place;
-use world::World;
+use case::{Case, CaseResult, Verdict};
+use sandbox::Sandbox;
+use shared::SharedState;
 
 /// Environment variable that allows the fast run to skip cases that this system does not support.
 const MAY_SKIP: &str = "LOADSCOPE_FAULTS_MAY_SKIP";
@@ -98,14 +98,14 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         None if options.fast => built_by_tests(ready)?,
         None => built(ready, options.release)?,
     };
-    let world = World::new(loadscope, options)?;
+    let shared = SharedState::new(loadscope, options)?;
     let started = Instant::now();
-    let tried = try_all(&world, &cases);
+    let tried = run_all(&shared, &cases);
     let count = |is: fn(&Verdict) -> bool| tried.iter().filter(|one| is(&one.verdict)).count();
     let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
-    let passed = count(|verdict| matches!(verdict, Verdict::Held));
+    let passed = count(|verdict| matches!(verdict, Verdict::Passed));
     if !options.fast && options.names.is_empty() {
-        let page = table::page(&world, &tried, options.release, started.elapsed());
+        let page = table::page(&shared, &tried, options.release, started.elapsed());
         let path = workspace.join("tests/faults/RESULTS.md");
         fs::create_dir_all(path.parent().context("a folder")?)?;
         fs::write(&path, page).with_context(|| path.display().to_string())?;
@@ -150,7 +150,7 @@ fn built(ready: &Ready, release: bool) -> Result<PathBuf> {
     Ok(ready.target.join(profile).join("loadscope"))
 }
 
-impl World {
+impl SharedState {
     fn new(loadscope: PathBuf, options: &Options) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("lf-world-").tempdir()?;
         let seed = options.seed.unwrap_or_else(|| {
@@ -158,7 +158,7 @@ impl World {
             let since = now.duration_since(std::time::UNIX_EPOCH);
             since.map_or(0, |since| since.subsec_nanos().into())
         });
-        let mut world = Self {
+        let mut shared = Self {
             loadscope: loadscope
                 .canonicalize()
                 .with_context(|| loadscope.display().to_string())?,
@@ -175,32 +175,32 @@ impl World {
             seed,
             _folder: folder,
         };
-        if !world.supervises {
+        if !shared.supervises {
             println!(
                 "This system does not let a program's calls be answered (seccomp's notifications), so full disks are not tried"
             );
         }
-        let (recording, plain) = world.make_recordings()?;
-        fs::write(&world.recording, recording)?;
-        fs::write(&world.plain_recording, plain)?;
+        let (recording, plain) = shared.make_recordings()?;
+        fs::write(&shared.recording, recording)?;
+        fs::write(&shared.plain_recording, plain)?;
         // References that the cases change must not be shared with the setup above.
-        world.references = Mutex::default();
-        Ok(world)
+        shared.references = Mutex::default();
+        Ok(shared)
     }
 
     /// Records a recording that all cases may read, compressed and plain.
     fn make_recordings(&self) -> Result<(Vec<u8>, Vec<u8>)> {
-        let place = Place::new(self)?;
+        let sandbox = Sandbox::new(self)?;
         let mut made = Vec::new();
         for name in ["sample.jsonl.zst", "sample.jsonl"] {
             let line = "run --dataset synthetic:len=1600,cost_ms=0.1 --batch-size 4 --num-workers 2 --record";
             let words: Vec<&str> = line.split(' ').chain([name]).collect();
-            let ended = place
+            let ended = sandbox
                 .loadscope(&words)
                 .deadline(Duration::from_secs(120))
                 .run()?;
             ended.code(0)?;
-            made.push(fs::read(place.at(name))?);
+            made.push(fs::read(sandbox.at(name))?);
         }
         let plain = made.pop().unwrap_or_default();
         Ok((made.pop().unwrap_or_default(), plain))
@@ -208,12 +208,12 @@ impl World {
 }
 
 /// Runs the cases. Cases that measure times run alone, the others in parallel.
-fn try_all(world: &World, cases: &[Case]) -> Vec<Tried> {
-    let tried: Mutex<Vec<(usize, Tried)>> = Mutex::default();
+fn run_all(shared: &SharedState, cases: &[Case]) -> Vec<CaseResult> {
+    let tried: Mutex<Vec<(usize, CaseResult)>> = Mutex::default();
     let next = AtomicUsize::new(0);
     let together: Vec<usize> = (0..cases.len()).filter(|k| !cases[*k].alone).collect();
     let one = |k: usize| {
-        let done = cases[k].attempt(world);
+        let done = cases[k].attempt(shared);
         println!("{done}");
         let mut tried = tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.push((k, done));

@@ -14,13 +14,13 @@ use crate::setup::Ready;
 use crate::{sanitize, steps};
 
 mod archive;
-mod done;
-mod places;
+mod fuzz_paths;
+mod stats;
 mod table;
 
 use archive::{add, pack, unpack};
-use done::Done;
-use places::{LONGEST_KEPT, Places, files, targets};
+use fuzz_paths::{FuzzPaths, LONGEST_KEPT, files, targets};
+use stats::FuzzStats;
 use table::{page, read_table};
 
 /// Compiler flags for coverage: one 8-bit counter per edge, and traced comparisons.
@@ -53,15 +53,15 @@ pub struct Options {
 
 /// Builds the program, runs the targets one by one, and writes the table. With `--add`, it only adds inputs.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
-    let places = Places {
+    let fuzz_paths = FuzzPaths {
         home: workspace.join("loader/fuzz"),
         work: ready.target.join("fuzz"),
     };
-    unpack(&places.archive(), &places.inputs())?;
+    unpack(&fuzz_paths.archive(), &fuzz_paths.inputs())?;
     if let (Some(target), [_, ..]) = (&options.target, &options.add[..]) {
-        return take_in(&places, target, &options.add);
+        return add_inputs(&fuzz_paths, target, &options.add);
     }
-    let all = targets(&places)?;
+    let all = targets(&fuzz_paths)?;
     let chosen = match &options.target {
         Some(name) if all.contains(name) => std::slice::from_ref(name),
         Some(name) => bail!(
@@ -70,21 +70,21 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         ),
         None => &all,
     };
-    let Some(program) = build(ready, &places)? else {
+    let Some(program) = build(ready, &fuzz_paths)? else {
         return Ok(1);
     };
     let mut code = 0;
     for target in chosen {
-        let (done, sound) = fuzz(&places, &program, target, options)?;
-        let mut table = read_table(&places)?;
+        let (done, sound) = fuzz(&fuzz_paths, &program, target, options)?;
+        let mut table = read_table(&fuzz_paths)?;
         let sum = table.entry(target.clone()).or_default();
         sum.executions += done.executions;
         sum.seconds += done.seconds;
         if options.keep && sound {
-            keep(&places, &program, target)?;
-            pack(&places.inputs(), &places.archive())?;
+            keep(&fuzz_paths, &program, target)?;
+            pack(&fuzz_paths.inputs(), &fuzz_paths.archive())?;
         }
-        fs::write(places.table(), page(&places, &all, &table)?)?;
+        fs::write(fuzz_paths.table(), page(&fuzz_paths, &all, &table)?)?;
         if !sound {
             code = 1;
         }
@@ -93,20 +93,20 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
 }
 
 /// Adds files to the archive.
-fn take_in(places: &Places, target: &str, paths: &[PathBuf]) -> Result<u8> {
+fn add_inputs(fuzz_paths: &FuzzPaths, target: &str, paths: &[PathBuf]) -> Result<u8> {
     for path in paths {
-        add(&places.inputs(), target, path)?;
+        add(&fuzz_paths.inputs(), target, path)?;
     }
-    pack(&places.inputs(), &places.archive())?;
-    let table = page(places, &targets(places)?, &read_table(places)?)?;
-    fs::write(places.table(), table)?;
-    let count = files(&places.corpus(target))?.len();
+    pack(&fuzz_paths.inputs(), &fuzz_paths.archive())?;
+    let table = page(fuzz_paths, &targets(fuzz_paths)?, &read_table(fuzz_paths)?)?;
+    fs::write(fuzz_paths.table(), table)?;
+    let count = files(&fuzz_paths.corpus(target))?.len();
     println!("{target} has {count} inputs now.");
     Ok(0)
 }
 
 /// Builds the fuzz program in a separate folder. Returns `None` if the build fails.
-fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
+fn build(ready: &Ready, fuzz_paths: &FuzzPaths) -> Result<Option<PathBuf>> {
     let host = sanitize::host()?;
     let arguments = [
         "build",
@@ -122,17 +122,17 @@ fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
     let mut command = steps::cargo(ready, &arguments);
     // With an explicit target, the flags do not apply to build scripts and macros.
     command.args(["--target", &host]);
-    command.env("CARGO_TARGET_DIR", &places.work);
+    command.env("CARGO_TARGET_DIR", &fuzz_paths.work);
     command.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
     if steps::finish(&mut command)? != 0 {
         return Ok(None);
     }
-    Ok(Some(places.work.join(&host).join("fuzz/fuzz")))
+    Ok(Some(fuzz_paths.work.join(&host).join("fuzz/fuzz")))
 }
 
 /// Prepares libFuzzer for a target.
-fn program(places: &Places, program: &Path, target: &str) -> Result<Command> {
-    let temporary = places.work.join("scratch");
+fn program(fuzz_paths: &FuzzPaths, program: &Path, target: &str) -> Result<Command> {
+    let temporary = fuzz_paths.work.join("scratch");
     fs::create_dir_all(&temporary)?;
     let mut command = Command::new(program);
     command.env("LOADSCOPE_FUZZ_TARGET", target);
@@ -148,14 +148,19 @@ fn program(places: &Places, program: &Path, target: &str) -> Result<Command> {
 }
 
 /// Runs libFuzzer. Returns false if an input fails.
-fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Result<(Done, bool)> {
-    let grown = places.work.join("corpus").join(target);
-    let found = places.work.join("found").join(target);
+fn fuzz(
+    fuzz_paths: &FuzzPaths,
+    built: &Path,
+    target: &str,
+    options: &Options,
+) -> Result<(FuzzStats, bool)> {
+    let grown = fuzz_paths.work.join("corpus").join(target);
+    let found = fuzz_paths.work.join("found").join(target);
     for folder in [&grown, &found] {
         fs::create_dir_all(folder)?;
     }
-    let words = places.home.join("tests/words.dict");
-    let mut command = program(places, built, target)?;
+    let words = fuzz_paths.home.join("tests/words.dict");
+    let mut command = program(fuzz_paths, built, target)?;
     command
         .arg(format!("-runs={}", options.runs))
         .arg(format!("-max_len={}", options.longest))
@@ -168,10 +173,10 @@ fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Resul
             "-entropic=0",
             "-print_final_stats=1",
         ])
-        .args([&grown, &places.corpus(target)])
+        .args([&grown, &fuzz_paths.corpus(target)])
         .stderr(Stdio::piped());
     // Inputs close to former failures are likely to find others.
-    command.args(Some(places.faults(target)).filter(|folder| folder.is_dir()));
+    command.args(Some(fuzz_paths.faults(target)).filter(|folder| folder.is_dir()));
     let (started, before) = (Instant::now(), processor());
     let output = command.output().context("the fuzzer cannot be started")?;
     let seconds = match (before, processor()) {
@@ -187,10 +192,10 @@ fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Resul
         eprintln!(
             "An input is not taken. It is in {}. Fix what it shows, move it to {}/what-was-wrong, and write its test into tests/faults.rs",
             found.display(),
-            places.faults(target).display()
+            fuzz_paths.faults(target).display()
         );
     }
-    let done = Done {
+    let done = FuzzStats {
         executions,
         seconds,
     };
@@ -225,14 +230,14 @@ fn executions(said: &str) -> u64 {
 }
 
 /// Replaces the corpus by a minimal set of inputs with the same coverage.
-fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
-    let kept = places.work.join("kept").join(target);
+fn keep(fuzz_paths: &FuzzPaths, built: &Path, target: &str) -> Result<()> {
+    let kept = fuzz_paths.work.join("kept").join(target);
     if kept.exists() {
         fs::remove_dir_all(&kept)?;
     }
     fs::create_dir_all(&kept)?;
-    let corpus = places.corpus(target);
-    let mut command = program(places, built, target)?;
+    let corpus = fuzz_paths.corpus(target);
+    let mut command = program(fuzz_paths, built, target)?;
     command
         .args([
             "-set_cover_merge=1",
@@ -240,7 +245,7 @@ fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
             "-rss_limit_mb=2048",
         ])
         .arg(format!("-max_len={LONGEST_KEPT}"))
-        .args([&kept, &corpus, &places.work.join("corpus").join(target)])
+        .args([&kept, &corpus, &fuzz_paths.work.join("corpus").join(target)])
         .stderr(Stdio::piped());
     let output = command.output().context("the fuzzer cannot be started")?;
     if !output.status.success() {

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::exit::{AlreadySaid, SETUP_FAILED};
+use crate::exit::{AlreadyReported, SETUP_FAILED};
 use crate::python;
 use crate::version::{VERSION, require_version};
 
@@ -19,7 +19,7 @@ const STAMP: &str = "setup-stamp";
 const STAMP_VERSION: &str = "setup 1";
 
 /// Inputs of the choice of libtorch.
-pub struct Surroundings {
+pub struct BuildEnvironment {
     libtorch: Option<PathBuf>,
     pub use_pytorch: bool,
     by_default: PathBuf,
@@ -37,7 +37,7 @@ pub enum Choice {
     Wheels(PathBuf),
 }
 
-impl Surroundings {
+impl BuildEnvironment {
     /// Reads the environment.
     pub fn of_this_process(workspace: &Path) -> Result<Self> {
         let get = |name: &str| env::var_os(name);
@@ -172,8 +172,8 @@ pub fn assemble(folder: &Path, workspace: &Path) -> Result<()> {
         .context("Python could not be started to put libtorch together")?;
     match status.code() {
         Some(0) => {}
-        Some(130) => return Err(AlreadySaid(130).into()),
-        _ => return Err(AlreadySaid(SETUP_FAILED).into()),
+        Some(130) => return Err(AlreadyReported(130).into()),
+        _ => return Err(AlreadyReported(SETUP_FAILED).into()),
     }
     if !is_complete(folder) {
         bail!(
@@ -188,8 +188,8 @@ pub fn assemble(folder: &Path, workspace: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn surroundings(libtorch: Option<&str>, use_pytorch: bool) -> Surroundings {
-        Surroundings {
+    fn surroundings(libtorch: Option<&str>, use_pytorch: bool) -> BuildEnvironment {
+        BuildEnvironment {
             libtorch: libtorch.map(PathBuf::from),
             use_pytorch,
             by_default: "/src/target/libtorch".into(),

@@ -15,7 +15,6 @@
 mod bench;
 mod catalogs;
 mod check;
-mod circles;
 #[cfg_attr(
     unix,
     expect(unsafe_code, reason = "signals, and a session for the tests")
@@ -31,6 +30,7 @@ mod faults;
 mod film;
 mod fix;
 mod fuzz;
+mod import_cycles;
 mod kinds;
 mod libtorch;
 mod link;
@@ -61,7 +61,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use exit::{AlreadySaid, SETUP_FAILED};
+use exit::{AlreadyReported, SETUP_FAILED};
 use packages::Level;
 
 #[derive(Parser)]
@@ -165,7 +165,7 @@ enum Command {
     /// Send the events of a loader to a recorder, like a PyTorch program (for `faults`)
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    Speak(faults::speak::Speech),
+    Speak(faults::fake_program::FakeProgramOptions),
     /// Run a test binary with a deadline for each test, for `test`
     #[command(hide = true)]
     Deadline {
@@ -203,7 +203,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse_from(with_kept_dashes(std::env::args_os().collect()));
     let code = run(arguments.command).unwrap_or_else(|error| {
-        if let Some(AlreadySaid(code)) = error.downcast_ref() {
+        if let Some(AlreadyReported(code)) = error.downcast_ref() {
             return *code;
         }
         eprintln!("error: {error:#}");
@@ -271,7 +271,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         #[cfg(target_os = "linux")]
         Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
-        Command::Speak(speech) => faults::speak::speak(&speech),
+        Command::Speak(speech) => faults::fake_program::run(&speech),
         Command::Deadline { binary, arguments } => deadline::run(&binary, &arguments),
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
         Command::Web(options) => web::run(&setup::target(&setup::workspace()), &options),

@@ -41,7 +41,7 @@ enum Probe {
 }
 
 #[derive(Debug)]
-struct Need {
+struct Requirement {
     level: Level,
     probe: Probe,
     /// Package name in Debian and Ubuntu.
@@ -49,8 +49,8 @@ struct Need {
     what: &'static str,
 }
 
-const fn library(name: &'static str, package: &'static str) -> Need {
-    Need {
+const fn library(name: &'static str, package: &'static str) -> Requirement {
+    Requirement {
         level: Level::Window,
         probe: Probe::Library(name),
         package,
@@ -70,8 +70,8 @@ const GL_DRIVERS: &[&str] = &[
     "/usr/lib64/dri",
 ];
 
-const NEEDS: &[Need] = &[
-    Need {
+const REQUIREMENTS: &[Requirement] = &[
+    Requirement {
         level: Level::Building,
         probe: Probe::Program("c++"),
         package: "g++",
@@ -79,7 +79,7 @@ const NEEDS: &[Need] = &[
     },
     library("libGL.so.1", "libgl1"),
     library("libEGL.so.1", "libegl1"),
-    Need {
+    Requirement {
         level: Level::Window,
         probe: Probe::File(GL_DRIVERS, ""),
         package: "libgl1-mesa-dri",
@@ -93,19 +93,19 @@ const NEEDS: &[Need] = &[
     library("libxkbcommon.so.0", "libxkbcommon0"),
     library("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
     library("libwayland-client.so.0", "libwayland-client0"),
-    Need {
+    Requirement {
         level: Level::Tests,
         probe: Probe::Program("Xvfb"),
         package: "xvfb",
         what: "Xvfb, an X server without a screen",
     },
-    Need {
+    Requirement {
         level: Level::Tests,
         probe: Probe::Library("libvulkan.so.1"),
         package: "libvulkan1",
         what: "libvulkan.so.1",
     },
-    Need {
+    Requirement {
         level: Level::Tests,
         probe: Probe::File(VULKAN_DRIVERS, "lvp_icd"),
         package: "mesa-vulkan-drivers",
@@ -119,7 +119,7 @@ pub fn require(level: Level, if_missing: Missing) -> Result<()> {
         return Ok(());
     }
     // Without ldconfig (NixOS, musl), libraries cannot be checked.
-    let Some(system) = System::look() else {
+    let Some(system) = System::detect() else {
         return Ok(());
     };
     let mut missing = missing_of(level, |probe| system.has(probe));
@@ -129,7 +129,7 @@ pub fn require(level: Level, if_missing: Missing) -> Result<()> {
     let has_apt = system.has(&Probe::Program("apt-get"));
     if has_apt && is_root() {
         install(&packages_of(&missing));
-        let now = System::look().unwrap_or(system);
+        let now = System::detect().unwrap_or(system);
         missing.retain(|need| !now.has(&need.probe));
         if missing.is_empty() {
             return Ok(());
@@ -158,18 +158,18 @@ pub fn lavapipe() -> Option<PathBuf> {
     found.into_iter().next()
 }
 
-fn missing_of(level: Level, has: impl Fn(&Probe) -> bool) -> Vec<&'static Need> {
-    NEEDS
+fn missing_of(level: Level, has: impl Fn(&Probe) -> bool) -> Vec<&'static Requirement> {
+    REQUIREMENTS
         .iter()
         .filter(|need| need.level <= level && !has(&need.probe))
         .collect()
 }
 
-fn packages_of(needs: &[&Need]) -> Vec<&'static str> {
+fn packages_of(needs: &[&Requirement]) -> Vec<&'static str> {
     needs.iter().map(|need| need.package).collect()
 }
 
-fn advice(missing: &[&Need], has_apt: bool, root: bool) -> String {
+fn advice(missing: &[&Requirement], has_apt: bool, root: bool) -> String {
     let whats: Vec<_> = missing.iter().map(|need| need.what).collect();
     let packages = packages_of(missing).join(" ");
     let remedy = if has_apt {
@@ -235,7 +235,7 @@ struct System {
 }
 
 impl System {
-    fn look() -> Option<Self> {
+    fn detect() -> Option<Self> {
         // The PATH of users other than root often lacks /sbin.
         let output = ["/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"]
             .iter()

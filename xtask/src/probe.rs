@@ -65,7 +65,7 @@ pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
         pythons.push(pytorch::python(&pytorch::cache()?)?);
         if !options.fast {
             for release in RELEASES {
-                pythons.extend(of_release(&cache, release, options.install));
+                pythons.extend(python_of_release(&cache, release, options.install));
             }
         }
     }
@@ -147,7 +147,7 @@ pub(crate) fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
 }
 
 /// Returns the Python of an environment with this release. Returns `None` if it does not exist and cannot be made.
-fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
+fn python_of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
     let environment = cache.join(format!("pytorch-{release}"));
     let python = pytorch::inside(&environment);
     if runs(Command::new(&python).args(["-c", "import torch"])) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::libtorch::{self, Choice, Surroundings};
+use crate::libtorch::{self, BuildEnvironment, Choice};
 use crate::packages::{self, Level, Missing};
 use crate::{link, python};
 
@@ -25,7 +25,7 @@ pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
     let target = target(&workspace);
     packages::require(level, missing)?;
 
-    let surroundings = Surroundings::of_this_process(&workspace)?;
+    let surroundings = BuildEnvironment::of_this_process(&workspace)?;
     let mut hidden = Vec::new();
     if !surroundings.own_libtorch_set() {
         // Cargo set the variable for xtask, and sets it again for the commands that xtask starts.

@@ -141,7 +141,7 @@ fn write_chapters(folder: &Path, recordings: &[PathBuf]) -> Result<()> {
                 if let Some(parent) = to.parent() {
                     fs::create_dir_all(parent)?;
                 }
-                fs::write(&to, links::within(&text, file, folder)?)?;
+                fs::write(&to, links::rewrite_links(&text, file, folder)?)?;
                 list += &format!("- [{title}]({})\n", chapters::placed(file));
             }
         }

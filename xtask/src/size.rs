@@ -29,7 +29,7 @@ pub struct Options {
 /// Creates, reads and removes the data of each format, one by one, in a temporary folder.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let program = build(ready)?;
-    let formats = said(&program, &["all".to_owned()])?;
+    let formats = output_of(&program, &["all".to_owned()])?;
     let mut rows = Vec::new();
     for line in formats.lines() {
         let (format, unit) = line.split_once(' ').context("a format and its unit")?;
@@ -44,7 +44,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         let folder = std::env::temp_dir().join(format!("loadscope-size-{}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let place = folder.display().to_string();
-        let answer = said(&program, &[format.to_owned(), place, count.to_string()]);
+        let answer = output_of(&program, &[format.to_owned(), place, count.to_string()]);
         // Also after a failure, because the data may take gigabytes.
         let removed = fs::remove_dir_all(&folder);
         let row = row(format, unit, &serde_json::from_str(&answer?)?)?;
@@ -75,7 +75,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     Ok(ready.target.join("release/examples/size"))
 }
 
-fn said(program: &Path, arguments: &[String]) -> Result<String> {
+fn output_of(program: &Path, arguments: &[String]) -> Result<String> {
     let output = Command::new(program)
         .args(arguments)
         .stderr(Stdio::inherit())

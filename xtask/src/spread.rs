@@ -25,7 +25,7 @@ impl Spread {
     }
 
     /// Formats the median with minimum and maximum in parentheses.
-    pub fn shown(self, show: impl Fn(f64) -> String) -> String {
+    pub fn format(self, show: impl Fn(f64) -> String) -> String {
         format!(
             "{} ({} – {})",
             show(self.median),

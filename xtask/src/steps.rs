@@ -231,7 +231,7 @@ pub fn finish(command: &mut Command) -> Result<u8> {
 }
 
 /// Formats a duration in seconds or minutes.
-pub fn shown(duration: Duration) -> String {
+pub fn format_duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 60.0 {
         format!("{seconds:.1} s")
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn durations_are_readable() {
-        assert_eq!(shown(Duration::from_millis(1240)), "1.2 s");
-        assert_eq!(shown(Duration::from_secs(187)), "3 min 07 s");
+        assert_eq!(format_duration(Duration::from_millis(1240)), "1.2 s");
+        assert_eq!(format_duration(Duration::from_secs(187)), "3 min 07 s");
     }
 }

@@ -4,12 +4,12 @@
 //! without recording, in turn over several rounds. Measurements can be kept, so that forecasts can be repeated without running anything.
 
 mod figures;
-mod kept;
 mod measure;
 mod page;
 mod predict;
 mod process;
 mod setting;
+mod store;
 mod workloads;
 
 use std::fs;
@@ -21,8 +21,8 @@ use clap::Args;
 
 use crate::setup::Ready;
 use crate::{probe, pytorch};
-use figures::Judged;
-use kept::{Folder, Measurements};
+use figures::Evaluation;
+use store::{Folder, Measurements};
 use workloads::{WORKLOADS, Workload};
 
 /// Options of the comparison.
@@ -69,7 +69,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let mut measured = folder.measurements()?;
     let mut failures = 0;
     if options.from.is_none() {
-        let lab = measure::Lab {
+        let lab = measure::Runner {
             python: pytorch::python(&pytorch::cache()?)?,
             program: workspace.join("tests/pytorch/truth/train.py"),
             loadscope: loadscope.clone(),
@@ -98,26 +98,26 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
             .filter(|work| options.from.is_some() || measured.works.contains_key(work.name))
             .collect(),
     };
-    let judged = judge(&shown, &measured, &folder, &loadscope)?;
+    let judged = evaluate(&shown, &measured, &folder, &loadscope)?;
     publish(workspace, options, &measured, &judged)?;
     Ok(u8::from(failures > 0))
 }
 
 /// Forecasts from all recordings on two threads, and compares the forecasts with the measurements.
-fn judge(
+fn evaluate(
     works: &[&Workload],
     measured: &Measurements,
     folder: &Folder,
     loadscope: &Path,
-) -> Result<Vec<Judged>> {
-    let one = |work: &Workload| -> Result<Judged> {
+) -> Result<Vec<Evaluation>> {
+    let one = |work: &Workload| -> Result<Evaluation> {
         let Some(kept) = measured.works.get(work.name) else {
             bail!("{} was not measured; measure it with --keep", work.name);
         };
         let settings: Vec<_> = kept.tried.iter().map(|tried| tried.setting).collect();
-        let told = predict::of(loadscope, &folder.recording(work.name), &settings)
+        let told = predict::forecast(loadscope, &folder.recording(work.name), &settings)
             .with_context(|| format!("no forecast of {}", work.name))?;
-        Ok(Judged::new(work, kept, told))
+        Ok(Evaluation::new(work, kept, told))
     };
     let half = works.len().div_ceil(2);
     let (early, late) = works.split_at(half);
@@ -144,7 +144,7 @@ fn publish(
     workspace: &Path,
     options: &Options,
     measured: &Measurements,
-    judged: &[Judged],
+    judged: &[Evaluation],
 ) -> Result<()> {
     let text = page::written(measured, judged);
     print!("{}", page::summary(judged));

@@ -51,7 +51,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
         Some(own) => own.clone(),
         None => build(ready)?,
     };
-    look_into(&wheel)?;
+    check_contents(&wheel)?;
     match options.tries {
         true => attempt(ready, &wheel, &options.python),
         false => Ok(0),
@@ -133,7 +133,7 @@ fn only_wheel(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Checks the size and the contents of the wheel.
-fn look_into(wheel: &Path) -> Result<()> {
+fn check_contents(wheel: &Path) -> Result<()> {
     let size = fs::metadata(wheel)
         .with_context(|| format!("{} cannot be read", wheel.display()))?
         .len();

@@ -114,7 +114,8 @@ impl Window {
 
 fn write(path: &Path, batches: u32) {
     let mut log = LogWriter::create(path).expect("the folder is writable");
-    Recording::batches(batches, 4).tell(|event| log.write(&event).expect("there is room"));
+    Recording::batches(batches, 4)
+        .for_each_event(|event| log.write(&event).expect("there is room"));
     log.finish().expect("there is room");
 }
 

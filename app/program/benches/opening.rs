@@ -77,7 +77,7 @@ static ALLOCATOR: Counting = Counting;
 fn write(recording: &Recording, path: &Path) {
     let file = std::fs::File::create(path).expect("there is room");
     let mut log = LogWriter::new(file, Compression::for_path(path)).expect("it can be written");
-    recording.tell(|event| log.write(&event).expect("it can be written"));
+    recording.for_each_event(|event| log.write(&event).expect("it can be written"));
     log.finish().expect("it can be written");
 }
 
@@ -146,7 +146,7 @@ fn look(path: &Path) {
     };
     let (first, batches) = first.unwrap_or((start.elapsed(), run.batches().len()));
     let (all, own) = (start.elapsed(), resident("RssAnon:"));
-    loadscope::allocator::give_back();
+    loadscope::allocator::release_free_memory();
     println!(
         "       looked at while it is read: {batches} batches after {:.2} s, all {} after {:.2} s; a look waits for {:.0} ms at most",
         first.as_secs_f64(),

@@ -13,7 +13,7 @@ unsafe extern "C" {
 
 /// Returns free memory to the system. This takes milliseconds. Reading a large recording leaves free memory: about a fifth of the memory
 /// that it keeps.
-pub fn give_back() {
+pub fn release_free_memory() {
     // SAFETY: `mi_collect` changes only free memory, and any thread may call it.
     unsafe { mi_collect(true) };
 }

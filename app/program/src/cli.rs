@@ -3,7 +3,6 @@
 mod arguments;
 mod attach;
 mod compare;
-mod cut;
 mod export;
 mod follow;
 mod force;
@@ -25,6 +24,7 @@ mod report;
 mod select;
 mod share;
 mod terminal;
+mod truncation;
 mod tune;
 mod web;
 mod what_if;
@@ -41,7 +41,7 @@ use loadscope_trace::spill_to;
 use loadscope_words::{Language, explain, language, say, set_language};
 
 pub use load::LoadArgs;
-pub use terminal::{complain, sentence};
+pub use terminal::{error_sentence, print_message};
 pub use window::{Renderer, WindowArgs};
 
 /// Find out why PyTorch training waits for data
@@ -153,14 +153,14 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
         // Without colors, because clap's own texts are replaced.
         let text = help::reworded(error.render().to_string());
         match error.use_stderr() {
-            true => terminal::refuse(&text),
-            false => terminal::say(text.trim_end())?,
+            true => terminal::print_usage_error(&text),
+            false => terminal::print_line(text.trim_end())?,
         }
         return Ok(code);
     }
     if error.use_stderr() {
         // Without colors: the error quotes arguments. A shell can expand them to file names from an untrusted folder.
-        terminal::refuse(&error.render().to_string());
+        terminal::print_usage_error(&error.render().to_string());
         return Ok(code);
     }
     // The help contains only Loadscope's own text.

@@ -34,7 +34,7 @@ impl Dialogs {
     }
 
     /// Returns the answers since the last call.
-    pub fn answers(&self) -> impl Iterator<Item = Command> + '_ {
+    pub fn commands(&self) -> impl Iterator<Item = Command> + '_ {
         self.answers.try_iter()
     }
 
@@ -47,7 +47,7 @@ impl Dialogs {
                 &["jsonl", "zst", "json", "gz", "sqlite", "db", "sqlite3"],
             )
             .add_filter(say!("All files"), &["*"]);
-        self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
+        self.show_dialog(dialog.pick_file(), Some(PathFor::Open), |f| {
             Command::Open(f.path().to_owned())
         });
     }
@@ -58,7 +58,7 @@ impl Dialogs {
             .set_title(say!("Choose a program"))
             .add_filter(say!("Python programs"), &["py"])
             .add_filter(say!("All files"), &["*"]);
-        self.ask(dialog.pick_file(), None, |f| {
+        self.show_dialog(dialog.pick_file(), None, |f| {
             Command::UseScript(f.path().to_owned())
         });
     }
@@ -69,7 +69,7 @@ impl Dialogs {
             .set_title(say!("Compare with a recording"))
             .add_filter(say!("Loadscope recordings"), &["jsonl", "zst"])
             .add_filter(say!("All files"), &["*"]);
-        self.ask(dialog.pick_file(), Some(PathFor::Compare), |f| {
+        self.show_dialog(dialog.pick_file(), Some(PathFor::Compare), |f| {
             Command::CompareWith(f.path().to_owned())
         });
     }
@@ -81,7 +81,7 @@ impl Dialogs {
             .set_file_name("run.jsonl.zst")
             .add_filter(say!("Compressed recording"), &["zst"])
             .add_filter(say!("Plain recording"), &["jsonl"]);
-        self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
+        self.show_dialog(dialog.save_file(), Some(PathFor::Save), |f| {
             // The dialog has asked before replacing a file.
             Command::Overwrite(Output::Recording(f.path().to_owned()))
         });
@@ -90,7 +90,7 @@ impl Dialogs {
     /// Asks for a folder of recordings or logs to open.
     pub fn open_folder(&self) {
         let dialog = AsyncFileDialog::new().set_title(say!("Open a folder of recordings"));
-        self.ask(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
+        self.show_dialog(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
             Command::Open(f.path().to_owned())
         });
     }
@@ -103,7 +103,7 @@ impl Dialogs {
             .add_filter(say!("Trace for Perfetto"), &["gz", "json"])
             .add_filter(say!("Tables, Parquet"), &["parquet"])
             .add_filter(say!("Tables, CSV"), &["csv"]);
-        self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
+        self.show_dialog(dialog.save_file(), Some(PathFor::Export), |f| {
             // The dialog has asked before replacing this name. It does not know the names of the files with tables.
             match ExportFormat::for_path(f.path()) {
                 Some(ExportFormat::Chrome) => {
@@ -123,7 +123,7 @@ impl Dialogs {
             .set_title(say!("Save batch image"))
             .set_file_name(picture.file_name())
             .add_filter(say!("PNG image"), &["png"]);
-        self.ask(dialog.save_file(), None, move |f| {
+        self.show_dialog(dialog.save_file(), None, move |f| {
             let path = f.path();
             Command::Notify(match picture::save(&picture, path, input.as_deref()) {
                 Ok(()) => Notice::note(say!("Saved to {}", path.display())),
@@ -135,7 +135,7 @@ impl Dialogs {
     /// Asks for a folder of pictures.
     pub fn folder(&self) {
         let dialog = AsyncFileDialog::new().set_title(say!("Choose a folder of images"));
-        self.ask(dialog.pick_folder(), Some(PathFor::Folder), |f| {
+        self.show_dialog(dialog.pick_folder(), Some(PathFor::Folder), |f| {
             Command::UseFolder(f.path().to_owned())
         });
     }
@@ -149,12 +149,12 @@ impl Dialogs {
         let dialog = AsyncFileDialog::new();
         // Without a dialog, the user can type the path in the options.
         match is_folder {
-            true => self.ask(
+            true => self.show_dialog(
                 dialog.set_title(say!("Choose a data folder")).pick_folder(),
                 None,
                 use_it,
             ),
-            false => self.ask(
+            false => self.show_dialog(
                 dialog.set_title(say!("Choose a data file")).pick_file(),
                 None,
                 use_it,
@@ -162,7 +162,7 @@ impl Dialogs {
         }
     }
 
-    fn ask(
+    fn show_dialog(
         &self,
         dialog: impl Future<Output = Option<FileHandle>> + Send + 'static,
         otherwise: Option<PathFor>,

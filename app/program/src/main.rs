@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(code) => code,
         Err(error) => {
-            cli::complain(cli::sentence(&error));
+            cli::print_message(cli::error_sentence(&error));
             ExitCode::from(2)
         }
     }

@@ -60,10 +60,10 @@ const PROBES: &[Probe] = &[
 
 impl SystemMotion {
     /// Asks the system. It calls `wake` when the answer is available.
-    pub fn ask(wake: Waker) -> Self {
+    pub fn query(wake: Waker) -> Self {
         let (out, answer) = bounded(1);
         let ask = move || {
-            if out.send(asks_for_stillness(PROBES)).is_ok() {
+            if out.send(is_motion_reduced(PROBES)).is_ok() {
                 wake();
             }
         };
@@ -73,19 +73,19 @@ impl SystemMotion {
     }
 
     /// Creates a value without an answer.
-    pub fn unasked() -> Self {
+    pub fn unknown() -> Self {
         Self {
             answer: bounded(0).1,
         }
     }
 
     /// Returns the answer, once.
-    pub fn answer(&self) -> Option<bool> {
+    pub fn poll(&self) -> Option<bool> {
         self.answer.try_recv().ok()
     }
 }
 
-fn asks_for_stillness(probes: &[Probe]) -> bool {
+fn is_motion_reduced(probes: &[Probe]) -> bool {
     probes.iter().any(|(program, arguments, yes)| {
         let output = Command::new(program)
             .args(*arguments)
@@ -105,24 +105,17 @@ mod tests {
 
     #[test]
     fn reduced_motion_needs_the_expected_output() {
-        let says = |text: &'static [&'static str], yes| asks_for_stillness(&[("echo", text, yes)]);
+        let says = |text: &'static [&'static str], yes| is_motion_reduced(&[("echo", text, yes)]);
         assert!(says(&["(<uint32 1>,)"], "uint32 1"));
         assert!(!says(&["(<uint32 0>,)"], "uint32 1"));
         assert!(says(&["false"], "false"));
-        assert!(!asks_for_stillness(&[(
-            "there-is-no-such-program",
-            &[],
-            ""
-        )]));
-        assert!(!asks_for_stillness(&[("false", &[], "")]));
+        assert!(!is_motion_reduced(&[("there-is-no-such-program", &[], "")]));
+        assert!(!is_motion_reduced(&[("false", &[], "")]));
     }
 
     #[test]
     fn the_second_probe_runs_if_the_first_has_no_answer() {
         let missing: Probe = ("there-is-no-such-program", &[], "");
-        assert!(asks_for_stillness(&[
-            missing,
-            ("echo", &["false"], "false")
-        ]));
+        assert!(is_motion_reduced(&[missing, ("echo", &["false"], "false")]));
     }
 }

@@ -57,7 +57,7 @@ impl Store {
         Some(prefs)
     }
 
-    /// Returns true every few seconds, when [`Store::keep`] is due.
+    /// Returns true every few seconds, when [`Store::save`] is due.
     pub fn is_due(&mut self) -> bool {
         let due = self.looked.is_none_or(|at| at.elapsed() >= EVERY);
         if due {
@@ -67,7 +67,7 @@ impl Store {
     }
 
     /// Writes the preferences in the background, if they have changed.
-    pub fn keep(&mut self, prefs: &Prefs) {
+    pub fn save(&mut self, prefs: &Prefs) {
         let writes = self.writing.as_ref().is_some_and(|job| !job.is_finished());
         if writes || self.kept.as_ref() == Some(prefs) {
             return;
@@ -138,7 +138,7 @@ mod tests {
             asks: false,
             ..Prefs::default()
         };
-        store.keep(&prefs);
+        store.save(&prefs);
         store.finish(&prefs);
         assert_eq!(Store::at(&path).load(), Some(prefs.clone()));
         prefs.inspector_open = !prefs.inspector_open;

@@ -94,13 +94,13 @@ impl Server {
                 if counted.connections.load(Ordering::Acquire) >= MOST {
                     continue;
                 }
-                let one = One::of(&counted.connections, Arc::clone(&counted));
+                let one = ConnectionGuard::of(&counted.connections, Arc::clone(&counted));
                 let shared = Arc::clone(&shared);
                 // Without a thread, the browser gets no answer, and asks again.
                 let _ = Builder::new().name("browser".to_owned()).spawn(move || {
                     let (site, token) = &*shared;
                     // A client that disconnects gets no answer.
-                    let _ = answer(stream, site, token, &one.0);
+                    let _ = respond(stream, site, token, &one.0);
                     drop(one);
                 });
             }
@@ -129,22 +129,22 @@ impl Server {
     }
 
     /// Returns the number of such pages since the start.
-    pub fn viewers_ever(&self) -> usize {
+    pub fn total_viewers(&self) -> usize {
         self.viewers.ever.load(Ordering::Acquire)
     }
 }
 
 /// Guard that counts a connection until it is dropped.
-struct One(Arc<Viewers>);
+struct ConnectionGuard(Arc<Viewers>);
 
-impl One {
+impl ConnectionGuard {
     fn of(count: &AtomicUsize, viewers: Arc<Viewers>) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
         Self(viewers)
     }
 }
 
-impl Drop for One {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::AcqRel);
     }
@@ -158,18 +158,18 @@ fn token() -> io::Result<String> {
 }
 
 /// Answers one request.
-fn answer(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) -> io::Result<()> {
+fn respond(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;
     let Some(request) = Request::read(&mut stream)? else {
         return Response::Bad.write(&mut stream);
     };
-    if !request.is_of_this_host() {
+    if !request.is_local_host() {
         return Response::Forbidden.write(&mut stream);
     }
     // Without the token, all paths get the same answer.
-    let Some(asked) = request.below(token) else {
+    let Some(asked) = request.path_below(token) else {
         return Response::NotFound.write(&mut stream);
     };
     match (asked, &site.data) {
@@ -179,7 +179,7 @@ fn answer(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) ->
             Response::Bytes(bytes).write(&mut stream)
         }
         (LIVE, Data::Growing(spool)) => match request.upgrade() {
-            Some(accept) if request.is_of_our_page() => {
+            Some(accept) if request.is_same_origin() => {
                 Response::Upgrade(accept).write(&mut stream)?;
                 viewers.now.fetch_add(1, Ordering::AcqRel);
                 viewers.ever.fetch_add(1, Ordering::AcqRel);

@@ -62,7 +62,7 @@ pub struct Start {
     /// True to run the demo.
     pub demo: bool,
     /// Lesson to open.
-    pub learn: Option<preview::Learn>,
+    pub learn: Option<preview::LearnTarget>,
     /// True to draw without animations.
     pub still: bool,
     /// Language of the system.
@@ -105,7 +105,7 @@ pub struct App {
     dialogs: Dialogs,
     wake: Waker,
     /// File or folder that is checked before it is opened.
-    looking: Option<pending::Looking>,
+    path_check: Option<pending::PathCheck>,
     system_motion: SystemMotion,
     /// True if the window must close, even with unsaved runs.
     closing: bool,
@@ -123,7 +123,7 @@ pub struct App {
     /// Recording that is being read for a comparison.
     comparing: Option<pending::Reading>,
     /// Number of comparisons so far.
-    others: u64,
+    comparison_count: u64,
     /// Interval between frames.
     pacing: frame_pacing::FramePacing,
     /// True if the shown run is slowed down so that the user can follow it by eye.
@@ -153,11 +153,11 @@ impl App {
             store: start.store,
             dialogs: Dialogs::new(Arc::clone(&wake)),
             system_motion: match start.still {
-                true => SystemMotion::unasked(),
-                false => SystemMotion::ask(Arc::clone(&wake)),
+                true => SystemMotion::unknown(),
+                false => SystemMotion::query(Arc::clone(&wake)),
             },
             wake,
-            looking: None,
+            path_check: None,
             closing: false,
             window: Window::default(),
             preview: None,
@@ -165,7 +165,7 @@ impl App {
             started: start.started,
             tries: None,
             comparing: None,
-            others: 0,
+            comparison_count: 0,
             pacing,
             is_slowed: false,
         };
@@ -175,7 +175,7 @@ impl App {
         if let Some(watched) = &start.watched {
             let watched = app.watch(ctx, watched, start.extent, start.program);
             if let Err(e) = watched {
-                app.complain(e.to_string());
+                app.notify_error(e.to_string());
             }
         }
         app.open_all(ctx, &start.files);
@@ -210,9 +210,9 @@ impl App {
         match others {
             [second] => {
                 let compare = Command::CompareWith(second.clone());
-                self.look_into_and(ctx, first.clone(), compare);
+                self.check_and_open_then(ctx, first.clone(), compare);
             }
-            _ => self.look_into(ctx, first.clone()),
+            _ => self.check_and_open(ctx, first.clone()),
         }
     }
 
@@ -224,7 +224,7 @@ impl App {
     /// Performs a command.
     pub fn run(&mut self, ctx: &Context, command: Command) {
         match command {
-            Command::Open(path) => self.look_into(ctx, path),
+            Command::Open(path) => self.check_and_open(ctx, path),
             command => self.tell(ctx, command),
         }
     }
@@ -278,28 +278,28 @@ impl Host for App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.prefs.theme);
-        self.attend(ctx, frame);
-        self.settle_motion(ctx);
-        let more = self.take_in(ctx);
+        self.update_unattended(ctx, frame);
+        self.update_motion(ctx);
+        let more = self.apply_updates(ctx);
         self.show_partial_run(ctx);
-        self.hear_tries(ctx);
-        self.hear_launched(ctx);
+        self.poll_tries(ctx);
+        self.report_ended_programs(ctx);
         if !more && self.session.as_ref().is_some_and(Session::ended_by_signal) {
             // An unsaved run stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        self.take_other(ctx);
-        self.take_look(ctx);
-        let answers: Vec<Command> = self.dialogs.answers().collect();
+        self.poll_comparison(ctx);
+        self.poll_path_check(ctx);
+        let answers: Vec<Command> = self.dialogs.commands().collect();
         for command in answers {
             self.run(ctx, command);
         }
         self.dropped_files(ctx);
         self.close_request(ctx);
-        self.take_preview(ctx);
+        self.poll_preview(ctx);
         frame_loop::step(self, ctx, more);
-        self.keep_prefs(ctx);
+        self.save_prefs_if_due(ctx);
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
@@ -311,7 +311,7 @@ impl eframe::App for App {
         if let Some(store) = &mut self.store {
             store.finish(&prefs);
         }
-        self.part_with_journal();
+        self.clean_journal();
         let kept = std::mem::take(&mut self.kept);
         let lasts =
             self.state.session.source.is_live() || self.state.session.source == Source::Simulating;

@@ -29,7 +29,7 @@ fn loadscope(args: &[&Path]) -> Output {
 }
 
 /// Runs `info`. Returns its output and its errors.
-fn said(path: &Path) -> (bool, String, String) {
+fn run_info(path: &Path) -> (bool, String, String) {
     let output = loadscope(&[Path::new("info"), path]);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -38,7 +38,7 @@ fn said(path: &Path) -> (bool, String, String) {
 }
 
 fn refused(path: &Path) -> String {
-    let (success, out, err) = said(path);
+    let (success, out, err) = run_info(path);
     assert!(!success && out.is_empty(), "{out}");
     assert!(err.starts_with("loadscope: "), "{err}");
     // Names are printed without control characters.
@@ -129,7 +129,7 @@ fn texts_of_a_recording_cannot_control_the_terminal() {
         }
     }
     assert!(is_tame(&std::fs::read_to_string(&page).expect("written")));
-    let (_, out, _) = said(&path);
+    let (_, out, _) = run_info(&path);
     assert!(out.contains("\\u001b[2J"), "it is shown: {out}");
     let json = loadscope(&[Path::new("info"), &path, Path::new("--json")]);
     let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
@@ -326,7 +326,7 @@ fn a_file_changed_while_being_read_is_still_reported() {
             })
             .expect("a thread");
         for _ in 0..3 {
-            let (success, out, err) = said(&path);
+            let (success, out, err) = run_info(&path);
             // The readable part is reported, even if the last line is truncated.
             assert!(success && !out.is_empty(), "{err}");
         }

@@ -32,7 +32,7 @@ fn recording() -> (TempDir, String) {
     (dir, path)
 }
 
-fn said(args: &[&str]) -> String {
+fn stdout_of(args: &[&str]) -> String {
     let output = loadscope(args);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{args:?}: {complaint}");
@@ -56,7 +56,7 @@ fn commands_that_need_the_loader_are_refused() {
 
 #[test]
 fn commands_of_the_loader_are_not_in_the_help() {
-    let help = said(&["--help"]);
+    let help = stdout_of(&["--help"]);
     let lines = help.lines().filter_map(|l| l.strip_prefix("  "));
     let mut names = lines.map(|l| l.split(' ').next().unwrap_or_default());
     assert!(names.clone().any(|name| name == "record"), "{help}");
@@ -66,13 +66,13 @@ fn commands_of_the_loader_are_not_in_the_help() {
 #[test]
 fn recordings_are_reported_compared_forecast_and_exported() {
     let (dir, path) = recording();
-    let report = said(&["report", &path]);
+    let report = stdout_of(&["report", &path]);
     assert!(report.contains("num_workers"), "{report}");
     assert!(json(&loadscope(&["info", &path, "--json"])).is_object());
     assert!(json(&loadscope(&["what-if", &path, "--json"])).is_object());
-    assert!(!said(&["compare", &path, &path]).is_empty());
+    assert!(!stdout_of(&["compare", &path, &path]).is_empty());
     let out = dir.path().join("run.json");
-    said(&[
+    stdout_of(&[
         "export",
         &path,
         "--to",
@@ -85,7 +85,7 @@ fn recordings_are_reported_compared_forecast_and_exported() {
 
 #[test]
 fn orders_of_datasets_without_files_are_printed() {
-    let text = said(&[
+    let text = stdout_of(&[
         "order",
         "--dataset",
         "digits",

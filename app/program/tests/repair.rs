@@ -31,7 +31,7 @@ fn info(path: &Path) -> Value {
 }
 
 /// Returns the output of a successful command.
-fn said(args: &[&str]) -> String {
+fn stdout_of(args: &[&str]) -> String {
     let output = loadscope(args);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
@@ -58,7 +58,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
         let command = format!("`loadscope repair {}`", path.display());
         assert!(refused.contains(&command), "{refused}");
     }
-    let report = said(&["repair", text(&path)]);
+    let report = stdout_of(&["repair", text(&path)]);
     assert!(report.contains("is damaged\n1 line is lost"), "{report}");
     let place = format!(
         "  line {} · bytes ",
@@ -82,7 +82,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
     assert_eq!(events(&after), events(&before) - 1);
     // The recording itself is unchanged, and the repaired one is intact.
     assert_eq!(fs::read_to_string(&path).expect("still there"), harmed);
-    assert!(said(&["repair", text(&repaired)]).contains("is intact"));
+    assert!(stdout_of(&["repair", text(&repaired)]).contains("is intact"));
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder"))
             .expect("a folder")
@@ -140,7 +140,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
 #[test]
 fn a_sound_recording_is_not_written_again() {
     let (folder, path) = recorded("run.jsonl.zst");
-    let report = said(&["repair", text(&path)]);
+    let report = stdout_of(&["repair", text(&path)]);
     assert!(
         report.contains("is intact: ") && report.contains("No file was written"),
         "{report}"
@@ -164,12 +164,12 @@ fn existing_files_are_kept_without_force() {
     assert_eq!(fs::read(&output).expect("still there"), b"something else");
     let same = refusal(&["repair", text(&path), "-o", text(&path), "--force"]);
     assert!(same.contains("is the input"), "{same}");
-    let report = said(&["repair", text(&path), "--force"]);
+    let report = stdout_of(&["repair", text(&path), "--force"]);
     assert!(report.contains("is truncated"), "{report}");
     assert_eq!(info(&output)["cut"], false);
     // The extension of the output sets its compression.
     let plain = path.with_file_name("plain.jsonl");
-    said(&["repair", text(&path), "-o", text(&plain)]);
+    stdout_of(&["repair", text(&path), "-o", text(&plain)]);
     assert!(
         fs::read(&plain)
             .expect("written")
@@ -232,7 +232,7 @@ fn an_active_recording_is_not_repaired() {
     std::io::Write::write_all(&mut growing, begun).expect("there is room");
     assert!(refusal(&["repair", text(&path)]).contains("is being recorded"));
     growing.finish().expect("there is room");
-    assert!(said(&["repair", text(&path)]).contains("Wrote 1 event"));
+    assert!(stdout_of(&["repair", text(&path)]).contains("Wrote 1 event"));
 }
 
 #[cfg(unix)]

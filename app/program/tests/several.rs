@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\u{2009}', " ")
 }
 
-fn told(args: &[&str]) -> String {
+fn stdout_of(args: &[&str]) -> String {
     let output = loadscope(args);
     assert!(
         output.status.success(),
@@ -43,7 +43,7 @@ fn told(args: &[&str]) -> String {
 }
 
 fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&told(args)).expect("one JSON object")
+    serde_json::from_str(&stdout_of(args)).expect("one JSON object")
 }
 
 /// Returns the events of a rank: 12 batches, one every 100 ms, each with a wait of `waits` ms. A second loader validates with 3 batches.
@@ -140,7 +140,7 @@ fn a_folder_is_one_session_and_skipped_files_are_named() {
     assert_eq!(loaders[0]["clock"], Value::Null);
     assert_eq!(loaders[2]["clock"]["by"], "steps");
     assert!(loaders[2]["clock"]["within"].as_i64() < Some(MS));
-    let text = told(&["info", &path]);
+    let text = stdout_of(&["info", &path]);
     assert!(text.contains("Rank 1 is the straggler"), "{text}");
     assert!(
         text.contains("gpu-b: clock aligned by its first training steps"),
@@ -158,11 +158,11 @@ fn a_folder_with_one_recording_is_reported_like_the_file() {
         dir.path().to_str().expect("text"),
     );
     assert_eq!(
-        told(&["info", file, "--json"]),
-        told(&["info", folder, "--json"])
+        stdout_of(&["info", file, "--json"]),
+        stdout_of(&["info", folder, "--json"])
     );
     let report = |path: &str| {
-        let said = told(&["report", path, "--json"]);
+        let said = stdout_of(&["report", path, "--json"]);
         let mut report: Value = serde_json::from_str(&said).expect("one object");
         assert_eq!(report["file"], path);
         report["file"].take();
@@ -218,7 +218,7 @@ fn the_report_names_the_chosen_loader() {
         assert_eq!(report["loader"]["chosen"], "asked for");
     }
     let page = dir.path().join("report.html");
-    let said = told(&["report", &path, "--html", page.to_str().expect("text")]);
+    let said = stdout_of(&["report", &path, "--html", page.to_str().expect("text")]);
     let sentence = "This report is about loader 2 (rank 1 · Photos to train), the one with the longest wait. Training waited 720 ms for it. Other loaders: 60.0 ms for loader 0";
     assert!(said.contains(sentence), "{said}");
     let page = std::fs::read_to_string(page).expect("it was written");
@@ -294,7 +294,7 @@ fn all_loaders_or_one_are_exported() {
             "-o",
             to.to_str().expect("text"),
         ];
-        told(&[&args[..], more].concat());
+        stdout_of(&[&args[..], more].concat());
         let table = std::fs::read_to_string(to.join("batches.csv")).expect("it was written");
         table.lines().count() - 1
     };
@@ -307,7 +307,7 @@ fn process_names(path: &str) -> Vec<String> {
     let out = tempfile::tempdir().expect("a temporary folder");
     let to = out.path().join("x.json");
     let file = to.to_str().expect("text");
-    told(&["export", path, "--to", "perfetto", "-o", file]);
+    stdout_of(&["export", path, "--to", "perfetto", "-o", file]);
     let trace = std::fs::read(&to).expect("it was written");
     let trace: Value = serde_json::from_slice(&trace).expect("one JSON object");
     let events = trace["traceEvents"].as_array().expect("a list");
@@ -367,13 +367,13 @@ fn an_active_recording_is_not_called_truncated() {
     begun.expect("there is room");
     let name = path.to_str().expect("plain letters");
     for command in ["info", "report"] {
-        let said = told(&[command, name]);
+        let said = stdout_of(&[command, name]);
         assert!(said.contains("is still being written"), "{said}");
         assert!(!said.contains("truncated"), "{said}");
     }
     growing.finish().expect("there is room");
     for command in ["info", "report"] {
-        let said = told(&[command, name]);
+        let said = stdout_of(&[command, name]);
         assert!(said.contains("is truncated"), "{said}");
     }
 }

@@ -50,8 +50,8 @@ pub use limited::{Limited, Limits, NewLimited};
 pub use loadscope_insight::session_event::{Notice, SessionEvent};
 pub use loadscope_live::{
     Address, Attach, AttachError, Effects, End, Output, PROBE, ProgramError, Remote, Request, SSH,
-    Stop, at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,
-    take_signals,
+    Stop, at_exit, catch_signals, catch_termination_signals, exit_by_signal, exit_immediately,
+    restore_signals, termination_signals,
 };
 pub use memory_bound::{History, memory_of_host};
 pub use opened::{Opened, open, read_run};

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use loadscope_live::{
-    Address, Attach, AttachError, Effects, End, Gauges, Join, Listener, Lookout, Output, Program,
-    ProgramError, Remote, Request,
+    Address, Attach, AttachError, Effects, End, Gauges, Join, Listener, Output, Program,
+    ProgramError, Remote, Request, UnrecordedScanner,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
@@ -111,7 +111,7 @@ impl Watched {
         command: &[OsString],
         request: &Request,
     ) -> Result<Self, ProgramError> {
-        Program::start_there(remote, command, request).map(Self::of)
+        Program::start_remote(remote, command, request).map(Self::of)
     }
 
     fn of(started: (Program, Listener)) -> Self {
@@ -235,7 +235,7 @@ impl Watched {
             late_events: Vec::new(),
             has_window,
             gauges: Gauges::default(),
-            lookout: program.lookout(),
+            unrecorded_scanner: program.unrecorded_scanner(),
             announced: 0,
             program,
             sink,
@@ -256,7 +256,7 @@ struct ProbeReceiver {
     late_events: Vec<Event>,
     has_window: bool,
     gauges: Gauges,
-    lookout: Option<Lookout>,
+    unrecorded_scanner: Option<UnrecordedScanner>,
     /// Number of announced processes.
     announced: usize,
     sink: EventSink,
@@ -281,19 +281,19 @@ impl ProbeReceiver {
                 2 => self.program.terminate(),
                 _ => self.program.kill(),
             }
-            if self.program.pass_signals_on() {
+            if self.program.forward_signals() {
                 self.shared.got_end_signal.store(true, Ordering::Release);
             }
             if let Some(end) = self.program.ended() {
                 let since = *ended.get_or_insert_with(Instant::now);
-                let silent = self.listener.speaking() == 0;
+                let silent = self.listener.authenticated_count() == 0;
                 // Processes of a detached program may send further events.
-                let patience = match self.program.ran_already() {
+                let patience = match self.program.was_already_running() {
                     true => DETACH_TIMEOUT,
                     false => DRAIN_TIMEOUT,
                 };
                 if silent || since.elapsed() > patience {
-                    self.program.clear_up();
+                    self.program.kill_remaining();
                     break end;
                 }
             }
@@ -304,13 +304,13 @@ impl ProbeReceiver {
 
     /// Receives new events. Returns the current time of the run.
     fn poll(&mut self) -> Option<Nanos> {
-        for said in self.listener.turn(&mut self.join) {
+        for said in self.listener.poll(&mut self.join) {
             self.sink.send(SessionEvent::Notice(said.0));
         }
         self.report_processes();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
         // Process ids of another host would belong to other processes here.
-        if let Some(now) = now.filter(|_| self.program.is_here()) {
+        if let Some(now) = now.filter(|_| self.program.is_local()) {
             let mut measured = Vec::new();
             self.gauges
                 .measure(&self.join.processes(), now, &mut measured);
@@ -324,14 +324,14 @@ impl ProbeReceiver {
 
     /// Reports processes that are not recorded, and, if no window shows them, processes that are.
     fn report_processes(&mut self) {
-        for process in self.join.reached() {
+        for process in self.join.take_new_processes() {
             self.announced += 1;
             if !self.has_window && self.announced <= MAX_ANNOUNCED {
                 self.sink.send(SessionEvent::Notice(recording(&process)));
             }
         }
-        let lookout = self.lookout.as_mut();
-        let unrecorded = lookout.map_or_else(Vec::new, |l| l.look(self.join.pids()));
+        let unrecorded_scanner = self.unrecorded_scanner.as_mut();
+        let unrecorded = unrecorded_scanner.map_or_else(Vec::new, |l| l.scan(self.join.pids()));
         let notices = unrecorded.iter().map(|process| process.sentence());
         notices.for_each(|text| self.sink.send(SessionEvent::Notice(text)));
     }
@@ -354,7 +354,7 @@ impl ProbeReceiver {
 
     fn finish(mut self, end: End) {
         self.poll();
-        if self.program.is_let_go() {
+        if self.program.is_detached() {
             self.join.detach(self.listener.now());
         }
         self.join.finish();
@@ -372,10 +372,13 @@ impl ProbeReceiver {
         self.forward(rest);
         self.sink.close();
         // The folder of the probe is removed before the end is reported, because this process may then exit at once.
-        let running = self.program.ran_already().then(|| self.program.pid());
+        let running = self
+            .program
+            .was_already_running()
+            .then(|| self.program.pid());
         drop(self.program);
         let complaint = (self.join.loaders() == 0)
-            .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
+            .then(|| nothing_seen(&self.join, self.unrecorded_scanner.as_ref(), running));
         self.shared.note_processes(&self.join);
         self.sink.send(SessionEvent::Ended(complaint));
         self.shared.set_end(end);

@@ -9,63 +9,63 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 /// Maximum size of the heap since the last reset, bytes.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 /// Heap size that ends the program, bytes.
-static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 #[global_allocator]
-static METER: Meter = Meter;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Allocator that counts the size of the heap.
-struct Meter;
+struct CountingAllocator;
 
-impl Meter {
-    fn came(bytes: usize) {
+impl CountingAllocator {
+    fn count_alloc(bytes: usize) {
         let live = LIVE.fetch_add(bytes, Relaxed).wrapping_add(bytes);
         if live > PEAK.load(Relaxed) {
             PEAK.store(live, Relaxed);
         }
         // The panic allocates memory too, so the limit is removed first.
-        if live > MOST.load(Relaxed) {
-            MOST.store(usize::MAX, Relaxed);
-            end_with(live);
+        if live > LIMIT.load(Relaxed) {
+            LIMIT.store(usize::MAX, Relaxed);
+            fail_with(live);
         }
     }
 
-    fn went(bytes: usize) {
+    fn count_free(bytes: usize) {
         LIVE.fetch_sub(bytes, Relaxed);
     }
 }
 
 /// Ends the process with a message. An allocator must not unwind, and a panic in an `extern "C"` function aborts.
-extern "C" fn end_with(live: usize) -> ! {
+extern "C" fn fail_with(live: usize) -> ! {
     panic!("an input takes {} MiB of memory", live >> 20);
 }
 
 // SAFETY: all calls are passed unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Meter {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::came(layout.size());
+        Self::count_alloc(layout.size());
         // SAFETY: the caller upholds the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::came(layout.size());
+        Self::count_alloc(layout.size());
         // SAFETY: the caller upholds the contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        Self::went(layout.size());
+        Self::count_free(layout.size());
         // SAFETY: the caller upholds the contract.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // Both blocks may exist for a moment.
-        Self::came(size);
+        Self::count_alloc(size);
         // SAFETY: the caller upholds the contract.
         let new = unsafe { System.realloc(at, layout, size) };
-        Self::went(if new.is_null() { size } else { layout.size() });
+        Self::count_free(if new.is_null() { size } else { layout.size() });
         new
     }
 }
@@ -81,7 +81,7 @@ pub struct Bounds {
 
 /// Resource use of an input.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
+pub struct ResourceUse {
     /// Maximum heap size, bytes.
     pub memory: usize,
     /// CPU time.
@@ -102,22 +102,22 @@ impl Bounds {
     };
 
     /// Makes the program abort as soon as it exceeds the memory limit.
-    pub fn end_beyond(self) {
-        MOST.store(LIVE.load(Relaxed).saturating_add(self.memory), Relaxed);
+    pub fn abort_beyond(self) {
+        LIMIT.store(LIVE.load(Relaxed).saturating_add(self.memory), Relaxed);
     }
 
     /// # Panics
     /// If a limit is exceeded.
-    pub fn hold(self, spent: Spent) {
-        let Spent { memory, time } = spent;
+    pub fn check(self, spent: ResourceUse) {
+        let ResourceUse { memory, time } = spent;
         assert!(memory <= self.memory, "{} MiB of memory", memory >> 20);
         assert!(time <= self.time, "{time:?} of the processor");
     }
 }
 
-impl Spent {
+impl ResourceUse {
     /// Runs `work` and measures it. The memory is that of all threads.
-    pub fn on(work: impl FnOnce()) -> Self {
+    pub fn measure(work: impl FnOnce()) -> Self {
         let before = LIVE.load(Relaxed);
         PEAK.store(before, Relaxed);
         let start = now();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn memory_and_time_of_a_call_are_measured() {
-        let spent = Spent::on(|| {
+        let spent = ResourceUse::measure(|| {
             let mut block = vec![1u8; 40 << 20];
             block.resize(50 << 20, 2);
             let mut sum = 0u64;
@@ -168,7 +168,7 @@ mod tests {
             memory: 30 << 20,
             time: Duration::from_secs(60),
         };
-        assert!(std::panic::catch_unwind(|| most.hold(spent)).is_err());
-        Bounds::STRICT.hold(Spent::on(|| ()));
+        assert!(std::panic::catch_unwind(|| most.check(spent)).is_err());
+        Bounds::STRICT.check(ResourceUse::measure(|| ()));
     }
 }

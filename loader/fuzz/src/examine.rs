@@ -17,7 +17,7 @@ const MOST_RUNS: usize = 6;
 pub fn fleet(fleet: &Fleet, thoroughly: bool) {
     let runs: Vec<(RunId, &Run)> = fleet.runs().take(MOST_RUNS).collect();
     for (_, run) in &runs {
-        look(run);
+        check_run(run);
         if thoroughly {
             ask::ask_everything(run);
         }
@@ -37,7 +37,7 @@ pub fn fleet(fleet: &Fleet, thoroughly: bool) {
 }
 
 /// Checks the pipeline at some instants, the causes of waits, and the findings.
-fn look(run: &Run) {
+fn check_run(run: &Run) {
     let (end, count) = (run.end(), run.batches().len());
     for at in [Nanos(-1), Nanos::ZERO, Nanos(end.0 / 2), end, Nanos::MAX] {
         let pipeline = run.pipeline_at(at);

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use loadscope_fuzz::{Bounds, Spent, TARGETS, Target, hash};
+use loadscope_fuzz::{Bounds, ResourceUse, TARGETS, Target, hash};
 
 /// All queries run for one in this number of inputs, because they take longer than everything else.
 const THOROUGH: u64 = 16;
@@ -24,7 +24,7 @@ fn target() -> &'static Target {
 fuzz_target!(|bytes: &[u8]| -> Corpus {
     let target = target();
     let thoroughly = hash(bytes).is_multiple_of(THOROUGH);
-    Bounds::STRICT.end_beyond();
-    Bounds::STRICT.hold(Spent::on(|| (target.run)(bytes, thoroughly)));
+    Bounds::STRICT.abort_beyond();
+    Bounds::STRICT.check(ResourceUse::measure(|| (target.run)(bytes, thoroughly)));
     Corpus::Keep
 });

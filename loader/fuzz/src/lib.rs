@@ -20,7 +20,7 @@ mod examine;
 mod scratch;
 mod target;
 
-pub use bounds::{Bounds, Spent};
+pub use bounds::{Bounds, ResourceUse};
 pub use corpus::{Input, corpus};
 pub use target::{TARGETS, Target, fleet_events};
 

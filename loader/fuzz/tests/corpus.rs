@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
 
-use loadscope_fuzz::{Bounds, Input, Spent, TARGETS, corpus};
+use loadscope_fuzz::{Bounds, Input, ResourceUse, TARGETS, corpus};
 
 /// Maximum size of the archive, and of an input, bytes.
 const MOST_BYTES: usize = 3 << 20;
@@ -22,7 +22,7 @@ fn all_corpus_inputs_run_within_the_bounds() {
     for target in TARGETS {
         for input in inputs.iter().filter(|input| input.target == target.name) {
             let result = catch_unwind(|| {
-                Bounds::LENIENT.hold(Spent::on(|| (target.run)(&input.bytes, true)));
+                Bounds::LENIENT.check(ResourceUse::measure(|| (target.run)(&input.bytes, true)));
             });
             assert!(
                 result.is_ok(),

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use loadscope_exchange::{check, read};
 use loadscope_formats::sql::Source;
-use loadscope_fuzz::{Bounds, Spent, TARGETS};
+use loadscope_fuzz::{Bounds, ResourceUse, TARGETS};
 use loadscope_live::Record;
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_trace::{Lines, LogReader};
@@ -88,7 +88,7 @@ fn taken(fault: Fault) -> Vec<u8> {
     let bytes = fs::read(path(fault)).expect("a file of the repository");
     let target = TARGETS.iter().find(|target| target.name == fault.0);
     let target = target.expect("there is such a target");
-    Bounds::LENIENT.hold(Spent::on(|| (target.run)(&bytes, true)));
+    Bounds::LENIENT.check(ResourceUse::measure(|| (target.run)(&bytes, true)));
     bytes
 }
 

@@ -12,9 +12,9 @@ use loadscope_files::{AtomicFile, Existing};
 use loadscope_words::{explain, path_error, say};
 use serde::Serialize;
 
-mod silent;
+mod unattachable;
 
-pub use silent::Silent;
+pub use unattachable::UnattachableReason;
 
 /// Folder of the requests, relative to the user's home.
 const FOLDER: &str = ".local/share/loadscope/attach";
@@ -36,11 +36,11 @@ pub enum AttachError {
     /// No process has this id.
     NoProcess(u32),
     /// The process belongs to another user.
-    OfAnother(u32),
+    OtherUser(u32),
     /// The process cannot answer.
-    Silent(u32, Silent),
+    Unattachable(u32, UnattachableReason),
     /// The request cannot be written, or the system does not support requests.
-    Asking(io::Error),
+    Request(io::Error),
 }
 
 impl std::fmt::Display for AttachError {
@@ -53,13 +53,13 @@ impl std::fmt::Display for AttachError {
                     "process {pid} does not exist. Check its ID with `ps -ef`. If it runs in a container, run this command inside the container."
                 )
             ),
-            Self::OfAnother(pid) => write!(
+            Self::OtherUser(pid) => write!(
                 f,
                 "{}",
                 say!("process {pid} belongs to another user. Run this command as that user.")
             ),
-            Self::Silent(pid, why) => f.write_str(&why.text(*pid)),
-            Self::Asking(e) => write!(
+            Self::Unattachable(pid, why) => f.write_str(&why.text(*pid)),
+            Self::Request(e) => write!(
                 f,
                 "{}",
                 say!("cannot ask the process for its events: {e}", e = explain(e))
@@ -76,10 +76,10 @@ impl Running {
     /// # Errors
     /// If there is none, or if it belongs to another user.
     pub fn of(pid: u32) -> Result<Self, AttachError> {
-        let start = began(pid).ok_or(AttachError::NoProcess(pid))?;
+        let start = start_time(pid).ok_or(AttachError::NoProcess(pid))?;
         match is_own(Path::new(&format!("/proc/{pid}"))) {
             true => Ok(Self { pid, start }),
-            false => Err(AttachError::OfAnother(pid)),
+            false => Err(AttachError::OtherUser(pid)),
         }
     }
 
@@ -88,17 +88,17 @@ impl Running {
     }
 
     pub fn is_alive(self) -> bool {
-        began(self.pid) == Some(self.start)
+        start_time(self.pid) == Some(self.start)
     }
 }
 
 /// Request file for a process and its descendants. Dropping it deletes the file.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestFile {
     path: PathBuf,
 }
 
-/// JSON object of the file that [`Asked`] writes.
+/// JSON object of the file that [`RequestFile`] writes.
 #[derive(Serialize)]
 struct AttachRequest<'a> {
     loadscope_attach: u32,
@@ -110,7 +110,7 @@ struct AttachRequest<'a> {
     previews: u32,
 }
 
-impl Asked {
+impl RequestFile {
     /// Writes a request that `process` sends its events to the address `to`.
     pub fn new(process: Running, to: &str, token: &str, previews: u32) -> io::Result<Self> {
         let boot = boot()?;
@@ -125,17 +125,17 @@ impl Asked {
             token,
             previews,
         };
-        let path = folder.join(format!("{}-{}.json", letters(&boot), process.pid));
+        let path = folder.join(format!("{}-{}.json", boot_prefix(&boot), process.pid));
         let text = serde_json::to_vec(&request)?;
         // A temporary file is renamed, so the file appears atomically. The folder is inaccessible to other users.
         AtomicFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
         let asked = Self { path };
-        own_alone(&asked.path)?;
+        restrict_to_owner(&asked.path)?;
         Ok(asked)
     }
 }
 
-impl Drop for Asked {
+impl Drop for RequestFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -143,13 +143,13 @@ impl Drop for Asked {
 
 /// Restricts a file to its owner.
 #[cfg(unix)]
-fn own_alone(path: &Path) -> io::Result<()> {
+fn restrict_to_owner(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
 #[cfg(not(unix))]
-fn own_alone(_path: &Path) -> io::Result<()> {
+fn restrict_to_owner(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -159,16 +159,16 @@ fn sweep(folder: &Path, boot: &str) {
         let name = entry.file_name();
         let name = name.to_str().and_then(|n| n.strip_suffix(".json"));
         if let Some((of, pid)) = name.and_then(|n| n.split_once('-'))
-            && of == letters(boot)
+            && of == boot_prefix(boot)
             && let Ok(pid) = pid.parse()
-            && began(pid).is_none()
+            && start_time(pid).is_none()
         {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-fn letters(boot: &str) -> &str {
+fn boot_prefix(boot: &str) -> &str {
     boot.get(..LETTERS).unwrap_or(boot)
 }
 
@@ -224,7 +224,7 @@ fn boot() -> io::Result<String> {
 }
 
 /// Returns the start time of a process. `None` if there is no such process.
-fn began(pid: u32) -> Option<u64> {
+fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The process name in parentheses can contain any character.
     let mut rest = stat.rsplit_once(')')?.1.split_ascii_whitespace();
@@ -289,7 +289,7 @@ mod tests {
     fn a_request_is_private_and_removed_when_dropped() {
         use std::os::unix::fs::MetadataExt as _;
         let own = Running::of(std::process::id()).expect("this process");
-        let asked = Asked::new(own, "unix:/nowhere", "secret", 2).expect("it is written");
+        let asked = RequestFile::new(own, "unix:/nowhere", "secret", 2).expect("it is written");
         let path = asked.path.clone();
         let found = fs::metadata(&path).expect("it is there");
         assert_eq!(found.mode() & 0o077, 0);

@@ -13,13 +13,13 @@ use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
 
 /// Suffix of the file name of a stream.
-const ENDING: &str = ".stream.jsonl";
+const SUFFIX: &str = ".stream.jsonl";
 
 /// Maximum number of files to scan in a folder.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// Maximum length of a line, bytes.
-const MOST_LINE: u64 = 48 << 20;
+const MAX_LINE: u64 = 48 << 20;
 
 /// Time window for sorting, ns. The files are merged by time, so only records that a process sends late are out of order.
 const WINDOW: Nanos = Nanos(10_000_000_000);
@@ -27,9 +27,9 @@ const WINDOW: Nanos = Nanos(10_000_000_000);
 /// Returns the paths of the streams in a folder, sorted. Empty if the folder has none or cannot be read.
 pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.take(MOST_ENTRIES);
+    let files = files.take(MAX_ENTRIES);
     let mut streams: Vec<PathBuf> = files
-        .filter(|file| file.file_name().to_string_lossy().ends_with(ENDING))
+        .filter(|file| file.file_name().to_string_lossy().ends_with(SUFFIX))
         .map(|file| file.path())
         // Skips pipes: opening one blocks until it has a writer.
         .filter(|path| path.is_file())
@@ -39,7 +39,7 @@ pub fn streams(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A stream that starts later than the current time of the merge. Its file is closed.
-struct Waiting {
+struct PendingStream {
     path: PathBuf,
     id: StreamId,
     introduction: Introduction,
@@ -47,8 +47,8 @@ struct Waiting {
     shift: i64,
 }
 
-impl Waiting {
-    fn begins(&self) -> i64 {
+impl PendingStream {
+    fn start(&self) -> i64 {
         self.introduction.monotonic.saturating_add(self.shift)
     }
 }
@@ -68,11 +68,11 @@ struct Stream {
 pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bool> {
     let mut cut = false;
     let mut waiting = introductions(folder, &mut cut)?;
-    waiting.sort_by_key(|w| Reverse((w.begins(), w.id)));
+    waiting.sort_by_key(|w| Reverse((w.start(), w.id)));
     let mut join = Join::default();
     let mut sorter = Sorter::new(WINDOW);
     let mut open: BTreeMap<StreamId, Stream> = BTreeMap::new();
-    let mut turns = BinaryHeap::new();
+    let mut queue = BinaryHeap::new();
     let mut last = Nanos(0);
     let mut hand = |event: Event| {
         last = event.at;
@@ -81,15 +81,15 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
     let mut wanted = true;
     while wanted {
         // Each epoch can have its own processes. A file is opened at its start time, so the open files match the running processes.
-        let now = turns.peek().map(|Reverse((at, _))| *at);
-        if let Some(next) = waiting.pop_if(|next| now.is_none_or(|now| next.begins() <= now)) {
+        let now = queue.peek().map(|Reverse((at, _))| *at);
+        if let Some(next) = waiting.pop_if(|next| now.is_none_or(|now| next.start() <= now)) {
             let mut lines = BufReader::with_capacity(1 << 16, stream_file(&next.path)?);
-            line_of(&mut lines, &mut cut)?;
+            read_line(&mut lines, &mut cut)?;
             join.open(next.id, next.introduction);
-            match advance(&mut lines, next.id, &mut join, &mut cut)? {
+            match next_record(&mut lines, next.id, &mut join, &mut cut)? {
                 Some(record) => {
                     let (id, shift) = (next.id, next.shift);
-                    turns.push(Reverse((record.at().saturating_add(shift), id)));
+                    queue.push(Reverse((record.at().saturating_add(shift), id)));
                     let stream = Stream {
                         id,
                         lines,
@@ -102,14 +102,14 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
             }
             continue;
         }
-        let Some(mut stream) = turns.pop().and_then(|Reverse((_, id))| open.remove(&id)) else {
+        let Some(mut stream) = queue.pop().and_then(|Reverse((_, id))| open.remove(&id)) else {
             break;
         };
-        let next = advance(&mut stream.lines, stream.id, &mut join, &mut cut)?;
+        let next = next_record(&mut stream.lines, stream.id, &mut join, &mut cut)?;
         let id = stream.id;
         match next {
             Some(next) => {
-                turns.push(Reverse((next.at().saturating_add(stream.shift), id)));
+                queue.push(Reverse((next.at().saturating_add(stream.shift), id)));
                 join.push(id, std::mem::replace(&mut stream.next, next));
                 open.insert(id, stream);
             }
@@ -135,12 +135,12 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
 }
 
 /// Reads the first line of each stream. One file is open at a time: there can be more streams than the limit of open files.
-fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
-    let mut waiting: Vec<Waiting> = Vec::new();
+fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<PendingStream>> {
+    let mut waiting: Vec<PendingStream> = Vec::new();
     let mut first: Option<Introduction> = None;
     for (number, path) in streams(folder).into_iter().enumerate() {
         let mut lines = BufReader::new(stream_file(&path)?);
-        let Some(line) = line_of(&mut lines, cut)? else {
+        let Some(line) = read_line(&mut lines, cut)? else {
             // The process was killed before it wrote its first line.
             *cut = true;
             continue;
@@ -155,7 +155,7 @@ fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
             true => 0,
             false => introduction.wall_ahead().saturating_sub(base.wall_ahead()),
         };
-        waiting.push(Waiting {
+        waiting.push(PendingStream {
             path,
             id: StreamId(u32::try_from(number).unwrap_or(u32::MAX)),
             introduction,
@@ -183,28 +183,25 @@ fn late(at: Nanos, count: u64) -> Event {
 }
 
 /// Returns the next valid record, or `None` at the end. Invalid lines are counted as lost.
-fn advance(
+fn next_record(
     lines: &mut BufReader<File>,
     id: StreamId,
     join: &mut Join,
     cut: &mut bool,
 ) -> io::Result<Option<Record>> {
-    while let Some(line) = line_of(lines, cut)? {
+    while let Some(line) = read_line(lines, cut)? {
         match Record::parse(&line) {
             Ok(record) => return Ok(Some(record)),
-            Err(_) => join.not_understood(id),
+            Err(_) => join.count_invalid_line(id),
         }
     }
     Ok(None)
 }
 
 /// Returns the next complete line, or `None` at the end. Sets `cut` if the last line is incomplete.
-fn line_of(lines: &mut BufReader<File>, cut: &mut bool) -> io::Result<Option<Vec<u8>>> {
+fn read_line(lines: &mut BufReader<File>, cut: &mut bool) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    lines
-        .by_ref()
-        .take(MOST_LINE)
-        .read_until(b'\n', &mut line)?;
+    lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
     if line.last() == Some(&b'\n') {
         return Ok(Some(line));
     }

@@ -8,8 +8,8 @@ use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Lane, Nanos, RunId};
 use crate::Process;
 use crate::join::lane;
 
+mod available;
 mod host;
-mod left;
 
 /// Interval of CPU measurements.
 const EVERY: Duration = Duration::from_millis(100);
@@ -36,13 +36,13 @@ struct Memory {
 
 /// Start, last time and total duration of the memory measurements.
 #[derive(Clone, Copy, Debug)]
-struct Looks {
+struct MemoryBudget {
     first: Instant,
     last: Instant,
     took: Duration,
 }
 
-impl Looks {
+impl MemoryBudget {
     fn from(now: Instant) -> Self {
         Self {
             first: now,
@@ -51,7 +51,7 @@ impl Looks {
         }
     }
 
-    fn and(self, at: Instant, took: Duration) -> Self {
+    fn add(self, at: Instant, took: Duration) -> Self {
         Self {
             last: at,
             took: self.took + took,
@@ -60,7 +60,7 @@ impl Looks {
     }
 
     /// Returns true if a measurement is due or a process is new, and the share of a core is not used up.
-    fn may_look(self, now: Instant, is_new: bool) -> bool {
+    fn may_measure(self, now: Instant, is_new: bool) -> bool {
         let is_time = is_new || now - self.last >= MEMORY_EVERY;
         is_time && self.took <= MEMORY_AHEAD + (now - self.first) / MEMORY_SHARE
     }
@@ -69,30 +69,30 @@ impl Looks {
 /// Measurement of processes.
 #[derive(Default)]
 pub struct Gauges {
-    looked: Option<Instant>,
+    last: Option<Instant>,
     /// Memory measurements so far.
-    memory: Option<Looks>,
+    memory: Option<MemoryBudget>,
     /// Processes whose memory was measured.
     known: HashSet<u64>,
     spent: HashMap<u64, (Instant, f64)>,
     host: host::Host,
     /// Gauges that currently have a value.
-    told: HashSet<(RunId, Option<Lane>, GaugeKind)>,
+    emitted: HashSet<(RunId, Option<Lane>, GaugeKind)>,
 }
 
 impl Gauges {
     /// Measures if it is time, and appends the measurements with the time `at`.
     pub fn measure(&mut self, processes: &[Process], at: Nanos, out: &mut Vec<Event>) {
         let now = Instant::now();
-        if self.looked.is_some_and(|before| now - before < EVERY) {
+        if self.last.is_some_and(|before| now - before < EVERY) {
             return;
         }
-        self.looked = Some(now);
+        self.last = Some(now);
         // An immediate measurement of a new process is the baseline for its later copy-on-write.
         let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
         let memory = self
             .memory
-            .is_none_or(|looks| looks.may_look(now, is_new()));
+            .is_none_or(|budget| budget.may_measure(now, is_new()));
         // A process can belong to several loaders.
         let mut cores: HashMap<u64, Option<f64>> = HashMap::new();
         let mut found: HashMap<(RunId, Option<Lane>, GaugeKind), f64> = HashMap::new();
@@ -130,25 +130,25 @@ impl Gauges {
                 let all = [
                     (GaugeKind::Shm, shared.map(|(used, _)| used)),
                     (GaugeKind::ShmLeft, shared.map(|(_, left)| left)),
-                    (GaugeKind::MemoryLeft, left::memory(main.pid)),
+                    (GaugeKind::MemoryLeft, available::memory(main.pid)),
                 ];
                 let known = all.into_iter().filter_map(|(what, v)| Some((what, v?)));
                 found.extend(known.map(|(what, value)| ((main.run, None, what), value)));
             }
-            let before = self.memory.unwrap_or(Looks::from(now));
-            self.memory = Some(before.and(now, now.elapsed()));
+            let before = self.memory.unwrap_or(MemoryBudget::from(now));
+            self.memory = Some(before.add(now, now.elapsed()));
             self.known = processes.iter().map(|p| p.pid).collect();
         }
-        self.end_those_not_in(&found, memory, at, out);
+        self.end_missing(&found, memory, at, out);
         let mains = processes.iter().filter(|p| p.worker.is_none());
         let mut pids: Vec<u64> = mains.clone().map(|p| p.pid).collect();
         pids.sort_unstable();
         pids.dedup();
-        if let Some(others) = self.host.others(&pids, now) {
+        if let Some(others) = self.host.other_cores(&pids, now) {
             out.extend(mains.map(|p| gauge(at, p.run, None, GaugeKind::OtherCpu, others)));
         }
         for ((run, lane, what), value) in found {
-            self.told.insert((run, lane, what));
+            self.emitted.insert((run, lane, what));
             out.push(gauge(at, run, lane, what, value));
         }
         self.spent
@@ -156,14 +156,14 @@ impl Gauges {
     }
 
     /// Ends the gauges that have no new value, because their processes have ended.
-    fn end_those_not_in(
+    fn end_missing(
         &mut self,
         found: &HashMap<(RunId, Option<Lane>, GaugeKind), f64>,
         memory: bool,
         at: Nanos,
         out: &mut Vec<Event>,
     ) {
-        self.told.retain(|key| {
+        self.emitted.retain(|key| {
             let (run, lane, what) = *key;
             let was_looked_for = memory || what == GaugeKind::Cpu;
             let is_over = was_looked_for && !found.contains_key(key);
@@ -286,14 +286,14 @@ mod tests {
     #[test]
     fn memory_is_read_each_second_within_its_cpu_share() {
         let start = Instant::now();
-        let mut looks = Looks::from(start).and(start, Duration::from_millis(30));
+        let mut budget = MemoryBudget::from(start).add(start, Duration::from_millis(30));
         let (mut many, mut took) = (1, 30);
         for step in 1..6000u64 {
             let now = start + Duration::from_millis(100 * step);
             // A new process every ten seconds.
-            if looks.may_look(now, step % 100 == 0) {
-                assert!(step < 20 || now - looks.last >= MEMORY_EVERY || step % 100 == 0);
-                looks = looks.and(now, Duration::from_millis(30));
+            if budget.may_measure(now, step % 100 == 0) {
+                assert!(step < 20 || now - budget.last >= MEMORY_EVERY || step % 100 == 0);
+                budget = budget.add(now, Duration::from_millis(30));
                 (many, took) = (many + 1, took + 30);
             }
             if step == 40 {
@@ -302,9 +302,9 @@ mod tests {
         }
         // Ten minutes.
         assert!((2800..=3260).contains(&took), "{took} ms, {many} looks");
-        let cheap = Looks::from(start).and(start, Duration::from_millis(1));
-        assert!(!cheap.may_look(start + Duration::from_millis(900), false));
-        assert!(cheap.may_look(start + Duration::from_millis(100), true));
+        let cheap = MemoryBudget::from(start).add(start, Duration::from_millis(1));
+        assert!(!cheap.may_measure(start + Duration::from_millis(900), false));
+        assert!(cheap.may_measure(start + Duration::from_millis(100), true));
     }
 
     #[test]

@@ -14,9 +14,9 @@ use crate::wire::{Fetch, Introduction, Outcome, Record};
 
 mod about;
 mod effects;
+mod facts;
 mod failing;
 mod fetched;
-mod learned;
 mod main_process;
 mod prune;
 mod step;
@@ -27,13 +27,13 @@ pub use effects::Effects;
 use worker_pool::WorkerPool;
 
 /// Maximum number of queued records of workers, which wait for records of the main process.
-const MOST_HELD: usize = 200_000;
+const MAX_QUEUED: usize = 200_000;
 
 /// Maximum size of the queued records, bytes.
-const MOST_HELD_BYTES: usize = 256 << 20;
+const MAX_QUEUED_BYTES: usize = 256 << 20;
 
 /// Calls of [`Join::events`] after which the error of a batch is reported without details from its worker.
-const WORDS_OF_WORKER: u32 = 5;
+const MAX_POLLS_FOR_DETAILS: u32 = 5;
 
 /// Id of the stream of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +67,7 @@ struct Stream {
     runs: HashMap<u32, RunId>,
     pools: HashMap<u32, WorkerPool>,
     place: Option<Place>,
-    held: VecDeque<Record>,
+    queued: VecDeque<Record>,
     last: i64,
     said_bye: bool,
     /// True after its end. A closed stream is kept while records are queued or workers run.
@@ -92,7 +92,7 @@ struct Failure {
     run: RunId,
     batch: BatchId,
     text: String,
-    turns: u32,
+    polls: u32,
 }
 
 /// Merge of the streams of a program into events. The events are not sorted by time: [`loadscope_trace::Sorter`] sorts them.
@@ -107,19 +107,19 @@ pub struct Join {
     first: Option<Introduction>,
     /// Number of lost records that belong to no known loader.
     lost: u64,
-    held: usize,
-    held_bytes: usize,
+    queued: usize,
+    queued_bytes: usize,
     failures: Vec<Failure>,
     newest: Nanos,
     out: Vec<Event>,
-    /// New processes since the last call of `reached`.
-    reached: Vec<Introduction>,
+    /// New processes since the last call of `take_new_processes`.
+    new_processes: Vec<Introduction>,
     /// Ids of all processes that introduced themselves.
     pids: BTreeSet<u64>,
     /// Names of libraries that load data without a `DataLoader`.
-    others: BTreeSet<String>,
+    other_libraries: BTreeSet<String>,
     /// True if the recording ended before the program. A missing `bye` then is not a crash.
-    goes_on: bool,
+    is_detached: bool,
     effects: Effects,
 }
 
@@ -131,7 +131,7 @@ impl Join {
 
     /// Ends the recording of a program that continues to run. `now` is the time on the clock of the program.
     pub fn detach(&mut self, now: Option<i64>) {
-        self.goes_on = true;
+        self.is_detached = true;
         for stream in self.streams.values_mut().filter(|s| !s.closed) {
             stream.lives_until(now);
         }
@@ -140,7 +140,7 @@ impl Join {
     /// Opens the stream of a process. Records for an unopened stream are ignored.
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
         if self.pids.insert(introduction.pid) && !self.pids.contains(&introduction.parent) {
-            self.reached.push(introduction.clone());
+            self.new_processes.push(introduction.clone());
         }
         // Processes of one host share the monotonic clock until a reboot. Other hosts are aligned by their wall clocks.
         let elsewhere = self
@@ -162,7 +162,7 @@ impl Join {
             runs: HashMap::new(),
             pools: HashMap::new(),
             place: None,
-            held: VecDeque::new(),
+            queued: VecDeque::new(),
             said_bye: false,
             closed: false,
             lost: 0,
@@ -177,12 +177,12 @@ impl Join {
         };
         stream.last = stream.last.max(record.at());
         if record.is_of_worker() {
-            self.held += 1;
-            self.held_bytes += record.weight();
-            stream.held.push_back(record);
-            self.place_held(id);
-            if self.held > MOST_HELD || self.held_bytes > MOST_HELD_BYTES {
-                self.give_up_on_longest();
+            self.queued += 1;
+            self.queued_bytes += record.weight();
+            stream.queued.push_back(record);
+            self.apply_queued(id);
+            if self.queued > MAX_QUEUED || self.queued_bytes > MAX_QUEUED_BYTES {
+                self.drop_largest_queue();
             }
             return;
         }
@@ -192,12 +192,12 @@ impl Join {
         );
         self.apply_main(id, record);
         if is_news {
-            self.place_all(id);
+            self.apply_all_queued(id);
         }
     }
 
     /// Counts an invalid line of a process as lost.
-    pub fn not_understood(&mut self, id: StreamId) {
+    pub fn count_invalid_line(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get(&id) else {
             return;
         };
@@ -210,12 +210,12 @@ impl Join {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.closed = true;
         }
-        self.place_held(id);
+        self.apply_queued(id);
         self.sweep();
     }
 
     /// Closes the stream of a process whose connection ended. Without a `bye`, the process lived until `now` on the clock of the program.
-    pub fn hang_up(&mut self, id: StreamId, now: Option<i64>) {
+    pub fn disconnect(&mut self, id: StreamId, now: Option<i64>) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.lives_until(now);
         }
@@ -229,11 +229,11 @@ impl Join {
             let mut others = self.streams.values();
             others.any(|s| !s.closed && s.place.is_some_and(|place| place.stream == id))
         };
-        let over = |id: &StreamId, s: &Stream| s.closed && s.held.is_empty() && !has_workers(*id);
+        let over = |id: &StreamId, s: &Stream| s.closed && s.queued.is_empty() && !has_workers(*id);
         let ids = self.streams.iter().filter(|(id, s)| over(id, s));
         let ids: Vec<StreamId> = ids.map(|(id, _)| *id).collect();
         for id in ids {
-            self.tell_failures(|failure| failure.main == id);
+            self.report_failures(|failure| failure.main == id);
             if let Some(stream) = self.streams.remove(&id) {
                 self.end_runs(&stream);
             }
@@ -245,7 +245,7 @@ impl Join {
         let mut runs: Vec<RunId> = stream.runs.values().copied().collect();
         runs.sort_unstable();
         for run in runs {
-            if !stream.said_bye && !self.goes_on {
+            if !stream.said_bye && !self.is_detached {
                 let text =
                     "The program was killed or crashed. Everything up to that point was recorded.";
                 self.message(at, run, Level::Warning, text.to_owned());
@@ -258,10 +258,10 @@ impl Join {
     pub fn finish(&mut self) {
         let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in &ids {
-            self.place_held(*id);
+            self.apply_queued(*id);
         }
         for id in ids {
-            self.drop_held(id);
+            self.drop_queued(id);
             if let Some(stream) = self.streams.get_mut(&id) {
                 stream.closed = true;
             }
@@ -276,15 +276,15 @@ impl Join {
     /// Returns the events since the last call.
     pub fn events(&mut self) -> std::vec::Drain<'_, Event> {
         for failure in &mut self.failures {
-            failure.turns += 1;
+            failure.polls += 1;
         }
-        self.tell_failures(|failure| failure.turns > WORDS_OF_WORKER);
+        self.report_failures(|failure| failure.polls > MAX_POLLS_FOR_DETAILS);
         self.out.drain(..)
     }
 
     /// Returns the processes that introduced themselves since the last call, except children of known processes.
-    pub fn reached(&mut self) -> Vec<Introduction> {
-        std::mem::take(&mut self.reached)
+    pub fn take_new_processes(&mut self) -> Vec<Introduction> {
+        std::mem::take(&mut self.new_processes)
     }
 
     /// Returns the ids of all processes that introduced themselves.
@@ -293,8 +293,8 @@ impl Join {
     }
 
     /// Returns the names of libraries in the program that load data without a `DataLoader`.
-    pub fn others(&self) -> impl Iterator<Item = &str> {
-        self.others.iter().map(String::as_str)
+    pub fn other_libraries(&self) -> impl Iterator<Item = &str> {
+        self.other_libraries.iter().map(String::as_str)
     }
 
     /// Returns the number of loaders.

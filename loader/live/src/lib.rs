@@ -27,18 +27,18 @@ mod streams;
 mod unrecorded;
 mod wire;
 
-pub use attach::{AttachError, Silent};
+pub use attach::{AttachError, UnattachableReason};
 pub use gauges::Gauges;
 pub use join::{Effects, Join, Process, StreamId};
 pub use listen::{Listener, Warning};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
-pub use remote::{NoHost, Remote, SSH};
+pub use remote::{InvalidHost, Remote, SSH};
 pub use request::{Request, Stop};
 pub use signals::{
-    at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,
-    take_signals,
+    at_exit, catch_signals, catch_termination_signals, exit_by_signal, exit_immediately,
+    restore_signals, termination_signals,
 };
-pub use unrecorded::{Lookout, Unrecorded, Why};
+pub use unrecorded::{Unrecorded, UnrecordedReason, UnrecordedScanner};
 pub use wire::{Introduction, Record, WireError};
 
 /// Source of the probe, as `loadscope probe` prints it.

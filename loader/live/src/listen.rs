@@ -10,22 +10,22 @@ use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
 
 /// Maximum length of a line, bytes.
-const MOST_LINE: usize = 48 << 20;
+const MAX_LINE: usize = 48 << 20;
 
 /// Maximum length of the first line, bytes.
-const MOST_FIRST: usize = 64 << 10;
+const MAX_HANDSHAKE: usize = 64 << 10;
 
-/// Maximum number of bytes to read from one connection per turn, so that no process starves the others.
-const MOST_AT_ONCE: usize = 1 << 20;
+/// Maximum number of bytes to read from one connection per poll, so that no process starves the others.
+const MAX_BYTES_PER_POLL: usize = 1 << 20;
 
 /// Maximum number of open connections.
-const MOST_STREAMS: usize = 4096;
+const MAX_CONNECTIONS: usize = 4096;
 
 /// Maximum number of connections without a handshake.
-const MOST_STRANGERS: usize = 64;
+const MAX_UNAUTHENTICATED: usize = 64;
 
 /// Timeout of the handshake.
-const PATIENCE: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A warning for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,15 +70,15 @@ impl Socket {
 struct Connection {
     socket: Socket,
     since: Instant,
-    introduced: bool,
+    is_authenticated: bool,
     line: Vec<u8>,
-    not_understood: u64,
+    invalid_lines: u64,
 }
 
 /// Result of one read from a connection.
 enum ReadResult {
     /// No data is available now.
-    Silence,
+    NoData,
     /// More data can be available.
     More,
     /// The connection has ended.
@@ -140,21 +140,21 @@ impl Listener {
     }
 
     /// Reads all available data into `join` without blocking. Returns warnings for the user.
-    pub fn turn(&mut self, join: &mut Join) -> Vec<Warning> {
+    pub fn poll(&mut self, join: &mut Join) -> Vec<Warning> {
         let mut warnings = Vec::new();
         self.accept(&mut warnings);
         let mut buffer = std::mem::take(&mut self.buffer);
         let ids: Vec<StreamId> = self.connections.keys().copied().collect();
         for id in ids {
-            let mut budget = MOST_AT_ONCE;
+            let mut budget = MAX_BYTES_PER_POLL;
             loop {
                 let result = self.read(id, &mut buffer, join);
                 match result {
                     ReadResult::More if budget > 0 => budget = budget.saturating_sub(buffer.len()),
-                    ReadResult::More | ReadResult::Silence => break,
+                    ReadResult::More | ReadResult::NoData => break,
                     ReadResult::Ended => {
                         self.connections.remove(&id);
-                        join.hang_up(id, self.now());
+                        join.disconnect(id, self.now());
                         break;
                     }
                     ReadResult::Refused(why) => {
@@ -180,12 +180,15 @@ impl Listener {
     }
 
     /// Returns the number of connections that completed the handshake.
-    pub fn speaking(&self) -> usize {
-        self.connections.values().filter(|c| c.introduced).count()
+    pub fn authenticated_count(&self) -> usize {
+        self.connections
+            .values()
+            .filter(|c| c.is_authenticated)
+            .count()
     }
 
     /// Returns the number of connections, including those before the handshake.
-    pub fn present(&self) -> usize {
+    pub fn connection_count(&self) -> usize {
         self.connections.len()
     }
 
@@ -198,13 +201,17 @@ impl Listener {
 
     fn accept(&mut self, warnings: &mut Vec<Warning>) {
         loop {
-            let strangers = self.connections.values().filter(|c| !c.introduced).count();
-            if self.connections.len() >= MOST_STREAMS {
-                self.say_full(warnings, say!("there are too many connections"));
+            let strangers = self
+                .connections
+                .values()
+                .filter(|c| !c.is_authenticated)
+                .count();
+            if self.connections.len() >= MAX_CONNECTIONS {
+                self.warn_full(warnings, say!("there are too many connections"));
                 return;
             }
             // Further connections and their data wait in the socket's backlog.
-            if strangers >= MOST_STRANGERS {
+            if strangers >= MAX_UNAUTHENTICATED {
                 return;
             }
             let socket = match &self.socket {
@@ -220,19 +227,19 @@ impl Listener {
             };
             let socket = match socket {
                 Ok(socket) => socket,
-                Err(e) if is_passing(&e) => continue,
+                Err(e) if is_transient(&e) => continue,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
                 Err(e) => {
-                    self.say_full(warnings, &e.to_string());
+                    self.warn_full(warnings, &e.to_string());
                     return;
                 }
             };
             let connection = Connection {
                 socket,
                 since: Instant::now(),
-                introduced: false,
+                is_authenticated: false,
                 line: Vec::new(),
-                not_understood: 0,
+                invalid_lines: 0,
             };
             self.connections.insert(StreamId(self.next), connection);
             self.next += 1;
@@ -240,7 +247,7 @@ impl Listener {
     }
 
     /// Reports, once only, that no further connection can be accepted for now.
-    fn say_full(&mut self, warnings: &mut Vec<Warning>, why: &str) {
+    fn warn_full(&mut self, warnings: &mut Vec<Warning>, why: &str) {
         if !std::mem::replace(&mut self.is_full, true) {
             let text = say!("Some processes are recorded only later: {why}");
             warnings.push(Warning(text));
@@ -249,16 +256,16 @@ impl Listener {
 
     fn read(&mut self, id: StreamId, buffer: &mut [u8], join: &mut Join) -> ReadResult {
         let Some(connection) = self.connections.get_mut(&id) else {
-            return ReadResult::Silence;
+            return ReadResult::NoData;
         };
         let read = match connection.socket.read(buffer) {
             Ok(0) => return ReadResult::Ended,
             Ok(read) => read,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                if !connection.introduced && connection.since.elapsed() > PATIENCE {
+                if !connection.is_authenticated && connection.since.elapsed() > HANDSHAKE_TIMEOUT {
                     return ReadResult::Refused(say!("it sent nothing").to_owned());
                 }
-                return ReadResult::Silence;
+                return ReadResult::NoData;
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return ReadResult::More,
             Err(_) => return ReadResult::Ended,
@@ -268,12 +275,12 @@ impl Listener {
             connection.line.extend_from_slice(&rest[..end]);
             rest = &rest[end + 1..];
             let line = std::mem::take(&mut connection.line);
-            if connection.introduced {
-                connection.take(id, &line, join);
+            if connection.is_authenticated {
+                connection.receive_line(id, &line, join);
             } else {
-                match introduced(&line, &self.token) {
+                match parse_handshake(&line, &self.token) {
                     Ok(introduction) => {
-                        connection.introduced = true;
+                        connection.is_authenticated = true;
                         // `Join` shifts the times of processes with another clock to the first clock.
                         let clock = (Instant::now(), introduction.monotonic);
                         self.clock.get_or_insert(clock);
@@ -284,10 +291,10 @@ impl Listener {
             }
         }
         connection.line.extend_from_slice(rest);
-        let most = if connection.introduced {
-            MOST_LINE
+        let most = if connection.is_authenticated {
+            MAX_LINE
         } else {
-            MOST_FIRST
+            MAX_HANDSHAKE
         };
         if connection.line.len() > most {
             return ReadResult::Refused(say!("it sent a line without an end").to_owned());
@@ -297,7 +304,7 @@ impl Listener {
 }
 
 /// Returns true for errors of one connection attempt. The listening socket still works after them.
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(
         error.kind(),
@@ -306,19 +313,19 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 impl Connection {
-    fn take(&mut self, id: StreamId, line: &[u8], join: &mut Join) {
+    fn receive_line(&mut self, id: StreamId, line: &[u8], join: &mut Join) {
         match Record::parse(line) {
             Ok(record) => join.push(id, record),
             Err(_) => {
-                self.not_understood += 1;
-                join.not_understood(id);
+                self.invalid_lines += 1;
+                join.count_invalid_line(id);
             }
         }
     }
 }
 
 /// Parses the handshake. Returns an error if the line is invalid or the token is wrong.
-fn introduced(line: &[u8], token: &str) -> Result<Introduction, String> {
+fn parse_handshake(line: &[u8], token: &str) -> Result<Introduction, String> {
     let introduction = Introduction::parse(line).map_err(|e| e.to_string())?;
     // Constant-time comparison: the duration reveals nothing about the token.
     let given = introduction.token.as_bytes();

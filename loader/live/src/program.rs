@@ -9,17 +9,17 @@ use std::process::{Child, Command, Stdio};
 use loadscope_files::TemporaryFolder;
 use loadscope_words::say;
 
-use crate::attach::{Asked, AttachError, Running, Silent};
+use crate::attach::{AttachError, RequestFile, Running, UnattachableReason};
 #[cfg(unix)]
 use crate::remote::{Remote, RemoteSettings};
 #[cfg(unix)]
-use crate::signals::{Passing, ProcessId, any_came, hand_down};
-use crate::{Listener, Lookout, Request, variable};
+use crate::signals::{ProcessId, SignalForwarder, any_received, restore_inherited};
+use crate::{Listener, Request, UnrecordedScanner, variable};
 
 pub use ending::End;
 use ending::end_of;
 pub use error::ProgramError;
-use prepare::{before_others, prepared, token};
+use prepare::{prepare_listener, prepend_python_path, token};
 
 mod ending;
 mod error;
@@ -47,10 +47,10 @@ pub struct Program {
     leads: bool,
     folder: TemporaryFolder,
     /// Request file for processes that do not inherit the environment variables.
-    _asked: Option<Asked>,
+    _request_file: Option<RequestFile>,
     /// Signals to this process that are for the program, if it is in the same process group.
     #[cfg(unix)]
-    passing: Option<Passing>,
+    forwarder: Option<SignalForwarder>,
 }
 
 /// The process that represents the program.
@@ -58,16 +58,16 @@ enum Process {
     /// A child process.
     Started(Child),
     /// A local `ssh` process that started the program on another host.
-    There(Child),
+    Remote(Child),
     /// A process that was already running. It does not know this process, and continues after a detach.
-    Running { process: Running, is_let_go: bool },
+    Running { process: Running, is_detached: bool },
 }
 
 /// Way to give a running program the socket address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attach {
     /// A request file. Python checks for it after `python -m loadscope install`.
-    Ask,
+    RequestFile,
     /// The program requested the recording itself and receives the address.
     Listen,
 }
@@ -93,8 +93,8 @@ impl Program {
         output: Output,
     ) -> Result<(Self, Listener), ProgramError> {
         let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
-        let (listener, token) = prepared(&place, true)?;
-        let path = before_others(place.path()).map_err(ProgramError::Preparing)?;
+        let (listener, token) = prepare_listener(&place, true)?;
+        let path = prepend_python_path(place.path()).map_err(ProgramError::Preparing)?;
         let address = listener.address().map_err(ProgramError::Preparing)?;
         let (to, word) = (address.clone(), token.clone());
         let (name, arguments) = command.split_first().ok_or_else(|| {
@@ -124,31 +124,31 @@ impl Program {
         }
         #[cfg(unix)]
         if !leads {
-            crate::streams::as_a_shell_does(&mut start);
+            crate::streams::start_like_shell(&mut start);
         }
         #[cfg(unix)]
-        hand_down(&mut start);
+        restore_inherited(&mut start);
         #[cfg(unix)]
-        let passing = (!leads).then(Passing::to_group);
+        let forwarder = (!leads).then(SignalForwarder::for_group);
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name.clone(), e))?;
         #[cfg(unix)]
-        if let Some(passing) = &passing {
-            passing.begin();
+        if let Some(forwarder) = &forwarder {
+            forwarder.begin();
         }
         // The request file is optional, because the environment variables also contain the address.
         let asked = Running::of(child.id()).ok();
-        let asked = asked.and_then(|run| Asked::new(run, &to, &word, request.previews).ok());
+        let asked = asked.and_then(|run| RequestFile::new(run, &to, &word, request.previews).ok());
         Ok((
             Self {
                 process: Process::Started(child),
                 end: None,
                 leads,
                 folder: place,
-                _asked: asked,
+                _request_file: asked,
                 #[cfg(unix)]
-                passing,
+                forwarder,
             },
             listener,
         ))
@@ -159,40 +159,40 @@ impl Program {
     /// # Errors
     /// If `ssh` cannot be started, or an argument of the command cannot be passed to it.
     #[cfg(unix)]
-    pub fn start_there(
+    pub fn start_remote(
         remote: &Remote,
         command: &[OsString],
         request: &Request,
     ) -> Result<(Self, Listener), ProgramError> {
         let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
-        let (listener, token) = prepared(&place, false)?;
+        let (listener, token) = prepare_listener(&place, false)?;
         let mut variables = request.variables().to_vec();
         variables.push((variable::TOKEN, Some(token.clone())));
         let settings = RemoteSettings {
             socket: &place.path().join("socket"),
             variables,
             to: variable::TO,
-            word: &token,
+            token: &token,
         };
         let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let name = || OsString::from(format!("ssh {remote}"));
         let mut start = remote
             .command(command, &settings, has_terminal)
             .map_err(|e| ProgramError::Starting(name(), e))?;
-        crate::streams::as_a_shell_does(&mut start);
-        hand_down(&mut start);
-        let passing = Passing::to_group();
+        crate::streams::start_like_shell(&mut start);
+        restore_inherited(&mut start);
+        let forwarder = SignalForwarder::for_group();
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name(), e))?;
-        passing.begin();
+        forwarder.begin();
         let program = Self {
-            process: Process::There(child),
+            process: Process::Remote(child),
             end: None,
             leads: false,
             folder: place,
-            _asked: None,
-            passing: Some(passing),
+            _request_file: None,
+            forwarder: Some(forwarder),
         };
         Ok((program, listener))
     }
@@ -207,71 +207,71 @@ impl Program {
         previews: u32,
     ) -> Result<(Self, Listener, Address), AttachError> {
         let process = Running::of(pid)?;
-        if how == Attach::Ask
-            && let Some(silent) = Silent::of(pid)
+        if how == Attach::RequestFile
+            && let Some(silent) = UnattachableReason::of(pid)
         {
-            return Err(AttachError::Silent(pid, silent));
+            return Err(AttachError::Unattachable(pid, silent));
         }
-        let place = TemporaryFolder::new(FOLDER).map_err(AttachError::Asking)?;
-        let token = token().map_err(AttachError::Asking)?;
+        let place = TemporaryFolder::new(FOLDER).map_err(AttachError::Request)?;
+        let token = token().map_err(AttachError::Request)?;
         #[cfg(unix)]
         let listener = Listener::unix(&place.path().join("socket"), token.clone());
         #[cfg(not(unix))]
         let listener = Listener::tcp(token.clone());
-        let listener = listener.map_err(AttachError::Asking)?;
-        let to = listener.address().map_err(AttachError::Asking)?;
+        let listener = listener.map_err(AttachError::Request)?;
+        let to = listener.address().map_err(AttachError::Request)?;
         let asked = match how {
-            Attach::Ask => {
-                Some(Asked::new(process, &to, &token, previews).map_err(AttachError::Asking)?)
-            }
+            Attach::RequestFile => Some(
+                RequestFile::new(process, &to, &token, previews).map_err(AttachError::Request)?,
+            ),
             Attach::Listen => None,
         };
         let program = Self {
             process: Process::Running {
                 process,
-                is_let_go: false,
+                is_detached: false,
             },
             end: None,
             leads: false,
             folder: place,
-            _asked: asked,
+            _request_file: asked,
             #[cfg(unix)]
-            passing: None,
+            forwarder: None,
         };
         Ok((program, listener, Address { to, token }))
     }
 
     /// Returns true if the program was running before the recording. It continues after the recording.
-    pub fn ran_already(&self) -> bool {
+    pub fn was_already_running(&self) -> bool {
         matches!(self.process, Process::Running { .. })
     }
 
     /// Returns true if the program is detached.
-    pub fn is_let_go(&self) -> bool {
+    pub fn is_detached(&self) -> bool {
         matches!(
             self.process,
             Process::Running {
-                is_let_go: true,
+                is_detached: true,
                 ..
             }
         )
     }
 
     /// Returns true if its processes are on this host, where `/proc` shows them.
-    pub fn is_here(&self) -> bool {
-        !matches!(self.process, Process::There(_))
+    pub fn is_local(&self) -> bool {
+        !matches!(self.process, Process::Remote(_))
     }
 
     /// Returns a search for processes without the probe. `None` for programs on another host and for programs that were already running.
-    pub fn lookout(&self) -> Option<Lookout> {
-        let looks = self.is_here() && !self.ran_already();
-        looks.then(|| Lookout::new(self.pid(), self.folder.path()))
+    pub fn unrecorded_scanner(&self) -> Option<UnrecordedScanner> {
+        let looks = self.is_local() && !self.was_already_running();
+        looks.then(|| UnrecordedScanner::new(self.pid(), self.folder.path()))
     }
 
     /// Returns the process id.
     pub fn pid(&self) -> u32 {
         match &self.process {
-            Process::Started(child) | Process::There(child) => child.id(),
+            Process::Started(child) | Process::Remote(child) => child.id(),
             Process::Running { process, .. } => process.pid(),
         }
     }
@@ -280,23 +280,24 @@ impl Program {
     pub fn ended(&mut self) -> Option<End> {
         if self.end.is_none() {
             self.end = match &mut self.process {
-                Process::Started(child) | Process::There(child) => {
+                Process::Started(child) | Process::Remote(child) => {
                     child.try_wait().ok().flatten().map(end_of)
                 }
-                Process::Running { process, is_let_go } => {
-                    (*is_let_go || !process.is_alive()).then_some(End::Code(0))
-                }
+                Process::Running {
+                    process,
+                    is_detached,
+                } => (*is_detached || !process.is_alive()).then_some(End::Code(0)),
             };
         }
         self.end
     }
 
     /// Detaches from a program that was already running, which continues. Returns true for such a program.
-    pub fn let_go(&mut self) -> bool {
+    pub fn detach(&mut self) -> bool {
         match &mut self.process {
-            Process::Started(_) | Process::There(_) => false,
-            Process::Running { is_let_go, .. } => {
-                *is_let_go = true;
+            Process::Started(_) | Process::Remote(_) => false,
+            Process::Running { is_detached, .. } => {
+                *is_detached = true;
                 true
             }
         }
@@ -304,7 +305,7 @@ impl Program {
 
     /// Sends SIGINT, as Ctrl-C does.
     pub fn interrupt(&mut self) {
-        if self.let_go() || self.ended().is_some() {
+        if self.detach() || self.ended().is_some() {
             return;
         }
         #[cfg(unix)]
@@ -315,7 +316,7 @@ impl Program {
 
     /// Sends SIGTERM, as `kill` does.
     pub fn terminate(&mut self) {
-        if self.let_go() || self.ended().is_some() {
+        if self.detach() || self.ended().is_some() {
             return;
         }
         #[cfg(unix)]
@@ -326,7 +327,7 @@ impl Program {
 
     /// Kills the program, and all processes of its own process group if it has one.
     pub fn kill(&mut self) {
-        if self.let_go() {
+        if self.detach() {
             return;
         }
         #[cfg(unix)]
@@ -339,13 +340,13 @@ impl Program {
 
     #[cfg(not(unix))]
     fn end_child(&mut self) {
-        if let Process::Started(child) | Process::There(child) = &mut self.process {
+        if let Process::Started(child) | Process::Remote(child) = &mut self.process {
             let _ = child.kill();
         }
     }
 
     /// Kills the remaining processes of its own process group, after the program has ended.
-    pub fn clear_up(&mut self) {
+    pub fn kill_remaining(&mut self) {
         #[cfg(unix)]
         if self.leads && self.ended().is_some() {
             self.send(libc::SIGKILL);
@@ -362,18 +363,18 @@ impl Program {
         }
     }
 
-    /// Passes signals to this process on to the program ([`crate::take_signals`]), except those that the program has also received.
+    /// Passes signals to this process on to the program ([`crate::catch_signals`]), except those that the program has also received.
     /// Stops this process together with the program. Returns true if SIGTERM or SIGHUP requested the end of this process.
     ///
-    /// For a program that was already running, any signal detaches it ([`crate::take_ending_signals`]).
-    pub fn pass_signals_on(&mut self) -> bool {
+    /// For a program that was already running, any signal detaches it ([`crate::catch_termination_signals`]).
+    pub fn forward_signals(&mut self) -> bool {
         #[cfg(unix)]
-        if self.ran_already() {
-            if any_came() {
-                self.let_go();
+        if self.was_already_running() {
+            if any_received() {
+                self.detach();
             }
-        } else if let Some(passing) = &mut self.passing {
-            let due = passing.due();
+        } else if let Some(forwarder) = &mut self.forwarder {
+            let due = forwarder.due();
             for number in due.signals {
                 if self.ended().is_none()
                     && let Some(process) = ProcessId::of(self.pid())
@@ -383,10 +384,10 @@ impl Program {
             }
             let pid = self.pid();
             let runs = self.ended().is_none();
-            if let Some(passing) = self.passing.as_mut().filter(|_| runs) {
-                passing.stop_with(pid);
+            if let Some(forwarder) = self.forwarder.as_mut().filter(|_| runs) {
+                forwarder.stop_with(pid);
             }
-            return due.asks;
+            return due.is_termination_requested;
         }
         false
     }

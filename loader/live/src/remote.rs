@@ -33,7 +33,7 @@ pub struct Remote {
 
 /// Error: the text is not a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoHost {
+pub enum InvalidHost {
     /// The text before the colon is empty.
     #[error("{}", say!("the host is missing: write HOST, or HOST:FOLDER"))]
     Missing,
@@ -43,9 +43,9 @@ pub enum NoHost {
 }
 
 impl FromStr for Remote {
-    type Err = NoHost;
+    type Err = InvalidHost;
 
-    fn from_str(text: &str) -> Result<Self, NoHost> {
+    fn from_str(text: &str) -> Result<Self, InvalidHost> {
         // An IPv6 address contains colons, so it is in brackets.
         let (host, folder) = match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
             Some((address, rest)) => (address, rest.strip_prefix(':')),
@@ -55,10 +55,10 @@ impl FromStr for Remote {
             },
         };
         if host.is_empty() {
-            return Err(NoHost::Missing);
+            return Err(InvalidHost::Missing);
         }
         if host.starts_with('-') {
-            return Err(NoHost::Option(host.to_owned()));
+            return Err(InvalidHost::Option(host.to_owned()));
         }
         Ok(Self {
             host: host.to_owned(),
@@ -84,7 +84,7 @@ pub(crate) struct RemoteSettings<'a> {
     /// Name of the variable for the address.
     pub to: &'static str,
     /// Random token of this run. Its first 16 characters name the remote socket.
-    pub word: &'a str,
+    pub token: &'a str,
 }
 
 impl Remote {
@@ -103,7 +103,7 @@ impl Remote {
         // `ssh` creates the remote socket with access for its owner only.
         let there = format!(
             "/tmp/loadscope-{}.socket",
-            settings.word.get(..16).unwrap_or_default()
+            settings.token.get(..16).unwrap_or_default()
         );
         let script = self.script(&words, &there, settings);
         let ssh = std::env::var(SSH).unwrap_or_default();
@@ -207,10 +207,10 @@ mod tests {
         assert_eq!(read("gpu7:"), host("gpu7", None));
         assert_eq!(read("[::1]"), host("::1", None));
         assert_eq!(read("[::1]:/job"), host("::1", Some("/job")));
-        assert_eq!(read(":/job"), Err(NoHost::Missing));
+        assert_eq!(read(":/job"), Err(InvalidHost::Missing));
         assert_eq!(
             read("-oProxyCommand=x"),
-            Err(NoHost::Option("-oProxyCommand=x".to_owned()))
+            Err(InvalidHost::Option("-oProxyCommand=x".to_owned()))
         );
     }
 
@@ -228,7 +228,7 @@ mod tests {
             socket: Path::new("/here"),
             variables: vec![("A", Some("it's {}".to_owned())), ("B", None)],
             to: "TO",
-            word: "0123456789abcdef0123456789abcdef",
+            token: "0123456789abcdef0123456789abcdef",
         };
         let mut shown = vec!["'printf'".to_owned(), "'%s|'".to_owned()];
         shown.extend(words.map(quoted));
@@ -261,7 +261,7 @@ mod tests {
             socket: Path::new("/here"),
             variables: Vec::new(),
             to: "TO",
-            word: "0123456789abcdef",
+            token: "0123456789abcdef",
         };
         let wrapped = wrapped(&remote.script("'true'", "/tmp/x.socket", &settings));
         // Linux limits one argument to 128 KiB.

@@ -1,51 +1,51 @@
 //! Signals to this process, and its exit.
 
 #[cfg(unix)]
+mod forward;
+#[cfg(unix)]
+mod handlers;
+#[cfg(unix)]
 mod inherited;
 #[cfg(unix)]
-mod passing;
-#[cfg(unix)]
 mod process;
-#[cfg(unix)]
-mod taken;
 #[cfg(target_os = "linux")]
 mod witness;
 
 #[cfg(unix)]
-pub(crate) use inherited::hand_down;
+pub(crate) use forward::SignalForwarder;
 #[cfg(unix)]
-pub(crate) use passing::Passing;
+pub(crate) use handlers::any_received;
+#[cfg(unix)]
+pub(crate) use inherited::restore_inherited;
 #[cfg(unix)]
 pub(crate) use process::ProcessId;
-#[cfg(unix)]
-pub(crate) use taken::any_came;
 
 /// Starts to count signals for a program that this process is about to start in its own process group.
-/// None of them ends this process. [`Program::pass_signals_on`](crate::Program::pass_signals_on) passes them on.
-pub fn take_signals() {
+/// None of them ends this process. [`Program::forward_signals`](crate::Program::forward_signals) passes them on.
+pub fn catch_signals() {
     #[cfg(unix)]
-    taken::take(inherited::all());
+    handlers::install_handlers(inherited::all());
 }
 
 /// Starts to count the signals that end a process. They detach a program that this process did not start.
-pub fn take_ending_signals() {
+pub fn catch_termination_signals() {
     #[cfg(unix)]
-    taken::take(taken::ending());
+    handlers::install_handlers(handlers::termination_signals());
 }
 
-/// Restores the signal handlers from before [`take_signals`]. Called after the end of the program.
-pub fn give_signals_back() {
+/// Restores the signal handlers from before [`catch_signals`]. Called after the end of the program.
+pub fn restore_signals() {
     #[cfg(unix)]
-    if let Some(number) = taken::give_back() {
+    if let Some(number) = handlers::restore_handlers() {
         // The signal arrived after the end of the program.
-        end_by(number);
+        exit_by_signal(number);
     }
 }
 
 /// Returns the signals that end a process from outside, except those that this process inherited as ignored, for example from `nohup`.
-pub fn ending_signals() -> Vec<i32> {
+pub fn termination_signals() -> Vec<i32> {
     #[cfg(unix)]
-    return taken::ending().collect();
+    return handlers::termination_signals().collect();
     #[cfg(not(unix))]
     vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
@@ -60,14 +60,14 @@ pub fn at_exit(last: fn()) {
 }
 
 /// Ends this process immediately, without destructors.
-pub fn end_at_once(code: i32) -> ! {
+pub fn exit_immediately(code: i32) -> ! {
     signal_hook::low_level::exit(code)
 }
 
 /// Ends this process by the signal that ended its program.
-pub fn end_by(number: i32) -> ! {
+pub fn exit_by_signal(number: i32) -> ! {
     #[cfg(unix)]
-    unix::end_by(number);
+    unix::exit_by_signal(number);
     std::process::exit(128 + number)
 }
 
@@ -92,7 +92,7 @@ mod unix {
 
     /// Reimplements `emulate_default_handler` of signal-hook, which rejects real-time signals and SIGPWR, ignores
     /// SIGIO, and aborts if raising fails.
-    pub fn end_by(number: i32) {
+    pub fn exit_by_signal(number: i32) {
         // SAFETY: the calls only access a limit and a mask that outlive them. The limit prevents a core dump of this
         // process in place of the program's.
         unsafe {

@@ -17,9 +17,9 @@ static CLOSED: AtomicU8 = AtomicU8::new(0);
     target_vendor = "apple",
     unsafe(link_section = "__DATA,__mod_init_func")
 )]
-static LOOK: extern "C" fn() = look;
+static INIT: extern "C" fn() = read_closed_streams;
 
-extern "C" fn look() {
+extern "C" fn read_closed_streams() {
     for number in 0..3 {
         // SAFETY: fcntl with F_GETFD only queries a descriptor and accesses no memory of this process.
         let is_closed = unsafe { libc::fcntl(number, libc::F_GETFD) } == -1;
@@ -31,7 +31,7 @@ extern "C" fn look() {
 
 /// Prepares `start` to run the program as a shell does. Streams that were closed for this process are closed for the program too. A script
 /// without a `#!` line runs in `/bin/sh`.
-pub(crate) fn as_a_shell_does(start: &mut Command) {
+pub(crate) fn start_like_shell(start: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     let closed = CLOSED.load(Ordering::Relaxed);
     let close = move || {

@@ -14,14 +14,14 @@ use loadscope_words::say;
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Maximum number of scans per process. A new process may import PyTorch later.
-const LOOKS: u32 = 240;
+const MAX_SCANS: u32 = 240;
 
 /// Maximum number of reported processes.
-const NAMED: usize = 8;
+const MAX_REPORTED: usize = 8;
 
 /// Reason why a process is not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
+pub enum UnrecordedReason {
     /// The environment was cleared.
     Environment,
     /// `PYTHONPATH` was replaced.
@@ -30,7 +30,7 @@ pub enum Why {
     Flag(char),
 }
 
-impl Why {
+impl UnrecordedReason {
     /// Returns cause and remedy, as the second half of a sentence.
     pub fn text(self) -> String {
         match self {
@@ -57,7 +57,7 @@ pub struct Unrecorded {
     /// Shortened command.
     pub command: String,
     /// Reason.
-    pub why: Why,
+    pub reason: UnrecordedReason,
 }
 
 impl Unrecorded {
@@ -67,31 +67,31 @@ impl Unrecorded {
             "Process {} ({}) uses PyTorch and is not recorded: {}",
             self.pid,
             self.command,
-            self.why.text()
+            self.reason.text()
         )
     }
 }
 
 /// Search for processes without the probe.
-pub struct Lookout {
+pub struct UnrecordedScanner {
     /// Process id of the started program.
     root: u64,
     /// Folder with the probe.
     folder: PathBuf,
-    looked: Option<Instant>,
+    last_scan: Option<Instant>,
     /// Number of scans per process. Finished processes have a large number.
-    looks: HashMap<u64, u32>,
+    scans: HashMap<u64, u32>,
     found: Vec<Unrecorded>,
 }
 
-impl Lookout {
+impl UnrecordedScanner {
     /// Creates a search in the program with the id `root`, whose probe is in `folder`.
     pub fn new(root: u32, folder: &Path) -> Self {
         Self {
             root: u64::from(root),
             folder: folder.to_owned(),
-            looked: None,
-            looks: HashMap::new(),
+            last_scan: None,
+            scans: HashMap::new(),
             found: Vec::new(),
         }
     }
@@ -102,31 +102,31 @@ impl Lookout {
     }
 
     /// Scans if it is time. `reached` contains the processes with the probe. Returns the new processes to report.
-    pub fn look(&mut self, reached: &BTreeSet<u64>) -> Vec<Unrecorded> {
+    pub fn scan(&mut self, reached: &BTreeSet<u64>) -> Vec<Unrecorded> {
         let now = Instant::now();
-        if self.looked.is_some_and(|before| now - before < EVERY) {
+        if self.last_scan.is_some_and(|before| now - before < EVERY) {
             return Vec::new();
         }
-        self.looked = Some(now);
+        self.last_scan = Some(now);
         let parents = proc::parents();
         let family = family(self.root, &parents);
-        self.looks.retain(|pid, _| family.contains(pid));
+        self.scans.retain(|pid, _| family.contains(pid));
         let mut new = Vec::new();
         for pid in family {
-            let looks = self.looks.entry(pid).or_default();
-            *looks += 1;
+            let scans = self.scans.entry(pid).or_default();
+            *scans += 1;
             // The first 20 scans, then every tenth.
-            if *looks > LOOKS || (*looks > 20 && !looks.is_multiple_of(10)) {
+            if *scans > MAX_SCANS || (*scans > 20 && !scans.is_multiple_of(10)) {
                 continue;
             }
             if reached.contains(&pid) {
-                *looks = u32::MAX / 2;
+                *scans = u32::MAX / 2;
                 continue;
             }
-            let Some(unrecorded) = proc::judge(pid, &self.folder) else {
+            let Some(unrecorded) = proc::inspect_process(pid, &self.folder) else {
                 continue;
             };
-            *looks = u32::MAX / 2;
+            *scans = u32::MAX / 2;
             // A forked child has the probe of its parent.
             let parent = parents.get(&pid);
             if parent
@@ -135,7 +135,7 @@ impl Lookout {
                 continue;
             }
             let is_known = self.found.iter().any(|f| parent == Some(&f.pid));
-            if !is_known && self.found.len() < NAMED {
+            if !is_known && self.found.len() < MAX_REPORTED {
                 self.found.push(unrecorded.clone());
                 new.push(unrecorded);
             }
@@ -160,7 +160,11 @@ pub(crate) fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
 }
 
 /// Returns the reason why a Python with these arguments and environment has no probe. `None` if it has one.
-fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
+fn missing_probe_reason(
+    arguments: &[&str],
+    environment: &[u8],
+    folder: &Path,
+) -> Option<UnrecordedReason> {
     let flags = arguments.iter().skip(1).take_while(|a| {
         // Arguments after -c, -m or the script belong to the program.
         a.starts_with('-') && !a.starts_with("-c") && !a.starts_with("-m") && a.len() > 1
@@ -171,7 +175,7 @@ fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
         .flat_map(|a| a.chars().skip(1))
         .find(|c| ignoring.contains(c));
     if let Some(flag) = flag {
-        return Some(Why::Flag(flag));
+        return Some(UnrecordedReason::Flag(flag));
     }
     let variables: HashSet<&[u8]> = environment.split(|b| *b == 0).collect();
     let value = |name: &str| {
@@ -180,12 +184,12 @@ fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
         found.map(|v| &v[start.len()..])
     };
     if value(variable::TO).is_none() {
-        return Some(Why::Environment);
+        return Some(UnrecordedReason::Environment);
     }
     let folder = folder.as_os_str().as_encoded_bytes();
     let has_folder =
         value("PYTHONPATH").is_some_and(|path| path.split(|b| *b == b':').any(|one| one == folder));
-    (!has_folder).then_some(Why::Path)
+    (!has_folder).then_some(UnrecordedReason::Path)
 }
 
 /// Returns the shortened command: `python -m pkg.train`.
@@ -237,7 +241,7 @@ pub(crate) mod proc {
     }
 
     /// Returns the process if it is a Python with PyTorch and without the probe.
-    pub fn judge(pid: u64, folder: &Path) -> Option<Unrecorded> {
+    pub fn inspect_process(pid: u64, folder: &Path) -> Option<Unrecorded> {
         let exe = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
         let name = exe.file_name()?.to_str()?;
         if !name.starts_with("python") && !name.starts_with("pypy") {
@@ -247,13 +251,13 @@ pub(crate) mod proc {
         let command = read("cmdline")?;
         let command = String::from_utf8_lossy(&command);
         let arguments: Vec<&str> = command.split('\0').filter(|a| !a.is_empty()).collect();
-        let why = super::why(&arguments, &read("environ")?, folder)?;
+        let reason = super::missing_probe_reason(&arguments, &read("environ")?, folder)?;
         let maps = read("maps")?;
         let has_torch = maps.windows(8).any(|w| w == b"libtorch");
         has_torch.then(|| Unrecorded {
             pid,
             command: super::shortened(&arguments),
-            why,
+            reason,
         })
     }
 }
@@ -273,7 +277,7 @@ pub(crate) mod proc {
         false
     }
 
-    pub fn judge(_: u64, _: &Path) -> Option<Unrecorded> {
+    pub fn inspect_process(_: u64, _: &Path) -> Option<Unrecorded> {
         None
     }
 }
@@ -282,9 +286,9 @@ pub(crate) mod proc {
 mod tests {
     use super::*;
 
-    fn reason(arguments: &[&str], environment: &str) -> Option<Why> {
+    fn reason(arguments: &[&str], environment: &str) -> Option<UnrecordedReason> {
         let environment = environment.replace('\n', "\0");
-        why(arguments, environment.as_bytes(), Path::new("/tmp/probe"))
+        missing_probe_reason(arguments, environment.as_bytes(), Path::new("/tmp/probe"))
     }
 
     const SOUND: &str = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=/tmp/probe:/home/me";
@@ -302,13 +306,22 @@ mod tests {
     #[test]
     fn a_python_without_the_probe_has_a_reason() {
         let replaced = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=.";
-        assert_eq!(reason(&["python", "train.py"], replaced), Some(Why::Path));
+        assert_eq!(
+            reason(&["python", "train.py"], replaced),
+            Some(UnrecordedReason::Path)
+        );
         let without = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket";
-        assert_eq!(reason(&["python", "train.py"], without), Some(Why::Path));
-        assert_eq!(reason(&["python", "train.py"], ""), Some(Why::Environment));
+        assert_eq!(
+            reason(&["python", "train.py"], without),
+            Some(UnrecordedReason::Path)
+        );
+        assert_eq!(
+            reason(&["python", "train.py"], ""),
+            Some(UnrecordedReason::Environment)
+        );
         assert_eq!(
             reason(&["python", "-uI", "train.py"], SOUND),
-            Some(Why::Flag('I'))
+            Some(UnrecordedReason::Flag('I'))
         );
     }
 

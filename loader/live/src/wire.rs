@@ -4,20 +4,20 @@
 use loadscope_trace::{AsideKind, Field, WorkerId};
 use serde::Deserialize;
 
+mod batch_ref;
 mod error;
+mod fact;
 mod introduction;
-mod learned;
 mod lenient;
 mod line;
-mod place;
 mod read;
 mod sender;
 mod weight;
 
+pub use batch_ref::BatchRef;
 pub use error::WireError;
+pub use fact::FactRecord;
 pub use introduction::Introduction;
-pub use learned::Learned;
-pub use place::Where;
 
 /// Arguments and properties of a `DataLoader`, as the probe reports them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -173,7 +173,7 @@ pub enum Record {
     Wait {
         at: i64,
         iterator: u32,
-        step: Option<Needed>,
+        step: Option<CpuUse>,
     },
     Arrive {
         at: i64,
@@ -201,7 +201,7 @@ pub enum Record {
         iterator: u32,
         epoch: u32,
         batch: u32,
-        needed: Option<Needed>,
+        cpu_use: Option<CpuUse>,
     },
     /// The end of other work (checkpoint, evaluation, another loader) in the step on this batch.
     Aside {
@@ -257,11 +257,11 @@ pub enum Record {
     },
     Begin {
         at: i64,
-        of: Where,
+        of: BatchRef,
     },
     Collate {
         at: i64,
-        of: Where,
+        of: BatchRef,
     },
     Fetch(Box<Fetch>),
     Pin {
@@ -273,11 +273,11 @@ pub enum Record {
     },
     Content {
         at: i64,
-        of: Where,
+        of: BatchRef,
         fields: Vec<Field>,
     },
     /// A fact about a loader, a worker or a sample.
-    Learned(Learned),
+    Fact(FactRecord),
     /// The import of another library that loads data.
     Other {
         at: i64,
@@ -313,7 +313,7 @@ pub enum Arrival {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetch {
     pub at: i64,
-    pub of: Where,
+    pub of: BatchRef,
     /// Start of collation, ns. `None` if an earlier record reported it, or collation never started.
     pub collating: Option<i64>,
     pub end: i64,
@@ -324,12 +324,12 @@ pub struct Fetch {
     pub cpus: Vec<i64>,
     pub stages: Vec<(String, Vec<i64>)>,
     /// CPU use of the fetch. `None` if not measured.
-    pub needed: Option<Needed>,
+    pub cpu_use: Option<CpuUse>,
 }
 
 /// CPU use of a part of the work on a batch. Times are ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needed {
+pub struct CpuUse {
     pub cpu: i64,
     /// Time in which the thread was runnable but waited for a core. `None` if not measured.
     pub core_wait: Option<i64>,
@@ -367,7 +367,7 @@ impl Record {
             | Self::Trouble { at, .. }
             | Self::Bye { at, .. } => *at,
             Self::Fetch(fetch) => fetch.end,
-            Self::Learned(learned) => learned.at(),
+            Self::Fact(fact) => fact.at(),
         }
     }
 }

@@ -96,7 +96,7 @@ proptest! {
         for (at, (id, line)) in lines.iter().enumerate() {
             match Record::parse(line.as_bytes()) {
                 Ok(record) => join.push(StreamId(*id), record),
-                Err(_) => join.not_understood(StreamId(*id)),
+                Err(_) => join.count_invalid_line(StreamId(*id)),
             }
             if closes.contains(&at) {
                 join.close(StreamId(*id));

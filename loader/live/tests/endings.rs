@@ -1,10 +1,10 @@
 //! Tests of streams that end normally, by a signal, with an error, or with records that match no batch.
 
-use crate::speak;
+use crate::stream;
 
 use loadscope_live::Join;
 use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Stage};
-use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
+use stream::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, send_record};
 
 #[test]
 fn records_without_a_batch_are_counted_as_dropped() {
@@ -15,7 +15,7 @@ fn records_without_a_batch_are_counted_as_dropped() {
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
     fetch(&mut join, 0, 1, 1200);
-    join.not_understood(MAIN);
+    join.count_invalid_line(MAIN);
     join.finish();
     let events: Vec<Event> = join.events().collect();
     let dropped: u64 = events
@@ -44,7 +44,7 @@ fn a_stream_without_an_end_record_is_a_killed_process() {
         let mut join = Join::default();
         loader(&mut join);
         if bye {
-            tell(&mut join, MAIN, r#"["bye",2000,0]"#);
+            send_record(&mut join, MAIN, r#"["bye",2000,0]"#);
         }
         join.close(MAIN);
         let run = folded(&mut join);
@@ -70,12 +70,12 @@ fn a_killed_process_ends_with_its_connection() {
         let mut join = Join::default();
         loader(&mut join);
         if bye {
-            tell(&mut join, MAIN, r#"["bye",2000,0]"#);
+            send_record(&mut join, MAIN, r#"["bye",2000,0]"#);
         }
         end(&mut join);
         folded(&mut join).end()
     };
-    let hung_up = |join: &mut Join| join.hang_up(MAIN, Some(9_000));
+    let hung_up = |join: &mut Join| join.disconnect(MAIN, Some(9_000));
     let detached = |join: &mut Join| {
         join.detach(Some(9_000));
         join.finish();
@@ -96,9 +96,9 @@ fn exit_codes_distinguish_dead_from_finished_workers() {
     ] {
         let mut join = Join::default();
         loader(&mut join);
-        tell(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
+        send_record(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
         // The record is sent again when the iterator is shut down.
-        tell(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
+        send_record(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
         let run = folded(&mut join);
         assert_eq!(
             run.workers()[0].end.map(|(_, how)| how),
@@ -118,13 +118,13 @@ fn the_failed_sample_is_named_in_any_order_of_streams() {
         loader(&mut join);
         join.open(WORKER, introduction(20));
         dispatch(&mut join, 0, 0, 1020);
-        tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+        send_record(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
         if worker_first {
-            tell(&mut join, WORKER, &fetch);
+            send_record(&mut join, WORKER, &fetch);
         }
-        tell(&mut join, MAIN, fail);
+        send_record(&mut join, MAIN, fail);
         if !worker_first {
-            tell(&mut join, WORKER, &fetch);
+            send_record(&mut join, WORKER, &fetch);
         }
         let run = folded(&mut join);
         let (_, message) = &run.messages()[0];
@@ -139,7 +139,7 @@ fn an_error_is_reported_even_if_its_worker_sends_nothing() {
     let mut join = Join::default();
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
-    tell(
+    send_record(
         &mut join,
         MAIN,
         r#"["fail",1130,0,0,0,"ValueError: broken"]"#,
@@ -155,7 +155,7 @@ fn the_run_ends_after_its_last_worker() {
     loader(&mut join);
     join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 1020);
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
     join.close(MAIN);
     fetch(&mut join, 0, 0, 1100);
     assert!(
@@ -174,17 +174,17 @@ fn ended_iterators_are_forgotten_and_open_ones_are_kept() {
     loader(&mut join);
     for iterator in 1..1000 {
         let at = 2000 + iterator;
-        tell(
+        send_record(
             &mut join,
             MAIN,
             &format!(r#"["epoch",{at},0,{iterator},{iterator}]"#),
         );
-        tell(
+        send_record(
             &mut join,
             MAIN,
             &format!(r#"["dispatch",{at},{iterator},{iterator},0,null,0,""]"#),
         );
-        tell(
+        send_record(
             &mut join,
             MAIN,
             &format!(r#"["end",{at},{iterator},{iterator}]"#),
@@ -193,13 +193,13 @@ fn ended_iterators_are_forgotten_and_open_ones_are_kept() {
     // The first iterator has a worker that has not ended.
     join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 5000);
-    tell(&mut join, WORKER, r#"["fetcher",5001,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",5001,0]"#);
     fetch(&mut join, 0, 0, 5100);
     let fetched = |e: &Event| matches!(e.kind, EventKind::Fetched(_));
     assert_eq!(join.events().filter(fetched).count(), 1);
     // An iterator that ended long ago is removed. The latest one is kept.
-    tell(&mut join, MAIN, r#"["wait",6000,5]"#);
+    send_record(&mut join, MAIN, r#"["wait",6000,5]"#);
     assert_eq!(join.events().count(), 0);
-    tell(&mut join, MAIN, r#"["wait",6000,999]"#);
+    send_record(&mut join, MAIN, r#"["wait",6000,999]"#);
     assert_eq!(join.events().count(), 1);
 }

@@ -8,6 +8,6 @@ mod folder;
 mod join;
 mod listen;
 mod quota;
-mod speak;
 mod steps;
 mod strangers;
+mod stream;

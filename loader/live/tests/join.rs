@@ -1,10 +1,10 @@
 //! Tests of merging streams in the probe's format.
 
-use crate::speak;
+use crate::stream;
 
 use loadscope_live::{Effects, Introduction, Join, Record};
 use loadscope_trace::{BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Stage};
-use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
+use stream::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, send_record};
 
 #[test]
 fn the_kth_fetch_of_a_worker_is_its_kth_task() {
@@ -13,7 +13,7 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     join.open(WORKER, introduction(20));
-    tell(
+    send_record(
         &mut join,
         WORKER,
         r#"["fetcher",1015,0,{"numpy":7,"python":8}]"#,
@@ -48,7 +48,7 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
 fn unknown_worker_seeds_are_none_instead_of_zero() {
     let mut join = Join::default();
     loader(&mut join);
-    tell(
+    send_record(
         &mut join,
         MAIN,
         r#"["workers",1010,0,[[20,77,1004],[21,null]]]"#,
@@ -66,7 +66,7 @@ fn unknown_worker_seeds_are_none_instead_of_zero() {
 fn a_worker_may_connect_before_its_main_process() {
     let mut join = Join::default();
     join.open(WORKER, introduction(20));
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
     fetch(&mut join, 0, 0, 1100);
     join.close(WORKER);
     loader(&mut join);
@@ -86,14 +86,14 @@ fn a_persistent_worker_finishes_old_tasks_first() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
     dispatch(&mut join, 0, 0, 1020);
-    tell(&mut join, MAIN, r#"["end",1100,0,0]"#);
-    tell(&mut join, MAIN, r#"["epoch",1100,0,0,1]"#);
+    send_record(&mut join, MAIN, r#"["end",1100,0,0]"#);
+    send_record(&mut join, MAIN, r#"["epoch",1100,0,0,1]"#);
     let indices = packed(&[5, 6]);
     fetch(&mut join, 0, 0, 1110);
-    tell(&mut join, WORKER, r#"["fetcher",1190,1]"#);
-    tell(
+    send_record(&mut join, WORKER, r#"["fetcher",1190,1]"#);
+    send_record(
         &mut join,
         MAIN,
         &format!(r#"["dispatch",1195,0,1,0,0,0,"{indices}"]"#),
@@ -116,7 +116,7 @@ fn a_host_with_another_clock_is_aligned_by_its_wall_clock() {
         WORKER,
         Introduction::parse(other.as_bytes()).expect("sound"),
     );
-    tell(&mut join, WORKER, r#"["loader",900100,0,{"dataset":"D"}]"#);
+    send_record(&mut join, WORKER, r#"["loader",900100,0,{"dataset":"D"}]"#);
     let starts: Vec<i64> = join
         .events()
         .filter(|e| matches!(e.kind, EventKind::RunStarted(_)))
@@ -132,7 +132,7 @@ fn invalid_fields_are_ignored_and_the_record_is_kept() {
     assert_eq!((who.pid, who.rank, who.host.as_str()), (7, None, ""));
     let mut join = Join::default();
     join.open(MAIN, who);
-    tell(
+    send_record(
         &mut join,
         MAIN,
         r#"["loader",1000,0,{"dataset":"D","num_workers":"2","batch_size":-1,"seed":-5,"global_seed":184467440737095516160,
@@ -152,7 +152,7 @@ fn a_negative_index_is_counted_as_dropped() {
     let mut join = Join::default();
     loader(&mut join);
     let indices = packed(&[3, -1]);
-    tell(
+    send_record(
         &mut join,
         MAIN,
         &format!(r#"["dispatch",1020,0,0,0,0,0,"{indices}"]"#),
@@ -169,7 +169,7 @@ fn pending_records_are_limited_in_bytes() {
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
     // 8 MiB each, from a process that was never announced.
     for _ in 0..40 {
-        tell(&mut join, WORKER, &line);
+        send_record(&mut join, WORKER, &line);
     }
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
@@ -213,15 +213,15 @@ fn invalid_lines_are_refused() {
 fn applied_settings_and_the_stop_reason_are_recorded() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
-    tell(
+    send_record(
         &mut join,
         MAIN,
         r#"["loader",1000,0,{"dataset":"D","num_workers":0,"set":"num_workers=0 (it was 2)"}]"#,
     );
-    tell(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
-    tell(&mut join, MAIN, r#"["stop",1500,0,0]"#);
-    tell(&mut join, MAIN, r#"["end",1500,0,0]"#);
-    tell(
+    send_record(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    send_record(&mut join, MAIN, r#"["stop",1500,0,0]"#);
+    send_record(&mut join, MAIN, r#"["end",1500,0,0]"#);
+    send_record(
         &mut join,
         MAIN,
         r#"["loader",1600,1,{"dataset":"E","not_set":"ValueError: no"}]"#,
@@ -252,22 +252,22 @@ fn effects_of_a_request_do_not_depend_on_texts() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     let loader = r#"["loader",1000,0,{"dataset":"D","num_workers":0}]"#;
-    tell(&mut join, MAIN, loader);
-    tell(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    send_record(&mut join, MAIN, loader);
+    send_record(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
     for text in [
         "Loadscope ends the program here: it raises SystemExit",
         "Loadscope set num_workers=0 (it was 2)",
         "This loader keeps the arguments of the program, because DataLoader rejected the new ones: no",
     ] {
         let fail = format!(r#"["fail",1100,0,0,null,"{text}"]"#);
-        tell(&mut join, MAIN, &fail);
+        send_record(&mut join, MAIN, &fail);
     }
     let is_message = |event: &Event| matches!(event.kind, EventKind::Message(_));
     assert_eq!(join.events().filter(is_message).count(), 3);
     assert_eq!(*join.effects(), Effects::default());
     let refused = r#"["loader",1200,1,{"dataset":"E","set":"a","not_set":"ValueError: no\nmore"}]"#;
-    tell(&mut join, MAIN, refused);
-    tell(&mut join, MAIN, r#"["stop",1500,0,0]"#);
+    send_record(&mut join, MAIN, refused);
+    send_record(&mut join, MAIN, r#"["stop",1500,0,0]"#);
     let effects = Effects {
         stopped: true,
         was_set: true,
@@ -287,12 +287,12 @@ fn facts_of_loader_and_workers_are_in_the_run() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    tell(&mut join, MAIN, r#"["earlier",1011,0,2]"#);
-    tell(&mut join, MAIN, r#"["length",1012,0,20]"#);
-    tell(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
-    tell(&mut join, WORKER, r#"["undivided",1014,0]"#);
+    send_record(&mut join, MAIN, r#"["earlier",1011,0,2]"#);
+    send_record(&mut join, MAIN, r#"["length",1012,0,20]"#);
+    send_record(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
+    send_record(&mut join, WORKER, r#"["undivided",1014,0]"#);
     // An unknown loader.
-    tell(&mut join, MAIN, r#"["length",1015,7,20]"#);
+    send_record(&mut join, MAIN, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
     assert_eq!(
         facts(&mut join),
@@ -312,7 +312,7 @@ fn workers_older_than_the_recording_are_marked() {
     assert!(folded(&mut join).workers()[0].is_recorded);
     let mut join = Join::default();
     loader(&mut join);
-    tell(&mut join, MAIN, r#"["earlier",1011,0,1]"#);
+    send_record(&mut join, MAIN, r#"["earlier",1011,0,1]"#);
     assert!(!folded(&mut join).workers()[0].is_recorded);
 }
 
@@ -321,30 +321,30 @@ fn misfit_samples_and_sample_files_are_named() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
     // The probe reports the file after the fetch.
-    tell(
+    send_record(
         &mut join,
         WORKER,
         r#"["file",1141,null,0,0,1,"cats/1.png"]"#,
     );
-    tell(&mut join, WORKER, r#"["begin",1150,null,0,1]"#);
-    tell(
+    send_record(&mut join, WORKER, r#"["begin",1150,null,0,1]"#);
+    send_record(
         &mut join,
         WORKER,
         r#"["misfit",1170,null,0,1,1,"[0]","shape","[1, 8, 8]","[3, 8, 8]",1]"#,
     );
     let times = packed(&[1150, 1155, 1160]);
-    tell(
+    send_record(
         &mut join,
         WORKER,
         &format!(r#"["fetch",1150,null,0,1,0,1171,1,"{times}","",[]]"#),
     );
-    tell(&mut join, MAIN, r#"["wait",1172,0]"#);
-    tell(
+    send_record(&mut join, MAIN, r#"["wait",1172,0]"#);
+    send_record(
         &mut join,
         MAIN,
         r#"["fail",1180,0,0,1,"RuntimeError: stack"]"#,
@@ -364,9 +364,9 @@ fn stop_iteration_of_a_sample_does_not_end_the_run() {
     let mut join = Join::default();
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
-    tell(&mut join, MAIN, r#"["wait",1030,0]"#);
-    tell(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
-    tell(&mut join, MAIN, r#"["end",1041,0,0]"#);
+    send_record(&mut join, MAIN, r#"["wait",1030,0]"#);
+    send_record(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
+    send_record(&mut join, MAIN, r#"["end",1041,0,0]"#);
     // The worker could still report the sample. Without its report, the error is delayed until the end.
     join.finish();
     let run = folded(&mut join);

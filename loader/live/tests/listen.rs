@@ -15,7 +15,7 @@ fn introduction(token: &str) -> String {
     )
 }
 
-/// Calls `turn` until `enough` returns true, or fails after a timeout.
+/// Calls `poll` until `enough` returns true, or fails after a timeout.
 fn until(
     listener: &mut Listener,
     join: &mut Join,
@@ -25,7 +25,7 @@ fn until(
     let mut said = Vec::new();
     while !enough(listener, join) {
         assert!(start.elapsed() < Duration::from_secs(20), "{said:?}");
-        said.extend(listener.turn(join));
+        said.extend(listener.poll(join));
         std::thread::sleep(Duration::from_millis(1));
     }
     said
@@ -55,7 +55,7 @@ fn a_client_with_the_token_is_accepted_on_both_sockets() {
         let mut join = Join::default();
         let said = until(listener, &mut join, |_, join| join.loaders() == 1);
         assert_eq!(
-            (said, listener.refused(), listener.speaking()),
+            (said, listener.refused(), listener.authenticated_count()),
             (Vec::new(), 0, 1)
         );
     }
@@ -72,7 +72,9 @@ fn a_process_with_another_clock_does_not_change_the_time() {
         let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         socket.write_all(line.as_bytes()).expect("written");
         sockets.push(socket);
-        until(&mut listener, &mut join, |l, _| l.speaking() == number + 1);
+        until(&mut listener, &mut join, |l, _| {
+            l.authenticated_count() == number + 1
+        });
     }
     let now = listener.now().expect("two processes");
     assert!(now < 1_000_000_000_000, "{now}");
@@ -109,7 +111,7 @@ fn clients_without_the_token_are_refused_and_reported() {
         let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
         assert!(matches!(socket.read(&mut [0; 16]), Ok(0) | Err(_)));
     }
-    assert_eq!((listener.speaking(), join.loaders()), (0, 0));
+    assert_eq!((listener.authenticated_count(), join.loaders()), (0, 0));
     assert_eq!(said.len(), strangers.len());
     assert!(said.iter().all(|s| !s.0.contains(TOKEN)), "{said:?}");
 }
@@ -124,7 +126,7 @@ fn damaged_lines_are_counted_and_the_rest_is_read() {
     socket.write_all(lines.as_bytes()).expect("written");
     drop(socket);
     until(&mut listener, &mut join, |l, join| {
-        join.loaders() == 1 && l.speaking() == 0
+        join.loaders() == 1 && l.authenticated_count() == 0
     });
     join.finish();
     let text = format!("{:?}", join.events().collect::<Vec<_>>());
@@ -144,12 +146,14 @@ fn simultaneous_workers_are_all_accepted() {
     let mut workers: Vec<UnixStream> = (0..100)
         .map(|_| UnixStream::connect(&path).expect("a connection"))
         .collect();
-    let mut said = listener.turn(&mut join);
+    let mut said = listener.poll(&mut join);
     for worker in &mut workers {
         worker
             .write_all(introduction(TOKEN).as_bytes())
             .expect("written");
     }
-    said.extend(until(&mut listener, &mut join, |l, _| l.speaking() == 100));
+    said.extend(until(&mut listener, &mut join, |l, _| {
+        l.authenticated_count() == 100
+    }));
     assert_eq!((said, listener.refused()), (Vec::new(), 0));
 }

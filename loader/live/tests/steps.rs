@@ -1,11 +1,11 @@
 //! Tests of training steps, and of the CPU time of fetches and steps.
 
-use crate::speak;
+use crate::stream;
 
 use loadscope_diagnose::{Diagnosis, FindingId, VerdictId};
 use loadscope_live::Join;
 use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
-use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
+use stream::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, send_record};
 
 /// Returns a run with a batch that is yielded at 2000 and trained on until 2500, when the program iterates another loader.
 fn turned_away(end: &[&str]) -> Run {
@@ -13,19 +13,20 @@ fn turned_away(end: &[&str]) -> Run {
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
     join.open(WORKER, introduction(20));
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
-    tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    send_record(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
     let times = packed(&[1100, 1110, 1130]);
     let fetch = format!(r#"["fetch",1100,null,0,0,1130,1140,0,"{times}","",[],25,7,90]"#);
-    tell(&mut join, WORKER, &fetch);
+    send_record(&mut join, WORKER, &fetch);
     for line in [
         r#"["wait",1900,0]"#,
         r#"["arrive",1950,0,0,0,"ready","",0,0]"#,
         r#"["yield",2000,0,0,0]"#,
     ] {
-        tell(&mut join, MAIN, line);
+        send_record(&mut join, MAIN, line);
     }
-    end.iter().for_each(|line| tell(&mut join, MAIN, line));
+    end.iter()
+        .for_each(|line| send_record(&mut join, MAIN, line));
     folded(&mut join)
 }
 
@@ -71,7 +72,7 @@ fn fetch_cpu_time_is_assigned_to_its_batch() {
 fn a_loader_has_its_source_line_and_arguments() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
-    tell(
+    send_record(
         &mut join,
         MAIN,
         r#"["loader",1000,0,{"dataset":"D","class":"StatefulDataLoader","arguments":["collate_fn=pad"],"batch_sampler":"Buckets","batch_size":4,"in_order":true,"file":"/home/me/train.py","line":42,"place":"train.py:42"}]"#,
@@ -92,11 +93,18 @@ fn each_main_process_is_reached_once() {
     let mut worker = introduction(20);
     worker.parent = 10;
     join.open(WORKER, worker);
-    let reached: Vec<u64> = join.reached().iter().map(|who| who.pid).collect();
+    let reached: Vec<u64> = join
+        .take_new_processes()
+        .iter()
+        .map(|who| who.pid)
+        .collect();
     assert_eq!(reached, [10]);
-    assert!(join.reached().is_empty());
-    tell(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
-    assert_eq!(join.others().collect::<Vec<_>>(), ["torchdata.nodes"]);
+    assert!(join.take_new_processes().is_empty());
+    send_record(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
+    assert_eq!(
+        join.other_libraries().collect::<Vec<_>>(),
+        ["torchdata.nodes"]
+    );
 }
 
 #[test]

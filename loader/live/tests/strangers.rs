@@ -14,7 +14,7 @@ fn introduction(token: &str) -> String {
     )
 }
 
-fn door() -> (Listener, u16) {
+fn listener_and_port() -> (Listener, u16) {
     let listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
     let address = listener.address().expect("it has one");
     let port = address.strip_prefix("tcp:127.0.0.1:").expect("loopback");
@@ -22,11 +22,11 @@ fn door() -> (Listener, u16) {
     (listener, port)
 }
 
-fn knock(port: u16) -> TcpStream {
+fn connect(port: u16) -> TcpStream {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("a connection")
 }
 
-/// Calls `turn` until `enough` returns true, or fails after a timeout.
+/// Calls `poll` until `enough` returns true, or fails after a timeout.
 fn until(
     listener: &mut Listener,
     join: &mut Join,
@@ -36,7 +36,7 @@ fn until(
     let mut said = Vec::new();
     while !enough(listener) {
         assert!(start.elapsed() < Duration::from_secs(120), "{said:?}");
-        said.extend(listener.turn(join));
+        said.extend(listener.poll(join));
         std::thread::sleep(Duration::from_millis(1));
     }
     said
@@ -44,7 +44,7 @@ fn until(
 
 #[test]
 fn token_guesses_are_refused_with_bounded_reports() {
-    let (mut listener, port) = door();
+    let (mut listener, port) = listener_and_port();
     let mut join = Join::default();
     let mut said = Vec::new();
     // Every prefix of the token, the token with each character changed, and other spellings.
@@ -61,14 +61,14 @@ fn token_guesses_are_refused_with_bounded_reports() {
         "\\u001b[31m".repeat(1_000),
     ]);
     for (number, guess) in guesses.iter().enumerate() {
-        let mut socket = knock(port);
+        let mut socket = connect(port);
         let _ = socket.write_all(introduction(guess).as_bytes());
         // Data after a wrong token is not read.
         let _ = socket.write_all(b"[\"loader\",5,0,{\"dataset\":\"D\"}]\n");
         let refused = number as u64 + 1;
         said.extend(until(&mut listener, &mut join, |l| l.refused() == refused));
     }
-    assert_eq!((listener.present(), join.loaders()), (0, 0));
+    assert_eq!((listener.connection_count(), join.loaders()), (0, 0));
     assert!((1..=10).contains(&said.len()), "{said:?}");
     for Warning(text) in &said {
         assert!(
@@ -81,69 +81,75 @@ fn token_guesses_are_refused_with_bounded_reports() {
 
 #[test]
 fn silent_and_slow_clients_do_not_block_others() {
-    let (mut listener, port) = door();
+    let (mut listener, port) = listener_and_port();
     let mut join = Join::default();
-    let mut half: Vec<TcpStream> = (0..100).map(|_| knock(port)).collect();
+    let mut half: Vec<TcpStream> = (0..100).map(|_| connect(port)).collect();
     for (k, socket) in half.iter_mut().enumerate() {
         let _ = socket.write_all(&introduction(TOKEN).as_bytes()[..k % 40]);
     }
-    let mut honest = knock(port);
+    let mut honest = connect(port);
     honest
         .write_all(introduction(TOKEN).as_bytes())
         .expect("written");
     // Their time is over. A client that sends a byte now and then gets no extension.
     let start = Instant::now();
-    while listener.speaking() == 0 || listener.present() > 1 {
+    while listener.authenticated_count() == 0 || listener.connection_count() > 1 {
         assert!(start.elapsed() < Duration::from_secs(120));
-        listener.turn(&mut join);
+        listener.poll(&mut join);
         for socket in &mut half {
             let _ = socket.write_all(b" ");
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!((listener.speaking(), listener.refused()), (1, 100));
+    assert_eq!(
+        (listener.authenticated_count(), listener.refused()),
+        (1, 100)
+    );
     honest
         .write_all(b"[\"loader\",5,0,{\"dataset\":\"D\"}]\n")
         .expect("written");
     while join.loaders() == 0 {
         assert!(start.elapsed() < Duration::from_secs(120));
-        listener.turn(&mut join);
+        listener.poll(&mut join);
     }
 }
 
 #[test]
 fn thousands_of_short_connections_leave_no_state() {
-    let (mut listener, port) = door();
+    let (mut listener, port) = listener_and_port();
     let mut join = Join::default();
     let lines: [&[u8]; 4] = [b"", b"\n", b"{\"loadscope_stream\":1", b"\xff\xfe\n\n\n"];
     for round in 0..60 {
         let sockets: Vec<TcpStream> = (0..50)
             .map(|k| {
-                let mut socket = knock(port);
+                let mut socket = connect(port);
                 let _ = socket.write_all(lines[k % lines.len()]);
                 socket
             })
             .collect();
         // Some connections close before the listener accepts them.
         if round % 2 == 0 {
-            listener.turn(&mut join);
+            listener.poll(&mut join);
         }
         drop(sockets);
-        until(&mut listener, &mut join, |l| l.present() == 0);
+        until(&mut listener, &mut join, |l| l.connection_count() == 0);
     }
-    assert_eq!((listener.present(), listener.speaking()), (0, 0));
-    let mut honest = knock(port);
+    assert_eq!(
+        (listener.connection_count(), listener.authenticated_count()),
+        (0, 0)
+    );
+    let mut honest = connect(port);
     honest
         .write_all(introduction(TOKEN).as_bytes())
         .expect("written");
-    until(&mut listener, &mut join, |l| l.speaking() == 1);
+    until(&mut listener, &mut join, |l| l.authenticated_count() == 1);
 }
 
 #[test]
 fn a_refused_client_receives_nothing() {
-    let (mut listener, port) = door();
+    let (mut listener, port) = listener_and_port();
     let mut join = Join::default();
-    let mut socket = knock(port);
+    let mut socket = connect(port);
     socket
         .write_all(b"{\"loadscope_stream\":1}\n")
         .expect("written");
@@ -158,7 +164,7 @@ fn a_refused_client_receives_nothing() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_port_is_open_on_localhost_only() {
-    let (_listener, port) = door();
+    let (_listener, port) = listener_and_port();
     let open_at = |table: &str| -> Vec<String> {
         let table = std::fs::read_to_string(table).unwrap_or_default();
         let lines = table.lines().skip(1).filter_map(|line| {

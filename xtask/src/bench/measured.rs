@@ -3,42 +3,46 @@
 use std::fmt::Write as _;
 use std::thread;
 
+use super::measurement::{Cost, Measurement};
 use super::programs::{Program, Task};
-use super::turn::{Cost, Turn};
-use super::work::{Goal, Unit, Work};
+use super::workload::{Goal, Unit, Workload};
 use crate::spread::Spread;
 
 /// Figures of one work.
 pub struct Measured {
-    pub work: &'static Work,
+    pub workload: &'static Workload,
     /// Tasks with one turn per round.
-    pub turns: Vec<(Task, Vec<Turn>)>,
+    pub measurements: Vec<(Task, Vec<Measurement>)>,
     /// Sentences about programs that did different work.
     pub differences: Vec<String>,
 }
 
 impl Measured {
-    pub fn new(work: &'static Work) -> Self {
-        let tasks = work.tasks();
+    pub fn new(workload: &'static Workload) -> Self {
+        let tasks = workload.tasks();
         Self {
-            work,
-            turns: tasks.into_iter().map(|task| (task, Vec::new())).collect(),
+            workload,
+            measurements: tasks.into_iter().map(|task| (task, Vec::new())).collect(),
             differences: Vec::new(),
         }
     }
 
     /// Checks that all programs loaded the same samples, and that PyTorch and Loadscope loaded them in the same order.
     pub fn compare_work(&mut self) {
-        let first = |turns: &[Turn]| turns.first().and_then(|turn| turn.same);
+        let first = |measurements: &[Measurement]| {
+            measurements
+                .first()
+                .and_then(|measurement| measurement.checksums)
+        };
         let ours = self
-            .turns
+            .measurements
             .iter()
             .find(|(task, _)| task.program == Program::Loadscope);
-        let Some((sum, order)) = ours.and_then(|(_, turns)| first(turns)) else {
+        let Some((sum, order)) = ours.and_then(|(_, measurements)| first(measurements)) else {
             return;
         };
-        for (task, turns) in &self.turns {
-            let Some((its_sum, its_order)) = first(turns) else {
+        for (task, measurements) in &self.measurements {
+            let Some((its_sum, its_order)) = first(measurements) else {
                 continue;
             };
             if its_sum != sum {
@@ -52,18 +56,22 @@ impl Measured {
 
     /// Returns the task of a program with the best median, without recording, and its values.
     pub fn best(&self, program: Program) -> Option<(&Task, Vec<f64>)> {
-        let of_program =
-            |task: &&(Task, Vec<Turn>)| task.0.program == program && task.0.recording == "off";
-        let candidates = self
-            .turns
-            .iter()
-            .filter(of_program)
-            .filter_map(|(task, turns)| {
-                let values: Vec<f64> = turns.iter().map(|turn| turn.value).collect();
-                Some((Spread::of(values.clone())?.median, task, values))
-            });
+        let of_program = |task: &&(Task, Vec<Measurement>)| {
+            task.0.program == program && task.0.recording == "off"
+        };
+        let candidates =
+            self.measurements
+                .iter()
+                .filter(of_program)
+                .filter_map(|(task, measurements)| {
+                    let values: Vec<f64> = measurements
+                        .iter()
+                        .map(|measurement| measurement.value)
+                        .collect();
+                    Some((Spread::of(values.clone())?.median, task, values))
+                });
         candidates
-            .max_by(|a, b| self.work.unit.ratio(a.0, b.0).total_cmp(&1.0))
+            .max_by(|a, b| self.workload.unit.ratio(a.0, b.0).total_cmp(&1.0))
             .map(|(_, task, values)| (task, values))
     }
 
@@ -77,26 +85,26 @@ impl Measured {
         let is_it = |task: &Task| {
             task.program == program && task.workers == workers && task.recording == "off"
         };
-        let found = self.turns.iter().find(|(task, _)| is_it(task))?;
-        Some(Spread::of(found.1.iter().map(|turn| turn.value))?.median)
+        let found = self.measurements.iter().find(|(task, _)| is_it(task))?;
+        Some(Spread::of(found.1.iter().map(|measurement| measurement.value))?.median)
     }
 
     /// Returns the cost of recording in Loadscope, one per round.
     pub fn costs(&self, workers: u8, recording: &str) -> impl Iterator<Item = Cost> {
-        let found = self.turns.iter().find(|(task, _)| {
+        let found = self.measurements.iter().find(|(task, _)| {
             task.program == Program::Loadscope
                 && task.workers == workers
                 && task.recording == recording
         });
-        let turns = found.into_iter().flat_map(|(_, turns)| turns);
-        turns.filter_map(|turn| turn.cost)
+        let measurements = found.into_iter().flat_map(|(_, measurements)| measurements);
+        measurements.filter_map(|measurement| measurement.cost)
     }
 
     /// Returns how many times better Loadscope is than a program, per round.
     pub fn times(&self, program: Program) -> Option<Spread> {
         let (_, ours) = self.best(Program::Loadscope)?;
         let (_, theirs) = self.best(program)?;
-        let unit = self.work.unit;
+        let unit = self.workload.unit;
         Spread::of(ours.iter().zip(&theirs).map(|(a, b)| unit.ratio(*a, *b)))
     }
 
@@ -106,13 +114,13 @@ impl Measured {
     }
 
     /// Returns the goal in words, the measured value, and true if the goal is met.
-    pub fn judged(&self, goal: Goal) -> Option<(String, String, bool)> {
+    pub fn check_goal(&self, goal: Goal) -> Option<(String, String, bool)> {
         let times = |least: f64, program: Program| {
             let spread = self.times(program)?;
             let said = format!("at least {least}× {program}");
             Some((
                 said,
-                spread.shown(|v| format!("{v:.2}×")),
+                spread.format(|v| format!("{v:.2}×")),
                 spread.median >= least,
             ))
         };
@@ -122,7 +130,7 @@ impl Measured {
                 "{what} costs at most {:.0} %, {workers} workers",
                 most * 100.0
             );
-            let shown = spread.shown(|v| format!("{:.1} %", v * 100.0));
+            let shown = spread.format(|v| format!("{:.1} %", v * 100.0));
             Some((said, shown, spread.median <= most))
         };
         match goal {
@@ -139,20 +147,22 @@ impl Measured {
             Goal::Events(most, workers) => recording(most, workers, "events", "hearing events"),
             Goal::Log(most, workers) => recording(most, workers, "log", "a compressed log"),
             Goal::NoneLost => {
-                let lost: u64 = (self.turns.iter())
-                    .flat_map(|(_, turns)| turns.iter().map(|turn| turn.lost))
+                let lost: u64 = (self.measurements.iter())
+                    .flat_map(|(_, measurements)| {
+                        measurements.iter().map(|measurement| measurement.lost)
+                    })
                     .sum();
                 Some(("no event is lost".to_owned(), format!("{lost}"), lost == 0))
             }
             Goal::AtMost(limit) | Goal::AtLeast(limit) => {
-                let unit = self.work.unit;
+                let unit = self.workload.unit;
                 let spread = Spread::of(self.best(Program::Loadscope)?.1)?;
                 let (which, met) = match goal {
                     Goal::AtMost(_) => ("most", spread.median <= limit),
                     _ => ("least", spread.median >= limit),
                 };
                 let said = format!("at {which} {}", figure(unit, limit));
-                Some((said, spread.shown(|v| figure(unit, v)), met))
+                Some((said, spread.format(|v| figure(unit, v)), met))
             }
         }
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
-use super::turn::{Cost, Turn};
+use super::measurement::{Cost, Measurement};
 use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
 use crate::steps;
@@ -30,7 +30,7 @@ pub enum Program {
 pub struct Task {
     pub program: Program,
     /// Name of the work for this program.
-    pub work: &'static str,
+    pub workload: &'static str,
     pub workers: u8,
     /// `off`, `events` (received and dropped) or `log` (sorted, compressed and written).
     pub recording: &'static str,
@@ -60,7 +60,7 @@ impl fmt::Display for Task {
         write!(
             f,
             "{} {}, {} workers",
-            self.program, self.work, self.workers
+            self.program, self.workload, self.workers
         )?;
         if self.recording != "off" {
             write!(f, ", recording: {}", self.recording)?;
@@ -139,7 +139,7 @@ impl Programs {
     }
 
     /// Runs a task once.
-    pub fn run(&self, task: &Task, share: f64, seconds: f64) -> Result<Turn> {
+    pub fn run(&self, task: &Task, share: f64, seconds: f64) -> Result<Measurement> {
         let mut command = match task.program {
             Program::Loadscope => {
                 let mut command = Command::new(&self.ours);
@@ -165,7 +165,7 @@ impl Programs {
             }
         };
         command
-            .arg(format!("work={}", task.work))
+            .arg(format!("work={}", task.workload))
             .arg(format!("workers={}", task.workers))
             .arg(format!("share={share}"))
             .arg(format!("seconds={seconds}"))
@@ -180,21 +180,21 @@ impl Programs {
             .last()
             .and_then(|line| serde_json::from_str(line).ok());
         match said {
-            Some(said) if output.status.success() => turn(&said),
+            Some(said) if output.status.success() => measurement(&said),
             _ => bail!("{task} ended with {} and said {text:?}", output.status),
         }
     }
 }
 
 /// Parses the output of a program.
-fn turn(said: &Json) -> Result<Turn> {
+fn measurement(said: &Json) -> Result<Measurement> {
     let number = |name: &str| said.get(name).and_then(Json::as_u64);
-    Ok(Turn {
+    Ok(Measurement {
         value: said
             .get("value")
             .and_then(Json::as_f64)
             .with_context(|| format!("there is no figure in {said}"))?,
-        same: number("sum").zip(number("order")),
+        checksums: number("sum").zip(number("order")),
         lost: number("lost").unwrap_or(0),
         cost: Cost::of(said),
     })
@@ -282,13 +282,13 @@ mod tests {
     fn a_turn_is_read_with_all_fields() -> Result<()> {
         let mut said: Json =
             serde_json::from_str(r#"{"value": 2.5, "sum": 7, "order": 9, "lost": 1}"#)?;
-        let mut expected = Turn {
+        let mut expected = Measurement {
             value: 2.5,
-            same: Some((7, 9)),
+            checksums: Some((7, 9)),
             lost: 1,
             cost: None,
         };
-        assert_eq!(turn(&said)?, expected);
+        assert_eq!(measurement(&said)?, expected);
         let names = [
             "cost",
             "batch",
@@ -308,8 +308,8 @@ mod tests {
             listening: 4.0,
             events: 5.0,
         });
-        assert_eq!(turn(&said)?, expected);
-        assert!(turn(&serde_json::json!({"sum": 7})).is_err());
+        assert_eq!(measurement(&said)?, expected);
+        assert!(measurement(&serde_json::json!({"sum": 7})).is_err());
         Ok(())
     }
 }

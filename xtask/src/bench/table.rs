@@ -37,12 +37,12 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
     let _ = writeln!(text, "{}; {rounds} rounds.\n", host());
     text.push_str("## Goals\n\n| work | goal | measured | |\n|---|---|---|---|\n");
     for one in measured {
-        for goal in one.work.goals.iter().chain(one.work.recording) {
-            let row = one.judged(*goal);
+        for goal in one.workload.goals.iter().chain(one.workload.recording) {
+            let row = one.check_goal(*goal);
             let (goal, shown, met) =
                 row.unwrap_or_else(|| (format!("{goal:?}"), "–".into(), false));
             let met = if met { "met" } else { "**missed**" };
-            let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.work.id);
+            let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.workload.id);
         }
     }
     reasons::section(&mut text, measured);
@@ -55,28 +55,45 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
 }
 
 fn section(text: &mut String, one: &Measured) {
-    let _ = writeln!(text, "\n**{}**: {}\n", one.work.id, one.work.says);
+    let _ = writeln!(
+        text,
+        "\n**{}**: {}\n",
+        one.workload.id, one.workload.description
+    );
     for difference in &one.differences {
         let _ = writeln!(text, "Not the same work: {difference}\n");
     }
     text.push_str("| program | workers | recording | figure |\n|---|---|---|---|\n");
-    let mut turns: Vec<_> = one.turns.iter().collect();
-    turns.sort_by_key(|(task, _)| (task.program as u8, task.work, task.recording, task.workers));
-    for (task, turns) in turns {
-        let Some(spread) = Spread::of(turns.iter().map(|turn| turn.value)) else {
+    let mut measurements: Vec<_> = one.measurements.iter().collect();
+    measurements.sort_by_key(|(task, _)| {
+        (
+            task.program as u8,
+            task.workload,
+            task.recording,
+            task.workers,
+        )
+    });
+    for (task, measurements) in measurements {
+        let Some(spread) = Spread::of(measurements.iter().map(|measurement| measurement.value))
+        else {
             continue;
         };
-        let lost: u64 = turns.iter().map(|turn| turn.lost).sum();
+        let lost: u64 = measurements
+            .iter()
+            .map(|measurement| measurement.lost)
+            .sum();
         let recording = match (task.recording, lost) {
             ("off", _) => String::new(),
             (recording, 0) => recording.to_owned(),
             (recording, lost) => format!("{recording}, {lost} events lost"),
         };
-        let program = match task.work.split_once('-') {
-            Some((_, way)) if task.work != one.work.id => format!("{} ({way})", task.program),
+        let program = match task.workload.split_once('-') {
+            Some((_, way)) if task.workload != one.workload.id => {
+                format!("{} ({way})", task.program)
+            }
             _ => task.program.to_string(),
         };
-        let shown = spread.shown(|v| figure(one.work.unit, v));
+        let shown = spread.format(|v| figure(one.workload.unit, v));
         let _ = writeln!(
             text,
             "| {program} | {} | {recording} | {shown} |",

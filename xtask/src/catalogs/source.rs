@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::circles::lex::{Token, tokens};
+use crate::import_cycles::lex::{Token, tokens};
 
 /// Texts of a crate's sources.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct SourceTexts {
     /// Keys of `say!` and `text!`.
     pub keys: BTreeSet<String>,
     /// Sentences outside of these macros, with their file.
-    pub left: Vec<(PathBuf, String)>,
+    pub uncatalogued: Vec<(PathBuf, String)>,
 }
 
 /// Reads the texts of the sources in `root/src`.
 ///
 /// # Errors
 /// If a source cannot be read.
-pub fn said(root: &Path) -> Result<Said> {
-    let mut said = Said::default();
-    read_folder(&root.join("src"), &mut said)?;
-    Ok(said)
+pub fn read_texts(root: &Path) -> Result<SourceTexts> {
+    let mut texts = SourceTexts::default();
+    read_folder(&root.join("src"), &mut texts)?;
+    Ok(texts)
 }
 
-fn read_folder(folder: &Path, said: &mut Said) -> Result<()> {
+fn read_folder(folder: &Path, texts: &mut SourceTexts) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -36,16 +36,16 @@ fn read_folder(folder: &Path, said: &mut Said) -> Result<()> {
     for path in paths {
         let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
         if path.is_dir() && !is_tests {
-            read_folder(&path, said)?;
+            read_folder(&path, texts)?;
         } else if path.extension().is_some_and(|e| e == "rs") && !is_tests {
             let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            read_source(&path, &source, said);
+            read_source(&path, &source, texts);
         }
     }
     Ok(())
 }
 
-fn read_source(path: &Path, source: &str, said: &mut Said) {
+fn read_source(path: &Path, source: &str, texts: &mut SourceTexts) {
     let all = tokens(source);
     // Tests are at the end of a file.
     let tests = [
@@ -71,7 +71,7 @@ fn read_source(path: &Path, source: &str, said: &mut Said) {
                 Token::Sign('!'),
                 Token::Sign('('),
             ] => {
-                said.keys.insert(text);
+                texts.keys.insert(text);
             }
             [
                 ..,
@@ -80,13 +80,13 @@ fn read_source(path: &Path, source: &str, said: &mut Said) {
                 Token::Name(context),
                 Token::Sign(':'),
             ] => {
-                said.keys.insert(format!("{context}|{text}"));
+                texts.keys.insert(format!("{context}|{text}"));
             }
             // Messages of failed assertions, and reasons in attributes.
             [.., Token::Name("expect"), Token::Sign('(')]
             | [.., Token::Name("panic"), Token::Sign('!'), Token::Sign('(')]
             | [.., Token::Name("reason"), Token::Sign('=')] => {}
-            _ if is_sentence(&text) => said.left.push((path.to_owned(), text)),
+            _ if is_sentence(&text) => texts.uncatalogued.push((path.to_owned(), text)),
             _ => {}
         }
     }
@@ -137,18 +137,21 @@ mod tests {
 
     #[test]
     fn texts_are_found_in_sources() {
-        let mut said = Said::default();
+        let mut texts = SourceTexts::default();
         let source = r#"
             fn a() { b(say!("Next wait"), text!(n: "batch"), "two words", "word"); c.expect("it is there"); }
             #[cfg(test)]
             mod tests { fn d() { e("in a test") } }
         "#;
-        read_source(Path::new("a.rs"), source, &mut said);
+        read_source(Path::new("a.rs"), source, &mut texts);
         assert_eq!(
-            said.keys.into_iter().collect::<Vec<_>>(),
+            texts.keys.into_iter().collect::<Vec<_>>(),
             ["Next wait", "n|batch"]
         );
-        assert_eq!(said.left, [(PathBuf::from("a.rs"), "two words".to_owned())]);
+        assert_eq!(
+            texts.uncatalogued,
+            [(PathBuf::from("a.rs"), "two words".to_owned())]
+        );
     }
 
     #[test]

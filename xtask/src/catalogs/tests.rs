@@ -20,8 +20,8 @@ fn catalogs_are_sorted_and_used() {
 fn every_exemption_is_used() {
     let mut used = BTreeSet::new();
     for name in CRATES {
-        let said = said(&workspace().join(name)).expect("the sources are readable");
-        for (path, text) in &said.left {
+        let texts = read_texts(&workspace().join(name)).expect("the sources are readable");
+        for (path, text) in &texts.uncatalogued {
             let file = path.strip_prefix(workspace()).expect("in the workspace");
             used.extend(exemption(&file.display().to_string(), text));
         }
@@ -63,7 +63,7 @@ fn every_translation_of_a_sentence_is_chinese() {
 #[test]
 fn lines_of_catalogs_are_read() {
     let line = r#""95\u2009% \"a\"\nb" = "c""#;
-    let entry = of_line(line).expect("a line").expect("an entry");
+    let entry = parse_line(line).expect("a line").expect("an entry");
     assert_eq!(entry, ("95\u{2009}% \"a\"\nb".to_owned(), "c".to_owned()));
-    assert_eq!(of_line("# a comment").expect("a line"), None);
+    assert_eq!(parse_line("# a comment").expect("a line"), None);
 }

@@ -3,9 +3,9 @@
 use std::process::Command;
 
 #[cfg(not(unix))]
-pub use others::{kill, kill_all, lead, take_signals};
+pub use others::{catch_signals, kill, kill_all, start_group};
 #[cfg(unix)]
-pub use unix::{kill, kill_all, lead, take_signals};
+pub use unix::{catch_signals, kill, kill_all, start_group};
 
 #[cfg(unix)]
 mod unix {
@@ -17,10 +17,10 @@ mod unix {
     use super::{Command, descendants};
 
     /// One bit per received signal.
-    static CAME: AtomicU64 = AtomicU64::new(0);
+    static RECEIVED: AtomicU64 = AtomicU64::new(0);
 
     extern "C" fn note(number: c_int) {
-        CAME.fetch_or(1 << number, Ordering::Relaxed);
+        RECEIVED.fetch_or(1 << number, Ordering::Relaxed);
     }
 
     /// Signals that ask this process to end.
@@ -30,7 +30,7 @@ mod unix {
     }
 
     /// Installs handlers for the signals that ask this process to end. Started programs get the default handlers.
-    pub fn take_signals() -> Signals {
+    pub fn catch_signals() -> Signals {
         let mut ignored = 0;
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             // SAFETY: the handler only changes an atomic number.
@@ -44,15 +44,15 @@ mod unix {
 
     impl Signals {
         /// Returns the number of a received signal.
-        pub fn came(&self) -> Option<u8> {
-            let came = CAME.load(Ordering::Relaxed) & !self.ignored;
-            let number = u8::try_from(came.trailing_zeros()).ok();
-            number.filter(|_| came != 0)
+        pub fn received(&self) -> Option<u8> {
+            let received = RECEIVED.load(Ordering::Relaxed) & !self.ignored;
+            let number = u8::try_from(received.trailing_zeros()).ok();
+            number.filter(|_| received != 0)
         }
     }
 
     /// Starts the command in its own session and process group.
-    pub fn lead(command: &mut Command) {
+    pub fn start_group(command: &mut Command) {
         // SAFETY: between fork and exec it makes one system call.
         unsafe {
             command.pre_exec(|| {
@@ -94,17 +94,17 @@ mod others {
     /// No signals.
     pub struct Signals;
 
-    pub fn take_signals() -> Signals {
+    pub fn catch_signals() -> Signals {
         Signals
     }
 
     impl Signals {
-        pub fn came(&self) -> Option<u8> {
+        pub fn received(&self) -> Option<u8> {
             None
         }
     }
 
-    pub fn lead(_: &mut Command) {}
+    pub fn start_group(_: &mut Command) {}
 
     /// Does nothing, because Windows has no process groups.
     pub fn kill(_: u32) {}

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::note::NotTried;
-use super::place::Place;
-use super::world::World;
+use super::note::Skipped;
+use super::sandbox::Sandbox;
+use super::shared::SharedState;
 
-type Check = Box<dyn Fn(&Place) -> Result<()> + Send + Sync>;
+type Check = Box<dyn Fn(&Sandbox) -> Result<()> + Send + Sync>;
 
 /// Injected fault with a check.
 pub struct Case {
@@ -32,7 +32,7 @@ impl Case {
         name: impl Into<String>,
         injected: impl Into<String>,
         holds: impl Into<String>,
-        check: impl Fn(&Place) -> Result<()> + Send + Sync + 'static,
+        check: impl Fn(&Sandbox) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
             family,
@@ -62,22 +62,22 @@ impl Case {
         self
     }
 
-    pub fn attempt(&self, world: &World) -> Tried {
+    pub fn attempt(&self, shared: &SharedState) -> CaseResult {
         let started = Instant::now();
-        let place = Place::new(world);
-        let outcome = place.and_then(|place| {
-            (self.check)(&place)?;
-            Ok(place.note.take())
+        let sandbox = Sandbox::new(shared);
+        let outcome = sandbox.and_then(|sandbox| {
+            (self.check)(&sandbox)?;
+            Ok(sandbox.note.take())
         });
         let took = started.elapsed();
         let (verdict, note) = match outcome {
-            Ok(note) => (Verdict::Held, note),
-            Err(error) => match error.downcast::<NotTried>() {
-                Ok(NotTried(why)) => (Verdict::NotTried(why), String::new()),
+            Ok(note) => (Verdict::Passed, note),
+            Err(error) => match error.downcast::<Skipped>() {
+                Ok(Skipped(why)) => (Verdict::Skipped(why), String::new()),
                 Err(error) => (Verdict::Failed(format!("{error:#}")), String::new()),
             },
         };
-        Tried {
+        CaseResult {
             family: self.family,
             name: self.name.clone(),
             injected: self.injected.clone(),
@@ -94,7 +94,7 @@ pub struct Row {
     name: &'static str,
     injected: &'static str,
     holds: &'static str,
-    check: fn(&Place) -> Result<()>,
+    check: fn(&Sandbox) -> Result<()>,
     fast: bool,
 }
 
@@ -103,7 +103,7 @@ impl Row {
         name: &'static str,
         injected: &'static str,
         holds: &'static str,
-        check: fn(&Place) -> Result<()>,
+        check: fn(&Sandbox) -> Result<()>,
     ) -> Self {
         Self {
             name,
@@ -130,7 +130,7 @@ pub fn table(family: &'static str, rows: &'static [Row]) -> impl Iterator<Item =
 }
 
 /// Result of a case.
-pub struct Tried {
+pub struct CaseResult {
     pub family: &'static str,
     pub name: String,
     pub injected: String,
@@ -143,18 +143,18 @@ pub struct Tried {
 
 /// Result of the check.
 pub enum Verdict {
-    Held,
+    Passed,
     Failed(String),
-    NotTried(String),
+    Skipped(String),
 }
 
-impl fmt::Display for Tried {
+impl fmt::Display for CaseResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.took.as_secs_f64();
         match &self.verdict {
-            Verdict::Held => write!(f, "ok      {} ({seconds:.1} s)", self.name)?,
+            Verdict::Passed => write!(f, "ok      {} ({seconds:.1} s)", self.name)?,
             Verdict::Failed(why) => write!(f, "FAILED  {} ({seconds:.1} s): {why}", self.name)?,
-            Verdict::NotTried(why) => write!(f, "–       {}: not tried: {why}", self.name)?,
+            Verdict::Skipped(why) => write!(f, "–       {}: not tried: {why}", self.name)?,
         }
         match self.note.is_empty() {
             true => Ok(()),

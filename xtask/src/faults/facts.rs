@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::launch::{Ended, Started};
-use super::place::Place;
+use super::sandbox::Sandbox;
 use crate::pytorch;
 
 /// Output of `loadscope info --json`.
@@ -31,21 +31,21 @@ impl Facts {
     }
 }
 
-impl Place<'_> {
+impl Sandbox<'_> {
     /// Starts `loadscope info` for a recording.
-    pub fn look<'a>(&'a self, path: &Path) -> Result<Started<'a>> {
+    pub fn start_info<'a>(&'a self, path: &Path) -> Result<Started<'a>> {
         let words = [Path::new("info"), path, Path::new("--json")];
         self.loadscope(&words).start()
     }
 
     /// Returns the facts about a recording. Fails if it does not open.
     pub fn facts(&self, path: &Path) -> Result<Facts> {
-        Facts::of(&self.look(path)?.wait()?)
+        Facts::of(&self.start_info(path)?.wait()?)
     }
 
     /// Fails unless the recording is complete and has this number of batches.
-    pub fn whole(&self, path: &Path, batches: u64) -> Result<()> {
-        self.is_whole(&self.look(path)?.wait()?, batches)
+    pub fn check_whole(&self, path: &Path, batches: u64) -> Result<()> {
+        self.is_whole(&self.start_info(path)?.wait()?, batches)
     }
 
     /// Fails unless the output of `info` describes a complete recording with this number of batches.
@@ -71,7 +71,7 @@ impl Place<'_> {
     }
 
     /// Fails unless the file contains exactly these bytes.
-    pub fn untouched(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+    pub fn check_unchanged(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let now = std::fs::read(path).with_context(|| format!("{} is lost", path.display()))?;
         match now == bytes {
             true => Ok(()),
@@ -80,7 +80,7 @@ impl Place<'_> {
     }
 
     /// Fails if temporary files are left.
-    pub fn clean(&self) -> Result<()> {
+    pub fn check_no_leftovers(&self) -> Result<()> {
         let left = self.leftovers()?;
         match left.is_empty() {
             true => Ok(()),

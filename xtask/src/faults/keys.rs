@@ -47,7 +47,7 @@ impl Keys {
         keys.begin()?;
         let mut request = vec![QUERY_EXTENSION, 0, 4, 0, 5, 0, 0, 0];
         request.extend(b"XTEST\0\0\0");
-        let answer = keys.ask(&request)?;
+        let answer = keys.request_reply(&request)?;
         ensure!(answer[8] == 1, "the X server has no XTEST");
         keys.xtest = answer[9];
         Ok(keys)
@@ -71,7 +71,7 @@ impl Keys {
     }
 
     /// Sends a request and reads its reply.
-    fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>> {
+    fn request_reply(&mut self, request: &[u8]) -> Result<Vec<u8>> {
         self.stream.write_all(request)?;
         loop {
             let mut answer = vec![0; 32];
@@ -94,7 +94,7 @@ impl Keys {
     fn about(&mut self, request: u8, window: u32) -> Result<Vec<u8>> {
         let mut bytes = vec![request, 0, 2, 0];
         bytes.extend(window.to_le_bytes());
-        self.ask(&bytes)
+        self.request_reply(&bytes)
     }
 
     /// Waits for a visible window and returns the largest one.

@@ -17,14 +17,14 @@ pub use ended::{Ended, Started};
 pub use streams::Stream;
 use streams::Streams;
 
-use super::place::{MARK, Place};
+use super::fake_program::FakeProgramOptions;
 use super::rule::Rule;
-use super::speak::Speech;
+use super::sandbox::{MARK, Sandbox};
 use super::supervise::Supervised;
 
 /// Command to start.
 pub struct Launch<'a> {
-    place: &'a Place<'a>,
+    sandbox: &'a Sandbox<'a>,
     program: PathBuf,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, Option<OsString>)>,
@@ -38,12 +38,12 @@ pub struct Launch<'a> {
 /// Default deadline. A command needs far less, even on a busy host.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-impl<'a> Place<'a> {
+impl<'a> Sandbox<'a> {
     /// Prepares `loadscope` with these arguments.
     pub fn loadscope<S: AsRef<OsStr>>(&'a self, arguments: &[S]) -> Launch<'a> {
         Launch {
-            place: self,
-            program: self.world.loadscope.clone(),
+            sandbox: self,
+            program: self.shared.loadscope.clone(),
             arguments: arguments.iter().map(|a| a.as_ref().to_owned()).collect(),
             variables: Vec::new(),
             folder: self.work(),
@@ -55,36 +55,42 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the command line of the fake program `speak`, for the position after `--`.
-    pub fn spoken(&self, speech: &Speech) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![self.world.xtask.clone().into(), "speak".into()];
-        words.push(speech.notes.clone().into());
+    pub fn fake_program_command(&self, fake_program: &FakeProgramOptions) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![self.shared.xtask.clone().into(), "speak".into()];
+        words.push(fake_program.notes.clone().into());
         for (name, value) in [
-            ("--batches", speech.batches),
-            ("--every", speech.every),
-            ("--code", speech.code.into()),
+            ("--batches", fake_program.batches),
+            ("--every", fake_program.every),
+            ("--code", fake_program.code.into()),
         ] {
             words.push(name.into());
             words.push(value.to_string().into());
         }
-        if speech.heeds {
+        if fake_program.heeds {
             words.push("--heeds".into());
         }
         words
     }
 
     /// Prepares `loadscope record` of the program `speak`.
-    pub fn record<S: AsRef<OsStr>>(&'a self, options: &[S], speech: &Speech) -> Launch<'a> {
+    pub fn record<S: AsRef<OsStr>>(
+        &'a self,
+        options: &[S],
+        fake_program: &FakeProgramOptions,
+    ) -> Launch<'a> {
         let mut launch = self.loadscope(&["record"]);
         let options = options.iter().map(|o| o.as_ref().to_owned());
         launch.arguments.extend(options);
         launch.arguments.push("--".into());
-        launch.arguments.extend(self.spoken(speech));
+        launch
+            .arguments
+            .extend(self.fake_program_command(fake_program));
         launch
     }
 
     /// Describes a program that yields twenty batches in 40 ms and exits with 7.
-    pub fn speech(&self) -> Speech {
-        Speech {
+    pub fn fake_program(&self) -> FakeProgramOptions {
+        FakeProgramOptions {
             notes: self.notes(),
             batches: 20,
             every: 2000,
@@ -165,9 +171,9 @@ impl<'a> Launch<'a> {
         let mut text = String::from("loadscope");
         for word in &self.arguments {
             let word = word.to_string_lossy();
-            let word = match Path::new(&*word).strip_prefix(self.place.work()) {
+            let word = match Path::new(&*word).strip_prefix(self.sandbox.work()) {
                 Ok(inner) => inner.to_string_lossy().into_owned(),
-                Err(_) if Path::new(&*word) == self.place.world.xtask => "PROGRAM".to_owned(),
+                Err(_) if Path::new(&*word) == self.sandbox.shared.xtask => "PROGRAM".to_owned(),
                 Err(_) => word.into_owned(),
             };
             let _ = write!(text, " {word}");
@@ -180,7 +186,7 @@ impl<'a> Launch<'a> {
         let shown = self.shown();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder);
-        surround(&mut command, self.place);
+        set_environment(&mut command, self.sandbox);
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),
@@ -189,10 +195,10 @@ impl<'a> Launch<'a> {
         }
         let mut streams = Streams::default();
         let [input, output, errors] = &self.streams;
-        command.stdin(streams.make(input, 0, self.place)?);
-        command.stdout(streams.make(output, 1, self.place)?);
-        command.stderr(streams.make(errors, 2, self.place)?);
-        constrain(&mut command, &streams.closed, self.limits);
+        command.stdin(streams.make(input, 0, self.sandbox)?);
+        command.stdout(streams.make(output, 1, self.sandbox)?);
+        command.stderr(streams.make(errors, 2, self.sandbox)?);
+        set_limits(&mut command, &streams.closed, self.limits);
         let supervised = match self.rules.is_empty() {
             true => None,
             false => Some(Supervised::prepare(&mut command, self.rules)?),
@@ -203,13 +209,13 @@ impl<'a> Launch<'a> {
             .with_context(|| format!("{shown} cannot be started"))?;
         let readers = streams.attend()?;
         Ok(Started {
-            place: self.place,
+            sandbox: self.sandbox,
             shown,
             process: child.id() as i32,
             supervised,
             started,
             until: started + self.deadline,
-            said: streams.said,
+            captured: streams.captured,
             readers,
         })
     }
@@ -221,17 +227,17 @@ impl<'a> Launch<'a> {
 }
 
 /// Sets the environment of every command: no settings of the user, and no display.
-fn surround(command: &mut Command, place: &Place) {
+fn set_environment(command: &mut Command, sandbox: &Sandbox) {
     command.env_clear();
     for name in ["PATH", "LANG", "SystemRoot"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
-    let home = place.home();
+    let home = sandbox.home();
     command
-        .env(MARK, &place.mark)
-        .env("TMPDIR", place.tmp())
+        .env(MARK, &sandbox.mark)
+        .env("TMPDIR", sandbox.tmp())
         .env("HOME", &home)
         .env("XDG_DATA_HOME", home.join("data"))
         .env("XDG_CONFIG_HOME", home.join("config"))
@@ -242,7 +248,7 @@ fn surround(command: &mut Command, place: &Place) {
 
 /// Closes streams and sets limits in the new process. The process has its own session, so it does not receive signals of a terminal. Its
 /// signal handlers are the default ones, even if this process ignores SIGINT or SIGHUP.
-fn constrain(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
+fn set_limits(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
     let closed = closed.to_vec();
     // SAFETY: between fork and exec, the closure only makes system calls. All memory was allocated before.
     unsafe {

@@ -86,7 +86,7 @@ pub enum On {
 }
 
 impl On {
-    pub fn is(&self, path: Option<&Path>) -> bool {
+    pub fn matches(&self, path: Option<&Path>) -> bool {
         match (self, path) {
             (Self::Anything, _) => true,
             (_, None) => false,
@@ -108,7 +108,7 @@ pub enum When {
 }
 
 impl When {
-    pub fn is(self, number: u64) -> bool {
+    pub fn matches(self, number: u64) -> bool {
         match self {
             Self::Only(one) => number == one,
             Self::From(first) => number >= first,

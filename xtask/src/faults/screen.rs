@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::fake_program::FakeProgramOptions;
 use super::keys::Keys;
 use super::launch::{Launch, Started, Stream};
-use super::note::NotTried;
-use super::place::Place;
-use super::speak::Speech;
+use super::note::Skipped;
+use super::sandbox::Sandbox;
 
 /// Timeout for a window to open on a busy host, and deadline of a command with a window.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -22,10 +22,10 @@ pub struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    pub fn start(place: &'a Place<'a>) -> Result<Self> {
-        let said = place.said().join("display");
+    pub fn start(sandbox: &'a Sandbox<'a>) -> Result<Self> {
+        let said = sandbox.output_folder().join("display");
         fs::write(&said, "")?;
-        let mut launch = place.loadscope(&[
+        let mut launch = sandbox.loadscope(&[
             "-displayfd",
             "1",
             "-screen",
@@ -39,11 +39,11 @@ impl<'a> Display<'a> {
             .output(Stream::File(said.clone()))
             .deadline(WINDOW * 20);
         let started = launch.start();
-        let mut server = started.map_err(|_| NotTried("Xvfb is not installed".to_owned()))?;
+        let mut server = started.map_err(|_| Skipped("Xvfb is not installed".to_owned()))?;
         let number = || fs::read_to_string(&said).unwrap_or_default();
         server
             .until("the display has a number", || number().ends_with('\n'))
-            .map_err(|e| NotTried(format!("no display could be made: {e:#}")))?;
+            .map_err(|e| Skipped(format!("no display could be made: {e:#}")))?;
         let name = format!(":{}", number().trim());
         Ok(Self { server, name })
     }
@@ -53,8 +53,8 @@ impl<'a> Display<'a> {
     }
 
     /// Prepares `loadscope` with these arguments on this display.
-    pub fn window(&self, place: &'a Place<'a>, arguments: &[&str]) -> Launch<'a> {
-        place
+    pub fn window(&self, sandbox: &'a Sandbox<'a>, arguments: &[&str]) -> Launch<'a> {
+        sandbox
             .loadscope(arguments)
             .env("DISPLAY", &self.name)
             .deadline(WINDOW)
@@ -66,10 +66,10 @@ impl<'a> Display<'a> {
     }
 
     /// Prepares `loadscope watch` of the program `speak` on this display.
-    pub fn watch(&self, place: &'a Place<'a>, speech: &Speech) -> Launch<'a> {
+    pub fn watch(&self, sandbox: &'a Sandbox<'a>, fake_program: &FakeProgramOptions) -> Launch<'a> {
         let mut words = vec!["watch".into(), "--".into()];
-        words.extend(place.spoken(speech));
-        place
+        words.extend(sandbox.fake_program_command(fake_program));
+        sandbox
             .loadscope(&words)
             .env("DISPLAY", &self.name)
             .deadline(WINDOW)
@@ -77,8 +77,8 @@ impl<'a> Display<'a> {
 }
 
 /// Returns the journals of a case, the oldest first.
-pub fn journals(place: &Place) -> Vec<PathBuf> {
-    let folder = place.home().join("data/loadscope/journal");
+pub fn journals(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let folder = sandbox.home().join("data/loadscope/journal");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -86,21 +86,21 @@ pub fn journals(place: &Place) -> Vec<PathBuf> {
 }
 
 /// Returns the newest journal, if it is not empty.
-pub fn journal(place: &Place) -> Option<PathBuf> {
-    let path = journals(place).pop()?;
+pub fn journal(sandbox: &Sandbox) -> Option<PathBuf> {
+    let path = journals(sandbox).pop()?;
     let size = fs::metadata(&path).map_or(0, |found| found.len());
     (size > 0).then_some(path)
 }
 
 /// Opens a window, and sends it a signal as soon as it is open. It must end by that signal.
-pub fn opened_and_ended(place: &Place, launch: Launch, number: i32) -> Result<()> {
-    let preferences = place.home().join("data/loadscope/preferences.json");
+pub fn opened_and_ended(sandbox: &Sandbox, launch: Launch, number: i32) -> Result<()> {
+    let preferences = sandbox.home().join("data/loadscope/preferences.json");
     let _ = fs::remove_file(&preferences);
     let mut window = launch.start()?;
     window.until("the window is open", || preferences.exists())?;
     window.signal(number);
     let ended = window.wait()?;
-    ended.sound()?;
+    ended.check_no_panic()?;
     let is = ended.signal == Some(number) || ended.code == Some(128 + number);
-    ended.must(is, &format!("exit code {} was expected", 128 + number))
+    ended.require(is, &format!("exit code {} was expected", 128 + number))
 }

@@ -17,11 +17,11 @@ use libc::{c_int, c_long, seccomp_notif, seccomp_notif_resp};
 
 use super::rule::{Act, Call, On, Rule, When};
 
+mod inspect;
 mod install;
-mod look;
 
+use inspect::{matches_call, path_of, write_half};
 use install::{filter, install, receive, send};
-use look::{is_of, path_of, write_half};
 
 /// Process whose calls are intercepted.
 pub struct Supervised {
@@ -114,7 +114,7 @@ fn supervise(socket: &OwnedFd, state: &Arc<State>) -> io::Result<()> {
         if asked.revents & libc::POLLIN == 0 {
             return Ok(());
         }
-        supervisor.turn()?;
+        supervisor.handle_call()?;
     }
 }
 
@@ -126,11 +126,11 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn turn(&self) -> io::Result<()> {
+    fn handle_call(&self) -> io::Result<()> {
         // SAFETY: all-zero is valid, because the structure contains only numbers.
-        let mut told: seccomp_notif = unsafe { mem::zeroed() };
+        let mut notification: seccomp_notif = unsafe { mem::zeroed() };
         // SAFETY: the system writes one such structure, which outlives the call.
-        let got = unsafe { libc::ioctl(self.listener.as_raw_fd(), RECEIVE, &raw mut told) };
+        let got = unsafe { libc::ioctl(self.listener.as_raw_fd(), RECEIVE, &raw mut notification) };
         if got != 0 {
             return match io::Error::last_os_error() {
                 // The calling thread is gone.
@@ -139,28 +139,28 @@ impl Supervisor {
                 e => Err(e),
             };
         }
-        let (process, thread) = (self.process, told.pid as c_int);
+        let (process, thread) = (self.process, notification.pid as c_int);
         let is_its =
             thread == process || Path::new(&format!("/proc/{process}/task/{thread}")).exists();
-        let act = is_its.then(|| self.act(process, &told)).flatten();
-        self.answer(process, &told, act);
+        let act = is_its.then(|| self.act(process, &notification)).flatten();
+        self.respond(process, &notification, act);
         Ok(())
     }
 
     /// Returns the effect on a call.
-    fn act(&self, process: c_int, told: &seccomp_notif) -> Option<Act> {
+    fn act(&self, process: c_int, notification: &seccomp_notif) -> Option<Act> {
         let mut path = None;
         let mut found = None;
         for (rule, seen, done) in &self.state.rules {
-            if !is_of(rule.call, process, &told.data) {
+            if !matches_call(rule.call, process, &notification.data) {
                 continue;
             }
-            let path = path.get_or_insert_with(|| path_of(process, &told.data));
-            if !rule.on.is(path.as_deref()) {
+            let path = path.get_or_insert_with(|| path_of(process, &notification.data));
+            if !rule.on.matches(path.as_deref()) {
                 continue;
             }
             let number = seen.fetch_add(1, Ordering::AcqRel) + 1;
-            if found.is_none() && rule.when.is(number) {
+            if found.is_none() && rule.when.matches(number) {
                 done.fetch_add(1, Ordering::AcqRel);
                 found = Some(rule.act.clone());
             }
@@ -168,12 +168,14 @@ impl Supervisor {
         found
     }
 
-    fn answer(&self, process: c_int, told: &seccomp_notif, act: Option<Act>) {
-        let go_on = Answer::GoOn;
+    fn respond(&self, process: c_int, notification: &seccomp_notif, act: Option<Act>) {
+        let go_on = Response::GoOn;
         let answer = match act {
             None | Some(Act::Count) => go_on,
-            Some(Act::Fail(number)) => Answer::Error(number),
-            Some(Act::Short) => write_half(process, &told.data).map_or(go_on, Answer::Value),
+            Some(Act::Fail(number)) => Response::Error(number),
+            Some(Act::Short) => {
+                write_half(process, &notification.data).map_or(go_on, Response::Value)
+            }
             Some(Act::First(what)) => {
                 what();
                 go_on
@@ -184,7 +186,7 @@ impl Supervisor {
                 return;
             }
             Some(Act::Late(by)) => {
-                let (listener, id) = (Arc::clone(&self.listener), told.id);
+                let (listener, id) = (Arc::clone(&self.listener), notification.id);
                 let later = Builder::new().name("late".to_owned()).spawn(move || {
                     std::thread::sleep(by);
                     go_on.send(&listener, id);
@@ -195,18 +197,18 @@ impl Supervisor {
                 go_on
             }
         };
-        answer.send(&self.listener, told.id);
+        answer.send(&self.listener, notification.id);
     }
 }
 
 #[derive(Clone, Copy)]
-enum Answer {
+enum Response {
     GoOn,
     Error(c_int),
     Value(i64),
 }
 
-impl Answer {
+impl Response {
     fn send(self, listener: &OwnedFd, id: u64) {
         let mut answer = seccomp_notif_resp {
             id,

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::case::{Tried, Verdict};
-use super::world::World;
+use super::case::{CaseResult, Verdict};
+use super::shared::SharedState;
 
 /// Formats the page.
-pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> String {
+pub fn page(shared: &SharedState, tried: &[CaseResult], release: bool, took: Duration) -> String {
     let count = |is: fn(&Verdict) -> bool| tried.iter().filter(|one| is(&one.verdict)).count();
-    let passed = count(|verdict| matches!(verdict, Verdict::Held));
+    let passed = count(|verdict| matches!(verdict, Verdict::Passed));
     let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
     let left = tried.len() - passed - failed;
     let mut page = format!(
@@ -18,7 +18,7 @@ pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> St
         if release { ", optimised," } else { "" },
         tried.len(),
         took.as_secs_f64(),
-        world.kills,
+        shared.kills,
     );
     let mut family = "";
     for one in tried {
@@ -35,10 +35,10 @@ pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> St
             .split_once(": ")
             .map_or(one.name.as_str(), |(_, name)| name);
         let outcome = match &one.verdict {
-            Verdict::Held if one.note.is_empty() => "held".to_owned(),
-            Verdict::Held => format!("held: {}", one.note),
+            Verdict::Passed if one.note.is_empty() => "held".to_owned(),
+            Verdict::Passed => format!("held: {}", one.note),
             Verdict::Failed(why) => format!("**failed**: {}", first_sentence(why)),
-            Verdict::NotTried(why) => format!("not tried: {why}"),
+            Verdict::Skipped(why) => format!("not tried: {why}"),
         };
         let cells = [name, &one.injected, &one.holds, &outcome].map(cell);
         let _ = writeln!(page, "| {} |", cells.join(" | "));

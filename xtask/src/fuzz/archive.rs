@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
-use super::places::{LONGEST_KEPT, files};
+use super::fuzz_paths::{LONGEST_KEPT, files};
 
 /// Compression level of zstd. Its archive is nearly the smallest, and packing takes a few seconds.
 const LEVEL: i32 = 19;

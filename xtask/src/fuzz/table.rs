@@ -6,12 +6,12 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::done::Done;
-use super::places::{Places, files};
+use super::fuzz_paths::{FuzzPaths, files};
+use super::stats::FuzzStats;
 
 /// Reads the executions so far, by target.
-pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
-    let path = places.table();
+pub(super) fn read_table(fuzz_paths: &FuzzPaths) -> Result<BTreeMap<String, FuzzStats>> {
+    let path = fuzz_paths.table();
     if !path.exists() {
         return Ok(BTreeMap::new());
     }
@@ -19,14 +19,14 @@ pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
 }
 
 /// Parses the rows of the table: `| name | executions | seconds | …`.
-fn rows(page: &str) -> BTreeMap<String, Done> {
+fn rows(page: &str) -> BTreeMap<String, FuzzStats> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");
         let name = cells.next()?.trim_matches('`').to_owned();
         let mut number = || Some(cells.next()?.replace(',', ""));
         let executions = number()?.parse().ok()?;
         let seconds = number()?.parse().ok()?;
-        let done = Done {
+        let done = FuzzStats {
             executions,
             seconds,
         };
@@ -37,9 +37,9 @@ fn rows(page: &str) -> BTreeMap<String, Done> {
 
 /// Formats the page.
 pub(super) fn page(
-    places: &Places,
+    fuzz_paths: &FuzzPaths,
     all: &[String],
-    table: &BTreeMap<String, Done>,
+    table: &BTreeMap<String, FuzzStats>,
 ) -> Result<String> {
     let mut page = String::from(
         "# Fuzzing\n\n\
@@ -48,17 +48,17 @@ pub(super) fn page(
          `tests/corpus.tar.zst`, those that once failed in `tests/faults`. `cargo test -p loadscope-fuzz` replays all of them.\n\n\
          | target | executions | CPU seconds | inputs | bytes | fixed failures |\n|---|---|---|---|---|---|\n",
     );
-    let mut total = Done::default();
+    let mut total = FuzzStats::default();
     let (mut inputs, mut bytes, mut mistakes) = (0, 0, 0);
     for target in all {
         let done = table.get(target).copied().unwrap_or_default();
         let (mut count, mut size, mut found) = (0, 0, Vec::new());
-        let faults = places.faults(target);
+        let faults = fuzz_paths.faults(target);
         let faults = match faults.is_dir() {
             true => files(&faults)?,
             false => Vec::new(),
         };
-        for path in files(&places.corpus(target))?.iter().chain(&faults) {
+        for path in files(&fuzz_paths.corpus(target))?.iter().chain(&faults) {
             count += 1;
             size += path.metadata()?.len();
         }
@@ -110,32 +110,32 @@ fn grouped(number: u64) -> String {
 mod tests {
     use anyhow::Context as _;
 
-    use super::super::places::targets;
+    use super::super::fuzz_paths::targets;
     use super::*;
 
     #[test]
     fn new_results_are_added_to_the_table() -> Result<()> {
         let home = tempfile::tempdir()?;
-        let places = Places {
+        let fuzz_paths = FuzzPaths {
             home: home.path().to_owned(),
             work: home.path().join("work"),
         };
         for (path, bytes) in [
-            (places.corpus("a").join("0123"), 7),
-            (places.faults("a").join("a-hole"), 5),
-            (places.corpus("b").join("1"), 2_000),
+            (fuzz_paths.corpus("a").join("0123"), 7),
+            (fuzz_paths.faults("a").join("a-hole"), 5),
+            (fuzz_paths.corpus("b").join("1"), 2_000),
         ] {
             fs::create_dir_all(path.parent().context("a folder")?)?;
             fs::write(path, vec![0; bytes])?;
         }
-        assert!(read_table(&places)?.is_empty());
-        let all = targets(&places)?;
-        let done = Done {
+        assert!(read_table(&fuzz_paths)?.is_empty());
+        let all = targets(&fuzz_paths)?;
+        let done = FuzzStats {
             executions: 1_234_567,
             seconds: 89.0,
         };
         let table = BTreeMap::from([("a".to_owned(), done)]);
-        let page = page(&places, &all, &table)?;
+        let page = page(&fuzz_paths, &all, &table)?;
         assert!(
             page.contains("| `a` | 1,234,567 | 89 | 2 | 12 | a hole |"),
             "{page}"

@@ -12,7 +12,7 @@ use crate::setup::workspace;
 const RECORDINGS: &str = "recordings";
 
 /// Adapts the links in the text of the chapter `file`, and copies its images to `folder`, the source of the site.
-pub fn within(text: &str, file: &str, folder: &Path) -> Result<String> {
+pub fn rewrite_links(text: &str, file: &str, folder: &Path) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("](") {
@@ -148,7 +148,7 @@ mod tests {
     fn links_are_kept_copied_or_replaced_by_text() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let text = "[a](ARCHITECTURE.md#x) [w](app/wheel/README.md) [b](https://x.org) [c](LICENSE-MIT) [d](#here) ![e](screenshots/diagnose.png)";
-        let out = within(text, "README.md", folder.path()).expect("they are read");
+        let out = rewrite_links(text, "README.md", folder.path()).expect("they are read");
         let expected = "[a](ARCHITECTURE.md#x) [w](app/wheel/index.md) [b](https://x.org) c [d](#here) ![e](screenshots/diagnose.png)";
         assert_eq!(out, expected);
         assert!(folder.path().join("screenshots/diagnose.png").is_file());

@@ -17,11 +17,11 @@ use super::stops::Stops;
 use crate::steps;
 
 /// Interval of the samples.
-const LOOK: Duration = Duration::from_millis(250);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of the progress lines in the terminal.
-const SAY: Duration = Duration::from_secs(10);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// Timeout without progress.
-const STUCK: Duration = Duration::from_secs(900);
+const STALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Task of a process.
 pub struct Work {
@@ -60,7 +60,7 @@ pub struct Watched {
 /// Message of the process.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum ChildMessage {
     Done { done: u64 },
     Recording { recording: PathBuf, most: u64 },
     Checking { checking: bool },
@@ -82,11 +82,11 @@ pub fn watch(work: &Work, run: &Run<'_>) -> Result<Watched> {
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("{} could not be started", run.executable.display()))?;
-    let said = listen(&mut child)?;
-    let mut watching = Watching {
+    let messages = listen(&mut child)?;
+    let mut state = WatchState {
         title: work.title,
         events: run.events,
-        said,
+        messages,
         samples: Vec::new(),
         rows: Vec::new(),
         recording: None,
@@ -94,21 +94,21 @@ pub fn watch(work: &Work, run: &Run<'_>) -> Result<Watched> {
         checking: false,
         began: Instant::now(),
         took: None,
-        moved: Instant::now(),
+        last_message_at: Instant::now(),
         shown: Instant::now(),
         stops: work.is_stopped.then(|| Stops::new(run.seed)),
     };
-    let ended = watching.follow(&mut child, run.deadline);
+    let ended = state.follow(&mut child, run.deadline);
     if ended.is_err() {
         // SIGKILL also ends a suspended process.
         let _ = child.kill();
         let _ = child.wait();
     }
-    Ok(watching.finish(&ended?))
+    Ok(state.finish(&ended?))
 }
 
 /// Starts a thread that receives the messages of the process.
-fn listen(child: &mut Child) -> Result<Receiver<Result<Said>>> {
+fn listen(child: &mut Child) -> Result<Receiver<Result<ChildMessage>>> {
     let output = child.stdout.take().context("its output is a pipe")?;
     let (sender, said) = channel();
     let job = move || {
@@ -126,10 +126,10 @@ fn listen(child: &mut Child) -> Result<Receiver<Result<Said>>> {
 }
 
 /// State of a watched process.
-struct Watching {
+struct WatchState {
     title: &'static str,
     events: u64,
-    said: Receiver<Result<Said>>,
+    messages: Receiver<Result<ChildMessage>>,
     samples: Vec<Sample>,
     rows: Vec<Row>,
     /// Folder of the recording, and its size limit in bytes.
@@ -140,16 +140,16 @@ struct Watching {
     began: Instant,
     took: Option<Duration>,
     /// Time of the last message.
-    moved: Instant,
+    last_message_at: Instant,
     /// Time of the last progress line.
     shown: Instant,
     stops: Option<Stops>,
 }
 
-impl Watching {
+impl WatchState {
     fn follow(&mut self, child: &mut Child, deadline: Duration) -> Result<ExitStatus> {
         loop {
-            self.hear()?;
+            self.apply_messages()?;
             if !self.checking {
                 let recording = self.recording.as_ref().map(|(folder, _)| &**folder);
                 self.samples
@@ -162,53 +162,55 @@ impl Watching {
             }
             if let Some(status) = child.try_wait()? {
                 // Receives the last messages.
-                std::thread::sleep(LOOK);
-                self.hear()?;
+                std::thread::sleep(SAMPLE_INTERVAL);
+                self.apply_messages()?;
                 return Ok(status);
             }
             if self.began.elapsed() > deadline {
                 bail!(
                     "{} was ended after {}, with {} of {} events. Give it more time with --hours",
                     self.title,
-                    steps::shown(deadline),
+                    steps::format_duration(deadline),
                     count(self.done),
                     count(self.events)
                 );
             }
-            if self.moved.elapsed() > STUCK {
+            if self.last_message_at.elapsed() > STALL_TIMEOUT {
                 bail!(
                     "{} makes no progress: {} of {} events for {}",
                     self.title,
                     count(self.done),
                     count(self.events),
-                    steps::shown(STUCK)
+                    steps::format_duration(STALL_TIMEOUT)
                 );
             }
             self.show();
-            std::thread::sleep(LOOK);
+            std::thread::sleep(SAMPLE_INTERVAL);
         }
     }
 
     /// Applies the received messages.
-    fn hear(&mut self) -> Result<()> {
-        while let Ok(said) = self.said.try_recv() {
-            self.moved = Instant::now();
+    fn apply_messages(&mut self) -> Result<()> {
+        while let Ok(said) = self.messages.try_recv() {
+            self.last_message_at = Instant::now();
             match said? {
-                Said::Done { done } => self.done = done,
-                Said::Recording { recording, most } => self.recording = Some((recording, most)),
-                Said::Checking { checking } => {
+                ChildMessage::Done { done } => self.done = done,
+                ChildMessage::Recording { recording, most } => {
+                    self.recording = Some((recording, most))
+                }
+                ChildMessage::Checking { checking } => {
                     self.checking = checking;
                     self.took = Some(self.began.elapsed());
                 }
-                Said::Row(row) => self.rows.push(row),
+                ChildMessage::Row(row) => self.rows.push(row),
             }
         }
         Ok(())
     }
 
-    /// Prints a progress line, at most once per [`SAY`].
+    /// Prints a progress line, at most once per [`PROGRESS_INTERVAL`].
     fn show(&mut self) {
-        if self.shown.elapsed() < SAY {
+        if self.shown.elapsed() < PROGRESS_INTERVAL {
             return;
         }
         self.shown = Instant::now();
@@ -220,7 +222,7 @@ impl Watching {
             return;
         }
         let left = match share > 0.0 {
-            true => steps::shown(Duration::from_secs_f64(
+            true => steps::format_duration(Duration::from_secs_f64(
                 took / share * (1.0 - share).max(0.0),
             )),
             false => "unknown".to_owned(),
@@ -264,7 +266,7 @@ mod tests {
     use super::*;
 
     /// Runs a shell script as the watched process.
-    fn told(script: &str, is_stopped: bool) -> Result<Watched> {
+    fn watch_script(script: &str, is_stopped: bool) -> Result<Watched> {
         let folder = tempfile::tempdir()?;
         let program = folder.path().join("program");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n"))?;
@@ -290,7 +292,7 @@ mod tests {
     fn rows_of_a_process_are_read() -> Result<()> {
         let script = r#"echo '{"done":50}'; echo '{"recording":"/nowhere","most":5}'; sleep 1; echo '{"done":100}'
             echo '{"checking":true}'; echo '{"what":"a","measured":"b","holds":true}'"#;
-        let watched = told(script, false)?;
+        let watched = watch_script(script, false)?;
         let row = watched.rows.last().context("a row")?;
         assert_eq!((row.what.as_str(), row.holds), ("a", Some(true)));
         assert!(watched.took >= Duration::from_millis(900));
@@ -299,17 +301,17 @@ mod tests {
 
     #[test]
     fn failing_and_malformed_processes_are_reported() -> Result<()> {
-        let watched = told("exit 3", false)?;
+        let watched = watch_script("exit 3", false)?;
         let row = watched.rows.last().context("a row")?;
         assert!(row.measured.contains("exit status: 3"), "{row:?}");
         assert_eq!(row.holds, Some(false));
-        assert!(told("echo nonsense; sleep 1", false).is_err());
+        assert!(watch_script("echo nonsense; sleep 1", false).is_err());
         Ok(())
     }
 
     #[test]
     fn a_stopped_process_continues() -> Result<()> {
-        let watched = told("sleep 8", true)?;
+        let watched = watch_script("sleep 8", true)?;
         let stopped = watched
             .rows
             .iter()

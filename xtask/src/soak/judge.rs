@@ -22,7 +22,7 @@ pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
         .filter(|sample| sample.done >= tenth)
         .partition(|sample| sample.done < 2 * tenth);
     let mut rows = vec![
-        flat(
+        compare_growth(
             "resident memory",
             &second,
             &rest,
@@ -30,7 +30,7 @@ pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
             |before| before + before / 10 + 16 * MB,
             |bytes| format!("{:.1} MB", bytes as f64 / 1e6),
         ),
-        flat(
+        compare_growth(
             "open descriptors",
             &second,
             &rest,
@@ -38,7 +38,7 @@ pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
             |before| before + DESCRIPTORS,
             count,
         ),
-        flat(
+        compare_growth(
             "threads",
             &second,
             &rest,
@@ -65,7 +65,7 @@ pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
 }
 
 /// Compares the largest value of the rest with that of the second tenth.
-fn flat(
+fn compare_growth(
     what: &str,
     second: &[Sample],
     rest: &[Sample],

@@ -33,7 +33,7 @@ impl Section {
             "{}\n\n{} events in {}, on a host with {cores} cores; seed {}: **{verdict}**.\n\n| what | measured | |\n|---|---|---|\n",
             work.about,
             count(run.events),
-            steps::shown(watched.took),
+            steps::format_duration(watched.took),
             run.seed,
         );
         for row in &watched.rows {

@@ -1,8 +1,8 @@
 //! Accuracy of forecasts: errors, intervals, regret.
 
-use super::kept::Work;
-use super::predict::{Forecast, Told};
+use super::predict::{Forecast, Forecasts};
 use super::setting::Setting;
+use super::store::WorkloadMeasurements;
 use super::workloads::Workload;
 use crate::spread::{Spread, quantile};
 
@@ -36,9 +36,9 @@ impl Outcome {
 
 /// Workload with its outcomes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct Evaluation {
     pub name: &'static str,
-    pub says: &'static str,
+    pub description: &'static str,
     pub recorded: Setting,
     /// Duration of the recorded run, as the program measured it, s.
     pub recording: f64,
@@ -62,8 +62,8 @@ pub struct Regret {
     pub share: f64,
 }
 
-impl Judged {
-    pub fn new(work: &Workload, kept: &Work, told: Told) -> Self {
+impl Evaluation {
+    pub fn new(work: &Workload, kept: &WorkloadMeasurements, told: Forecasts) -> Self {
         let outcomes = kept.tried.iter().zip(told.forecasts);
         let outcomes: Vec<Outcome> = outcomes
             .filter_map(|(tried, forecast)| {
@@ -77,7 +77,7 @@ impl Judged {
             .collect();
         Self {
             name: work.name,
-            says: work.says,
+            description: work.description,
             recorded: kept.recorded,
             recording: kept.recording.seconds,
             refit: told.recorded,
@@ -154,7 +154,7 @@ pub struct Head {
 }
 
 impl Head {
-    pub fn of(judged: &[Judged]) -> Self {
+    pub fn of(judged: &[Evaluation]) -> Self {
         let all: Vec<&Outcome> = judged.iter().flat_map(|one| &one.outcomes).collect();
         let errors: Vec<f64> = all.iter().filter_map(|o| o.error()).map(f64::abs).collect();
         let of_errors = |share| quantile(&errors, share).unwrap_or_default();
@@ -195,11 +195,11 @@ pub mod tests {
         }
     }
 
-    pub fn judged(recommended: &str, outcomes: Vec<Outcome>) -> Judged {
+    pub fn judged(recommended: &str, outcomes: Vec<Outcome>) -> Evaluation {
         let recommended = recommended.parse().expect("a setting");
-        Judged {
+        Evaluation {
             name: "jpeg",
-            says: "Decoding JPEGs",
+            description: "Decoding JPEGs",
             recorded: Setting::workers(2),
             recording: 2.1,
             refit: (2.1, 2.05),

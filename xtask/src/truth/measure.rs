@@ -8,17 +8,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
-use super::kept::{Folder, Host, Measurements, Tried, Turn, Work};
 use super::predict;
-use super::process::succeeds;
+use super::process::run_successfully;
 use super::setting::Setting;
+use super::store::{Folder, Host, Measurement, Measurements, Tried, WorkloadMeasurements};
 use super::workloads::Workload;
 
 /// Deadline of a program. It takes a few seconds, but spawned workers on a busy host take a minute.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// Programs and settings of the measurements.
-pub struct Lab<'a> {
+pub struct Runner<'a> {
     pub python: PathBuf,
     pub program: PathBuf,
     pub loadscope: PathBuf,
@@ -26,13 +26,13 @@ pub struct Lab<'a> {
     pub rounds: u32,
 }
 
-impl Lab<'_> {
+impl Runner<'_> {
     /// Records a workload once, then runs all its settings in turn, round by round. The settings include the one that Loadscope recommends.
     pub fn measure(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
         let (data, recording) = self.recorded(work)?;
         measured.host = Host::here(&recording.torch);
         let mut settings = work.settings()?;
-        let told = predict::of(
+        let told = predict::forecast(
             &self.loadscope,
             &self.folder.recording(work.name),
             &settings,
@@ -44,7 +44,7 @@ impl Lab<'_> {
             setting,
             turns: Vec::new(),
         });
-        let mut kept = Work {
+        let mut kept = WorkloadMeasurements {
             recorded: work.recorded,
             program: self.version(work)?,
             recording,
@@ -61,7 +61,7 @@ impl Lab<'_> {
                 let one = &mut kept.tried[at];
                 let name = format!("{} {round}/{}: {}", work.name, self.rounds, one.setting);
                 // A failed run must not discard the others.
-                match self.turn(work, data.path(), one.setting) {
+                match self.measure_run(work, data.path(), one.setting) {
                     Ok(turn) => {
                         let (took, others) = (turn.seconds, turn.others);
                         eprintln!("{name}: {took:.3} s, others used {others:.1} cores");
@@ -74,7 +74,7 @@ impl Lab<'_> {
                 }
             }
             measured.works.insert(work.name.to_owned(), kept.clone());
-            self.folder.keep(measured)?;
+            self.folder.save(measured)?;
         }
         ensure!(failures == 0, "{failures} runs of {} failed", work.name);
         Ok(())
@@ -95,17 +95,17 @@ impl Lab<'_> {
         );
         let (_, recording) = self.recorded(work)?;
         kept.recording = recording;
-        self.folder.keep(measured)
+        self.folder.save(measured)
     }
 
     /// Writes the input files of a workload, and records it. Returns the folder of these files and the times of the run.
-    fn recorded(&self, work: &Workload) -> Result<(TempDir, Turn)> {
+    fn recorded(&self, work: &Workload) -> Result<(TempDir, Measurement)> {
         let data = tempfile::tempdir()?;
         let mut prepare = self.python();
         prepare.args(["--prepare", work.name]).arg(data.path());
-        succeeds(&mut prepare, DEADLINE)?;
+        run_successfully(&mut prepare, DEADLINE)?;
         // A first run reads the files into the page cache.
-        self.turn(work, data.path(), work.recorded)?;
+        self.measure_run(work, data.path(), work.recorded)?;
         eprintln!("{}: recording {}", work.name, work.recorded);
         let recording = self.record(work, data.path())?;
         Ok((data, recording))
@@ -130,13 +130,13 @@ impl Lab<'_> {
         command
     }
 
-    fn turn(&self, work: &Workload, data: &Path, setting: Setting) -> Result<Turn> {
+    fn measure_run(&self, work: &Workload, data: &Path, setting: Setting) -> Result<Measurement> {
         let mut command = self.python();
         command.arg(work.name).arg(data).args(setting.arguments());
-        said(&succeeds(&mut command, DEADLINE)?)
+        parse_measurement(&run_successfully(&mut command, DEADLINE)?)
     }
 
-    fn record(&self, work: &Workload, data: &Path) -> Result<Turn> {
+    fn record(&self, work: &Workload, data: &Path) -> Result<Measurement> {
         let target = self.folder.recording(work.name);
         let mut command = Command::new(&self.loadscope);
         command
@@ -150,10 +150,10 @@ impl Lab<'_> {
             .arg(data)
             .args(work.recorded.arguments())
             .env_remove("LD_LIBRARY_PATH");
-        let text = succeeds(&mut command, DEADLINE)?;
+        let text = run_successfully(&mut command, DEADLINE)?;
         let size = fs::metadata(&target).map_or(0, |about| about.len());
         ensure!(size > 0, "{} was not recorded", work.name);
-        said(&text)
+        parse_measurement(&text)
     }
 }
 
@@ -165,7 +165,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Parses the last line with a JSON object. The recorder may print lines after it.
-fn said(text: &str) -> Result<Turn> {
+fn parse_measurement(text: &str) -> Result<Measurement> {
     let line = text.lines().rev().find(|line| line.starts_with('{'));
     let line =
         line.with_context(|| format!("the program did not say how long it took, but {text:?}"))?;
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn the_last_json_object_is_the_result() -> Result<()> {
         let text = "loss 2\n{\"seconds\": 1.5, \"waited\": 1.0, \"first\": 0.1, \"others\": 0.0, \"torch\": \"2.13.0\"}\nrecorded 12 batches\n";
-        assert_eq!(said(text)?.seconds, 1.5);
-        assert!(said("nothing\n").is_err());
-        assert!(said("{\"seconds\": 1.5}\n").is_err());
+        assert_eq!(parse_measurement(text)?.seconds, 1.5);
+        assert!(parse_measurement("nothing\n").is_err());
+        assert!(parse_measurement("{\"seconds\": 1.5}\n").is_err());
         Ok(())
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{Head, Judged, Outcome, Regret};
-use super::kept::Measurements;
+use super::figures::{Evaluation, Head, Outcome, Regret};
+use super::store::Measurements;
 
 /// Promised accuracy.
 const GOALS: &str = "Goals: a median error of at most 5 %, at most 15 % at the 90th percentile, at least 85 % inside the interval, a regret of at most 5 %.";
 
 /// Formats the page.
-pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
+pub fn written(measured: &Measurements, judged: &[Evaluation]) -> String {
     let head = Head::of(judged);
     let host = &measured.host;
     let mut text = format!(
@@ -50,7 +50,7 @@ pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
 }
 
 /// Formats a summary for the terminal.
-pub fn summary(judged: &[Judged]) -> String {
+pub fn summary(judged: &[Evaluation]) -> String {
     let mut text = String::new();
     for one in judged {
         let errors = one.outcomes.iter().map(|o| match o.error() {
@@ -113,7 +113,7 @@ fn sentence(head: &Head) -> String {
     text
 }
 
-fn overview(one: &Judged) -> String {
+fn overview(one: &Evaluation) -> String {
     let head = Head::of(std::slice::from_ref(one));
     let (best, regret) = match &one.regret {
         Some(regret) => (regret.best.to_string(), percent(regret.share)),
@@ -121,7 +121,7 @@ fn overview(one: &Judged) -> String {
     };
     format!(
         "| {} | {} | {} | {} | {} | {} | {best} | {regret} |",
-        one.says,
+        one.description,
         head.outcomes,
         percent(head.median),
         percent(head.worst),
@@ -130,12 +130,12 @@ fn overview(one: &Judged) -> String {
     )
 }
 
-fn section(text: &mut String, one: &Judged) {
+fn section(text: &mut String, one: &Evaluation) {
     let (took, forecast) = one.refit;
     let _ = writeln!(
         text,
         "\n## {}\n\n`{}`, recorded with {}: the recorded run took {}, for which {} are forecast ({}).\n",
-        one.says,
+        one.description,
         one.name,
         one.recorded,
         seconds(took),
@@ -185,7 +185,7 @@ fn row(outcome: &Outcome) -> String {
     }
 }
 
-fn advice(one: &Judged, regret: &Regret) -> String {
+fn advice(one: &Evaluation, regret: &Regret) -> String {
     let mut text = format!("Recommended: {}", one.recommended);
     if !one.was_recommended_tried() {
         let _ = write!(
@@ -223,7 +223,7 @@ mod tests {
     use super::super::figures::tests::{judged, outcome};
     use super::*;
 
-    fn example() -> Vec<Judged> {
+    fn example() -> Vec<Evaluation> {
         vec![judged(
             "num_workers=2",
             vec![

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
-use super::process::within;
+use super::process::run_with_deadline;
 use super::setting::Setting;
 
 /// Deadline of a forecast, which usually takes a second.
@@ -23,7 +23,7 @@ pub struct Forecast {
 
 /// Forecasts from a recording.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct Forecasts {
     /// Forecast for each requested setting, or the reason why there is none.
     pub forecasts: Vec<Result<Forecast, String>>,
     /// Setting that Loadscope recommends.
@@ -35,8 +35,8 @@ pub struct Told {
 }
 
 /// Requests forecasts for all `settings`.
-pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<Told> {
-    let whole = match ask(loadscope, recording, &[])? {
+pub fn forecast(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<Forecasts> {
+    let whole = match query_what_if(loadscope, recording, &[])? {
         Ok(whole) => whole,
         Err(refusal) => bail!("{} is refused: {refusal}", recording.display()),
     };
@@ -51,24 +51,26 @@ pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<To
             .filter(|s| s.is_of_one_grid(settings[at]))
             .collect();
         // One request for a grid is faster. If one of its settings is refused, the whole request is refused.
-        match ask(loadscope, recording, &grid)? {
+        match query_what_if(loadscope, recording, &grid)? {
             Ok(answer) => {
                 for (setting, forecast) in settings.iter().zip(&mut forecasts) {
                     if setting.is_of_one_grid(settings[at]) {
-                        *forecast = Some(Ok(found(&answer, *setting)?));
+                        *forecast = Some(Ok(parse_forecast(&answer, *setting)?));
                     }
                 }
             }
             Err(refusal) if grid.len() == 1 => forecasts[at] = Some(Err(refusal)),
             Err(_) => {
-                forecasts[at] = Some(match ask(loadscope, recording, &settings[at..=at])? {
-                    Ok(answer) => Ok(found(&answer, settings[at])?),
-                    Err(refusal) => Err(refusal),
-                });
+                forecasts[at] = Some(
+                    match query_what_if(loadscope, recording, &settings[at..=at])? {
+                        Ok(answer) => Ok(parse_forecast(&answer, settings[at])?),
+                        Err(refusal) => Err(refusal),
+                    },
+                );
             }
         }
     }
-    Ok(Told {
+    Ok(Forecasts {
         forecasts: forecasts.into_iter().flatten().collect(),
         recommended: recommended(&whole)?,
         recorded: (
@@ -85,7 +87,11 @@ pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<To
 }
 
 /// Runs `loadscope what-if` for settings of one grid, or without a grid for its default settings. The inner error is its refusal.
-fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Json, String>> {
+fn query_what_if(
+    loadscope: &Path,
+    recording: &Path,
+    grid: &[Setting],
+) -> Result<Result<Json, String>> {
     let mut command = Command::new(loadscope);
     command.arg("what-if").arg(recording).arg("--json");
     if let Some(one) = grid.first() {
@@ -110,7 +116,7 @@ fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Js
                 one.persistent_workers
             ));
     }
-    let ended = within(&mut command, DEADLINE)?;
+    let ended = run_with_deadline(&mut command, DEADLINE)?;
     if !ended.status.success() {
         return Ok(Err(ended
             .errors
@@ -125,7 +131,7 @@ fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Js
 }
 
 /// Finds the forecast of a setting in an answer.
-fn found(answer: &Json, setting: Setting) -> Result<Forecast> {
+fn parse_forecast(answer: &Json, setting: Setting) -> Result<Forecast> {
     let all = answer["configurations"].as_array().into_iter().flatten();
     let mut same = all.filter(|one| {
         let has_workers = setting.num_workers > 0;
@@ -185,7 +191,7 @@ mod tests {
     #[test]
     fn forecasts_are_found_by_their_setting() -> Result<()> {
         let answer = json!({ "configurations": [one(0, None, 3.0), one(2, Some(2), 2.0), one(2, Some(4), 1.5)] });
-        let seconds = |text: &str| found(&answer, text.parse()?).map(|f| f.seconds);
+        let seconds = |text: &str| parse_forecast(&answer, text.parse()?).map(|f| f.seconds);
         assert_eq!(seconds("num_workers=0")?, 3.0);
         assert_eq!(seconds("num_workers=2,prefetch_factor=4")?, 1.5);
         assert!(seconds("num_workers=3").is_err());

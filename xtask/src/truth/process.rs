@@ -16,7 +16,7 @@ pub struct Ended {
 }
 
 /// Runs a program until its end, or kills it with all its children after the deadline.
-pub fn within(command: &mut Command, deadline: Duration) -> Result<Ended> {
+pub fn run_with_deadline(command: &mut Command, deadline: Duration) -> Result<Ended> {
     let (mut output, mut errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command
         .stdin(Stdio::null())
@@ -50,8 +50,8 @@ pub fn within(command: &mut Command, deadline: Duration) -> Result<Ended> {
 }
 
 /// Runs a program that must succeed, and returns its output.
-pub fn succeeds(command: &mut Command, deadline: Duration) -> Result<String> {
-    let ended = within(command, deadline)?;
+pub fn run_successfully(command: &mut Command, deadline: Duration) -> Result<String> {
+    let ended = run_with_deadline(command, deadline)?;
     if !ended.status.success() {
         bail!(
             "{command:?} ended with {} and said {:?}",
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn output_and_exit_code_are_returned() -> Result<()> {
-        let shell = |script: &str| within(Command::new("sh").args(["-c", script]), LONG);
+        let shell = |script: &str| run_with_deadline(Command::new("sh").args(["-c", script]), LONG);
         let ended = shell("echo out; echo err >&2; exit 3")?;
         assert_eq!((&*ended.output, &*ended.errors), ("out\n", "err\n"));
         assert_eq!(ended.status.code(), Some(3));
         let mut fails = Command::new("sh");
-        assert!(succeeds(fails.args(["-c", "exit 1"]), LONG).is_err());
+        assert!(run_successfully(fails.args(["-c", "exit 1"]), LONG).is_err());
         Ok(())
     }
 
@@ -107,7 +107,7 @@ mod tests {
         // The child would create the file after the deadline.
         let script = format!("(sleep 1; touch '{}') & wait", mark.display());
         let mut command = Command::new("sh");
-        let ended = within(command.args(["-c", &script]), Duration::from_millis(100));
+        let ended = run_with_deadline(command.args(["-c", &script]), Duration::from_millis(100));
         let error = ended
             .err()
             .map(|error| error.to_string())

@@ -10,7 +10,7 @@ pub struct Workload {
     /// Name of its Python module.
     pub name: &'static str,
     /// Name in the table.
-    pub says: &'static str,
+    pub description: &'static str,
     /// Setting of the recorded run.
     pub recorded: Setting,
     settings: &'static [&'static str],
@@ -84,12 +84,12 @@ const SPAWNED: &[&str] = &[
 
 const fn workload(
     name: &'static str,
-    says: &'static str,
+    description: &'static str,
     settings: &'static [&'static str],
 ) -> Workload {
     Workload {
         name,
-        says,
+        description,
         recorded: Setting::workers(2),
         settings,
     }

@@ -158,7 +158,7 @@ impl Added {
                 &["diff", "--unified=0", "--no-color", commit.trim()],
             )
         };
-        Self(read().ok().map(|diff| of_diff(&diff)))
+        Self(read().ok().map(|diff| added_lines(&diff)))
     }
 
     /// Returns true for an added line, and for a commit.
@@ -168,7 +168,7 @@ impl Added {
     }
 }
 
-fn of_diff(diff: &str) -> BTreeSet<(String, usize)> {
+fn added_lines(diff: &str) -> BTreeSet<(String, usize)> {
     let (mut file, mut added) = (String::new(), BTreeSet::new());
     for line in diff.lines() {
         if let Some(name) = line.strip_prefix("+++ b/") {
@@ -222,7 +222,7 @@ pub(super) mod tests {
     #[test]
     fn lines_of_a_diff_are_found() {
         let diff = "+++ b/a.rs\n@@ -1,2 +3,2 @@ fn a\n+x\n+y\n@@ -9 +12 @@\n+z\n";
-        let numbers: Vec<usize> = of_diff(diff).into_iter().map(|(_, at)| at).collect();
+        let numbers: Vec<usize> = added_lines(diff).into_iter().map(|(_, at)| at).collect();
         assert_eq!(numbers, [3, 4, 12]);
     }
 }

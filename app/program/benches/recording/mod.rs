@@ -39,19 +39,19 @@ impl Recording {
     /// Applies all events to a run.
     pub fn run(&self) -> Run {
         let mut run = Run::default();
-        self.tell(|event| run.apply(&event));
+        self.for_each_event(|event| run.apply(&event));
         run
     }
 
     /// Returns all events in order of time.
     pub fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
-        self.tell(|event| events.push(event));
+        self.for_each_event(|event| events.push(event));
         events
     }
 
     /// Passes every event to `each` in order of time, without storing them.
-    pub fn tell(&self, mut each: impl FnMut(Event)) {
+    pub fn for_each_event(&self, mut each: impl FnMut(Event)) {
         let mut loader = Loader::new(self);
         let options = RunOptions {
             num_workers: usize::from(self.workers),

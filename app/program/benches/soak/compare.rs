@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use loadscope_trace::Nanos;
 
 use crate::counts::{LONG, LongWait, Sum};
-use crate::found::Found;
-use crate::ledger::Ledger;
-use crate::say;
+use crate::output;
+use crate::recording_counts::RecordingCounts;
+use crate::reference::ReferenceCounts;
 
 /// Maximum number of printed differences of each kind.
 const SHOWN: usize = 3;
@@ -47,13 +47,17 @@ impl Tally {
     }
 
     fn text(self) -> String {
-        format!("{} of {}", say::count(self.right), say::count(self.of))
+        format!(
+            "{} of {}",
+            output::count(self.right),
+            output::count(self.of)
+        )
     }
 }
 
 impl Judged {
     /// Compares a recording with the reference counts.
-    pub fn take(&mut self, found: &Found, counted: &Ledger) {
+    pub fn take(&mut self, found: &RecordingCounts, counted: &ReferenceCounts) {
         self.recordings.add(found.is_whole);
         self.left_out += found.left_out;
         let (least, most) = self.in_full.unwrap_or((found.in_full, found.in_full));
@@ -75,7 +79,7 @@ impl Judged {
         }
     }
 
-    fn take_waits(&mut self, found: &Found, counted: &Ledger) {
+    fn take_waits(&mut self, found: &RecordingCounts, counted: &ReferenceCounts) {
         if found.long_wait != LONG {
             self.differ(format!(
                 "waits are kept only from {} on: there was no room for more",
@@ -98,7 +102,7 @@ impl Judged {
         (0..more).for_each(|_| self.waits.add(false));
     }
 
-    fn take_minutes(&mut self, found: &Found, counted: &Ledger) {
+    fn take_minutes(&mut self, found: &RecordingCounts, counted: &ReferenceCounts) {
         let (mut begin, mut shown) = (0, 0);
         let last = counted.minutes.len();
         let rest = (last, Sum::default());
@@ -129,13 +133,13 @@ impl Judged {
     }
 
     /// Prints the results.
-    pub fn tell(&self) {
-        say::row(
+    pub fn print_rows(&self) {
+        output::row(
             "recordings that are read again whole",
             &self.recordings.text(),
             Some(self.recordings.holds()),
         );
-        say::row(
+        output::row(
             "waits of 100 ms and more, each in full",
             &self.waits.text(),
             Some(self.waits.holds()),
@@ -143,30 +147,30 @@ impl Judged {
         let minutes = format!(
             "{}, in {} stretches",
             self.minutes.text(),
-            say::count(self.stretches)
+            output::count(self.stretches)
         );
-        say::row(
+        output::row(
             "minutes with the batches, samples, failures and waits that were counted",
             &minutes,
             Some(self.minutes.holds()),
         );
-        say::row(
+        output::row(
             "events, epochs, batches, errors and losses over all, as counted",
             &self.totals.text(),
             Some(self.totals.holds()),
         );
-        say::row(
+        output::row(
             "errors and warnings, each in full",
             &self.messages.text(),
             Some(self.messages.holds()),
         );
-        say::row(
+        output::row(
             "the slowest batches, each in full",
             &self.slowest.text(),
             Some(self.slowest.holds()),
         );
-        let left_out = say::count(self.left_out);
-        say::row(
+        let left_out = output::count(self.left_out);
+        output::row(
             "left out for want of room",
             &left_out,
             Some(self.left_out == 0),
@@ -177,10 +181,10 @@ impl Judged {
                 true => format!("{:.1} min", minutes(least)),
                 false => format!("{:.1} to {:.1} min", minutes(least), minutes(most)),
             };
-            say::row("the end that is there in full", &text, None);
+            output::row("the end that is there in full", &text, None);
         }
         for difference in &self.differences {
-            say::row("difference", difference, Some(false));
+            output::row("difference", difference, Some(false));
         }
     }
 }

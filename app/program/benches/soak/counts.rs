@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use loadscope_trace::{BatchId, Nanos};
 
-use crate::print::Print;
+use crate::fingerprint::Fingerprint;
 
 /// Minimum length of waits that are kept in full.
 pub const LONG: Nanos = Nanos::from_millis(100);
@@ -36,7 +36,7 @@ pub struct LongWait {
     /// Start and end.
     pub time: (Nanos, Nanos),
     /// Batch that ended the wait, and the hash of its events.
-    pub batch: Option<(BatchId, Print)>,
+    pub batch: Option<(BatchId, Fingerprint)>,
 }
 
 /// Total counts.

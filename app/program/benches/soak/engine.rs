@@ -14,11 +14,11 @@ use loadscope_trace::RunOptions;
 
 use crate::compare::Judged;
 use crate::copy;
-use crate::found::Found;
 use crate::job::Job;
-use crate::ledger::Ledger;
+use crate::output::{self, Progress};
 use crate::recorder::{MOST, NAME, create};
-use crate::say::{self, Progress};
+use crate::recording_counts::RecordingCounts;
+use crate::reference::ReferenceCounts;
 use crate::size::size;
 
 /// Maximum number of batches per run, below the limit of the loader. Each run has a new loader and a new recording.
@@ -41,36 +41,36 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// # Errors
 /// If something cannot be started, written or read.
 pub fn run(job: &Job) -> Result<()> {
-    let mut all: Vec<(PathBuf, Ledger)> = Vec::new();
+    let mut all: Vec<(PathBuf, ReferenceCounts)> = Vec::new();
     let mut done = Done::default();
     let mut noise = Noise(job.seed | 1);
     while done.events < job.events {
         let folder = job.folder.join(format!("run-{}", all.len()));
         fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-        say::recording(&folder, MOST);
+        output::recording(&folder, MOST);
         let left = job.events - done.events;
         let mut one = One::start(&folder, left)?;
         one.follow(left, &mut noise, &mut done)?;
         done.largest = done.largest.max(size(&folder)?);
         all.push((folder.join(NAME), one.counted));
     }
-    say::done(done.events);
-    say::checking();
-    done.tell(all.len());
+    output::done(done.events);
+    output::checking();
+    done.print_rows(all.len());
     let mut judged = Judged::default();
     let mut dropped = 0;
     for (path, counted) in &all {
         dropped += counted.totals.dropped;
-        judged.take(&Found::read(path)?, counted);
+        judged.take(&RecordingCounts::read(path)?, counted);
     }
     let share = dropped as f64 / (done.events + dropped) as f64 * 100.0;
-    let text = format!("{} ({share:.2} %)", say::count(dropped));
-    say::row(
+    let text = format!("{} ({share:.2} %)", output::count(dropped));
+    output::row(
         "events that there was no room for, each counted",
         &text,
         None,
     );
-    judged.tell();
+    judged.print_rows();
     Ok(())
 }
 
@@ -85,17 +85,17 @@ struct Done {
 }
 
 impl Done {
-    fn tell(&self, runs: usize) {
+    fn print_rows(&self, runs: usize) {
         let text = format!(
             "{runs} runs, {} pauses, {} steps, {} copies of the growing recording by another process",
-            say::count(self.pauses),
-            say::count(self.steps),
-            say::count(self.copies)
+            output::count(self.pauses),
+            output::count(self.steps),
+            output::count(self.copies)
         );
-        say::row("what was done meanwhile", &text, None);
+        output::row("what was done meanwhile", &text, None);
         let text = format!("{:.1} MB", self.largest as f64 / 1e6);
         let what = "all files together, when a recording is complete";
-        say::row(what, &text, Some(self.largest <= MOST));
+        output::row(what, &text, Some(self.largest <= MOST));
     }
 }
 
@@ -103,7 +103,7 @@ impl Done {
 struct One {
     session: Session,
     folder: PathBuf,
-    counted: Ledger,
+    counted: ReferenceCounts,
     /// Start of the pause, if it is paused.
     paused: Option<Instant>,
     /// Start of the next pause, or end of the current one.
@@ -134,7 +134,7 @@ impl One {
         Ok(Self {
             session,
             folder: folder.to_owned(),
-            counted: Ledger::default(),
+            counted: ReferenceCounts::default(),
             paused: None,
             next: now + Duration::from_secs(1),
             copy: None,
@@ -150,7 +150,7 @@ impl One {
         loop {
             match self.session.updates.recv_timeout(LOOK) {
                 Ok(SessionEvent::Events(all)) => {
-                    all.iter().for_each(|event| self.counted.hear(event));
+                    all.iter().for_each(|event| self.counted.apply(event));
                     done.events += all.len() as u64;
                 }
                 Ok(SessionEvent::Failed(text)) => bail!("{text}"),

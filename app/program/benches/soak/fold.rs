@@ -17,7 +17,7 @@ use loadscope_session::SessionEvent;
 use loadscope_trace::{Event, LogWriter};
 
 use crate::job::Job;
-use crate::say::{self, Progress};
+use crate::output::{self, Progress};
 use crate::training::Training;
 
 /// Maximum number of events per run.
@@ -49,7 +49,7 @@ pub fn run(job: &Job) -> Result<()> {
         let mut events: Vec<Event> = (0..of_run).map(|_| training.next()).collect();
         events.extend(training.end());
         write(&first, &events)?;
-        let live = window.take_in(events, &mut |more| {
+        let live = window.apply_live_run(events, &mut |more| {
             folded += more;
             progress.done(folded);
         })?;
@@ -65,18 +65,22 @@ pub fn run(job: &Job) -> Result<()> {
         rounds += 1;
         training = Training::new(job.seed.wrapping_add(rounds), job.events / TIMES);
     }
-    say::done(folded);
-    say::checking();
+    output::done(folded);
+    output::checking();
     let text = format!(
         "{} rounds with {} events each: live with a pause and a diagnosis, opened, diagnosed, played, saved, opened again",
-        say::count(rounds),
-        say::count(of_run)
+        output::count(rounds),
+        output::count(of_run)
     );
-    say::row("what was done", &text, None);
-    let text = format!("{} of {}", say::count(different), say::count(rounds * 2));
+    output::row("what was done", &text, None);
+    let text = format!(
+        "{} of {}",
+        output::count(different),
+        output::count(rounds * 2)
+    );
     let what = "recordings that have other events when they are opened";
-    say::row(what, &text, Some(different == 0));
-    say::row("frames", &say::count(window.frames), None);
+    output::row(what, &text, Some(different == 0));
+    output::row("frames", &output::count(window.frames), None);
     Ok(())
 }
 
@@ -150,7 +154,11 @@ impl Window {
     }
 
     /// Applies a run as it arrives from a session. Returns its number of events.
-    fn take_in(&mut self, events: Vec<Event>, progress: &mut impl FnMut(u64)) -> Result<u64> {
+    fn apply_live_run(
+        &mut self,
+        events: Vec<Event>,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<u64> {
         self.run(Action::Close);
         self.run(Action::ShowDebug);
         let source = Source::Live { paused: false };

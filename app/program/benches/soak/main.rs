@@ -14,13 +14,13 @@ mod compare;
 mod copy;
 mod counts;
 mod engine;
+mod fingerprint;
 mod fold;
-mod found;
 mod job;
-mod ledger;
-mod print;
+mod output;
 mod recorder;
-mod say;
+mod recording_counts;
+mod reference;
 mod size;
 mod training;
 

@@ -10,10 +10,10 @@ use loadscope_trace::{Event, Nanos, Sorter};
 
 use crate::compare::Judged;
 use crate::counts::{LONG, SLOWEST};
-use crate::found::Found;
 use crate::job::{Clock, Job};
-use crate::ledger::Ledger;
-use crate::say::{self, Progress};
+use crate::output::{self, Progress};
+use crate::recording_counts::RecordingCounts;
+use crate::reference::ReferenceCounts;
 use crate::size::size;
 use crate::training::Training;
 
@@ -58,10 +58,10 @@ pub fn create(path: &Path) -> Result<NewLimited> {
 /// If something cannot be written or read.
 pub fn run(job: &Job) -> Result<()> {
     let path = job.folder.join(NAME);
-    say::recording(&job.folder, MOST);
+    output::recording(&job.folder, MOST);
     let mut recorder = Recorder {
         log: Limited::new(create(&path)?),
-        counted: Ledger::default(),
+        counted: ReferenceCounts::default(),
         chunk: Vec::with_capacity(CHUNK),
         flushed: Instant::now(),
         largest: 0,
@@ -81,11 +81,11 @@ pub fn run(job: &Job) -> Result<()> {
     }
     times.finish(&mut recorder)?;
     let (counted, largest) = recorder.finish(&job.folder)?;
-    say::done(job.events);
-    say::checking();
-    times.tell();
+    output::done(job.events);
+    output::checking();
+    times.print_rows();
     let days = counted.minutes.len() as f64 / 60.0 / 24.0;
-    say::row(
+    output::row(
         "the training, on its own clock",
         &format!("{days:.2} days"),
         None,
@@ -96,18 +96,18 @@ pub fn run(job: &Job) -> Result<()> {
         MOST as f64 / 1e6
     );
     let what = "all files together, looked at every 20,000 events";
-    say::row(what, &text, Some(largest <= MOST));
-    let found = Found::read(&path)?;
+    output::row(what, &text, Some(largest <= MOST));
+    let found = RecordingCounts::read(&path)?;
     let mut judged = Judged::default();
     judged.take(&found, &counted);
-    judged.tell();
+    judged.print_rows();
     Ok(())
 }
 
 /// Recorder with reference counts.
 struct Recorder {
     log: Limited,
-    counted: Ledger,
+    counted: ReferenceCounts,
     chunk: Vec<Event>,
     flushed: Instant,
     largest: u64,
@@ -115,7 +115,7 @@ struct Recorder {
 
 impl Recorder {
     fn take(&mut self, event: Event) -> Result<()> {
-        self.counted.hear(&event);
+        self.counted.apply(&event);
         self.chunk.push(event);
         match self.chunk.len() < CHUNK {
             true => Ok(()),
@@ -134,7 +134,7 @@ impl Recorder {
     }
 
     /// Returns the reference counts, and the maximum size in bytes.
-    fn finish(mut self, folder: &Path) -> Result<(Ledger, u64)> {
+    fn finish(mut self, folder: &Path) -> Result<(ReferenceCounts, u64)> {
         self.write()?;
         self.log.finish().map_err(anyhow::Error::msg)?;
         Ok((self.counted, self.largest.max(size(folder)?)))
@@ -211,15 +211,15 @@ impl Times {
         Ok(())
     }
 
-    fn tell(&self) {
+    fn print_rows(&self) {
         if self.clock != Clock::Steady {
             let text = format!(
                 "{} forwards by up to 6 h, {} back by up to 3 h; {} events came late",
                 self.forwards,
                 self.back,
-                say::count(self.sorter.late())
+                output::count(self.sorter.late())
             );
-            say::row("the clock of the events was set", &text, None);
+            output::row("the clock of the events was set", &text, None);
         }
     }
 }

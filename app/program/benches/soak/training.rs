@@ -36,14 +36,14 @@ const OF_BATCH: u64 = 7;
 /// Planned action.
 struct Planned {
     order: (i64, u64),
-    what: What,
+    what: Action,
 }
 
-enum What {
+enum Action {
     /// Send an event.
-    Tell(EventKind),
+    Emit(EventKind),
     /// The trainer requests the next batch.
-    Ask,
+    RequestBatch,
     /// Measure the memory.
     Measure,
 }
@@ -125,8 +125,8 @@ impl Training {
             dataset: "made up".to_owned(),
             ..RunInfo::default()
         };
-        training.tell(EventKind::RunStarted(Box::new(info)));
-        training.plan(training.now, What::Measure);
+        training.emit(EventKind::RunStarted(Box::new(info)));
+        training.plan(training.now, Action::Measure);
         training.begin_epoch();
         training
     }
@@ -143,9 +143,9 @@ impl Training {
             };
             self.now = next.order.0;
             match next.what {
-                What::Tell(kind) => self.pass(kind),
-                What::Ask => self.ask(),
-                What::Measure => self.measure(),
+                Action::Emit(kind) => self.pass(kind),
+                Action::RequestBatch => self.request_batch(),
+                Action::Measure => self.measure(),
             }
         }
     }
@@ -153,12 +153,12 @@ impl Training {
     /// Returns the last events.
     pub fn end(mut self) -> Vec<Event> {
         let epoch = self.epoch;
-        self.tell(EventKind::EpochEnded { epoch });
-        self.tell(EventKind::RunEnded);
+        self.emit(EventKind::EpochEnded { epoch });
+        self.emit(EventKind::RunEnded);
         self.out.into()
     }
 
-    fn tell(&mut self, kind: EventKind) {
+    fn emit(&mut self, kind: EventKind) {
         self.out.push_back(Event {
             at: Nanos(self.now),
             run: RunId(0),
@@ -166,7 +166,7 @@ impl Training {
         });
     }
 
-    fn plan(&mut self, at: i64, what: What) {
+    fn plan(&mut self, at: i64, what: Action) {
         let order = (at, self.planned);
         self.planned += 1;
         self.ahead.push(Reverse(Planned { order, what }));
@@ -197,20 +197,20 @@ impl Training {
         };
         (self.sent, self.wanted, self.is_asking) = (0, 0, false);
         self.early.clear();
-        self.tell(EventKind::EpochStarted { epoch: self.epoch });
+        self.emit(EventKind::EpochStarted { epoch: self.epoch });
         for worker in 0..WORKERS {
             let info = WorkerInfo {
                 worker,
                 seed: Some(self.noise),
                 os_id: Some(self.os_id(worker)),
             };
-            self.tell(EventKind::WorkerStarted(Box::new(info)));
+            self.emit(EventKind::WorkerStarted(Box::new(info)));
         }
         self.free = [self.now; WORKERS as usize];
         for _ in 0..PREFETCH * u32::from(WORKERS) {
             self.send(self.now);
         }
-        self.plan(self.now + 1_000, What::Ask);
+        self.plan(self.now + 1_000, Action::RequestBatch);
     }
 
     fn os_id(&self, worker: u16) -> u64 {
@@ -220,11 +220,11 @@ impl Training {
     /// Cancels all planned actions except memory measurements.
     fn end_epoch(&mut self) {
         let epoch = self.epoch;
-        self.tell(EventKind::EpochEnded { epoch });
+        self.emit(EventKind::EpochEnded { epoch });
         for worker in 0..WORKERS {
             let os_id = u32::try_from(self.os_id(worker)).ok();
             let reason = EndReason::Finished;
-            self.tell(EventKind::WorkerEnded {
+            self.emit(EventKind::WorkerEnded {
                 worker,
                 reason,
                 os_id,
@@ -233,7 +233,7 @@ impl Training {
         self.ahead.clear();
         self.epoch += 1;
         self.now += 10_000_000 + self.random(490_000_000);
-        self.plan(self.now, What::Measure);
+        self.plan(self.now, Action::Measure);
         self.begin_epoch();
     }
 
@@ -253,8 +253,8 @@ impl Training {
             .map(|_| self.random(1_000_000_000) as u64)
             .collect();
         let dispatched = EventKind::dispatched(batch, Some(worker), indices);
-        self.plan(now, What::Tell(dispatched));
-        let enter = |stage| What::Tell(EventKind::Entered { batch, stage });
+        self.plan(now, Action::Emit(dispatched));
+        let enter = |stage| Action::Emit(EventKind::Entered { batch, stage });
         let mut at = self.free[usize::from(worker)].max(now + 5_000);
         self.plan(at, enter(Stage::Fetching));
         let fetch = if self.is_dense() { FETCH / 5 } else { FETCH };
@@ -266,7 +266,10 @@ impl Training {
         }
         if self.made.is_multiple_of(TIMED) {
             let fetched = self.times(batch, at, took);
-            self.plan(at + took, What::Tell(EventKind::Fetched(Box::new(fetched))));
+            self.plan(
+                at + took,
+                Action::Emit(EventKind::Fetched(Box::new(fetched))),
+            );
         }
         at += took;
         self.plan(at, enter(Stage::Collating));
@@ -300,17 +303,17 @@ impl Training {
         {
             if batch.idx == self.wanted && self.is_asking {
                 let stage = Stage::Ready;
-                self.tell(EventKind::Entered { batch, stage });
+                self.emit(EventKind::Entered { batch, stage });
                 return self.deliver(self.now + 1_000);
             }
             self.early.insert(batch.idx);
         }
-        self.tell(kind);
+        self.emit(kind);
     }
 
     /// The trainer requests the next batch.
-    fn ask(&mut self) {
-        self.tell(EventKind::Consumer { waiting: true });
+    fn request_batch(&mut self) {
+        self.emit(EventKind::Consumer { waiting: true });
         if self.wanted == self.stops_at {
             self.now += 20_000;
             return self.end_epoch();
@@ -334,21 +337,21 @@ impl Training {
         let fails = is_bad && (number / self.trouble).is_multiple_of(2);
         if is_bad {
             let message = Self::message(batch, fails);
-            self.plan(at, What::Tell(EventKind::Message(Box::new(message))));
+            self.plan(at, Action::Emit(EventKind::Message(Box::new(message))));
         }
         let stage = if fails {
             Stage::Failed
         } else {
             Stage::Training
         };
-        self.plan(at, What::Tell(EventKind::Entered { batch, stage }));
+        self.plan(at, Action::Emit(EventKind::Entered { batch, stage }));
         self.send(at);
         let step = self.step();
         let took = match fails {
             true => 10_000,
             false => step * 7 / 8 + self.random(step / 4),
         };
-        self.plan(at + took, What::Ask);
+        self.plan(at + took, Action::RequestBatch);
     }
 
     fn message(batch: BatchId, is_error: bool) -> Message {
@@ -372,7 +375,7 @@ impl Training {
             what: GaugeKind::Rss,
             value: 1e9 + self.random(1_000_000) as f64,
         };
-        self.tell(EventKind::Gauge(Box::new(gauge)));
-        self.plan(self.now + SECOND, What::Measure);
+        self.emit(EventKind::Gauge(Box::new(gauge)));
+        self.plan(self.now + SECOND, Action::Measure);
     }
 }

@@ -34,7 +34,7 @@ pub struct Measured {
 
 impl Measured {
     /// Prints the values for the process that compares.
-    pub fn tell(&self) {
+    pub fn print(&self) {
         println!(
             "measured {} {} {} {} {} {} {}",
             self.batches, self.events, self.frames, self.window, self.renderer, self.all, self.lost

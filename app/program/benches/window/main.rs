@@ -207,7 +207,7 @@ impl eframe::App for Timed {
     fn logic(&mut self, ctx: &Context, frame: &mut Frame) {
         self.app.logic(ctx, frame);
         if self.clock.is_over() {
-            seen(&mut self.app, ctx, frame, &self.clock).tell();
+            seen(&mut self.app, ctx, frame, &self.clock).print();
             // Closing it would ask about the unsaved run.
             self.app.on_exit(None);
             std::process::exit(0);
@@ -276,7 +276,7 @@ fn main() {
             "frames" => frames(options, seconds),
             _ => window(options, seconds),
         };
-        m.tell();
+        m.print();
         return;
     }
     let rounds = number("ROUNDS", 3.0) as usize;

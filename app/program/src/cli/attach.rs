@@ -12,11 +12,11 @@ use serde_json::json;
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::number::whole_number;
-use super::program::{Seen, default_names, follow_and, name_of, without_recording};
+use super::program::{RecordingSummary, default_names, drain_session, name_of, without_recording};
 use super::select::SelectArgs;
-use super::terminal::{complain, say_json, sentence};
-use super::web::{Shown, WebArgs, say_view};
-use loadscope_session::{Attach, Session, SessionEvent, Watched, take_ending_signals};
+use super::terminal::{error_sentence, print_json_line, print_message};
+use super::web::{LiveView, WebArgs, print_view_command};
+use loadscope_session::{Attach, Session, SessionEvent, Watched, catch_termination_signals};
 use loadscope_words::say;
 
 /// Exit codes of `attach`.
@@ -61,15 +61,15 @@ fn process(text: &str) -> Result<u32, String> {
 
 /// Records a running program until Ctrl+C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
-    take_ending_signals();
-    let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
+    catch_termination_signals();
+    let (watched, _) = Watched::attach(args.pid, Attach::RequestFile, args.previews)
         .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(
+    let mut shown = match LiveView::begin(
         &args.web,
         name_of(&path),
         (&selection, args.limits.limits()),
@@ -81,11 +81,11 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let session = Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None)?;
-    complain(say!(
+    print_message(say!(
         "recording process {} from its next DataLoader iterator on. Ctrl+C ends the recording, and the program continues.",
         args.pid
     ));
-    let (seen, complaint) = follow_and(&session, shown.as_mut());
+    let (seen, complaint) = drain_session(&session, shown.as_mut());
     watched.wait();
     let was_shown = shown.is_some();
     if let Some(shown) = shown {
@@ -93,16 +93,16 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(match complaint {
         Some(text) => {
-            complain(without_recording(&text));
+            print_message(without_recording(&text));
             ExitCode::from(1)
         }
         None => {
             if let Some(text) = seen.unrecorded() {
-                complain(text);
+                print_message(text);
             }
-            complain(seen.sentence(&path));
+            print_message(seen.sentence(&path));
             if was_shown {
-                say_view(&path);
+                print_view_command(&path);
             }
             ExitCode::SUCCESS
         }
@@ -122,30 +122,30 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // The process is recorded even if the live view fails.
-    let (mut shown, no_link) = match Shown::in_frame(
+    let (mut shown, no_link) = match LiveView::in_frame(
         &args.web,
         name_of(&path),
         (&selection, args.limits.limits()),
     ) {
         Ok(shown) => (shown, None),
-        Err(e) => (None, Some(sentence(&e))),
+        Err(e) => (None, Some(error_sentence(&e))),
     };
     let session = Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;
-    say_json(json!({
+    print_json_line(json!({
         "to": address.to,
         "token": address.token,
         "recording": path,
-        "link": shown.as_ref().map(Shown::link),
+        "link": shown.as_ref().map(LiveView::link),
         "no_link": no_link,
     }))?;
-    let mut seen = Seen::default();
+    let mut seen = RecordingSummary::default();
     let mut troubles = Vec::new();
     let mut complaint = None;
     for update in &session.updates {
         match update {
             SessionEvent::Events(events) => {
-                events.iter().for_each(|event| seen.note(event));
+                events.iter().for_each(|event| seen.add(event));
                 if let Some(shown) = &mut shown {
                     shown.writer().write(&events);
                 }
@@ -160,7 +160,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     }
     watched.wait();
     troubles.extend(seen.unrecorded());
-    say_json(json!({
+    print_json_line(json!({
         "recording": complaint.is_none().then_some(path),
         "loaders": seen.loaders,
         "batches": seen.batches,

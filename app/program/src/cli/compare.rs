@@ -9,8 +9,8 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::report::{EXIT_CODES, say_broken, write};
-use super::terminal::{say_json, say_report};
+use super::report::{EXIT_CODES, print_broken_rules, write};
+use super::terminal::{print_json_line, print_report};
 use loadscope_insight::report::compare::Comparison;
 use loadscope_insight::report::compare::rules::ChangeRule;
 use loadscope_insight::report::junit::{RuleResult, junit};
@@ -63,9 +63,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let mut comparison = Comparison::of((a.run(), a.cut()), (b.run(), b.cut()), datasets());
     (comparison.a.loader, comparison.b.loader) = (a.about(), b.about());
     if args.json {
-        say_json(comparison.json())?;
+        print_json_line(comparison.json())?;
     } else {
-        say_report(&comparison.text())?;
+        print_report(&comparison.text())?;
     }
     let checked = args.fail_on.iter().map(|rule| RuleResult {
         rule: rule.to_string(),
@@ -77,5 +77,5 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         let seconds = comparison.b.survey.total().as_secs_f64();
         write(tests, &junit(&name, seconds, &checked, &comparison.text()))?;
     }
-    Ok(say_broken(&checked))
+    Ok(print_broken_rules(&checked))
 }

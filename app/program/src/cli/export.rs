@@ -7,10 +7,10 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::cut::truncated;
 use super::force::ForceArg;
-use super::pick::{OnlyLoaderArg, open, which};
-use super::terminal::{complain, say};
+use super::pick::{OnlyLoaderArg, find_loader, open};
+use super::terminal::{print_line, print_message};
+use super::truncation::truncation_message;
 use loadscope_insight::format;
 use loadscope_insight::loaders::names;
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
@@ -59,7 +59,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         To::Csv => ExportFormat::Csv,
         To::Parquet => ExportFormat::Parquet,
     };
-    if let Some(other) = misnamed(kind, &args.output) {
+    if let Some(other) = mismatched_format(kind, &args.output) {
         let (path, to) = (args.output.display(), name(kind));
         bail!(say!(
             "{path} has the extension of {}, but --to is {to}. Use --to {}, or another name.",
@@ -79,7 +79,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let mut runs: Vec<_> = opened.fleet.runs().collect();
     let mut names = names(&runs);
     if let Some(text) = &args.loader.loader {
-        let id = which(&opened, text)?;
+        let id = find_loader(&opened, text)?;
         let at = runs.iter().position(|(one, _)| *one == id);
         let at = at.map_or(0..0, |at| at..at + 1);
         (runs, names) = (runs[at.clone()].to_vec(), names[at].to_vec());
@@ -101,21 +101,21 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     );
     bar.finish_and_clear();
     for file in files.map_err(|e| anyhow!(say!("cannot export: {e}")))? {
-        say(&file.display().to_string())?;
+        print_line(&file.display().to_string())?;
     }
     for (_, run) in &runs {
         if let Some(past) = run.past() {
-            complain(past_is_missing(past));
+            print_message(missing_past_warning(past));
         }
     }
     if opened.cut {
-        complain(truncated(&args.file, &runs));
+        print_message(truncation_message(&args.file, &runs));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the format that the extension of `path` belongs to, if it is not `kind`.
-fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
+fn mismatched_format(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
     // Among the `.gz` names, only `.json.gz` belongs to a format.
     let is = |path: &Path, ending: &str| {
         path.extension()
@@ -141,7 +141,7 @@ fn name(kind: ExportFormat) -> &'static str {
 }
 
 /// Returns the warning about the beginning of a limited recording. It has only sums, and no table has a column for them.
-fn past_is_missing(past: &Past) -> String {
+fn missing_past_warning(past: &Past) -> String {
     let total = past.total();
     say!(
         "{} of the first {} were not exported. The recording has only sums per minute for that time. `loadscope info` lists its long waits.",

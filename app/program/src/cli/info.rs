@@ -9,7 +9,7 @@ use loadscope_trace::{Nanos, Run, RunId, Summary};
 use loadscope_words::{pad_end, say};
 use serde_json::Value;
 
-use super::terminal::{say, say_report};
+use super::terminal::{print_line, print_report};
 use loadscope_insight::format;
 use loadscope_insight::report::loader::{Named, named};
 use loadscope_insight::report::past;
@@ -20,17 +20,17 @@ mod several;
 
 use facts::{facts, messages};
 
-use super::cut::truncated;
-use super::pick::{OnlyLoaderArg, open, which};
+use super::pick::{OnlyLoaderArg, find_loader, open};
+use super::truncation::truncation_message;
 
 pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<ExitCode> {
     let opened = open(file)?;
     let mut all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
     if let Some(text) = &loader.loader {
-        let id = which(&opened, text)?;
+        let id = find_loader(&opened, text)?;
         all.retain(|(one, _)| *one == id);
     }
-    let cut = opened.cut.then(|| truncated(file, &all));
+    let cut = opened.cut.then(|| truncation_message(file, &all));
     let nothing = Run::default();
     let one = match all[..] {
         [] => Some((RunId::default(), &nothing)),
@@ -38,18 +38,20 @@ pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<Ex
         _ => None,
     };
     match (one, json) {
-        (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
-        (Some(_), false) if all.is_empty() => say(say!("The recording contains no DataLoader"))?,
+        (Some((id, run)), true) => print_line(&object(id, run, opened.cut)?.to_string())?,
+        (Some(_), false) if all.is_empty() => {
+            print_line(say!("The recording contains no DataLoader"))?
+        }
         (Some((_, run)), false) => print_text(run, cut.as_deref())?,
-        (None, true) => say(&several::object(&all, &opened)?.to_string())?,
-        (None, false) => say_report(several::text(&all, cut.as_deref())?.trim_end())?,
+        (None, true) => print_line(&several::object(&all, &opened)?.to_string())?,
+        (None, false) => print_report(several::text(&all, cut.as_deref())?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints one JSON object for a run with a single loader.
 pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
-    say(&object(RunId::default(), run, cut)?.to_string())
+    print_line(&object(RunId::default(), run, cut)?.to_string())
 }
 
 /// Returns the summary and the options as one JSON object. `cut` is true for a truncated file.
@@ -70,7 +72,7 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
 pub(super) fn print_text(run: &Run, cut: Option<&str>) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;
-    say_report(text.trim_end())
+    print_report(text.trim_end())
 }
 
 fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Result {

@@ -18,7 +18,7 @@ pub struct InstallArgs {
 
 /// Runs `python -m loadscope WHAT`.
 pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
-    let python = args.python.clone().unwrap_or_else(beside);
+    let python = args.python.clone().unwrap_or_else(python_beside);
     let name = python.display();
     let has_package =
         "import importlib.util, sys; sys.exit(importlib.util.find_spec('loadscope') is None)";
@@ -45,7 +45,7 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the Python of the environment that contains this program.
-fn beside() -> PathBuf {
+fn python_beside() -> PathBuf {
     let own = std::env::current_exe().ok();
     let beside = own.as_deref().and_then(|own| own.parent());
     let names = ["python", "python3", "python.exe"];

@@ -11,10 +11,10 @@ pub(super) fn of_system() -> Language {
 
 /// Returns the language of `--lang` in the arguments, or the language of the system.
 pub(super) fn of_arguments(arguments: impl IntoIterator<Item = OsString>) -> Language {
-    asked(arguments).unwrap_or_else(of_system)
+    requested_language(arguments).unwrap_or_else(of_system)
 }
 
-fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<Language> {
+fn requested_language(arguments: impl IntoIterator<Item = OsString>) -> Option<Language> {
     let mut arguments = arguments
         .into_iter()
         .map(|a| a.to_string_lossy().into_owned());
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_language_is_found_among_the_arguments() {
-        let of = |line: &str| asked(line.split(' ').map(OsString::from));
+        let of = |line: &str| requested_language(line.split(' ').map(OsString::from));
         assert_eq!(of("report --lang zh run.jsonl"), Some(Language::Zh));
         assert_eq!(of("--lang=en report"), Some(Language::En));
         assert_eq!(of("report run.jsonl"), None);

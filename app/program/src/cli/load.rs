@@ -21,7 +21,7 @@ use super::arguments::{OnErrorArg, PinArg};
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::number::{milliseconds, pixels, seconds};
-use super::terminal::complain;
+use super::terminal::print_message;
 use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::keyvalue::nearest;
@@ -242,14 +242,14 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         None => Record::Off,
     };
     let session = Session::start(&options, record, Arc::new(|| {}))?;
-    interrupt::take();
+    interrupt::catch();
     let (run, error) = watch(&session);
     for (_, m) in run
         .messages()
         .iter()
         .filter(|(_, m)| m.level == loadscope_trace::Level::Warning)
     {
-        complain(say!("warning: {}", m.text));
+        print_message(say!("warning: {}", m.text));
     }
     if let Some(error) = error.as_ref().filter(|_| run.events() == 0) {
         anyhow::bail!("{error}");
@@ -259,14 +259,14 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     } else {
         info::print_text(&run, None)?;
     }
-    let interrupted = interrupt::came();
+    let interrupted = interrupt::exit_code();
     if interrupted.is_some() {
         let batches = plural(
             Summary::of(&run).batches,
             say!(n: "batch"),
             say!(n: "batches"),
         );
-        complain(match &args.record {
+        print_message(match &args.record {
             Some(path) => say!(
                 "Interrupted after {batches}, recorded in {}",
                 path.display()
@@ -290,7 +290,7 @@ fn watch(session: &Session) -> (Run, Option<String>) {
     let mut progress = Progress::on(ProgressDrawTarget::stderr());
     let mut is_stopping = false;
     loop {
-        if !is_stopping && interrupt::came().is_some() {
+        if !is_stopping && interrupt::exit_code().is_some() {
             session.stop();
             is_stopping = true;
         }
@@ -307,7 +307,7 @@ fn watch(session: &Session) -> (Run, Option<String>) {
                 }
                 progress.show_when_due(&run);
             }
-            SessionEvent::Notice(text) => complain(text),
+            SessionEvent::Notice(text) => print_message(text),
             SessionEvent::Failed(text) => error = Some(text),
             SessionEvent::Ended(end) => {
                 error = error.or(end);

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use loadscope_files::{AtomicFile, Existing};
 use loadscope_words::say;
 
-use super::terminal::print;
+use super::terminal::print_bytes;
 
 /// A shell.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct ManualArgs {
 pub fn completions(args: &CompletionsArgs, mut program: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "loadscope", &mut script);
-    print(&script)?;
+    print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
 use super::arguments::{LoaderArgs, len, with_option_names};
-use super::terminal::{complain, say_as_made};
+use super::terminal::{print_message, print_streaming};
 use loadscope_insight::sampling::analysis::is_unseeded;
 use loadscope_plan::order::Orders;
 use loadscope_session::samples_of_dataset;
@@ -78,11 +78,11 @@ pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     let samples = samples_of_dataset(&options).map_err(with_option_names)?;
     let mut orders = Orders::of(&options, &samples).map_err(with_option_names)?;
     if let Some(seed) = fresh {
-        complain(say!(
+        print_message(say!(
             "no seed given, so each run has another order. Pass --global-seed {seed} to reproduce this one."
         ));
     }
-    say_as_made(|out| match args.json {
+    print_streaming(|out| match args.json {
         true => write_json(out, &mut orders),
         false => write_text(out, &mut orders),
     })?;

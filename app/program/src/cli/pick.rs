@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use loadscope_trace::{Run, RunId};
 
-use super::terminal::complain;
+use super::terminal::print_message;
 use loadscope_insight::loaders::find;
 use loadscope_insight::report::{LoaderContext, Report};
 use loadscope_session::{self as session, Opened, refusal};
@@ -44,7 +44,7 @@ pub struct Picked {
 pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
     let opened = session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
     for note in &opened.notes {
-        complain(&note.text);
+        print_message(&note.text);
     }
     Ok(opened)
 }
@@ -53,7 +53,7 @@ pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
 pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> {
     let opened = open(file)?;
     let id = match wanted {
-        Some(text) => which(&opened, text)?,
+        Some(text) => find_loader(&opened, text)?,
         None => opened.fleet.longest_waiting().unwrap_or_default(),
     };
     Ok(Picked {
@@ -65,7 +65,7 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
 }
 
 /// Returns the loader that matches `text`.
-pub(super) fn which(opened: &Opened, text: &str) -> anyhow::Result<RunId> {
+pub(super) fn find_loader(opened: &Opened, text: &str) -> anyhow::Result<RunId> {
     let all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
     find(&all, text).map_err(|text| anyhow!(text))
 }

@@ -13,15 +13,15 @@ use loadscope_words::{say, shell_quoted};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
-use super::terminal::{complain, print, sentence};
-use super::web::{Shown, say_view};
+use super::terminal::{error_sentence, print_bytes, print_message};
+use super::web::{LiveView, print_view_command};
 use super::window;
 use super::window::WindowArgs;
 use crate::window::Extent;
 use arguments::ProgramArgs;
 use loadscope_session::{
-    End, Journal, PROBE, ProgramError, Record, Session, SessionEvent, Watched, end_by,
-    give_signals_back, take_signals,
+    End, Journal, PROBE, ProgramError, Record, Session, SessionEvent, Watched, catch_signals,
+    exit_by_signal, restore_signals,
 };
 
 /// Exit codes of `record` and `watch`.
@@ -78,7 +78,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         "program not started, because the recording cannot be written"
     ))?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(
+    let mut shown = match LiveView::begin(
         &args.program.web,
         name_of(&path),
         (&selection, args.limits.limits()),
@@ -89,7 +89,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return Err(e.context(say!("program not started")));
         }
     };
-    take_signals();
+    catch_signals();
     let watched = match args.program.start(&request) {
         Ok(watched) => watched,
         Err(e) => {
@@ -102,18 +102,18 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             Ok(session) => session,
             // The program is already running, and continues.
             Err(e) => {
-                complain(say!("cannot record the program, which continues: {e}"));
-                return end_as(watched.wait());
+            print_message(say!("cannot record the program, which continues: {e}"));
+                return exit_as(watched.wait());
             }
         };
-    let (seen, complaint) = follow_and(&session, shown.as_mut());
+    let (seen, complaint) = drain_session(&session, shown.as_mut());
     let end = watched.wait();
     let was_shown = shown.is_some();
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
     if seen.loaders > 0 && !watched.effects().was_set && !request.overrides.is_empty() {
-        complain(match &request.set {
+        print_message(match &request.set {
             Some(line) => say!(
                 "--set changed nothing, because no loader is created in {line}. `loadscope info {}` lists the lines.",
                 path.display()
@@ -125,16 +125,16 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Some(text) => {
             let reached = watched.was_reached();
             let host = args.program.host().map(|host| (host, reached));
-            complain(nothing_recorded(&text, end, host));
+            print_message(nothing_recorded(&text, end, host));
         }
         None => {
-            complain(seen.sentence(&path));
+            print_message(seen.sentence(&path));
             if was_shown {
-                say_view(&path);
+                print_view_command(&path);
             }
         }
     }
-    end_as(end)
+    exit_as(end)
 }
 
 /// Runs a program with the window open. Returns the program's exit code.
@@ -150,34 +150,34 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
         window::need_display("loadscope watch --web", "loadscope record")
             .context(say!("program not started"))?;
     }
-    let shown = Shown::begin(&args.web, None, (&extent.selection, extent.limits));
+    let shown = LiveView::begin(&args.web, None, (&extent.selection, extent.limits));
     let shown = shown.context(say!("program not started"))?;
-    take_signals();
+    catch_signals();
     let watched = match args.start(&request) {
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e)),
     };
     if shown.is_some() {
         record_in_journal(&watched, extent, shown);
-        return end_as(watched.wait());
+        return exit_as(watched.wait());
     }
-    give_signals_back_after(&watched);
+    restore_signals_after(&watched);
     let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
-        complain(sentence(e));
+        print_message(error_sentence(e));
         // If the window never followed the program, the journal records it. Its exit code stays the same.
         if !watched.is_followed() {
             record_in_journal(&watched, extent, None);
         }
     } else if !watched.has_ended() {
-        complain(say!("the window is closed, and the program continues"));
+        print_message(say!("the window is closed, and the program continues"));
     }
-    end_as(watched.wait())
+    exit_as(watched.wait())
 }
 
 /// Restores the handling of signals after the program has ended. Until then, signals are forwarded to the program. Afterwards they end the
 /// window.
-fn give_signals_back_after(watched: &Watched) {
+fn restore_signals_after(watched: &Watched) {
     /// Polling interval.
     const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
     let watched = watched.clone();
@@ -185,7 +185,7 @@ fn give_signals_back_after(watched: &Watched) {
         while !watched.has_ended() {
             std::thread::sleep(LOOK_EVERY);
         }
-        give_signals_back();
+        restore_signals();
     };
     // Without the thread, the user can still close the window.
     drop(
@@ -227,7 +227,7 @@ fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> Str
 }
 
 /// Records a program without a window into the user's journal.
-fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>) {
+fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<LiveView>) {
     let Extent { selection, limits } = extent;
     let begin = |journal: Journal| journal.begin_with(&selection, limits).ok();
     let entry = Journal::of_user().and_then(begin);
@@ -235,20 +235,20 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
     let record = entry.map_or(Record::Off, Record::Journal);
     if let Ok(session) = Session::watch_selected(watched, selection, record, Arc::new(|| {}), None)
     {
-        let (seen, complaint) = follow_and(&session, shown.as_mut());
+        let (seen, complaint) = drain_session(&session, shown.as_mut());
         match (&complaint, path) {
-            (Some(text), _) => complain(without_recording(text)),
+            (Some(text), _) => print_message(without_recording(text)),
             (None, Some(path)) => {
-                complain(seen.sentence(&path));
+                print_message(seen.sentence(&path));
                 if shown.is_some() {
-                    say_view(&path);
+                    print_view_command(&path);
                 }
             }
             (None, None) => {}
         }
         if let Some(shown) = shown {
             // From here on, Ctrl+C ends this process.
-            give_signals_back();
+            restore_signals();
             shown.end(complaint.as_deref(), true);
         }
     }
@@ -256,13 +256,13 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
 
 /// Prints the probe.
 pub fn probe() -> anyhow::Result<ExitCode> {
-    print(PROBE.as_bytes())?;
+    print_bytes(PROBE.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Summary of a recording.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct RecordingSummary {
     pub(super) loaders: u64,
     /// Number of batches that the program received.
     pub(super) batches: u64,
@@ -272,8 +272,8 @@ pub(super) struct Seen {
     is_partial: bool,
 }
 
-impl Seen {
-    pub(super) fn note(&mut self, event: &Event) {
+impl RecordingSummary {
+    pub(super) fn add(&mut self, event: &Event) {
         match &event.kind {
             EventKind::RunStarted(_) => self.loaders += 1,
             EventKind::Fact(fact) => {
@@ -320,24 +320,24 @@ impl Seen {
 }
 
 /// Follows a session to its end, and shows it in a browser. Returns a summary, and the reason if nothing was recorded.
-pub(super) fn follow_and(
+pub(super) fn drain_session(
     session: &Session,
-    mut shown: Option<&mut Shown>,
-) -> (Seen, Option<String>) {
-    let mut seen = Seen::default();
+    mut shown: Option<&mut LiveView>,
+) -> (RecordingSummary, Option<String>) {
+    let mut seen = RecordingSummary::default();
     let mut complaint = None;
     for update in &session.updates {
         match update {
             SessionEvent::Events(events) => {
-                events.iter().for_each(|event| seen.note(event));
+                events.iter().for_each(|event| seen.add(event));
                 if let Some(shown) = &mut shown {
                     shown.writer().write(&events);
                 }
             }
-            SessionEvent::Notice(text) => complain(text),
+            SessionEvent::Notice(text) => print_message(text),
             SessionEvent::Failed(text) => {
                 seen.is_partial = true;
-                complain(text);
+                print_message(text);
             }
             SessionEvent::Ended(text) => {
                 complaint = text;
@@ -352,7 +352,7 @@ pub(super) fn follow_and(
 /// Prints the error and returns an exit code as in shells: 127 for a missing command, 126 for one that is not executable. The code is 2 if
 /// Loadscope did not try.
 fn not_started(why: &ProgramError) -> ExitCode {
-    complain(why);
+    print_message(why);
     ExitCode::from(match why {
         ProgramError::Preparing(_) => NOT_RECORDED,
         ProgramError::Starting(_, e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -362,9 +362,9 @@ fn not_started(why: &ProgramError) -> ExitCode {
     })
 }
 
-pub(super) fn end_as(end: End) -> anyhow::Result<ExitCode> {
+pub(super) fn exit_as(end: End) -> anyhow::Result<ExitCode> {
     match end {
-        End::Signal(number) => end_by(number),
+        End::Signal(number) => exit_by_signal(number),
         // A Unix exit code has one byte.
         End::Code(code) => Ok(ExitCode::from((code & 0xff) as u8)),
     }

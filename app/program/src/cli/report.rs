@@ -11,7 +11,7 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::terminal::{complain, say_json, say_report};
+use super::terminal::{print_json_line, print_message, print_report};
 use loadscope_insight::report::junit::{RuleResult, junit};
 use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
@@ -70,9 +70,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     report.file = Some(args.file.display().to_string());
     report.is_growing = is_being_written(&args.file);
     match (args.json, args.markdown) {
-        (true, _) => say_json(report.json())?,
-        (false, true) => say_report(&markdown(&report))?,
-        (false, false) => say_report(&text(&report))?,
+        (true, _) => print_json_line(report.json())?,
+        (false, true) => print_report(&markdown(&report))?,
+        (false, false) => print_report(&text(&report))?,
     }
     if let Some(page) = page {
         write(page, &html(&report))?;
@@ -87,7 +87,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let seconds = report.survey.total().as_secs_f64();
         write(tests, &junit(&name, seconds, &checked, &text(&report)))?;
     }
-    Ok(say_broken(&checked))
+    Ok(print_broken_rules(&checked))
 }
 
 /// Creates an output file for the report.
@@ -106,11 +106,11 @@ pub(super) fn write(mut file: AtomicFile, text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints the broken rules. Returns exit code 1 if there is one.
-pub(super) fn say_broken(checked: &[RuleResult]) -> ExitCode {
+pub(super) fn print_broken_rules(checked: &[RuleResult]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {
-        complain(why);
+        print_message(why);
         code = ExitCode::from(1);
     }
     code

@@ -12,10 +12,10 @@ use loadscope_session::{self as session, Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
-use super::cut::truncated;
 use super::force::ForceArg;
 use super::pick::pick;
-use super::terminal::{complain, say};
+use super::terminal::{print_line, print_message};
+use super::truncation::truncation_message;
 use crate::page::{About, Content, page};
 
 /// Maximum size of the recordings in a page, bytes. Browsers fail with larger ones.
@@ -77,12 +77,12 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     };
     let page = page(&about, content)?;
     AtomicFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
-    say(&said(&output, &bytes(page.len() as f64)))?;
+    print_line(&saved_message(&output, &bytes(page.len() as f64)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the sentence about the written file: its size, and the way to open it.
-fn said(output: &Path, size: &str) -> String {
+fn saved_message(output: &Path, size: &str) -> String {
     let is_page = output
         .extension()
         .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
@@ -106,7 +106,7 @@ pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     if packed.cut {
         let opened = opened()?;
         let runs: Vec<_> = opened.fleet.runs().collect();
-        complain(truncated(file, &runs));
+        print_message(truncation_message(file, &runs));
     }
     Ok(packed)
 }
@@ -152,11 +152,11 @@ mod tests {
     #[test]
     fn only_an_html_file_opens_in_any_browser() {
         for name in ["run.html", "run.HTM"] {
-            let text = said(Path::new(name), "2 MB");
+            let text = saved_message(Path::new(name), "2 MB");
             assert_eq!(text, format!("{name}: 2 MB, opens in any browser"));
         }
         for name in ["out.txt", "html"] {
-            let text = said(Path::new(name), "2 MB");
+            let text = saved_message(Path::new(name), "2 MB");
             assert!(text.contains("rename it to end in .html"), "{text}");
             assert!(!text.contains("opens in any browser"), "{text}");
         }

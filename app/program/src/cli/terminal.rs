@@ -14,27 +14,27 @@ use loadscope_insight::format::printable;
 use loadscope_words::{explain, say, strip_os_error_codes};
 
 /// Timeout for writing a message. After the first timeout, no message is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Capacity of the message queue.
-const WAITING: usize = 256;
+const QUEUE_CAPACITY: usize = 256;
 
 /// Prints a line. A reader that closes the pipe, such as `| head`, is not an error.
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub(super) fn say(text: &str) -> anyhow::Result<()> {
-    print(format!("{}\n", printable(text)).as_bytes())
+pub(super) fn print_line(text: &str) -> anyhow::Result<()> {
+    print_bytes(format!("{}\n", printable(text)).as_bytes())
 }
 
 /// Prints a report. A log or a pipe gets plain spaces, because people search for `8.56 s`.
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub(super) fn say_report(text: &str) -> anyhow::Result<()> {
+pub(super) fn print_report(text: &str) -> anyhow::Result<()> {
     match stdout().is_terminal() {
-        true => say(text),
-        false => say(&text.replace(SPACES, " ")),
+        true => print_line(text),
+        false => print_line(&text.replace(SPACES, " ")),
     }
 }
 
@@ -45,9 +45,9 @@ const SPACES: [char; 3] = ['\u{2009}', '\u{202f}', '\u{a0}'];
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub(super) fn say_json(mut value: Value) -> anyhow::Result<()> {
+pub(super) fn print_json_line(mut value: Value) -> anyhow::Result<()> {
     plain_spaces(&mut value, false);
-    say(&value.to_string())
+    print_line(&value.to_string())
 }
 
 /// Replaces typographic spaces in sentences only, because a file name can contain such a space.
@@ -81,7 +81,7 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
@@ -96,7 +96,7 @@ pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If `write` fails, or standard output cannot be written.
-pub(super) fn say_as_made(
+pub(super) fn print_streaming(
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
@@ -115,7 +115,7 @@ pub(super) fn say_as_made(
 }
 
 /// Returns an error with its causes in plain words.
-pub fn sentence(error: &anyhow::Error) -> String {
+pub fn error_sentence(error: &anyhow::Error) -> String {
     let said = error
         .chain()
         .map(|cause| match cause.downcast_ref::<io::Error>() {
@@ -126,29 +126,30 @@ pub fn sentence(error: &anyhow::Error) -> String {
 }
 
 /// Writes a message to standard error. Waits until it is written, but not for a reader that has stopped reading. Errors are ignored.
-pub fn complain(what: impl Display) {
+pub fn print_message(what: impl Display) {
     send(format!("loadscope: {}\n", printable(&what.to_string())));
 }
 
 /// Writes an error about the arguments to standard error. Its text has its own lines and layout.
-pub(super) fn refuse(text: &str) {
+pub(super) fn print_usage_error(text: &str) {
     send(printable(text).into_owned());
 }
 
 /// Sends a message to the writer thread.
 fn send(text: String) {
     /// True after a message has timed out.
-    static STUCK: AtomicBool = AtomicBool::new(false);
+    static IS_BLOCKED: AtomicBool = AtomicBool::new(false);
     let Some(writer) = writer() else {
         return write(&text);
     };
     let (done, written) = bounded(1);
     // A full queue drops the message, because its reader has stopped reading.
     if writer.try_send((text, done)).is_ok()
-        && !STUCK.load(Ordering::Relaxed)
-        && let Err(crossbeam_channel::RecvTimeoutError::Timeout) = written.recv_timeout(PATIENCE)
+        && !IS_BLOCKED.load(Ordering::Relaxed)
+        && let Err(crossbeam_channel::RecvTimeoutError::Timeout) =
+            written.recv_timeout(WRITE_TIMEOUT)
     {
-        STUCK.store(true, Ordering::Relaxed);
+        IS_BLOCKED.store(true, Ordering::Relaxed);
     }
 }
 
@@ -159,7 +160,7 @@ type Message = (String, Sender<()>);
 fn writer() -> Option<&'static Sender<Message>> {
     static WRITER: OnceLock<Option<Sender<Message>>> = OnceLock::new();
     let start = || {
-        let (sender, messages) = bounded::<Message>(WAITING);
+        let (sender, messages) = bounded::<Message>(QUEUE_CAPACITY);
         let thread = std::thread::Builder::new().name("messages".to_owned());
         let started = thread.spawn(move || {
             for (text, done) in messages {

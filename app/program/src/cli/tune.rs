@@ -15,8 +15,8 @@ use loadscope_words::say;
 
 use super::interrupt::Signals;
 use super::number::whole_number;
-use super::program::{NOT_STARTED, end_as};
-use super::terminal::{complain, say_json, say_report};
+use super::program::{NOT_STARTED, exit_as};
+use super::terminal::{print_json_line, print_message, print_report};
 use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
 use loadscope_session::tune::{Job, TuneError, tune};
@@ -118,29 +118,29 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         all_loaders: args.all,
         folder: folder.clone(),
     };
-    let signals = Signals::take();
+    let signals = Signals::catch();
     let ends = || signals.count();
-    let tuned = match tune(&job, &mut |progress| complain(progress), &ends) {
+    let tuned = match tune(&job, &mut |progress| print_message(progress), &ends) {
         Ok(tuned) => tuned,
         Err(TuneError::Start(e)) => {
-            complain(e);
+            print_message(e);
             return Ok(ExitCode::from(NOT_STARTED));
         }
         Err(TuneError::Failed { end, log }) => {
-            complain(TuneError::Failed { end, log });
-            return end_as(end);
+            print_message(TuneError::Failed { end, log });
+            return exit_as(end);
         }
         Err(e) => return Err(anyhow!(e)),
     };
     let shown = folder.display().to_string();
     if let Some(table) = &tuned.table {
         match args.json {
-            true => say_json(table.json(&shown))?,
-            false => say_report(&table.text(&shown))?,
+            true => print_json_line(table.json(&shown))?,
+            false => print_report(&table.text(&shown))?,
         }
     }
     if tuned.interrupted {
-        complain(say!("interrupted. The recordings so far are in {shown}."));
+        print_message(say!("interrupted. The recordings so far are in {shown}."));
         return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }
     Ok(ExitCode::SUCCESS)

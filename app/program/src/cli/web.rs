@@ -13,7 +13,7 @@ use loadscope_words::{cause, explain, say, shell_quoted};
 use super::follow::follow;
 use super::number::whole_number;
 use super::share::{name_of, recording, report};
-use super::terminal::{complain, say};
+use super::terminal::{print_line, print_message};
 use crate::page::{About, Content, page};
 use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
@@ -70,8 +70,8 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     // Fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;
     let server = start(site(args)?, args.port.port)?;
-    say(&server.link())?;
-    complain(say!("Press Ctrl+C to stop"));
+    print_line(&server.link())?;
+    print_message(say!("Press Ctrl+C to stop"));
     loop {
         sleep(Duration::from_secs(3600));
     }
@@ -126,8 +126,8 @@ fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
 }
 
 /// Prints the command that shows a finished run in a browser.
-pub(super) fn say_view(path: &Path) {
-    complain(say!(
+pub(super) fn print_view_command(path: &Path) {
+    print_message(say!(
         "To show the run in a browser again, run `loadscope view {}`.",
         shell_quoted(path)
     ));
@@ -139,12 +139,12 @@ fn spool_size(limits: Option<Limits>) -> u64 {
 }
 
 /// Server that shows a program in a browser while it is recorded.
-pub(super) struct Shown {
+pub(super) struct LiveView {
     server: Server,
     writer: Writer,
 }
 
-impl Shown {
+impl LiveView {
     /// Starts the server and prints the link. Returns `None` without `--web`.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Shown {
         let shown = Self::open(args, name, (selection, limits), false)?;
         if let Some(shown) = &shown {
             // Standard output belongs to the program.
-            complain(shown.server.link());
+            print_message(shown.server.link());
         }
         Ok(shown)
     }
@@ -216,12 +216,12 @@ impl Shown {
     /// `waits_for_one`, it first waits until a page was opened.
     pub fn end(mut self, why: Option<&str>, waits_for_one: bool) {
         self.writer.end(why.unwrap_or_default());
-        if waits_for_one && self.server.viewers_ever() == 0 {
-            complain(say!(
+        if waits_for_one && self.server.total_viewers() == 0 {
+            print_message(say!(
                 "the program has ended. Open {} once to see the run, or press Ctrl+C.",
                 self.server.link()
             ));
-            while self.server.viewers_ever() == 0 {
+            while self.server.total_viewers() == 0 {
                 sleep(EVERY);
             }
         }

@@ -13,7 +13,7 @@ use loadscope_words::say;
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
-use super::terminal::{say_json, say_report};
+use super::terminal::{print_json_line, print_report};
 use loadscope_insight::format;
 use loadscope_insight::report::LoaderContext;
 use loadscope_plan::forecast::{Exploration, Forecast, Recorded, Setting, explore, grid};
@@ -100,7 +100,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let Some(prospects) = recorded.prospects(&|_| true)? else {
         bail!(say!("the forecast was interrupted. Run the command again."));
     };
-    let answer = Answer {
+    let answer = ForecastReport {
         run: picked.run(),
         recorded: &recorded,
         prospects: &prospects,
@@ -109,13 +109,13 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         loader: picked.about(),
     };
     match args.json {
-        true => say_json(answer.json())?,
-        false => say_report(answer.text()?.trim_end())?,
+        true => print_json_line(answer.json())?,
+        false => print_report(answer.text()?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-struct Answer<'a> {
+struct ForecastReport<'a> {
     run: &'a Run,
     recorded: &'a Recorded,
     prospects: &'a ForecastSet,
@@ -124,7 +124,7 @@ struct Answer<'a> {
     loader: Option<LoaderContext>,
 }
 
-impl Answer<'_> {
+impl ForecastReport<'_> {
     /// Returns the sentence about the effect of one change to the recorded setting.
     fn sentence(&self) -> String {
         let workers = self.recorded.setting().num_workers;
@@ -216,7 +216,10 @@ impl Answer<'_> {
             _ if !self.prospects.fits() => facts.push(self.sentence()),
             Some(_) => {
                 facts.push(self.verdict());
-                facts.extend(self.single().filter(|_| self.outside().is_none()));
+                facts.extend(
+                    self.best_single_change()
+                        .filter(|_| self.change_outside_table().is_none()),
+                );
                 facts.extend(self.prospects.workers_refusal());
             }
             None => {
@@ -244,7 +247,7 @@ impl Answer<'_> {
         }
         let own = self.recorded.setting();
         let chosen = &self.outlook.recommended.setting;
-        let changes = match self.outside() {
+        let changes = match self.change_outside_table() {
             Some(first) => vec![first.change],
             None => chosen.changes(&own),
         };
@@ -256,7 +259,7 @@ impl Answer<'_> {
     }
 
     /// Returns a faster change of an option that the table does not vary.
-    fn outside(&self) -> Option<loadscope_diagnose::Forecast> {
+    fn change_outside_table(&self) -> Option<loadscope_diagnose::Forecast> {
         let is_outside = |f: &loadscope_diagnose::Forecast| {
             matches!(f.change, Change::InOrder(_) | Change::PinMemory(_))
                 && f.took < self.outlook.recommended.time
@@ -270,7 +273,7 @@ impl Answer<'_> {
 
     /// Returns the recommendation.
     fn verdict(&self) -> String {
-        if let Some(first) = self.outside() {
+        if let Some(first) = self.change_outside_table() {
             let (now, what) = (self.prospects.now(), first.change);
             return say!(
                 "Best change: {what}: {} forecast instead of {} ({})",
@@ -313,7 +316,7 @@ impl Answer<'_> {
     }
 
     /// Returns the best change of one option. `None` if the best change is one, or no forecast is faster.
-    fn single(&self) -> Option<String> {
+    fn best_single_change(&self) -> Option<String> {
         let own = self.recorded.setting();
         if self.outlook.recommended.setting.differences(&own).len() < 2 {
             return None;

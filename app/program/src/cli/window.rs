@@ -9,7 +9,7 @@ use eframe::egui::{IconData, ViewportBuilder};
 
 use crate::preferences::Store;
 use crate::window::frame_pacing::computes_pixels;
-use crate::window::preview::Learn;
+use crate::window::preview::LearnTarget;
 use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_model::watching::Program;
@@ -17,7 +17,7 @@ use loadscope_session::{Journal, Watched, check_path, refusal};
 use loadscope_words::{Language, say};
 
 mod display;
-mod gone;
+mod lost_display;
 
 pub(super) use display::needed as need_display;
 
@@ -68,7 +68,7 @@ pub fn demo(args: &WindowArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Opens the window at a lesson.
-pub fn learn(learn: Learn, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+pub fn learn(learn: LearnTarget, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     let start = Start {
         learn: Some(learn),
         ..of_user(args)
@@ -106,7 +106,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     let place = kept.as_ref().and_then(|prefs| prefs.window);
     let options = eframe::NativeOptions {
         renderer,
-        viewport: placed(place)
+        viewport: initial_viewport(place)
             .with_title("Loadscope")
             .with_app_id("loadscope")
             .with_min_inner_size([900.0, 600.0])
@@ -116,7 +116,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         persist_window: false,
         ..eframe::NativeOptions::default()
     };
-    gone::wait_if_gone(start.watched.clone(), &started);
+    lost_display::install_exit_handler(start.watched.clone(), &started);
     let made = display::guarded(|| {
         eframe::run_native(
             "loadscope",
@@ -133,9 +133,9 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             }),
         )
     });
-    gone::is_closed();
+    lost_display::remove_exit_handler();
     let Some(made) = made else {
-        gone::wait_for(
+        lost_display::wait_for_programs(
             &started,
             say!("the display is gone, and the program continues"),
         );
@@ -143,21 +143,21 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             "the connection to the display was lost. Start Loadscope again when the display is back."
         ));
     };
-    gone::wait_for(
+    lost_display::wait_for_programs(
         &started,
         say!("the window is closed, and the program continues"),
     );
     if let Err(error) = made {
         bail!(say!(
             "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope view` for a browser, or `loadscope report`.",
-            without_place(&error.to_string())
+            without_source_location(&error.to_string())
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Removes the place in the source from an error of the window system, because it is a path on the build host.
-fn without_place(error: &str) -> &str {
+fn without_source_location(error: &str) -> &str {
     let error = error
         .strip_prefix("winit EventLoopError: ")
         .unwrap_or(error);
@@ -171,7 +171,7 @@ fn without_place(error: &str) -> &str {
 }
 
 /// Returns the last position of the window, or the center of the screen.
-fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
+fn initial_viewport(place: Option<WindowPlace>) -> ViewportBuilder {
     let builder = ViewportBuilder::default();
     let Some(place) = place else {
         return builder.with_inner_size([1440.0, 900.0]);
@@ -244,11 +244,11 @@ mod tests {
     #[test]
     fn errors_contain_no_build_path() {
         let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
-        assert_eq!(without_place(text), "no display is set");
+        assert_eq!(without_source_location(text), "no display is set");
         assert_eq!(
-            without_place("os error at somewhere"),
+            without_source_location("os error at somewhere"),
             "the display cannot be reached"
         );
-        assert_eq!(without_place("no OpenGL"), "no OpenGL");
+        assert_eq!(without_source_location("no OpenGL"), "no OpenGL");
     }
 }

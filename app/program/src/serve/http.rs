@@ -59,19 +59,19 @@ impl Request {
 
     /// Returns true if the `Host` header names this host. This check prevents DNS rebinding: a foreign page whose name resolves to this
     /// host sends its own name.
-    pub fn is_of_this_host(&self) -> bool {
+    pub fn is_local_host(&self) -> bool {
         let name = self.host.rsplit_once(':').map_or(&*self.host, |(n, _)| n);
         matches!(name, "localhost" | "127.0.0.1")
     }
 
     /// Returns true if the `Origin` header is this server, not another site.
-    pub fn is_of_our_page(&self) -> bool {
+    pub fn is_same_origin(&self) -> bool {
         let ours = format!("http://{}", self.host);
         self.origin.as_deref() == Some(&ours)
     }
 
     /// Returns the path after the token, or `None` without the token.
-    pub fn below(&self, token: &str) -> Option<&str> {
+    pub fn path_below(&self, token: &str) -> Option<&str> {
         let path = self.path.split('?').next().unwrap_or_default();
         let (given, rest) = path.strip_prefix('/')?.split_once('/')?;
         is_same(given.as_bytes(), token.as_bytes()).then_some(rest)
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn requests_without_token_or_local_host_are_detected() {
         let asked = request("GET /abc/recording?from=12 HTTP/1.1\nHost: localhost:7777").unwrap();
-        assert_eq!(asked.below("abc"), Some("recording"));
-        assert_eq!((asked.below("abd"), asked.from()), (None, Some(12)));
-        assert_eq!(asked.below("abcd"), None);
-        assert!(asked.is_of_this_host() && !asked.is_of_our_page());
+        assert_eq!(asked.path_below("abc"), Some("recording"));
+        assert_eq!((asked.path_below("abd"), asked.from()), (None, Some(12)));
+        assert_eq!(asked.path_below("abcd"), None);
+        assert!(asked.is_local_host() && !asked.is_same_origin());
         let other = request("GET /abc/ HTTP/1.1\nHost: evil.example:7777").unwrap();
-        assert!(!other.is_of_this_host());
+        assert!(!other.is_local_host());
         assert!(request("POST /abc/ HTTP/1.1\nHost: localhost").is_none());
         assert!(request("nonsense").is_none());
         let long = format!("GET /{} HTTP/1.1\nHost: localhost", "a".repeat(LONGEST));
@@ -172,11 +172,11 @@ mod tests {
         let lines = "GET /t/live HTTP/1.1\nHost: localhost:1\nUpgrade: websocket\nSec-WebSocket-Version: 13\n\
                      Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nOrigin: http://";
         let ours = request(&format!("{lines}localhost:1")).unwrap();
-        assert!(ours.is_of_our_page());
+        assert!(ours.is_same_origin());
         // Example of RFC 6455.
         let accept = ours.upgrade();
         assert_eq!(accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
         let theirs = request(&format!("{lines}evil.example")).unwrap();
-        assert!(!theirs.is_of_our_page());
+        assert!(!theirs.is_same_origin());
     }
 }

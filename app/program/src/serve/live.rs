@@ -56,14 +56,18 @@ pub(super) fn send_within(
                         heard = Instant::now();
                     }
                     sent += piece.len() as i64;
-                    socket.send(Message::Binary(piece.into())).map_err(of)?;
-                    continue_reading(&mut socket, &mut arrived, &mut heard)?;
+                    socket
+                        .send(Message::Binary(piece.into()))
+                        .map_err(to_io_error)?;
+                    read_offset(&mut socket, &mut arrived, &mut heard)?;
                     continue;
                 }
                 Next::Nothing => {}
                 Next::Gone => {
                     let why = say!("The page missed too much of the program. Reload it.");
-                    socket.send(Message::Text(why.into())).map_err(of)?;
+                    socket
+                        .send(Message::Text(why.into()))
+                        .map_err(to_io_error)?;
                     let _ = socket.close(None);
                     let _ = socket.flush();
                     return Ok(());
@@ -76,7 +80,9 @@ pub(super) fn send_within(
         {
             said_end = true;
             heard = Instant::now();
-            socket.send(Message::Text(why.into())).map_err(of)?;
+            socket
+                .send(Message::Text(why.into()))
+                .map_err(to_io_error)?;
         }
         if said_end && arrived >= sent {
             let _ = socket.close(None);
@@ -87,7 +93,7 @@ pub(super) fn send_within(
             return Err(io::ErrorKind::TimedOut.into());
         }
         // This read blocks for up to [`EVERY`].
-        continue_reading(&mut socket, &mut arrived, &mut heard)?;
+        read_offset(&mut socket, &mut arrived, &mut heard)?;
     }
 }
 
@@ -99,16 +105,16 @@ fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i
     if !head.is_empty() {
         socket
             .send(Message::Text(format!("@{place}").into()))
-            .map_err(of)?;
+            .map_err(to_io_error)?;
         socket
             .send(Message::Binary(head.to_vec().into()))
-            .map_err(of)?;
+            .map_err(to_io_error)?;
     }
     Ok((start, place))
 }
 
 /// Reads a message from the page: the offset that it has reached.
-fn continue_reading(
+fn read_offset(
     socket: &mut WebSocket<TcpStream>,
     arrived: &mut i64,
     heard: &mut Instant,
@@ -124,11 +130,11 @@ fn continue_reading(
         Ok(Message::Close(_)) => Err(io::ErrorKind::ConnectionReset.into()),
         Ok(_) => Ok(()),
         Err(Error::Io(e)) if is_timeout(&e) => Ok(()),
-        Err(e) => Err(of(e)),
+        Err(e) => Err(to_io_error(e)),
     }
 }
 
-fn of(error: Error) -> io::Error {
+fn to_io_error(error: Error) -> io::Error {
     match error {
         Error::Io(e) => e,
         other => io::Error::other(other),

@@ -183,12 +183,12 @@ fn a_page_that_stops_reading_is_dropped_without_delay() {
 #[test]
 fn a_viewer_is_counted_while_connected() {
     let (server, mut writer) = growing();
-    assert_eq!((server.viewers(), server.viewers_ever()), (0, 0));
+    assert_eq!((server.viewers(), server.total_viewers()), (0, 0));
     let mut page = socket(&server, None, None).expect("a page");
     writer.end("");
     received(&mut page, usize::MAX, 0);
     let until = Instant::now() + DEADLINE;
-    while server.viewers() > 0 || server.viewers_ever() == 0 {
+    while server.viewers() > 0 || server.total_viewers() == 0 {
         assert!(Instant::now() < until, "it is counted for ever");
         std::thread::sleep(Duration::from_millis(5));
     }

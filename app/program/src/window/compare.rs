@@ -18,14 +18,14 @@ use loadscope_window::loader_suffix;
 use loadscope_words::{cause, say};
 
 impl App {
-    fn next_other(&mut self) -> u64 {
-        self.others += 1;
-        self.others
+    fn next_comparison_number(&mut self) -> u64 {
+        self.comparison_count += 1;
+        self.comparison_count
     }
 
     /// Runs the forecast settings, and compares the result with the previous run.
     pub(super) fn check(&mut self, ctx: &Context, check: Check) {
-        let number = self.next_other();
+        let number = self.next_comparison_number();
         let before = loadscope_window::baseline_run(&self.state, number);
         let run_number = self.state.session.run_number;
         self.tell(ctx, Message::EditEnded);
@@ -44,7 +44,7 @@ impl App {
 
     /// Compares the shown run with another run of this window.
     pub(super) fn compare_run(&mut self, ctx: &Context, number: u32) {
-        let other = self.next_other();
+        let other = self.next_comparison_number();
         let Some(other) = loadscope_window::compared_run(&self.state, number, other) else {
             return;
         };
@@ -72,7 +72,7 @@ impl App {
                 self.comparing = Some(Reading { path, job });
                 self.tell(ctx, Message::Comparing);
             }
-            Err(e) => self.complain(say!(
+            Err(e) => self.notify_error(say!(
                 "cannot start a thread: {e}. Close other programs and try again.",
                 e = cause(&e)
             )),
@@ -80,7 +80,7 @@ impl App {
     }
 
     /// Compares the run with the recording, once it is read.
-    pub(super) fn take_other(&mut self, ctx: &Context) {
+    pub(super) fn poll_comparison(&mut self, ctx: &Context) {
         let Some(reading) = &self.comparing else {
             return;
         };
@@ -98,7 +98,7 @@ impl App {
                 let name = path.file_name().unwrap_or_default();
                 let mut name = name.to_string_lossy().into_owned();
                 for note in opened.notes {
-                    self.say(note);
+                    self.notify(note);
                 }
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
@@ -111,7 +111,7 @@ impl App {
                     None => Role::Chosen,
                 };
                 let other = ComparedRun {
-                    number: self.next_other(),
+                    number: self.next_comparison_number(),
                     name: tried.unwrap_or(name),
                     run: Arc::new(run),
                     cut,

@@ -82,7 +82,7 @@ impl FramePacing {
     }
 
     /// Records the time for applying events in this frame.
-    pub fn took_in(&mut self, time: Duration) {
+    pub fn record_apply_time(&mut self, time: Duration) {
         self.taken_in = time;
     }
 

@@ -23,18 +23,18 @@ const SOON: Duration = Duration::from_millis(250);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Returns memory to the system after reading, which needs more than showing.
-fn give_memory_back() {
+fn release_memory() {
     #[cfg(target_os = "linux")]
     {
         // Without a thread, the process keeps the memory.
         let thread = std::thread::Builder::new().name("give back".to_owned());
-        let _ = thread.spawn(crate::allocator::give_back);
+        let _ = thread.spawn(crate::allocator::release_free_memory);
     }
 }
 
 impl App {
     /// Updates whether the window is untouched.
-    pub(super) fn attend(&mut self, ctx: &Context, frame: &eframe::Frame) {
+    pub(super) fn update_unattended(&mut self, ctx: &Context, frame: &eframe::Frame) {
         let seconds = (frame.info().cpu_usage).unwrap_or(self.state.look.frame_ms / 1e3);
         let last = Duration::try_from_secs_f32(seconds).unwrap_or_default();
         let unattended = self.pacing.begin(ctx, &self.state, self.is_slowed, last);
@@ -44,10 +44,10 @@ impl App {
     }
 
     /// Applies the updates of all runs. Returns true if more are pending.
-    pub(super) fn take_in(&mut self, ctx: &Context) -> bool {
+    pub(super) fn apply_updates(&mut self, ctx: &Context) -> bool {
         let start = Instant::now();
         let more = self.drain(ctx) | self.drain_kept(ctx);
-        self.pacing.took_in(start.elapsed());
+        self.pacing.record_apply_time(start.elapsed());
         more
     }
 
@@ -71,7 +71,7 @@ impl App {
             let is_loaded = matches!(update, SessionEvent::Loaded { .. });
             self.tell(ctx, update);
             if is_loaded {
-                give_memory_back();
+                release_memory();
             }
         }
         true
@@ -94,12 +94,12 @@ impl App {
     }
 
     /// Shows an error.
-    pub(super) fn complain(&mut self, text: String) {
-        self.say(Notice::error(text));
+    pub(super) fn notify_error(&mut self, text: String) {
+        self.notify(Notice::error(text));
     }
 
     /// Shows a notice.
-    pub(super) fn say(&mut self, notice: Notice) {
+    pub(super) fn notify(&mut self, notice: Notice) {
         // A notice has no effect to perform.
         let _ = self.state.apply(Message::Notice(notice));
     }

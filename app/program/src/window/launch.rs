@@ -25,12 +25,12 @@ pub(super) struct Launched {
     /// Output file.
     output: PathBuf,
     /// Command to start it again.
-    pub again: Program,
+    pub restart_command: Program,
 }
 
 impl Launched {
     /// Ends a program that cannot be watched, and removes its output.
-    pub fn give_up(self) {
+    pub fn abandon(self) {
         self.watched.kill_unwatched();
         let _ = std::fs::remove_file(self.output);
     }
@@ -74,7 +74,7 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
         watched,
         name,
         output,
-        again: Program { command, folder },
+        restart_command: Program { command, folder },
     })
 }
 

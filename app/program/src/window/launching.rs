@@ -16,9 +16,9 @@ impl App {
             Ok(launched) => launched,
             Err(why) => return self.tell(ctx, Message::NotWatched(why)),
         };
-        let (watched, again) = (&launched.watched, launched.again.clone());
-        if let Err(e) = self.watch(ctx, watched, Extent::default(), Some(again)) {
-            launched.give_up();
+        let (watched, restart_command) = (&launched.watched, launched.restart_command.clone());
+        if let Err(e) = self.watch(ctx, watched, Extent::default(), Some(restart_command)) {
+            launched.abandon();
             return self.tell(ctx, Message::NotWatched(e.to_string()));
         }
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
@@ -28,7 +28,7 @@ impl App {
     }
 
     /// Reports the end of programs that were started here.
-    pub(super) fn hear_launched(&mut self, ctx: &Context) {
+    pub(super) fn report_ended_programs(&mut self, ctx: &Context) {
         let is_over = |launched: &mut Launched| launched.watched.has_ended();
         let over: Vec<Launched> = self.launched.extract_if(.., is_over).collect();
         for launched in over {

@@ -13,32 +13,38 @@ use loadscope_session as session;
 use loadscope_words::{cause, say};
 
 use super::App;
-use super::pending::Looking;
+use super::pending::PathCheck;
 use crate::desktop::PLATFORM;
 
 impl App {
     /// Checks a path and opens it.
-    pub(super) fn look_into(&mut self, ctx: &Context, path: PathBuf) {
-        self.look_at(ctx, path, false, None);
+    pub(super) fn check_and_open(&mut self, ctx: &Context, path: PathBuf) {
+        self.start_path_check(ctx, path, false, None);
     }
 
     /// Checks a path, opens it, and runs `then`.
-    pub(super) fn look_into_and(&mut self, ctx: &Context, path: PathBuf, then: Command) {
-        self.look_at(ctx, path, false, Some(then));
+    pub(super) fn check_and_open_then(&mut self, ctx: &Context, path: PathBuf, then: Command) {
+        self.start_path_check(ctx, path, false, Some(then));
     }
 
     /// Checks a dropped path and opens it. A file that is no recording is opened as data, an unknown folder as pictures.
-    pub(super) fn look_into_dropped(&mut self, ctx: &Context, path: PathBuf) {
-        self.look_at(ctx, path, true, None);
+    pub(super) fn check_and_open_dropped(&mut self, ctx: &Context, path: PathBuf) {
+        self.start_path_check(ctx, path, true, None);
     }
 
-    fn look_at(&mut self, ctx: &Context, path: PathBuf, or_data: bool, then: Option<Command>) {
+    fn start_path_check(
+        &mut self,
+        ctx: &Context,
+        path: PathBuf,
+        or_data: bool,
+        then: Option<Command>,
+    ) {
         let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
         let look =
             move |_: &_| Ok(session::check_path(&asked).map_err(|e| session::refusal(&asked, &e)));
         match Background::start(PLATFORM.jobs, "looker", move || wake(), look) {
             Ok(job) => {
-                self.looking = Some(Looking {
+                self.path_check = Some(PathCheck {
                     path: path.clone(),
                     or_data,
                     then,
@@ -46,7 +52,7 @@ impl App {
                 });
                 self.tell(ctx, Message::CheckingFile(Some(path)));
             }
-            Err(e) => self.complain(say!(
+            Err(e) => self.notify_error(say!(
                 "cannot start a thread: {e}. Close other programs and try again.",
                 e = cause(&e)
             )),
@@ -54,31 +60,31 @@ impl App {
     }
 
     /// Opens the checked path, or shows the reason why not.
-    pub(super) fn take_look(&mut self, ctx: &Context) {
-        let Some(looking) = &self.looking else {
+    pub(super) fn poll_path_check(&mut self, ctx: &Context) {
+        let Some(path_check) = &self.path_check else {
             return;
         };
-        let looked = match looking.job.take() {
+        let looked = match path_check.job.take() {
             Outcome::NotYet => return,
             Outcome::Ready(looked) => looked,
             Outcome::Broken => Err(say!(
                 "Reading {} failed unexpectedly. This is a bug in Loadscope.",
-                looking.path.display()
+                path_check.path.display()
             )),
         };
-        let Some(looking) = self.looking.take() else {
+        let Some(path_check) = self.path_check.take() else {
             return;
         };
         self.tell(ctx, Message::CheckingFile(None));
         match looked {
             Ok(()) => {
-                self.tell(ctx, Command::Open(looking.path));
-                if let Some(then) = looking.then {
+                self.tell(ctx, Command::Open(path_check.path));
+                if let Some(then) = path_check.then {
                     self.run(ctx, then);
                 }
             }
-            Err(why) if looking.or_data => {
-                let path = looking.path;
+            Err(why) if path_check.or_data => {
+                let path = path_check.path;
                 match dataset_kind_of(&path) {
                     Some(word) => self.tell(ctx, Command::UseData { word, path }),
                     None if path.is_dir() => self.tell(ctx, Command::UseFolder(path)),

@@ -13,7 +13,7 @@ pub(super) struct Reading {
 }
 
 /// Path that is being checked.
-pub(super) struct Looking {
+pub(super) struct PathCheck {
     pub path: PathBuf,
     /// True to open a path without a recording as data or pictures.
     pub or_data: bool,

@@ -89,16 +89,16 @@ impl App {
             Some(Effect::AskData { word, is_folder }) => self.dialogs.data(word, is_folder),
             Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
             Some(Effect::AskExport) => self.dialogs.export(),
-            Some(Effect::Stop) => self.tell_session(Session::stop),
-            Some(Effect::Pause) => self.tell_session(Session::pause),
-            Some(Effect::Resume) => self.tell_session(Session::resume),
-            Some(Effect::Step) => self.tell_session(Session::step),
-            Some(Effect::CancelExport) => self.tell_session(Session::cancel_export),
+            Some(Effect::Stop) => self.with_session(Session::stop),
+            Some(Effect::Pause) => self.with_session(Session::pause),
+            Some(Effect::Resume) => self.with_session(Session::resume),
+            Some(Effect::Step) => self.with_session(Session::step),
+            Some(Effect::CancelExport) => self.with_session(Session::cancel_export),
             None => {}
         }
     }
 
-    fn tell_session(&self, what: impl FnOnce(&Session)) {
+    fn with_session(&self, what: impl FnOnce(&Session)) {
         if let Some(session) = &self.session {
             what(session);
         }

@@ -17,7 +17,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// Lesson or list to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Learn {
+pub enum LearnTarget {
     /// List of lessons.
     Contents,
     /// Lesson by number.
@@ -38,20 +38,20 @@ pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
 }
 
 /// Lesson, or the error of its file.
-pub(super) type Read = Result<Box<Lesson>, String>;
+pub(super) type LessonResult = Result<Box<Lesson>, String>;
 
 /// Lesson file that is being written.
 pub(super) struct Preview {
     path: PathBuf,
-    news: Receiver<Read>,
+    updates: Receiver<LessonResult>,
     /// Ends the thread when it is dropped.
     _end: Sender<()>,
 }
 
 impl Preview {
     /// Starts to follow the file. The first news is its current content.
-    pub(super) fn of(path: &Path, wake: Waker) -> std::io::Result<Self> {
-        let (tell, news) = bounded(4);
+    pub(super) fn start(path: &Path, wake: Waker) -> std::io::Result<Self> {
+        let (tell, updates) = bounded(4);
         let (end, ended) = bounded::<()>(0);
         let job = {
             let path = path.to_owned();
@@ -60,19 +60,19 @@ impl Preview {
         Builder::new().name("lesson file".to_owned()).spawn(job)?;
         Ok(Self {
             path: path.to_owned(),
-            news,
+            updates,
             _end: end,
         })
     }
 
     /// Returns the path and the newest content, if it changed.
-    pub(super) fn news(&self) -> Option<(PathBuf, Read)> {
-        let read = self.news.try_iter().last()?;
+    pub(super) fn updates(&self) -> Option<(PathBuf, LessonResult)> {
+        let read = self.updates.try_iter().last()?;
         Some((self.path.clone(), read))
     }
 }
 
-fn follow(path: &Path, tell: &Sender<Read>, ended: &Receiver<()>, wake: &Waker) {
+fn follow(path: &Path, tell: &Sender<LessonResult>, ended: &Receiver<()>, wake: &Waker) {
     let mut known: Option<(Option<SystemTime>, u64)> = None;
     loop {
         let about = std::fs::metadata(path).ok();

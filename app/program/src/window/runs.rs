@@ -88,7 +88,7 @@ impl App {
                 self.tell(ctx, Message::Begun { source, watched });
                 self.make_room(ctx);
             }
-            Err(e) => self.complain(e.to_string()),
+            Err(e) => self.notify_error(e.to_string()),
         }
     }
 
@@ -182,14 +182,14 @@ impl App {
                 let text = say!(
                     "This run is in memory only, and lost if Loadscope is killed before you save it: {e}"
                 );
-                self.complain(text);
+                self.notify_error(text);
                 Record::Memory
             }
         }
     }
 
     /// Removes runs from the journal that were saved or that the user does not need.
-    pub(super) fn part_with_journal(&mut self) {
+    pub(super) fn clean_journal(&mut self) {
         self.discard_unneeded(self.session.as_ref(), &self.state.session);
         for kept in self.state.runs.all() {
             self.discard_unneeded(self.kept.get(&kept.number()), &kept.session);
@@ -221,7 +221,7 @@ impl App {
     /// Removes a run from the journal.
     pub(super) fn remove_unsaved_run(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
-            self.complain(say!(
+            self.notify_error(say!(
                 "cannot remove {}: {e}",
                 path.display(),
                 e = loadscope_words::explain(&e)

@@ -12,7 +12,7 @@ use loadscope_model::prefs::WindowPlace;
 use loadscope_ui::theme;
 
 /// Records the position and size of the window in points without zoom, as for opening it. A maximized window keeps its previous size.
-fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
+fn record_window_place(ctx: &Context, place: &mut Option<WindowPlace>) {
     let zoom = ctx.zoom_factor();
     ctx.input(|input| {
         let window = input.viewport();
@@ -33,27 +33,27 @@ fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
 
 impl App {
     /// Turns animations off if the user chose so, or if the system asks for it and the user does not object.
-    pub(super) fn settle_motion(&mut self, ctx: &Context) {
-        if let Some(still) = self.system_motion.answer() {
+    pub(super) fn update_motion(&mut self, ctx: &Context) {
+        if let Some(still) = self.system_motion.poll() {
             self.tell(ctx, Message::ReducedMotion(still));
         }
         theme::set_motion(ctx, !self.state.look.still);
     }
 
     /// Stores changed preferences every few seconds.
-    pub(super) fn keep_prefs(&mut self, ctx: &Context) {
+    pub(super) fn save_prefs_if_due(&mut self, ctx: &Context) {
         let is_due = self.store.as_mut().is_some_and(Store::is_due);
         if !is_due {
             return;
         }
         let mut place = self.state.prefs.window;
-        note_place(ctx, &mut place);
+        record_window_place(ctx, &mut place);
         if place != self.state.prefs.window {
             self.tell(ctx, Message::Window(place));
         }
         let prefs = self.prefs();
         if let Some(store) = &mut self.store {
-            store.keep(&prefs);
+            store.save(&prefs);
         }
     }
 
@@ -73,7 +73,7 @@ impl App {
         let paths: Vec<PathBuf> = dropped.iter().map(|f| f.path().to_owned()).collect();
         match &paths[..] {
             [] => {}
-            [one] => self.look_into_dropped(ctx, one.clone()),
+            [one] => self.check_and_open_dropped(ctx, one.clone()),
             several => self.open_all(ctx, several),
         }
     }
@@ -104,7 +104,9 @@ mod tests {
             let mut place = None;
             // The zoom applies from the second frame on.
             for _ in 0..2 {
-                let mut shown = ctx.run_ui(input.clone(), |ui| note_place(ui.ctx(), &mut place));
+                let mut shown = ctx.run_ui(input.clone(), |ui| {
+                    record_window_place(ui.ctx(), &mut place)
+                });
                 shown.textures_delta.clear();
             }
             let size = place.map(|place| place.size.map(f32::round));

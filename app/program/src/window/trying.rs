@@ -34,7 +34,7 @@ impl App {
                 self.tries = Some(tries);
                 self.tell(ctx, Message::Tune(TuneUpdate::Begun(folder)));
             }
-            Err(why) => self.complain(why),
+            Err(why) => self.notify_error(why),
         }
     }
 
@@ -42,7 +42,7 @@ impl App {
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
-        let place = place_of(&program);
+        let place = working_folder(&program);
         let folder = create_free_folder(names.map(|name| place.join(name)));
         let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;
@@ -67,7 +67,7 @@ impl App {
     }
 
     /// Applies the news of the tries.
-    pub(super) fn hear_tries(&mut self, ctx: &Context) {
+    pub(super) fn poll_tries(&mut self, ctx: &Context) {
         while let Some(news) = self.tries.as_ref().and_then(|t| t.news.try_recv().ok()) {
             let is_over = matches!(news, TuneUpdate::Over(_));
             self.tell(ctx, Message::Tune(news));
@@ -79,7 +79,7 @@ impl App {
 }
 
 /// Returns the folder that a program was started in, as an absolute path, because the user sees it.
-fn place_of(program: &Program) -> PathBuf {
+fn working_folder(program: &Program) -> PathBuf {
     let folder = program.folder.clone().unwrap_or_default();
     std::env::current_dir().unwrap_or_default().join(folder)
 }
@@ -92,7 +92,7 @@ mod tests {
     fn the_place_of_a_program_is_absolute() {
         let of = |folder: Option<&str>| {
             let folder = folder.map(PathBuf::from);
-            place_of(&Program {
+            working_folder(&Program {
                 command: Vec::new(),
                 folder,
             })

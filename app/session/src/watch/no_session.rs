@@ -13,7 +13,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Waits for the end of the program, and passes signals to it.
 pub(super) fn wait(mut program: Program) -> End {
     loop {
-        program.pass_signals_on();
+        program.forward_signals();
         if let Some(end) = program.ended() {
             return end;
         }
@@ -33,6 +33,6 @@ pub(super) fn end(mut program: Program) -> End {
             None => std::thread::sleep(POLL_INTERVAL),
         }
     };
-    program.clear_up();
+    program.kill_remaining();
     end
 }

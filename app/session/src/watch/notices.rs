@@ -1,6 +1,6 @@
 //! Notices about a watched program: its recorded processes, and the reason if no loader was found.
 
-use loadscope_live::{Introduction, Join, Lookout};
+use loadscope_live::{Introduction, Join, UnrecordedScanner};
 use loadscope_words::say;
 
 /// Formats `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`.
@@ -19,15 +19,19 @@ pub(super) fn recording(process: &Introduction) -> String {
 }
 
 /// Returns the reason why no loader was found, as far as it is known.
-pub(super) fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) -> String {
-    let others: Vec<&str> = join.others().collect();
+pub(super) fn nothing_seen(
+    join: &Join,
+    unrecorded_scanner: Option<&UnrecordedScanner>,
+    running: Option<u32>,
+) -> String {
+    let others: Vec<&str> = join.other_libraries().collect();
     if !others.is_empty() {
         return say!(
             "This program used no DataLoader. It imported {}, which Loadscope cannot record.",
             others.join(" and ")
         );
     }
-    if let Some(unrecorded) = lookout.and_then(|l| l.found().first()) {
+    if let Some(unrecorded) = unrecorded_scanner.and_then(|l| l.found().first()) {
         return unrecorded.sentence();
     }
     match (join.pids().len(), running) {

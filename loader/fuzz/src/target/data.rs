@@ -34,7 +34,7 @@ pub fn words(bytes: &[u8], _: bool) {
     }
     match sql::Source::parse(text) {
         Ok(source) => assert!(!format!("{source:?}").contains("secret=word")),
-        Err(error) => is_a_sentence(&error),
+        Err(error) => check_error(&error),
     }
     if let Err(error) = webdataset::expand(text, MOST_SHARDS) {
         assert!(!error.to_string().is_empty());
@@ -166,12 +166,12 @@ pub fn shards(bytes: &[u8], _: bool) {
     let opened = WebDataset::open(options).and_then(|shards| shards.open(&Share::default()));
     let mut stream = match opened {
         Ok(stream) => stream,
-        Err(error) => return is_a_sentence(&error),
+        Err(error) => return check_error(&error),
     };
     for _ in 0..MOST_SAMPLES {
         match stream.next(&mut Untimed) {
             Some(Ok(_)) => {}
-            Some(Err(error)) => is_a_sentence(&error),
+            Some(Err(error)) => check_error(&error),
             None => return,
         }
     }
@@ -190,7 +190,7 @@ pub fn pages(bytes: &[u8], thoroughly: bool) {
 fn rows<R: Rows>(opened: Result<R, FormatError>, thoroughly: bool) {
     let data = match opened {
         Ok(data) => data,
-        Err(error) => return is_a_sentence(&error),
+        Err(error) => return check_error(&error),
     };
     let len = data.len();
     let few =
@@ -200,7 +200,7 @@ fn rows<R: Rows>(opened: Result<R, FormatError>, thoroughly: bool) {
     for &index in &indices {
         match data.row(index, &mut Untimed) {
             Ok(row) => all.push(row),
-            Err(error) => is_a_sentence(&error),
+            Err(error) => check_error(&error),
         }
     }
     assert!(
@@ -208,11 +208,11 @@ fn rows<R: Rows>(opened: Result<R, FormatError>, thoroughly: bool) {
         "a row beyond the last"
     );
     if thoroughly && all.len() == indices.len() {
-        ask(&data, &indices, &all);
+        check_queries(&data, &indices, &all);
     }
 }
 
-fn ask(data: &dyn Rows, indices: &[usize], all: &[Cell]) {
+fn check_queries(data: &dyn Rows, indices: &[usize], all: &[Cell]) {
     if let Some(Ok(together)) = data.rows(indices, &mut Untimed) {
         assert_eq!(shown(&together), shown(all));
     }
@@ -230,7 +230,7 @@ fn ask(data: &dyn Rows, indices: &[usize], all: &[Cell]) {
     for (name, _) in fields.iter().take(3) {
         match data.column(name) {
             Some(Ok(values)) => assert_eq!(values.len(), data.len(), "{name}"),
-            Some(Err(error)) => is_a_sentence(&error),
+            Some(Err(error)) => check_error(&error),
             None => {}
         }
     }
@@ -242,7 +242,7 @@ fn shown(cells: &[Cell]) -> String {
 }
 
 /// Checks that an error names its source and a remedy, in one short line.
-fn is_a_sentence(error: &FormatError) {
+fn check_error(error: &FormatError) {
     let text = error.to_string();
     let good = !error.place.source.is_empty()
         && !error.reason.is_empty()

@@ -32,17 +32,17 @@ pub fn open(path: &Path, thoroughly: bool) {
         (Ok(_), Ok(_)) => examine::fleet(&fleet, thoroughly),
         (Ok(_), Err(e)) => panic!("it opens, in spite of the error: {e}"),
         (Err(e), looked) => {
-            told(&e);
+            check_error(&e);
             looked
                 .iter()
                 .for_each(|kind| assert!(!kind.to_string().is_empty()));
-            looked.err().iter().for_each(told);
+            looked.err().iter().for_each(check_error);
         }
     }
 }
 
 /// Checks the error message.
-fn told(error: &ImportError) {
+fn check_error(error: &ImportError) {
     let text = error.to_string();
     assert!(!text.is_empty() && text.len() < LONGEST_REFUSAL, "{text}");
 }

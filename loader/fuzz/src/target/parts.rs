@@ -33,13 +33,13 @@ const PART: [usize; 4] = [1, 7, 40, 300];
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
     match bytes.split_first() {
-        Some((b'#', rest)) => cut(rest, thoroughly),
-        _ => strange(bytes, thoroughly),
+        Some((b'#', rest)) => check_dropped_parts(rest, thoroughly),
+        _ => check_arbitrary_files(bytes, thoroughly),
     }
 }
 
 /// Tests arbitrary files. A line that starts with `=` starts another file.
-fn strange(bytes: &[u8], thoroughly: bool) {
+fn check_arbitrary_files(bytes: &[u8], thoroughly: bool) {
     let files = split(bytes, MEMBERS.len());
     let files = MEMBERS.iter().zip(&files);
     let files: Vec<(PartFile, Vec<u8>)> = files.map(|(m, text)| (*m, text.to_vec())).collect();
@@ -48,7 +48,7 @@ fn strange(bytes: &[u8], thoroughly: bool) {
 }
 
 /// Splits events in any order into parts, drops the first ones, and reads the kept data.
-fn cut(bytes: &[u8], thoroughly: bool) {
+fn check_dropped_parts(bytes: &[u8], thoroughly: bool) {
     let mut from = Bytes(bytes);
     let (length, dropped) = (PART[usize::from(from.byte()) % PART.len()], from.byte());
     let policy = RetentionPolicy {

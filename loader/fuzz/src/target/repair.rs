@@ -8,13 +8,13 @@ use super::events::{Bytes, histories};
 use super::recording::{self, Outcome, by_block, by_line};
 
 /// Limit for the number of damages.
-const MOST_HARMS: u8 = 5;
+const MAX_CORRUPTIONS: u8 = 5;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
     let mut from = Bytes(bytes);
     let how = from.byte();
     let frame = u64::from(from.short());
-    let harms: Vec<[u16; 3]> = (0..from.byte() % MOST_HARMS)
+    let harms: Vec<[u16; 3]> = (0..from.byte() % MAX_CORRUPTIONS)
         .map(|_| [u16::from(from.byte()), from.short(), from.short()])
         .collect();
     let (mut file, lines) = match how % 4 {
@@ -34,7 +34,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         }
     };
     let whole = file.clone();
-    harms.iter().for_each(|harm| harm_it(&mut file, *harm));
+    harms.iter().for_each(|harm| corrupt(&mut file, *harm));
     let Ok((damage, kept)) = repaired(&file) else {
         assert!(lines.is_none() || whole != file, "it was sound");
         return;
@@ -124,7 +124,7 @@ pub fn copied<'a>(
 }
 
 /// Changes, removes, inserts or overwrites bytes.
-pub fn harm_it(file: &mut Vec<u8>, [how, at, much]: [u16; 3]) {
+pub fn corrupt(file: &mut Vec<u8>, [how, at, much]: [u16; 3]) {
     let at = usize::from(at).min(file.len());
     let end = (at + usize::from(much) % 600).min(file.len());
     let value = (much >> 8) as u8;

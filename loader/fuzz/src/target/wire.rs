@@ -11,17 +11,17 @@ use crate::{examine, scratch};
 /// Number of processes of the program.
 const STREAMS: usize = 4;
 /// Number of lines between two reads of events.
-const TURN: usize = 7;
+const LINES_PER_POLL: usize = 7;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
     let mut join = Join::default();
     let mut speaks = [false; STREAMS];
     let mut events: Vec<Event> = Vec::new();
     for (number, line) in bytes.split(|b| *b == b'\n').enumerate() {
-        let Some((whose, line)) = line.split_first() else {
+        let Some((stream, line)) = line.split_first() else {
             continue;
         };
-        let place = usize::from(*whose) % STREAMS;
+        let place = usize::from(*stream) % STREAMS;
         let id = StreamId(place as u32);
         match line {
             b"!" => join.close(id),
@@ -35,25 +35,25 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
                 Ok(record) => join.push(id, record),
                 Err(e) => {
                     assert!(e.to_string().len() < 1_000, "{e}");
-                    join.not_understood(id);
+                    join.count_invalid_line(id);
                 }
             },
         }
-        if number % TURN == 0 {
+        if number % LINES_PER_POLL == 0 {
             events.extend(join.events());
             let _ = join.processes();
         }
     }
     join.finish();
     events.extend(join.events());
-    take_in(&events, thoroughly);
+    check_events(&events, thoroughly);
     if thoroughly {
-        in_files(bytes);
+        check_stream_files(bytes);
     }
 }
 
 /// Checks the events of a join.
-pub fn take_in(events: &[Event], thoroughly: bool) {
+pub fn check_events(events: &[Event], thoroughly: bool) {
     assert!(events.iter().all(|e| e.at.0 >= 0), "after the beginning");
     let events = recording::sorted(events);
     // The events are also recorded.
@@ -68,11 +68,11 @@ pub fn take_in(events: &[Event], thoroughly: bool) {
 }
 
 /// Tests the same streams as files, without a listener.
-fn in_files(bytes: &[u8]) {
+fn check_stream_files(bytes: &[u8]) {
     let mut files: [Vec<u8>; STREAMS] = Default::default();
     for line in bytes.split_inclusive(|b| *b == b'\n') {
-        if let Some((whose, line)) = line.split_first() {
-            files[usize::from(*whose) % STREAMS].extend_from_slice(line);
+        if let Some((stream, line)) = line.split_first() {
+            files[usize::from(*stream) % STREAMS].extend_from_slice(line);
         }
     }
     scratch::with(|scratch| {

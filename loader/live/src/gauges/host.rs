@@ -15,7 +15,7 @@ const SHARE: u32 = 400;
 
 /// Measurements of one moment, CPU time in s.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct Sample {
     at: Instant,
     took: Duration,
     /// CPU time of all programs on the cores of the program's affinity.
@@ -27,44 +27,44 @@ struct Look {
 /// Periodic measurement of the host.
 #[derive(Default)]
 pub(super) struct Host {
-    last: Option<Look>,
+    last: Option<Sample>,
     /// True after the first result.
     has_read: bool,
 }
 
 impl Host {
     /// Returns the cores that other programs took since the last measurement, if one is due. `mains` are the main processes of the program.
-    pub fn others(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
-        let pause = |look: Look| match self.has_read {
-            true => EVERY.max(look.took * SHARE),
+    pub fn other_cores(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
+        let pause = |sample: Sample| match self.has_read {
+            true => EVERY.max(sample.took * SHARE),
             false => FIRST_AFTER,
         };
-        let is_due = |look: Look| now - look.at >= pause(look);
+        let is_due = |sample: Sample| now - sample.at >= pause(sample);
         if !self.last.is_none_or(is_due) {
             return None;
         }
         let first = *mains.first()?;
         let cores = system::allowed(first)?;
-        let read = Look {
+        let read = Sample {
             at: now,
             took: Duration::ZERO,
             busy: system::busy(&cores)?,
-            own: system::own(mains)?,
+            own: system::program_time(mains)?,
         };
-        let before = self.last.replace(Look {
+        let before = self.last.replace(Sample {
             took: now.elapsed(),
             ..read
         })?;
         self.has_read = true;
         let passed = (now - before.at).as_secs_f64();
         let others = ((read.busy - before.busy) - (read.own - before.own)) / passed;
-        Some(taken(others, cores.len(), system::quota(first)))
+        Some(unavailable_cores(others, cores.len(), system::quota(first)))
     }
 }
 
 /// Returns the cores that are unavailable to a program with `cores` allowed cores and the quota `quota`, if others use
 /// `others`.
-fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
+fn unavailable_cores(others: f64, cores: usize, quota: Option<f64>) -> f64 {
     let cores = cores as f64;
     let most = quota.map_or(cores, |quota| quota.min(cores));
     let free = cores - others.clamp(0.0, cores);
@@ -73,7 +73,7 @@ fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
 
 /// Returns the CPU time on these cores, s. `stat` is the text of `/proc/stat`, with this number of ticks per second.
 #[cfg(any(target_os = "linux", test))]
-fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
+fn parse_busy_time(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
     let mut sum = 0.0;
     let mut found = 0;
     for line in stat.lines() {
@@ -99,7 +99,7 @@ fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
 
 /// Parses a `Cpus_allowed_list`: `0-3,8`.
 #[cfg(any(target_os = "linux", test))]
-fn listed(text: &str) -> Vec<usize> {
+fn parse_core_list(text: &str) -> Vec<usize> {
     const MOST: usize = 1 << 14;
     let mut all = Vec::new();
     for part in text.trim().split(',') {
@@ -114,7 +114,7 @@ fn listed(text: &str) -> Vec<usize> {
 
 /// Returns the lowest CPU quota of the control groups in `groups` (a `/proc/PID/cgroup`) and their ancestors, cores.
 #[cfg(any(target_os = "linux", test))]
-fn quota_in(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> {
+fn lowest_quota(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> {
     let mut least: Option<f64> = None;
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':');
@@ -160,18 +160,18 @@ mod system {
     use std::fs;
 
     use super::super::proc::ticks_per_second;
-    use super::{busy_in, family, listed, quota_in};
+    use super::{family, lowest_quota, parse_busy_time, parse_core_list};
     use crate::unrecorded::proc::parents;
 
     pub fn allowed(pid: u64) -> Option<Vec<usize>> {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         let mut lines = status.lines();
         let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        Some(listed(list)).filter(|cores| !cores.is_empty())
+        Some(parse_core_list(list)).filter(|cores| !cores.is_empty())
     }
 
     pub fn busy(cores: &[usize]) -> Option<f64> {
-        busy_in(
+        parse_busy_time(
             &fs::read_to_string("/proc/stat").ok()?,
             cores,
             ticks_per_second(),
@@ -180,11 +180,11 @@ mod system {
 
     pub fn quota(pid: u64) -> Option<f64> {
         let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-        quota_in(&groups, |path| fs::read_to_string(path).ok())
+        lowest_quota(&groups, |path| fs::read_to_string(path).ok())
     }
 
     /// Returns the CPU time of these processes, their descendants (also ended ones) and this process.
-    pub fn own(mains: &[u64]) -> Option<f64> {
+    pub fn program_time(mains: &[u64]) -> Option<f64> {
         let parents = parents();
         let mut all: Vec<u64> = mains
             .iter()
@@ -219,7 +219,7 @@ mod system {
     pub fn quota(_: u64) -> Option<f64> {
         None
     }
-    pub fn own(_: &[u64]) -> Option<f64> {
+    pub fn program_time(_: &[u64]) -> Option<f64> {
         None
     }
 }
@@ -230,23 +230,23 @@ mod tests {
 
     #[test]
     fn cores_taken_by_others_are_limited_to_usable_cores() {
-        assert_eq!(taken(0.0, 2, None), 0.0);
-        assert_eq!(taken(1.0, 2, None), 1.0);
-        assert_eq!(taken(-0.2, 2, None), 0.0);
+        assert_eq!(unavailable_cores(0.0, 2, None), 0.0);
+        assert_eq!(unavailable_cores(1.0, 2, None), 1.0);
+        assert_eq!(unavailable_cores(-0.2, 2, None), 0.0);
         // 4 of 64 cores are usable, and 30 are busy.
-        assert_eq!(taken(30.0, 64, Some(4.0)), 0.0);
-        assert_eq!(taken(62.0, 64, Some(4.0)), 2.0);
-        assert_eq!(taken(99.0, 2, None), 2.0);
+        assert_eq!(unavailable_cores(30.0, 64, Some(4.0)), 0.0);
+        assert_eq!(unavailable_cores(62.0, 64, Some(4.0)), 2.0);
+        assert_eq!(unavailable_cores(99.0, 2, None), 2.0);
     }
 
     #[test]
     fn only_cores_in_the_cpu_affinity_count() {
         let stat = "cpu  9 9 9 9\ncpu0 100 0 50 900 7 1 2 3 0 0\ncpu1 10 0 0 0 0 0 0 0\ncpu11 5 0 0 1 1\nintr 7\n";
-        assert_eq!(busy_in(stat, &[0], 100.0), Some(1.56));
-        assert_eq!(busy_in(stat, &[1, 11], 100.0), Some(0.15));
-        assert_eq!(busy_in(stat, &[7], 100.0), None);
-        assert_eq!(listed(" 0-2,8\n"), [0, 1, 2, 8]);
-        assert_eq!(listed("nonsense"), Vec::<usize>::new());
+        assert_eq!(parse_busy_time(stat, &[0], 100.0), Some(1.56));
+        assert_eq!(parse_busy_time(stat, &[1, 11], 100.0), Some(0.15));
+        assert_eq!(parse_busy_time(stat, &[7], 100.0), None);
+        assert_eq!(parse_core_list(" 0-2,8\n"), [0, 1, 2, 8]);
+        assert_eq!(parse_core_list("nonsense"), Vec::<usize>::new());
     }
 
     #[test]
@@ -261,9 +261,12 @@ mod tests {
             };
             Some(text.to_owned())
         };
-        assert_eq!(quota_in("0::/a/b\n", read), Some(1.5));
-        assert_eq!(quota_in("3:cpu,cpuacct:/d\n1:cpuset:/a\n", read), Some(0.5));
-        assert_eq!(quota_in("0::/x\n", read), None);
+        assert_eq!(lowest_quota("0::/a/b\n", read), Some(1.5));
+        assert_eq!(
+            lowest_quota("3:cpu,cpuacct:/d\n1:cpuset:/a\n", read),
+            Some(0.5)
+        );
+        assert_eq!(lowest_quota("0::/x\n", read), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -272,13 +275,13 @@ mod tests {
         let mut host = Host::default();
         let mains = [u64::from(std::process::id())];
         let start = Instant::now();
-        assert_eq!(host.others(&mains, start), None);
+        assert_eq!(host.other_cores(&mains, start), None);
         // A measurement takes long on a busy host.
         let first = host.last.as_mut().expect("the first look");
         first.took = Duration::from_millis(20);
-        assert_eq!(host.others(&mains, start + FIRST_AFTER / 2), None);
-        assert!(host.others(&mains, start + FIRST_AFTER).is_some());
-        assert_eq!(host.others(&mains, start + FIRST_AFTER * 2), None);
+        assert_eq!(host.other_cores(&mains, start + FIRST_AFTER / 2), None);
+        assert!(host.other_cores(&mains, start + FIRST_AFTER).is_some());
+        assert_eq!(host.other_cores(&mains, start + FIRST_AFTER * 2), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -294,12 +297,12 @@ mod tests {
         let (mut main, mut other) = (spin(), spin());
         let mut host = Host::default();
         let mains = [u64::from(main.id())];
-        assert_eq!(host.others(&mains, Instant::now()), None);
+        assert_eq!(host.other_cores(&mains, Instant::now()), None);
         // On a busy host, a measurement takes longer, so the interval is longer.
         let until = Instant::now() + Duration::from_secs(30);
         let others = loop {
             std::thread::sleep(EVERY);
-            match host.others(&mains, Instant::now()) {
+            match host.other_cores(&mains, Instant::now()) {
                 Some(others) => break others,
                 None => assert!(Instant::now() < until, "it is never due"),
             }

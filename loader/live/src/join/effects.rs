@@ -23,7 +23,7 @@ pub struct Effects {
 
 impl Effects {
     /// Adds the effects on one loader.
-    pub(super) fn note(&mut self, run: RunId, about: &About) {
+    pub(super) fn add(&mut self, run: RunId, about: &About) {
         self.was_set |= !about.set.is_empty();
         if !about.not_set.is_empty() && self.refused.len() < MOST_REFUSED {
             let line = about.not_set.lines().next().unwrap_or_default();

@@ -7,7 +7,7 @@ use loadscope_trace::{
 use super::{Failure, Join, Stream, StreamId};
 
 impl Join {
-    pub(super) fn failed(
+    pub(super) fn emit_batch_failed(
         &mut self,
         main: StreamId,
         stream: &Stream,
@@ -29,7 +29,7 @@ impl Join {
                     run,
                     batch,
                     text,
-                    turns: 0,
+                    polls: 0,
                 });
             }
             None => {
@@ -39,13 +39,13 @@ impl Join {
         }
     }
 
-    /// Reports the errors whose sample is known, and those for which `it_is_time` returns true.
-    pub(super) fn tell_failures(&mut self, it_is_time: impl Fn(&Failure) -> bool) {
+    /// Reports the errors whose sample is known, and those for which `is_due` returns true.
+    pub(super) fn report_failures(&mut self, is_due: impl Fn(&Failure) -> bool) {
         for failure in std::mem::take(&mut self.failures) {
             let main = self.streams.get_mut(&failure.main);
             let pool = main.and_then(|main| main.pools.get_mut(&failure.iterator));
-            let known = pool.and_then(|pool| pool.failure(failure.batch));
-            if known.is_none() && !it_is_time(&failure) {
+            let known = pool.and_then(|pool| pool.take_failure(failure.batch));
+            if known.is_none() && !is_due(&failure) {
                 self.failures.push(failure);
                 continue;
             }
@@ -62,7 +62,7 @@ impl Join {
         }
     }
 
-    pub(super) fn emit_exited(
+    pub(super) fn emit_worker_ended(
         &mut self,
         at: Nanos,
         run: RunId,

@@ -6,11 +6,11 @@ use loadscope_trace::{
 };
 
 use super::{Fetch, Join, Outcome, Stream};
-use crate::wire::Needed;
+use crate::wire::CpuUse;
 
 impl Join {
     /// Records the end of a fetch. Returns the failed batch with its worker and sample, or `None` if it did not fail.
-    pub(super) fn fetched(
+    pub(super) fn emit_fetched(
         &mut self,
         stream: &Stream,
         run: RunId,
@@ -28,8 +28,8 @@ impl Join {
         {
             self.event(end, run, EventKind::Fetched(Box::new(fetched)));
         }
-        if let Some(needed) = fetch.needed.filter(|_| fetch.outcome == Outcome::Fetched) {
-            self.needed(end, run, batch, Part::Fetch, needed);
+        if let Some(cpu_use) = fetch.cpu_use.filter(|_| fetch.outcome == Outcome::Fetched) {
+            self.emit_cpu_use(end, run, batch, Part::Fetch, cpu_use);
         }
         // A worker also returns errors and the end of a stream through its result queue.
         if worker.is_some() {
@@ -47,21 +47,21 @@ impl Join {
     }
 
     /// Records the CPU use of a part of the work on a batch.
-    pub(super) fn needed(
+    pub(super) fn emit_cpu_use(
         &mut self,
         at: Nanos,
         run: RunId,
         batch: BatchId,
         part: Part,
-        needed: Needed,
+        cpu_use: CpuUse,
     ) {
         let time = |ns: i64| Nanos(ns.max(0));
         let kind = EventKind::Processor(Box::new(ProcessorTime {
             batch,
             part,
-            cpu: time(needed.cpu),
-            core_wait: needed.core_wait.map(time),
-            other_threads: needed.beside.map(time),
+            cpu: time(cpu_use.cpu),
+            core_wait: cpu_use.core_wait.map(time),
+            other_threads: cpu_use.beside.map(time),
         }));
         self.event(at, run, kind);
     }
@@ -107,7 +107,13 @@ impl Join {
         })
     }
 
-    pub(super) fn content(&mut self, at: Nanos, run: RunId, batch: BatchId, fields: Vec<Field>) {
+    pub(super) fn emit_content(
+        &mut self,
+        at: Nanos,
+        run: RunId,
+        batch: BatchId,
+        fields: Vec<Field>,
+    ) {
         let content = BatchContent { batch, fields };
         self.event(at, run, EventKind::Content(Box::new(content)));
     }

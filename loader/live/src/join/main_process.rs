@@ -4,16 +4,16 @@ use loadscope_trace::{
     BatchId, Clock, ClockMethod, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
 
-use super::step::named;
+use super::step::batch_id;
 use super::worker_pool::WorkerPool;
 use super::{Join, Place, Stream, StreamId, about, run_of};
-use crate::wire::{About, Arrival, Record, Started, Where};
+use crate::wire::{About, Arrival, BatchRef, Record, Started};
 
 /// Maximum number of workers: worker numbers are of type `WorkerId`.
 const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
 
 /// Maximum number of names of other libraries that load data.
-const MOST_OTHERS: usize = 32;
+const MAX_OTHER_LIBRARIES: usize = 32;
 
 impl Join {
     /// Processes a record of the main process.
@@ -21,11 +21,11 @@ impl Join {
         let Some(mut stream) = self.streams.remove(&id) else {
             return;
         };
-        self.of_stream(id, &mut stream, record);
+        self.apply_stream_record(id, &mut stream, record);
         self.streams.insert(id, stream);
     }
 
-    fn of_stream(&mut self, id: StreamId, stream: &mut Stream, record: Record) {
+    fn apply_stream_record(&mut self, id: StreamId, stream: &mut Stream, record: Record) {
         if let Record::Loader { at, loader, about } = record {
             self.zero.get_or_insert(at.saturating_add(stream.shift));
             let run = RunId(self.runs);
@@ -76,21 +76,21 @@ impl Join {
                 }
             }
             Record::Bye { .. } => stream.said_bye = true,
-            Record::Learned(learned) if learned.of().is_none() => {
-                self.learned_of_main(stream, &learned);
+            Record::Fact(fact) if fact.batch_ref().is_none() => {
+                self.apply_main_fact(stream, &fact);
             }
             Record::Other { name, .. } => {
-                if self.others.len() < MOST_OTHERS {
-                    self.others.insert(name);
+                if self.other_libraries.len() < MAX_OTHER_LIBRARIES {
+                    self.other_libraries.insert(name);
                 }
             }
-            record => self.of_iterator(id, stream, at, record),
+            record => self.apply_iterator_record(id, stream, at, record),
         }
     }
 
     /// Records the effects of the request on a loader.
     fn emit_overrides(&mut self, at: Nanos, run: RunId, about: &About) {
-        self.effects.note(run, about);
+        self.effects.add(run, about);
         if !about.set.is_empty() {
             let text = format!("Loadscope set {}", about.set);
             self.message(at, run, Level::Info, text);
@@ -119,7 +119,13 @@ impl Join {
     }
 
     /// Processes a record about an iterator.
-    fn of_iterator(&mut self, id: StreamId, stream: &mut Stream, at: Nanos, record: Record) {
+    fn apply_iterator_record(
+        &mut self,
+        id: StreamId,
+        stream: &mut Stream,
+        at: Nanos,
+        record: Record,
+    ) {
         let Some(iterator) = iterator_of(&record) else {
             return;
         };
@@ -129,7 +135,9 @@ impl Join {
         };
         let run = pool.run;
         match record {
-            Record::Workers { workers, .. } => self.joined(id, stream, iterator, at, workers),
+            Record::Workers { workers, .. } => {
+                self.emit_workers_started(id, stream, iterator, at, workers)
+            }
             Record::Dispatch {
                 epoch,
                 batch,
@@ -143,24 +151,24 @@ impl Join {
                     self.event(at, run, EventKind::Dropped { count: 1 });
                 }
                 if let Some(worker) = worker {
-                    pool.dispatched(epoch, worker, count, batch, &indices);
+                    pool.add_task(epoch, worker, count, batch, &indices);
                 } else {
-                    pool.fetching_itself(&indices);
+                    pool.set_main_indices(&indices);
                 }
                 self.event(
                     at,
                     run,
-                    EventKind::dispatched(named(epoch, batch), worker, indices),
+                    EventKind::dispatched(batch_id(epoch, batch), worker, indices),
                 );
             }
             Record::Wait { .. } | Record::Yield { .. } | Record::Step { .. } => {
-                self.of_step(pool, at, record);
+                self.apply_step_record(pool, at, record);
             }
             Record::Fail {
                 epoch, batch, text, ..
             } => {
-                let batch = batch.map(|batch| named(epoch, batch));
-                self.failed(id, stream, iterator, at, batch, text);
+                let batch = batch.map(|batch| batch_id(epoch, batch));
+                self.emit_batch_failed(id, stream, iterator, at, batch, text);
             }
             Record::Stop { .. } => {
                 self.effects.stopped = true;
@@ -171,33 +179,33 @@ impl Join {
                 pool.end(epoch);
                 self.event(at, run, EventKind::EpochEnded { epoch });
             }
-            Record::Left { workers, .. } => self.all_left(pool, at, workers),
+            Record::Left { workers, .. } => self.emit_workers_ended(pool, at, workers),
             Record::Fetch(fetch) => {
-                if let Some(batch) = known(fetch.of) {
-                    let indices = pool.indices_itself();
-                    let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
+                if let Some(batch) = batch_id_of(fetch.of) {
+                    let indices = pool.take_main_indices();
+                    let failed = self.emit_fetched(stream, run, batch, None, &indices, &fetch);
                     if let Some(pool) = stream.pools.get_mut(&iterator) {
-                        pool.note_failed(failed, &indices);
+                        pool.add_failure(failed, &indices);
                     }
                 }
             }
-            Record::Learned(learned) => {
-                if let Some(batch) = learned.of().and_then(known) {
-                    let unfit = self.learned_of_batch(at, run, batch, learned);
+            Record::Fact(fact) => {
+                if let Some(batch) = fact.batch_ref().and_then(batch_id_of) {
+                    let unfit = self.apply_batch_fact(at, run, batch, fact);
                     if let Some(pool) = stream.pools.get_mut(&iterator) {
-                        pool.note_unfit(batch, unfit);
+                        pool.set_mismatch_position(batch, unfit);
                     }
                 }
             }
             Record::Aside { .. } | Record::Raised { .. } => {
-                self.in_step(stream, run, at, record);
+                self.apply_step_event(stream, run, at, record);
             }
-            record => self.of_batch(stream, run, at, record),
+            record => self.apply_batch_record(stream, run, at, record),
         }
     }
 
     /// Records the start of the workers of an iterator.
-    fn joined(
+    fn emit_workers_started(
         &mut self,
         id: StreamId,
         stream: &mut Stream,
@@ -222,7 +230,7 @@ impl Join {
         let workers = workers.into_iter().zip(since).take(MOST_WORKERS);
         for (worker, (Started { pid, seed, .. }, since)) in workers.enumerate() {
             let worker = worker as WorkerId;
-            pool.joined(worker, pid);
+            pool.add_worker(worker, pid);
             let key = (stream.introduction.host.clone(), pid);
             self.announced.insert(
                 key,
@@ -246,16 +254,21 @@ impl Join {
     }
 
     /// Records the end of workers. Each has its exit code.
-    fn all_left(&mut self, pool: &mut WorkerPool, at: Nanos, workers: Vec<(WorkerId, i64)>) {
+    fn emit_workers_ended(
+        &mut self,
+        pool: &mut WorkerPool,
+        at: Nanos,
+        workers: Vec<(WorkerId, i64)>,
+    ) {
         for (worker, code) in workers {
-            if let Some(pid) = pool.left(worker) {
-                self.emit_exited(at, pool.run, worker, pid, code);
+            if let Some(pid) = pool.remove_worker(worker) {
+                self.emit_worker_ended(at, pool.run, worker, pid, code);
             }
         }
     }
 
     /// Processes a record about the path of a batch.
-    fn of_batch(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
+    fn apply_batch_record(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
         match record {
             Record::Arrive {
                 epoch,
@@ -264,7 +277,7 @@ impl Join {
                 pinned,
                 ..
             } => {
-                let batch = named(epoch, batch);
+                let batch = batch_id(epoch, batch);
                 if let Some((start, end)) = pinned {
                     let (start, end) = (self.time(stream, start), self.time(stream, end));
                     self.enter(start, run, batch, Stage::Pinning);
@@ -278,27 +291,27 @@ impl Join {
                 self.enter(at, run, batch, stage);
             }
             Record::Ready { epoch, batch, .. } => {
-                self.enter(at, run, named(epoch, batch), Stage::Ready)
+                self.enter(at, run, batch_id(epoch, batch), Stage::Ready)
             }
             Record::Gone { epoch, batch, .. } => {
-                self.enter(at, run, named(epoch, batch), Stage::Discarded)
+                self.enter(at, run, batch_id(epoch, batch), Stage::Discarded)
             }
             Record::Pin { epoch, batch, .. } => {
-                self.enter(at, run, named(epoch, batch), Stage::Pinning)
+                self.enter(at, run, batch_id(epoch, batch), Stage::Pinning)
             }
             Record::Begin { of, .. } => {
-                if let Some(batch) = known(of) {
+                if let Some(batch) = batch_id_of(of) {
                     self.enter(at, run, batch, Stage::Fetching);
                 }
             }
             Record::Collate { of, .. } => {
-                if let Some(batch) = known(of) {
+                if let Some(batch) = batch_id_of(of) {
                     self.enter(at, run, batch, Stage::Collating);
                 }
             }
             Record::Content { of, fields, .. } => {
-                if let Some(batch) = known(of) {
-                    self.content(at, run, batch, fields);
+                if let Some(batch) = batch_id_of(of) {
+                    self.emit_content(at, run, batch, fields);
                 }
             }
             _ => {}
@@ -306,10 +319,10 @@ impl Join {
     }
 }
 
-fn known(of: Where) -> Option<BatchId> {
+fn batch_id_of(of: BatchRef) -> Option<BatchId> {
     match of {
-        Where::Batch { epoch, batch, .. } => Some(BatchId { epoch, idx: batch }),
-        Where::Worker { .. } => None,
+        BatchRef::Batch { epoch, batch, .. } => Some(BatchId { epoch, idx: batch }),
+        BatchRef::Worker { .. } => None,
     }
 }
 
@@ -334,14 +347,14 @@ fn iterator_of(record: &Record) -> Option<u32> {
             return batch_iterator(*of);
         }
         Record::Fetch(fetch) => return batch_iterator(fetch.of),
-        Record::Learned(learned) => return batch_iterator(learned.of()?),
+        Record::Fact(fact) => return batch_iterator(fact.batch_ref()?),
         _ => return None,
     })
 }
 
-fn batch_iterator(of: Where) -> Option<u32> {
+fn batch_iterator(of: BatchRef) -> Option<u32> {
     match of {
-        Where::Batch { iterator, .. } => Some(iterator),
-        Where::Worker { .. } => None,
+        BatchRef::Batch { iterator, .. } => Some(iterator),
+        BatchRef::Worker { .. } => None,
     }
 }

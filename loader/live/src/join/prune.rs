@@ -20,7 +20,7 @@ impl Join {
             let mut speaking = self.streams.values();
             let is_awaited = speaking.any(|s| {
                 s.place.is_some_and(|place| of(&place, iterator))
-                    && !(s.closed && s.held.is_empty())
+                    && !(s.closed && s.queued.is_empty())
             });
             let mut failures = self.failures.iter();
             if is_awaited || failures.any(|f| (f.main, f.iterator) == (id, iterator)) {

@@ -8,31 +8,31 @@ use crate::wire::Record;
 
 impl Join {
     /// Processes a record about the start or the end of a training step.
-    pub(super) fn of_step(&mut self, pool: &mut WorkerPool, at: Nanos, record: Record) {
+    pub(super) fn apply_step_record(&mut self, pool: &mut WorkerPool, at: Nanos, record: Record) {
         let run = pool.run;
         match record {
             Record::Wait { step, .. } => {
                 let stepped = pool.stepping.take().zip(step);
                 self.event(at, run, EventKind::Consumer { waiting: true });
-                if let Some((batch, needed)) = stepped {
-                    self.needed(at, run, batch, Part::Step, needed);
+                if let Some((batch, cpu_use)) = stepped {
+                    self.emit_cpu_use(at, run, batch, Part::Step, cpu_use);
                 }
             }
             Record::Yield { epoch, batch, .. } => {
-                pool.stepping = Some(named(epoch, batch));
-                self.enter(at, run, named(epoch, batch), Stage::Training);
+                pool.stepping = Some(batch_id(epoch, batch));
+                self.enter(at, run, batch_id(epoch, batch), Stage::Training);
             }
             Record::Step {
                 epoch,
                 batch,
-                needed,
+                cpu_use,
                 ..
             } => {
                 pool.stepping = None;
-                let batch = named(epoch, batch);
+                let batch = batch_id(epoch, batch);
                 self.enter(at, run, batch, Stage::Done);
-                if let Some(needed) = needed {
-                    self.needed(at, run, batch, Part::Step, needed);
+                if let Some(cpu_use) = cpu_use {
+                    self.emit_cpu_use(at, run, batch, Part::Step, cpu_use);
                 }
             }
             _ => {}
@@ -40,7 +40,13 @@ impl Join {
     }
 
     /// Processes a record about an event in a training step.
-    pub(super) fn in_step(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
+    pub(super) fn apply_step_event(
+        &mut self,
+        stream: &Stream,
+        run: RunId,
+        at: Nanos,
+        record: Record,
+    ) {
         match record {
             Record::Aside {
                 epoch,
@@ -50,7 +56,7 @@ impl Join {
                 ..
             } => {
                 let aside = Aside {
-                    batch: named(epoch, batch),
+                    batch: batch_id(epoch, batch),
                     kind,
                     start: self.time(stream, start),
                 };
@@ -62,7 +68,7 @@ impl Join {
                 let message = Message {
                     level: Level::Error,
                     text,
-                    about: Some(named(epoch, batch)),
+                    about: Some(batch_id(epoch, batch)),
                     worker: None,
                     sample: None,
                 };
@@ -73,6 +79,6 @@ impl Join {
     }
 }
 
-pub(super) fn named(epoch: u32, batch: u32) -> BatchId {
+pub(super) fn batch_id(epoch: u32, batch: u32) -> BatchId {
     BatchId { epoch, idx: batch }
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use loadscope_trace::{BatchId, RunId, WorkerId};
 
-use crate::wire::{Record, Where};
+use crate::wire::{BatchRef, Record};
 
 /// Number of recent epochs whose tasks are kept. A persistent worker still fetches queued tasks of an epoch that was stopped early.
 const EPOCHS_KEPT: usize = 3;
 
 /// Result of the search for the batch of a worker's record.
-pub(super) enum Found {
+pub(super) enum BatchLookup {
     /// The batch. `indices` is empty except at the end of its fetch.
     Batch {
         run: RunId,
@@ -30,7 +30,7 @@ pub(super) enum Found {
 struct Tasks {
     by_count: BTreeMap<u64, (u32, Vec<u64>)>,
     /// Number of dispatched tasks.
-    given: u64,
+    dispatched_count: u64,
 }
 
 /// An iterator and its workers.
@@ -42,13 +42,13 @@ pub(super) struct WorkerPool {
     tasks: BTreeMap<(u32, WorkerId), Tasks>,
     pids: BTreeMap<WorkerId, u64>,
     /// Indices of the batch that the main process fetches itself.
-    own: Vec<u64>,
+    main_indices: Vec<u64>,
     /// Batch of the current training step.
     pub stepping: Option<BatchId>,
     /// Worker and sample of each failed batch.
     failures: HashMap<BatchId, (Option<WorkerId>, Option<u64>)>,
     /// Position of the sample that could not be collated, by batch.
-    unfit: HashMap<BatchId, u32>,
+    mismatches: HashMap<BatchId, u32>,
 }
 
 impl WorkerPool {
@@ -59,10 +59,10 @@ impl WorkerPool {
             ended: 0,
             tasks: BTreeMap::new(),
             pids: BTreeMap::new(),
-            own: Vec::new(),
+            main_indices: Vec::new(),
             stepping: None,
             failures: HashMap::new(),
-            unfit: HashMap::new(),
+            mismatches: HashMap::new(),
         }
     }
 
@@ -72,7 +72,8 @@ impl WorkerPool {
             let kept = &self.epochs[last..];
             self.tasks.retain(|(epoch, _), _| kept.contains(epoch));
             self.failures.retain(|batch, _| kept.contains(&batch.epoch));
-            self.unfit.retain(|batch, _| kept.contains(&batch.epoch));
+            self.mismatches
+                .retain(|batch, _| kept.contains(&batch.epoch));
         }
     }
 
@@ -89,12 +90,12 @@ impl WorkerPool {
         self.ended >= self.epochs.len() && self.pids.is_empty()
     }
 
-    pub fn joined(&mut self, worker: WorkerId, pid: u64) {
+    pub fn add_worker(&mut self, worker: WorkerId, pid: u64) {
         self.pids.insert(worker, pid);
     }
 
     /// Removes a worker that has ended. Returns its process id, or `None` if it was removed before.
-    pub fn left(&mut self, worker: WorkerId) -> Option<u64> {
+    pub fn remove_worker(&mut self, worker: WorkerId) -> Option<u64> {
         self.pids.remove(&worker)
     }
 
@@ -103,7 +104,7 @@ impl WorkerPool {
         self.pids.iter().map(|(worker, pid)| (*worker, *pid))
     }
 
-    pub fn dispatched(
+    pub fn add_task(
         &mut self,
         epoch: u32,
         worker: WorkerId,
@@ -112,69 +113,73 @@ impl WorkerPool {
         indices: &[u64],
     ) {
         let tasks = self.tasks.entry((epoch, worker)).or_default();
-        tasks.given = tasks.given.max(count.saturating_add(1));
+        tasks.dispatched_count = tasks.dispatched_count.max(count.saturating_add(1));
         tasks.by_count.insert(count, (batch, indices.to_vec()));
     }
 
-    pub fn fetching_itself(&mut self, indices: &[u64]) {
-        indices.clone_into(&mut self.own);
+    pub fn set_main_indices(&mut self, indices: &[u64]) {
+        indices.clone_into(&mut self.main_indices);
     }
 
-    pub fn indices_itself(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.own)
+    pub fn take_main_indices(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.main_indices)
     }
 
     /// Records the position of a sample that could not be collated.
-    pub fn note_unfit(&mut self, batch: BatchId, position: Option<u32>) {
+    pub fn set_mismatch_position(&mut self, batch: BatchId, position: Option<u32>) {
         if let Some(position) = position {
-            self.unfit.insert(batch, position);
+            self.mismatches.insert(batch, position);
         }
     }
 
-    pub fn note_failed(
+    pub fn add_failure(
         &mut self,
         failed: Option<(BatchId, Option<WorkerId>, Option<u64>)>,
         indices: &[u64],
     ) {
         if let Some((batch, worker, sample)) = failed {
-            let unfit = self.unfit.remove(&batch);
-            let sample = sample.or_else(|| indices.get(unfit? as usize).copied());
+            let position = self.mismatches.remove(&batch);
+            let sample = sample.or_else(|| indices.get(position? as usize).copied());
             self.failures.insert(batch, (worker, sample));
         }
     }
 
     /// Removes and returns the worker and the sample of a failed batch, as far as they are known.
-    pub fn failure(&mut self, batch: BatchId) -> Option<(Option<WorkerId>, Option<u64>)> {
+    pub fn take_failure(&mut self, batch: BatchId) -> Option<(Option<WorkerId>, Option<u64>)> {
         self.failures.remove(&batch)
     }
 
     /// Returns the batch of a record of `worker`. The end of a fetch takes the indices, because no later record needs them.
-    pub fn find(&mut self, worker: WorkerId, record: &Record) -> Found {
+    pub fn find(&mut self, worker: WorkerId, record: &Record) -> BatchLookup {
         let (of, is_last) = match record {
             Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {
                 (*of, false)
             }
             Record::Fetch(fetch) => (fetch.of, true),
-            Record::Learned(learned) => match learned.of() {
+            Record::Fact(fact) => match fact.batch_ref() {
                 Some(of) => (of, false),
-                None => return Found::Nothing,
+                None => return BatchLookup::Nothing,
             },
-            _ => return Found::Nothing,
+            _ => return BatchLookup::Nothing,
         };
-        let Where::Worker { generation, count } = of else {
-            return Found::Nothing;
+        let BatchRef::Worker { generation, count } = of else {
+            return BatchLookup::Nothing;
         };
         let Some(epoch) = self.epochs.get(generation as usize).copied() else {
-            return Found::NotYet;
+            return BatchLookup::NotYet;
         };
         let over = (generation as usize) < self.ended;
         let tasks = self.tasks.get_mut(&(epoch, worker));
         let Some(tasks) = tasks else {
-            return if over { Found::Never } else { Found::NotYet };
+            return if over {
+                BatchLookup::Never
+            } else {
+                BatchLookup::NotYet
+            };
         };
         let batch = |idx| BatchId { epoch, idx };
         match tasks.by_count.get_mut(&count) {
-            Some((idx, indices)) => Found::Batch {
+            Some((idx, indices)) => BatchLookup::Batch {
                 run: self.run,
                 batch: batch(*idx),
                 indices: match is_last {
@@ -182,8 +187,8 @@ impl WorkerPool {
                     false => Vec::new(),
                 },
             },
-            None if over || count < tasks.given => Found::Never,
-            None => Found::NotYet,
+            None if over || count < tasks.dispatched_count => BatchLookup::Never,
+            None => BatchLookup::NotYet,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::error::ProgramError;
 use crate::{Listener, PROBE, SITECUSTOMIZE};
 
 /// Creates a listener in the folder `place`, and its token. `with_probe` also writes the probe there.
-pub(super) fn prepared(
+pub(super) fn prepare_listener(
     place: &TemporaryFolder,
     with_probe: bool,
 ) -> Result<(Listener, String), ProgramError> {
@@ -38,7 +38,7 @@ pub(super) fn prepared(
 }
 
 /// Returns `PYTHONPATH` with `folder` in front.
-pub(super) fn before_others(folder: &Path) -> io::Result<OsString> {
+pub(super) fn prepend_python_path(folder: &Path) -> io::Result<OsString> {
     let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
     let paths = std::iter::once(folder.to_owned())
         .chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));

@@ -21,9 +21,9 @@ static BLOCKED: AtomicU64 = AtomicU64::new(0);
     target_vendor = "apple",
     unsafe(link_section = "__DATA,__mod_init_func")
 )]
-static LOOK: extern "C" fn() = look;
+static INIT: extern "C" fn() = read_inherited;
 
-extern "C" fn look() {
+extern "C" fn read_inherited() {
     // SAFETY: the system writes the all-zero mask and accesses no other memory of this process.
     let mask = unsafe {
         let mut mask: libc::sigset_t = zeroed();
@@ -89,7 +89,7 @@ pub(super) fn set(number: i32, disposition: libc::sighandler_t) {
 }
 
 /// Lets the program inherit the dispositions and the mask that this process inherited.
-pub(crate) fn hand_down(start: &mut Command) {
+pub(crate) fn restore_inherited(start: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the function only makes async-signal-safe system calls. It runs after the standard library has cleared the mask.
     unsafe { start.pre_exec(restore) };

@@ -8,29 +8,29 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::handlers::SIGNAL_SLOTS;
 use super::inherited::bit;
 use super::process::ProcessId;
-use super::taken::ROOM;
 
 /// Name of the process. It must not match `killall loadscope` or `pkill -f train.py`.
 const NAME: &[u8] = b"signal-witness\0";
 
 /// Timeout of its start.
-const STARTS: Duration = Duration::from_secs(1);
+const START_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Signals that the witness received, in memory shared by both processes.
-struct Seen {
+struct SharedCounts {
     /// 1 after the witness has started to count.
     is_ready: AtomicU32,
     /// Received signals as bits.
     waiting: AtomicU64,
-    counts: [AtomicU32; ROOM],
+    counts: [AtomicU32; SIGNAL_SLOTS],
 }
 
 /// A child process that blocks and counts all signals. It ends with this process.
 pub(super) struct Witness {
     process: ProcessId,
-    seen: &'static Seen,
+    seen: &'static SharedCounts,
 }
 
 impl Witness {
@@ -52,15 +52,15 @@ impl Witness {
             // A `Self` with an invalid id must never exist, because its drop kills the process.
             let process = ProcessId::new(process)?;
             let witness = Self { process, seen };
-            witness.await_it();
+            witness.wait_until_ready();
             Some(witness)
         }
     }
 
     /// Waits until the witness counts, at most a second.
-    fn await_it(&self) {
+    fn wait_until_ready(&self) {
         let began = Instant::now();
-        while self.seen.is_ready.load(Ordering::Acquire) == 0 && began.elapsed() < STARTS {
+        while self.seen.is_ready.load(Ordering::Acquire) == 0 && began.elapsed() < START_TIMEOUT {
             std::thread::sleep(Duration::from_micros(100));
         }
     }
@@ -159,15 +159,15 @@ fn arguments() -> Option<(usize, usize)> {
 }
 
 /// Allocates memory that is shared with child processes, for the lifetime of this process.
-fn shared() -> Option<&'static Seen> {
+fn shared() -> Option<&'static SharedCounts> {
     let (access, kind) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_SHARED | libc::MAP_ANONYMOUS,
     );
     // SAFETY: new memory, all-zero, of the right size and never unmapped. All-zero counters are valid.
     unsafe {
-        let memory = libc::mmap(null_mut(), size_of::<Seen>(), access, kind, -1, 0);
-        (memory != libc::MAP_FAILED).then(|| &*memory.cast::<Seen>())
+        let memory = libc::mmap(null_mut(), size_of::<SharedCounts>(), access, kind, -1, 0);
+        (memory != libc::MAP_FAILED).then(|| &*memory.cast::<SharedCounts>())
     }
 }
 
@@ -177,7 +177,7 @@ fn shared() -> Option<&'static Seen> {
 /// The caller must be a newly forked child with all signals blocked.
 unsafe fn witness(
     parent: libc::pid_t,
-    seen: &Seen,
+    seen: &SharedCounts,
     arguments: Option<(usize, usize)>,
     every: &libc::sigset_t,
 ) -> ! {
@@ -216,7 +216,7 @@ unsafe fn witness(
 }
 
 /// Every signal has a bit and a counter.
-const _: () = assert!(ROOM == u64::BITS as usize + 1);
+const _: () = assert!(SIGNAL_SLOTS == u64::BITS as usize + 1);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use loadscope_words::say;
 use serde::de::DeserializeOwned;
 
-use super::{Where, WireError};
+use super::{BatchRef, WireError};
 
 /// Parses a line as a tuple of type `T`.
 pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
@@ -11,13 +11,17 @@ pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
 }
 
 /// Returns the batch of a line. `a` and `b` are epoch and batch with an iterator, otherwise generation and count of a worker.
-pub(super) fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
+pub(super) fn parse_batch_ref(
+    iterator: Option<u32>,
+    a: u32,
+    b: u64,
+) -> Result<BatchRef, WireError> {
     Ok(match iterator {
-        None => Where::Worker {
+        None => BatchRef::Worker {
             generation: a,
             count: b,
         },
-        Some(iterator) => Where::Batch {
+        Some(iterator) => BatchRef::Batch {
             iterator,
             epoch: a,
             batch: u32::try_from(b).map_err(|_| {

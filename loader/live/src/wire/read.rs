@@ -7,8 +7,8 @@ use loadscope_words::say;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::line::{fields, place};
-use super::{Arrival, Digests, Fetch, Learned, Needed, Outcome, Record, WireError};
+use super::line::{fields, parse_batch_ref};
+use super::{Arrival, CpuUse, Digests, FactRecord, Fetch, Outcome, Record, WireError};
 
 /// Maximum number of samples in a batch. A longer list is treated as damage.
 const MOST_SAMPLES: usize = 1 << 22;
@@ -59,8 +59,8 @@ struct FetchLine(
     #[serde(default)] Option<i64>,
 );
 
-fn needed(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Option<Needed> {
-    Some(Needed {
+fn cpu_use(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Option<CpuUse> {
+    Some(CpuUse {
         cpu: cpu?,
         core_wait,
         beside,
@@ -158,8 +158,8 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             let (_, at, troubles): (Name, _, _) = fields(text)?;
             Record::Bye { at, troubles }
         }
-        _ => match Learned::read(name, text)? {
-            Some(learned) => Record::Learned(learned),
+        _ => match FactRecord::read(name, text)? {
+            Some(fact) => Record::Fact(fact),
             None => read_of_batch(name, text)?,
         },
     })
@@ -171,7 +171,7 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
         "dispatch" => {
             type Line = (Name, i64, u32, u32, u32, Option<WorkerId>, u64, String);
             let (_, at, iterator, epoch, batch, worker, count, indices): Line = fields(text)?;
-            let (indices, unnamed) = named(unpacked(&indices)?);
+            let (indices, unnamed) = drop_negative_indices(unpacked(&indices)?);
             Record::Dispatch {
                 at,
                 iterator,
@@ -225,7 +225,7 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
         "wait" => {
             let Wait(_, at, iterator, cpu, core_wait) = fields(text)?;
-            let step = needed(cpu, core_wait, None);
+            let step = cpu_use(cpu, core_wait, None);
             Record::Wait { at, iterator, step }
         }
         "step" => {
@@ -235,7 +235,7 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
                 iterator,
                 epoch,
                 batch,
-                needed: needed(cpu, core_wait, None),
+                cpu_use: cpu_use(cpu, core_wait, None),
             }
         }
         "aside" => {
@@ -288,7 +288,7 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
 }
 
 /// Converts indices to unsigned. With a negative index, which a recording cannot store, returns an empty list and true.
-fn named(indices: Vec<i64>) -> (Vec<u64>, bool) {
+fn drop_negative_indices(indices: Vec<i64>) -> (Vec<u64>, bool) {
     let indices: Result<Vec<u64>, _> = indices.into_iter().map(u64::try_from).collect();
     let unnamed = indices.is_err();
     (indices.unwrap_or_default(), unnamed)
@@ -299,20 +299,20 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
         "content" => {
             type Line = (Name, i64, Option<u32>, u32, u64, Vec<Field>);
             let (_, at, iterator, a, b, fields): Line = fields(text)?;
-            let of = place(iterator, a, b)?;
+            let of = parse_batch_ref(iterator, a, b)?;
             Ok(Record::Content { at, of, fields })
         }
         "fetch" => {
             let line: FetchLine = fields(text)?;
             let FetchLine(_, at, iterator, a, b, collating, end, outcome, times, cpus, stages, ..) =
                 line;
-            let needed = needed(line.11, line.12, line.13);
+            let cpu_use = cpu_use(line.11, line.12, line.13);
             let stages = stages
                 .into_iter()
                 .map(|(name, walls)| Ok((name, unpacked(&walls)?)));
             Ok(Record::Fetch(Box::new(Fetch {
                 at,
-                of: place(iterator, a, b)?,
+                of: parse_batch_ref(iterator, a, b)?,
                 collating: (collating > 0).then_some(collating),
                 end,
                 outcome: match outcome {
@@ -324,12 +324,12 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                 times: unpacked(&times)?,
                 cpus: unpacked(&cpus)?,
                 stages: stages.collect::<Result<_, WireError>>()?,
-                needed,
+                cpu_use,
             })))
         }
         "begin" | "collate" => {
             let (_, at, iterator, a, b): (Name, _, _, _, _) = fields(text)?;
-            let of = place(iterator, a, b)?;
+            let of = parse_batch_ref(iterator, a, b)?;
             Ok(match name {
                 "begin" => Record::Begin { at, of },
                 _ => Record::Collate { at, of },

@@ -1,6 +1,6 @@
 //! Sender of a record: a worker or the main process.
 
-use super::{Record, Where};
+use super::{BatchRef, Record};
 
 impl Record {
     /// Returns true if a worker sent the record. Without workers, the main process sends fetch records too.
@@ -9,9 +9,9 @@ impl Record {
             Self::Fetcher { .. } => return true,
             Self::Begin { of, .. } | Self::Collate { of, .. } | Self::Content { of, .. } => *of,
             Self::Fetch(fetch) => fetch.of,
-            Self::Learned(learned) => return learned.is_of_worker(),
+            Self::Fact(fact) => return fact.is_of_worker(),
             _ => return false,
         };
-        matches!(of, Where::Worker { .. })
+        matches!(of, BatchRef::Worker { .. })
     }
 }

@@ -14,7 +14,7 @@ impl Record {
                 8 * (fetch.times.len() + fetch.cpus.len()) + stages.sum::<usize>()
             }
             Self::Content { fields, .. } => fields.iter().map(weight_of).sum(),
-            Self::Learned(learned) => learned.weight(),
+            Self::Fact(fact) => fact.weight(),
             _ => 0,
         };
         size_of::<Self>() + holds

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::bench::measured::{Measured, cores, figure};
+use crate::bench::measurement::Cost;
 use crate::bench::programs::Program;
-use crate::bench::turn::Cost;
-use crate::bench::work::Goal;
+use crate::bench::workload::Goal;
 use crate::spread::Spread;
 
 const HEAD: &str = "\n## Why goals are missed\n\nMedians of the same run.\n\n";
@@ -15,36 +15,36 @@ pub(super) struct Part {
     /// ID of the whole work.
     pub of: &'static str,
     /// ID of the work that does only the part.
-    pub work: &'static str,
+    pub workload: &'static str,
     /// Description of the part, the subject of a sentence.
-    says: &'static str,
+    description: &'static str,
 }
 
 pub(super) const PARTS: [Part; 5] = [
     Part {
         of: "w1",
-        work: "w1-copy",
-        says: "Copying alone, with no loader,",
+        workload: "w1-copy",
+        description: "Copying alone, with no loader,",
     },
     Part {
         of: "w1-samples",
-        work: "w1-copy",
-        says: "Copying alone, with no loader,",
+        workload: "w1-copy",
+        description: "Copying alone, with no loader,",
     },
     Part {
         of: "w3",
-        work: "w3-decode",
-        says: "Decoding alone, with no loader, no reading and no resizing,",
+        workload: "w3-decode",
+        description: "Decoding alone, with no loader, no reading and no resizing,",
     },
     Part {
         of: "w5-round-trip",
-        work: "w5-round-trip-main",
-        says: "Making the same batches in the main thread, with no queue,",
+        workload: "w5-round-trip-main",
+        description: "Making the same batches in the main thread, with no queue,",
     },
     Part {
         of: "w6",
-        work: "w6-copy",
-        says: "Copying alone, with no loader,",
+        workload: "w6-copy",
+        description: "Copying alone, with no loader,",
     },
 ];
 
@@ -52,13 +52,13 @@ pub(super) const PARTS: [Part; 5] = [
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {
-        for goal in one.work.goals.iter().chain(one.work.recording) {
-            let missed = one.judged(*goal).filter(|(_, _, met)| !met);
+        for goal in one.workload.goals.iter().chain(one.workload.recording) {
+            let missed = one.check_goal(*goal).filter(|(_, _, met)| !met);
             let (Some((said, ..)), Some(reason)) = (missed, reason(one, *goal, measured)) else {
                 continue;
             };
             text.push_str(head.take().unwrap_or_default());
-            let _ = writeln!(text, "- **{}**, {said}: {reason}", one.work.id);
+            let _ = writeln!(text, "- **{}**, {said}: {reason}", one.workload.id);
         }
     }
 }
@@ -83,13 +83,15 @@ fn reason(one: &Measured, goal: Goal, all: &[Measured]) -> Option<String> {
 
 /// Compares a work with its part, where more is better. `wanted` is the required value, unless the goal already states it.
 fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String> {
-    let part = PARTS.iter().find(|part| part.of == one.work.id)?;
-    let alone = all.iter().find(|other| other.work.id == part.work)?;
+    let part = PARTS.iter().find(|part| part.of == one.workload.id)?;
+    let alone = all
+        .iter()
+        .find(|other| other.workload.id == part.workload)?;
     let (ours, most) = (
         one.median(Program::Loadscope)?,
         alone.median(Program::Loadscope)?,
     );
-    let shown = |value| figure(one.work.unit, value);
+    let shown = |value| figure(one.workload.unit, value);
     let mut text = match wanted {
         Some(wanted) => format!("that would be {}. ", shown(wanted)),
         None => String::new(),
@@ -97,7 +99,7 @@ fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String>
     let _ = write!(
         text,
         "{} comes to {}; Loadscope comes to {}, {:.0} % of it.",
-        part.says,
+        part.description,
         shown(most),
         shown(ours),
         ours / most * 100.0

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::bench::measured::Measured;
-use crate::bench::turn::Cost;
+use crate::bench::measurement::Cost;
 use crate::spread::Spread;
 
 const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. *Loading* is what all threads of the loader need of the \
@@ -16,14 +16,17 @@ const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. 
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {
-        let mut turns: Vec<_> = one.turns.iter().collect();
-        turns.sort_by_key(|(task, _)| (task.recording, task.workers));
-        for (task, turns) in turns {
-            let costs: Vec<Cost> = turns.iter().filter_map(|turn| turn.cost).collect();
+        let mut measurements: Vec<_> = one.measurements.iter().collect();
+        measurements.sort_by_key(|(task, _)| (task.recording, task.workers));
+        for (task, measurements) in measurements {
+            let costs: Vec<Cost> = measurements
+                .iter()
+                .filter_map(|measurement| measurement.cost)
+                .collect();
             let Some(row) = row(&costs) else { continue };
             text.push_str(head.take().unwrap_or_default());
-            let (work, workers, recording) = (one.work.id, task.workers, task.recording);
-            let _ = writeln!(text, "| {work} | {workers} | {recording} | {row} |");
+            let (workload, workers, recording) = (one.workload.id, task.workers, task.recording);
+            let _ = writeln!(text, "| {workload} | {workers} | {recording} | {row} |");
         }
     }
 }

@@ -1,15 +1,15 @@
 use super::*;
+use crate::bench::measurement::{Cost, Measurement};
 use crate::bench::programs::{Program, Task};
-use crate::bench::turn::{Cost, Turn};
-use crate::bench::work::{Goal, Unit};
-use crate::bench::works::WORKS;
+use crate::bench::workload::{Goal, Unit};
+use crate::bench::workloads::WORKLOADS;
 
 fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
-    let mut measured = Measured::new(WORKS.iter().find(|work| work.id == id)?);
-    for (task, turns) in &mut measured.turns {
-        let turn = Turn {
+    let mut measured = Measured::new(WORKLOADS.iter().find(|workload| workload.id == id)?);
+    for (task, measurements) in &mut measured.measurements {
+        let measurement = Measurement {
             value: value(task),
-            same: Some((1, 2)),
+            checksums: Some((1, 2)),
             lost: 0,
             cost: (task.recording != "off").then(|| Cost {
                 slower: 100.0 / value(task) - 0.8,
@@ -20,7 +20,7 @@ fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
                 events: 8.0,
             }),
         };
-        *turns = vec![turn; 3];
+        *measurements = vec![measurement; 3];
     }
     Some(measured)
 }
@@ -49,7 +49,7 @@ fn goals_compare_the_best_worker_counts() {
         (Program::DataloaderRs | Program::DataloaderRsMimalloc, 2, _) => 240.0,
         _ => 1.0,
     };
-    let judged = |goal| measured("w1", value)?.judged(goal);
+    let judged = |goal| measured("w1", value)?.check_goal(goal);
     let said = |goal| judged(goal).map(|(_, shown, met)| (shown, met));
     let row = |text: &str, met| Some((text.to_owned(), met));
     assert_eq!(
@@ -84,7 +84,7 @@ fn recording_costs_have_their_own_table() {
 
 #[test]
 fn only_a_missed_goal_has_a_reason() {
-    let value = |task: &Task| match (task.work, task.program) {
+    let value = |task: &Task| match (task.workload, task.program) {
         ("w1-copy", _) => 125.0,
         (_, Program::Loadscope) => 100.0,
         (_, Program::DataloaderRsMimalloc) => 110.0,
@@ -108,13 +108,14 @@ fn only_a_missed_goal_has_a_reason() {
 
 #[test]
 fn goals_limited_by_the_host_have_a_comparison() {
-    for work in WORKS {
+    for workload in WORKLOADS {
         let needs_one =
             |goal: &Goal| matches!(goal, Goal::TimesDataloaderRsMimalloc(_) | Goal::AtLeast(_));
-        if work.goals.iter().any(needs_one) {
-            let part = reasons::PARTS.iter().find(|part| part.of == work.id);
-            let alone = part.and_then(|part| WORKS.iter().find(|other| other.id == part.work));
-            assert!(alone.is_some(), "{}", work.id);
+        if workload.goals.iter().any(needs_one) {
+            let part = reasons::PARTS.iter().find(|part| part.of == workload.id);
+            let alone =
+                part.and_then(|part| WORKLOADS.iter().find(|other| other.id == part.workload));
+            assert!(alone.is_some(), "{}", workload.id);
         }
     }
 }
@@ -146,11 +147,11 @@ fn a_time_below_the_goal_is_met() {
 fn different_work_is_reported() {
     let mut one = measured("w1", |_| 1.0);
     if let Some(one) = &mut one {
-        for (task, turns) in &mut one.turns {
+        for (task, measurements) in &mut one.measurements {
             match (task.program, task.workers) {
-                (Program::Pytorch, 2) => turns[0].same = Some((1, 3)),
-                (Program::DataloaderRs, 0) => turns[0].same = Some((1, 3)),
-                (Program::DataloaderRs, 1) => turns[0].same = Some((5, 2)),
+                (Program::Pytorch, 2) => measurements[0].checksums = Some((1, 3)),
+                (Program::DataloaderRs, 0) => measurements[0].checksums = Some((1, 3)),
+                (Program::DataloaderRs, 1) => measurements[0].checksums = Some((5, 2)),
                 _ => {}
             }
         }

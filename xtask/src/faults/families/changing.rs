@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use crate::faults::case::Case;
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::sandbox::Sandbox;
 
 type Change = fn(&Path) -> std::io::Result<()>;
 
@@ -37,14 +37,14 @@ const CHANGES: &[(&str, Change)] = &[
 ];
 
 /// Changes the recording at one of its reads, for several positions.
-fn changes(place: &Place, line: &'static str, change: Change, plain: bool) -> Result<()> {
-    place.supervises()?;
+fn changes(sandbox: &Sandbox, line: &'static str, change: Change, plain: bool) -> Result<()> {
+    sandbox.supervises()?;
     let mut tried = 0;
     for look in [1, 2, 3, 5] {
-        let place = Place::new(place.world)?;
+        let sandbox = Sandbox::new(sandbox.shared)?;
         let log = match plain {
-            true => place.plain_recording()?,
-            false => place.recording()?,
+            true => sandbox.plain_recording()?,
+            false => sandbox.recording()?,
         };
         let name = log
             .file_name()
@@ -65,33 +65,35 @@ fn changes(place: &Place, line: &'static str, change: Change, plain: bool) -> Re
             .split(' ')
             .map(|word| if word == "LOG" { &name } else { word })
             .collect();
-        let ended = place.loadscope(&words).rule(rule).run()?;
-        tried += u32::from(ended.injected().is_ok());
+        let ended = sandbox.loadscope(&words).rule(rule).run()?;
+        tried += u32::from(ended.check_injected().is_ok());
         match ended.code {
             Some(0) => ended.code(0)?,
-            _ => ended.refused(&[])?,
+            _ => ended.check_refused(&[])?,
         }
-        place.clean()?;
+        sandbox.check_no_leftovers()?;
     }
     ensure!(tried > 0, "the recording was never read");
     Ok(())
 }
 
 /// Lets reads fail, or delays them.
-fn broken_reads(place: &Place, line: &'static str, act: &Act, when: When) -> Result<()> {
-    place.supervises()?;
-    let log = place.recording()?;
+fn broken_reads(sandbox: &Sandbox, line: &'static str, act: &Act, when: When) -> Result<()> {
+    sandbox.supervises()?;
+    let log = sandbox.recording()?;
     let bytes = fs::read(&log)?;
-    let rule = Rule::new(Call::Read, On::Within(place.work()), when, act.clone());
+    let rule = Rule::new(Call::Read, On::Within(sandbox.work()), when, act.clone());
     let words: Vec<&str> = line.split(' ').collect();
-    let ended = place.loadscope(&words).rule(rule).run()?;
-    ended.injected()?;
+    let ended = sandbox.loadscope(&words).rule(rule).run()?;
+    ended.check_injected()?;
     match act {
-        Act::Fail(number) if *number != libc::EINTR => ended.refused(&["sample.jsonl.zst"])?,
+        Act::Fail(number) if *number != libc::EINTR => {
+            ended.check_refused(&["sample.jsonl.zst"])?
+        }
         _ => ended.code(0)?,
     }
-    place.untouched(&log, &bytes)?;
-    place.clean()
+    sandbox.check_unchanged(&log, &bytes)?;
+    sandbox.check_no_leftovers()
 }
 
 pub fn cases() -> Vec<Case> {
@@ -105,7 +107,7 @@ pub fn cases() -> Vec<Case> {
             let command = line.split(' ').next().unwrap_or_default();
             let title = format!("{command}, the recording {name}");
             let injected = format!("at the 1st, 2nd, 3rd or 5th read it {name}");
-            let check = move |place: &Place| changes(place, line, *change, plain);
+            let check = move |sandbox: &Sandbox| changes(sandbox, line, *change, plain);
             let case = Case::new("changing", title, injected, holds, check);
             cases.push(case.fast_if(k < 2 && k == n));
         }
@@ -137,7 +139,7 @@ pub fn cases() -> Vec<Case> {
                 format!("{act:?} at reads of the recording"),
             );
             let act = act.clone();
-            let check = move |place: &Place| broken_reads(place, line, &act, when);
+            let check = move |sandbox: &Sandbox| broken_reads(sandbox, line, &act, when);
             let case = Case::new("changing", title, injected, holds, check);
             cases.push(case.fast_if(command == "info" && name != "a slow disk"));
         }

@@ -13,21 +13,21 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::disk::{WRITERS, Writer};
 use crate::faults::case::Case;
+use crate::faults::fake_program::notes;
 use crate::faults::launch::{Ended, Stream};
-use crate::faults::note::NotTried;
-use crate::faults::place::Place;
-use crate::faults::speak::notes;
+use crate::faults::note::Skipped;
+use crate::faults::sandbox::Sandbox;
 
 impl Writer {
     /// Runs the command with another output.
-    fn onto(&self, place: &Place, output: &Path, force: bool, out: Stream) -> Result<Ended> {
-        self.launch_onto(place, output, force)?.output(out).run()
+    fn onto(&self, sandbox: &Sandbox, output: &Path, force: bool, out: Stream) -> Result<Ended> {
+        self.launch_onto(sandbox, output, force)?.output(out).run()
     }
 }
 
 /// Creates a device of the same kind in the folder of the case, so that a replaced device harms nothing else.
-fn device(place: &Place, name: &str, minor: u32) -> Result<PathBuf> {
-    let path = place.at(name);
+fn device(sandbox: &Sandbox, name: &str, minor: u32) -> Result<PathBuf> {
+    let path = sandbox.at(name);
     let text = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: mknod reads the name, which lives through the call.
     let made = unsafe {
@@ -38,16 +38,16 @@ fn device(place: &Place, name: &str, minor: u32) -> Result<PathBuf> {
         )
     };
     let works = made == 0 && File::options().write(true).open(&path).is_ok();
-    match (works, place.world.is_root) {
+    match (works, sandbox.shared.is_root) {
         (true, _) => Ok(path),
         // Only root could replace the real device.
         (false, false) => Ok(Path::new("/dev").join(name)),
-        (false, true) => Err(NotTried("no device can be made here".to_owned()).into()),
+        (false, true) => Err(Skipped("no device can be made here".to_owned()).into()),
     }
 }
 
-fn pipe(place: &Place) -> Result<PathBuf> {
-    let path = place.at("pipe");
+fn pipe(sandbox: &Sandbox) -> Result<PathBuf> {
+    let path = sandbox.at("pipe");
     let text = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: mkfifo reads the name, which lives through the call.
     let made = unsafe { libc::mkfifo(text.as_ptr(), 0o600) };
@@ -66,77 +66,77 @@ fn is_still(path: &Path, before: &fs::Metadata) -> Result<()> {
 }
 
 /// Fails unless the command ended well or refused. A recorded program that was started must have ended with its own exit code.
-fn ended_somehow(place: &Place, writer: &Writer, ended: &Ended) -> Result<()> {
-    let started = !notes(&place.notes()).is_empty();
+fn ended_somehow(sandbox: &Sandbox, writer: &Writer, ended: &Ended) -> Result<()> {
+    let started = !notes(&sandbox.notes()).is_empty();
     match (writer.is_of_program(), started) {
         (true, true) => ended.code(7),
         _ if ended.code == Some(0) => ended.code(0),
-        _ => ended.refused(&[]),
+        _ => ended.check_refused(&[]),
     }
 }
 
-fn null(place: &Place, writer: &Writer, linked: bool) -> Result<()> {
-    let path = device(place, "null", 3)?;
+fn null(sandbox: &Sandbox, writer: &Writer, linked: bool) -> Result<()> {
+    let path = device(sandbox, "null", 3)?;
     let before = fs::symlink_metadata(&path)?;
-    let link = place.at("link");
+    let link = sandbox.at("link");
     symlink(&path, &link)?;
     for force in [false, true] {
         let output = if linked { &link } else { &path };
-        let ended = writer.onto(place, output, force, Stream::Kept)?;
-        ended_somehow(place, writer, &ended)?;
+        let ended = writer.onto(sandbox, output, force, Stream::Kept)?;
+        ended_somehow(sandbox, writer, &ended)?;
         is_still(&path, &before)?;
-        let _ = fs::remove_file(place.notes());
+        let _ = fs::remove_file(sandbox.notes());
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Checks that a failing write is reported.
-fn full(place: &Place, writer: &Writer) -> Result<()> {
-    let path = device(place, "full", 7)?;
+fn full(sandbox: &Sandbox, writer: &Writer) -> Result<()> {
+    let path = device(sandbox, "full", 7)?;
     let before = fs::symlink_metadata(&path)?;
-    let ended = writer.onto(place, &path, false, Stream::Kept)?;
-    match writer.is_of_program() && place.notes().exists() {
+    let ended = writer.onto(sandbox, &path, false, Stream::Kept)?;
+    match writer.is_of_program() && sandbox.notes().exists() {
         true => ended.code(7)?,
-        false => ended.refused(&[])?,
+        false => ended.check_refused(&[])?,
     }
-    ended.complained(&[])?;
+    ended.check_error_message(&[])?;
     is_still(&path, &before)?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Writes to `/dev/stdout`, redirected to a file or a pipe. Restores the link if it was replaced.
-fn own_output(place: &Place, writer: &Writer, piped: bool) -> Result<()> {
+fn own_output(sandbox: &Sandbox, writer: &Writer, piped: bool) -> Result<()> {
     let name = Path::new("/dev/stdout");
     let Ok(before) = fs::read_link(name) else {
-        return Err(NotTried("there is no /dev/stdout here".to_owned()).into());
+        return Err(Skipped("there is no /dev/stdout here".to_owned()).into());
     };
-    let into = place.at("into");
+    let into = sandbox.at("into");
     File::create(&into)?;
     let out = match piped {
         true => Stream::Stuck(Duration::ZERO),
         false => Stream::File(into.clone()),
     };
-    let ended = writer.onto(place, name, false, out)?;
+    let ended = writer.onto(sandbox, name, false, out)?;
     if fs::read_link(name).ok().as_ref() != Some(&before) {
         let _ = fs::remove_file(name);
         let _ = symlink(&before, name);
-        ended.must(false, "/dev/stdout was replaced")?;
+        ended.require(false, "/dev/stdout was replaced")?;
     }
-    ended_somehow(place, writer, &ended)?;
+    ended_somehow(sandbox, writer, &ended)?;
     let written = match piped {
         true => ended.out.trim().len() as u64,
         false => fs::metadata(&into)?.len(),
     };
-    ended.must(
+    ended.require(
         written > 0 || ended.code == Some(2),
         "nothing was written, and nothing said",
     )?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Writes into a pipe, with and without a reader.
-fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
-    let path = pipe(place)?;
+fn into_pipe(sandbox: &Sandbox, writer: &Writer, read: bool) -> Result<()> {
+    let path = pipe(sandbox)?;
     let reader = read.then(|| {
         let path = path.clone();
         std::thread::Builder::new()
@@ -147,14 +147,14 @@ fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
                 read.map(|_| bytes)
             })
     });
-    let ended = writer.onto(place, &path, false, Stream::Kept)?;
+    let ended = writer.onto(sandbox, &path, false, Stream::Kept)?;
     ensure!(
         fs::symlink_metadata(&path)?.file_type().is_fifo(),
         "the pipe was replaced"
     );
     match reader {
         Some(reader) => {
-            ended_somehow(place, writer, &ended)?;
+            ended_somehow(sandbox, writer, &ended)?;
             // The reader still waits if the writer refused before opening the pipe.
             if ended.code == Some(2) {
                 let _ = File::options().read(true).write(true).open(&path);
@@ -163,83 +163,83 @@ fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
             let bytes = reader?
                 .join()
                 .map_err(|_| anyhow::anyhow!("the reader panicked"))??;
-            ended.must(!bytes.is_empty(), "nothing came through the pipe")?;
+            ended.require(!bytes.is_empty(), "nothing came through the pipe")?;
         }
         None => {
-            ended.refused(&["pipe"])?;
-            ensure!(!place.notes().exists(), "the program was started");
-            ended.must(
+            ended.check_refused(&["pipe"])?;
+            ensure!(!sandbox.notes().exists(), "the program was started");
+            ended.require(
                 ended.took < Duration::from_secs(20),
                 "it was expected to give up soon",
             )?;
         }
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Checks that neither the link nor its target is overwritten.
-fn link(place: &Place, writer: &Writer) -> Result<()> {
-    let (victim, bytes) = place.old("victim")?;
+fn link(sandbox: &Sandbox, writer: &Writer) -> Result<()> {
+    let (victim, bytes) = sandbox.old("victim")?;
     let name = writer.name_of_output("link");
-    let path = place.at(&name);
+    let path = sandbox.at(&name);
     symlink(&victim, &path)?;
-    let ended = writer.onto(place, &path, false, Stream::Kept)?;
-    ended.refused(&[&name, "--force"])?;
-    place.untouched(&victim, &bytes)?;
-    ensure!(!place.notes().exists(), "the program was started");
+    let ended = writer.onto(sandbox, &path, false, Stream::Kept)?;
+    ended.check_refused(&[&name, "--force"])?;
+    sandbox.check_unchanged(&victim, &bytes)?;
+    ensure!(!sandbox.notes().exists(), "the program was started");
     // With `--force`, the link is replaced, never its target.
-    let ended = writer.onto(place, &path, true, Stream::Kept)?;
+    let ended = writer.onto(sandbox, &path, true, Stream::Kept)?;
     writer.ended_well(&ended)?;
-    place.untouched(&victim, &bytes)?;
+    sandbox.check_unchanged(&victim, &bytes)?;
     ensure!(
         fs::symlink_metadata(&path)?.is_file(),
         "the link was not replaced"
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Writes to dangling links, link loops, folders, sockets and names that are too long.
-fn refused(place: &Place, writer: &Writer) -> Result<()> {
-    let (dangling, a, b) = (place.at("dangling"), place.at("a"), place.at("b"));
-    symlink(place.at("nothing"), &dangling)?;
+fn refused(sandbox: &Sandbox, writer: &Writer) -> Result<()> {
+    let (dangling, a, b) = (sandbox.at("dangling"), sandbox.at("a"), sandbox.at("b"));
+    symlink(sandbox.at("nothing"), &dangling)?;
     symlink(&a, &b)?;
     symlink(&b, &a)?;
-    let socket = place.at("socket");
+    let socket = sandbox.at("socket");
     let _listener = UnixListener::bind(&socket)?;
-    let long = place.at("x".repeat(300));
-    let missing = place.at("missing/run.jsonl");
-    let below_a_file = place.old("old")?.0.join("run.jsonl");
-    let before = place.names()?;
+    let long = sandbox.at("x".repeat(300));
+    let missing = sandbox.at("missing/run.jsonl");
+    let below_a_file = sandbox.old("old")?.0.join("run.jsonl");
+    let before = sandbox.names()?;
     for path in [
         dangling,
         a,
         b,
         socket,
-        place.work(),
+        sandbox.work(),
         long,
         missing,
         below_a_file,
         PathBuf::new(),
     ] {
-        let ended = writer.onto(place, &path, false, Stream::Kept)?;
-        ended.refused(&[])?;
-        ensure!(!place.notes().exists(), "the program was started");
+        let ended = writer.onto(sandbox, &path, false, Stream::Kept)?;
+        ended.check_refused(&[])?;
+        ensure!(!sandbox.notes().exists(), "the program was started");
     }
-    let mut after = place.names()?;
+    let mut after = sandbox.names()?;
     after.retain(|name| !name.starts_with("sample") && !name.starts_with("damaged"));
     ensure!(after == before, "{before:?} became {after:?}");
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Uses the input as the output, under several names.
-fn input(place: &Place, line: &'static str) -> Result<()> {
-    place.inputs(line)?;
+fn input(sandbox: &Sandbox, line: &'static str) -> Result<()> {
+    sandbox.inputs(line)?;
     let name = line.split(' ').nth(1).unwrap_or_default();
-    let log = place.at(name);
+    let log = sandbox.at(name);
     let bytes = fs::read(&log)?;
-    fs::hard_link(&log, place.at("hard"))?;
-    symlink(&log, place.at("soft"))?;
-    fs::create_dir(place.at("folder"))?;
+    fs::hard_link(&log, sandbox.at("hard"))?;
+    symlink(&log, sandbox.at("soft"))?;
+    fs::create_dir(sandbox.at("folder"))?;
     let names: [(OsString, bool); 6] = [
         (name.into(), false),
         (name.into(), true),
@@ -257,46 +257,46 @@ fn input(place: &Place, line: &'static str) -> Result<()> {
         if force {
             words.push("--force".into());
         }
-        let ended = place.loadscope(&words).run()?;
-        ended.refused(&["input"])?;
-        place.untouched(&log, &bytes)?;
+        let ended = sandbox.loadscope(&words).run()?;
+        ended.check_refused(&["input"])?;
+        sandbox.check_unchanged(&log, &bytes)?;
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Exports into a folder of recordings, so that a table would overwrite one of them.
-fn inside_input(place: &Place) -> Result<()> {
-    fs::create_dir(place.at("runs"))?;
-    let log = place.at("runs/batches.csv");
-    fs::copy(&place.world.plain_recording, place.at("runs/a.jsonl"))?;
-    fs::copy(&place.world.plain_recording, &log)?;
+fn inside_input(sandbox: &Sandbox) -> Result<()> {
+    fs::create_dir(sandbox.at("runs"))?;
+    let log = sandbox.at("runs/batches.csv");
+    fs::copy(&sandbox.shared.plain_recording, sandbox.at("runs/a.jsonl"))?;
+    fs::copy(&sandbox.shared.plain_recording, &log)?;
     let bytes = fs::read(&log)?;
     for force in [false, true] {
         let mut words = vec!["export", "runs", "--to", "csv", "-o", "runs"];
         if force {
             words.push("--force");
         }
-        place.loadscope(&words).run()?.refused(&[])?;
-        place.untouched(&log, &bytes)?;
+        sandbox.loadscope(&words).run()?.check_refused(&[])?;
+        sandbox.check_unchanged(&log, &bytes)?;
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-type Check = fn(&Place, &Writer) -> Result<()>;
+type Check = fn(&Sandbox, &Writer) -> Result<()>;
 
 const OUTPUTS: &[(&str, &str, &str, Check, bool)] = &[
     (
         "/dev/null",
         "the output is a device that takes everything",
         "it is still that device",
-        |place, writer| null(place, writer, false),
+        |sandbox, writer| null(sandbox, writer, false),
         true,
     ),
     (
         "a link to /dev/null",
         "the output is a symbolic link to a device",
         "it is still that device",
-        |place, writer| null(place, writer, true),
+        |sandbox, writer| null(sandbox, writer, true),
         false,
     ),
     (
@@ -310,28 +310,28 @@ const OUTPUTS: &[(&str, &str, &str, Check, bool)] = &[
         "/dev/stdout",
         "the output is /dev/stdout, directed to a file",
         "it is written into, and /dev/stdout is still a link",
-        |place, writer| own_output(place, writer, false),
+        |sandbox, writer| own_output(sandbox, writer, false),
         true,
     ),
     (
         "/dev/stdout, a pipe",
         "the output is /dev/stdout, directed to a pipe",
         "it is written into, and /dev/stdout is still a link",
-        |place, writer| own_output(place, writer, true),
+        |sandbox, writer| own_output(sandbox, writer, true),
         false,
     ),
     (
         "a pipe",
         "the output is a pipe that another process reads",
         "everything comes through it",
-        |place, writer| into_pipe(place, writer, true),
+        |sandbox, writer| into_pipe(sandbox, writer, true),
         true,
     ),
     (
         "a pipe without a reader",
         "the output is a pipe that no process reads",
         "refused after a few seconds",
-        |place, writer| into_pipe(place, writer, false),
+        |sandbox, writer| into_pipe(sandbox, writer, false),
         true,
     ),
     (
@@ -356,8 +356,8 @@ pub fn cases() -> Vec<Case> {
     for (k, writer) in writers.enumerate() {
         for (n, (name, injected, holds, check, fast)) in OUTPUTS.iter().enumerate() {
             let title = format!("{} into {name}", writer.name);
-            let case = Case::new("outputs", title, *injected, *holds, |place: &Place| {
-                check(place, writer)
+            let case = Case::new("outputs", title, *injected, *holds, |sandbox: &Sandbox| {
+                check(sandbox, writer)
             });
             // CI runs every second combination, so that it covers each output and each writer.
             cases.push(case.fast_if(*fast && (k + n) % 2 == 0));
@@ -375,9 +375,13 @@ pub fn cases() -> Vec<Case> {
         );
         let injected =
             "the output is the input, by its name, a hard or symbolic link, or another path";
-        let case = Case::new("outputs", name, injected, holds, move |place: &Place| {
-            input(place, line)
-        });
+        let case = Case::new(
+            "outputs",
+            name,
+            injected,
+            holds,
+            move |sandbox: &Sandbox| input(sandbox, line),
+        );
         cases.push(case.fast());
     }
     let injected = "tables are to be written over a recording of the folder that is read";

@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use super::disk_faults::{Ends, FAULTS, Fault};
 use crate::faults::case::Case;
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::launch::{Ended, Launch};
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::{Speech, notes};
+use crate::faults::sandbox::Sandbox;
 
 /// Command that writes.
 #[derive(Clone, Copy)]
@@ -105,8 +105,8 @@ impl Writer {
     }
 
     /// Prepares the command, with `--force` if `force` is set.
-    pub fn launch<'a>(&self, place: &'a Place<'a>, force: bool) -> Result<Launch<'a>> {
-        place.inputs(self.arguments)?;
+    pub fn launch<'a>(&self, sandbox: &'a Sandbox<'a>, force: bool) -> Result<Launch<'a>> {
+        sandbox.inputs(self.arguments)?;
         let mut words: Vec<OsString> = self.arguments.split(' ').map(OsString::from).collect();
         if force {
             words.push("--force".into());
@@ -114,24 +114,24 @@ impl Writer {
         if self.kind == Kind::OfProgram {
             words.push("--".into());
             // Long enough for several writes.
-            let speech = Speech {
+            let fake_program = FakeProgramOptions {
                 batches: OF_PROGRAM,
                 every: 10_000,
-                ..place.speech()
+                ..sandbox.fake_program()
             };
-            words.extend(place.spoken(&speech));
+            words.extend(sandbox.fake_program_command(&fake_program));
         }
-        Ok(place.loadscope(&words))
+        Ok(sandbox.loadscope(&words))
     }
 
     /// Prepares the command with another output.
     pub fn launch_onto<'a>(
         &self,
-        place: &'a Place<'a>,
+        sandbox: &'a Sandbox<'a>,
         output: &Path,
         force: bool,
     ) -> Result<Launch<'a>> {
-        let mut launch = self.launch(place, force)?;
+        let mut launch = self.launch(sandbox, force)?;
         // The output is the last word before the program's words.
         let name = self.arguments.split(' ').next_back().unwrap_or_default();
         launch.replace(name, output);
@@ -155,13 +155,13 @@ impl Writer {
     }
 
     /// Fails unless the outputs are complete.
-    pub fn is_whole(&self, place: &Place) -> Result<()> {
+    pub fn is_whole(&self, sandbox: &Sandbox) -> Result<()> {
         match self.kind {
-            Kind::OfProgram => place.whole(&place.at(self.outputs[0]), OF_PROGRAM),
-            Kind::OfRun => place.whole(&place.at(self.outputs[0]), OF_RUN),
+            Kind::OfProgram => sandbox.check_whole(&sandbox.at(self.outputs[0]), OF_PROGRAM),
+            Kind::OfRun => sandbox.check_whole(&sandbox.at(self.outputs[0]), OF_RUN),
             Kind::Derived => {
-                for (name, bytes) in self.reference(place)? {
-                    place.untouched(&place.at(name), &bytes)?;
+                for (name, bytes) in self.reference(sandbox)? {
+                    sandbox.check_unchanged(&sandbox.at(name), &bytes)?;
                 }
                 Ok(())
             }
@@ -169,16 +169,16 @@ impl Writer {
     }
 
     /// Returns the outputs of the command without a fault.
-    fn reference(&self, place: &Place) -> Result<Vec<(String, Vec<u8>)>> {
-        let mut all = place
-            .world
+    fn reference(&self, sandbox: &Sandbox) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut all = sandbox
+            .shared
             .references
             .lock()
             .map_err(|_| anyhow::anyhow!("another case panicked"))?;
         if let Some(known) = all.get(self.name) {
             return Ok(known.clone());
         }
-        let sound = Place::new(place.world)?;
+        let sound = Sandbox::new(sandbox.shared)?;
         self.launch(&sound, false)?.run()?.code(0)?;
         let read = |name: &&str| Ok(((*name).to_owned(), fs::read(sound.at(name))?));
         let made: Vec<_> = self.outputs.iter().map(read).collect::<Result<_>>()?;
@@ -187,63 +187,63 @@ impl Writer {
     }
 
     /// Fails unless the command reported the error, kept old files, and left no partial files.
-    fn ended_badly(&self, place: &Place, ended: &Ended, old: Option<&[u8]>) -> Result<()> {
+    fn ended_badly(&self, sandbox: &Sandbox, ended: &Ended, old: Option<&[u8]>) -> Result<()> {
         match self.kind {
             // The fault must not affect a program that was started.
-            Kind::OfProgram if place.notes().exists() => {
+            Kind::OfProgram if sandbox.notes().exists() => {
                 ended.code(7)?;
-                let told = notes(&place.notes()).len() as u64;
+                let told = notes(&sandbox.notes()).len() as u64;
                 ensure!(
                     told == OF_PROGRAM,
                     "the program yielded {told} batches of {OF_PROGRAM}"
                 );
             }
             // 127, as in shells, if the probe or the program could not be prepared.
-            Kind::OfProgram => ended.must(
+            Kind::OfProgram => ended.require(
                 matches!(ended.code, Some(2 | 127)),
                 "exit code 2 or 127 was expected",
             )?,
             Kind::OfRun | Kind::Derived => ended.code(2)?,
         }
-        ended.complained(&[])?;
+        ended.check_error_message(&[])?;
         let references: HashMap<_, _> = match (self.kind, self.outputs.len()) {
             // A fault can occur after some of several files are complete.
-            (Kind::Derived, 2..) => self.reference(place)?.into_iter().collect(),
+            (Kind::Derived, 2..) => self.reference(sandbox)?.into_iter().collect(),
             _ => HashMap::new(),
         };
         for name in self.outputs {
-            let path = place.at(name);
+            let path = sandbox.at(name);
             let now = fs::read(&path).ok();
             let is_new = now.is_some() && now.as_ref() == references.get(*name);
             match (self.kind, old) {
                 (_, Some(_)) | (Kind::Derived, None) if is_new => {}
-                (_, Some(old)) => place.untouched(&path, old)?,
+                (_, Some(old)) => sandbox.check_unchanged(&path, old)?,
                 (Kind::Derived, None) if now.is_some() => {
                     bail!("{name} was left behind, half-written")
                 }
                 (Kind::Derived, None) => {}
-                (Kind::OfProgram | Kind::OfRun, None) => place.opens_if_there(&path)?,
+                (Kind::OfProgram | Kind::OfRun, None) => sandbox.opens_if_there(&path)?,
             }
         }
-        place.clean()
+        sandbox.check_no_leftovers()
     }
 
     /// Runs the command once with the fault.
-    fn attempt(&self, place: &Place, fault: &Fault, old: bool) -> Result<()> {
+    fn attempt(&self, sandbox: &Sandbox, fault: &Fault, old: bool) -> Result<()> {
         let mut before = None;
         if old {
             for name in self.outputs {
-                before = Some(place.old(name)?.1);
+                before = Some(sandbox.old(name)?.1);
             }
         }
-        let mut launch = self.launch(place, old)?;
+        let mut launch = self.launch(sandbox, old)?;
         if let Some((what, most)) = fault.limit {
             launch = launch.limit(what, most);
         } else {
-            place.supervises()?;
+            sandbox.supervises()?;
             let rule = Rule::new(
                 fault.call,
-                On::Within(place.work()),
+                On::Within(sandbox.work()),
                 fault.when,
                 fault.act(),
             );
@@ -251,35 +251,35 @@ impl Writer {
         }
         let ended = launch.run()?;
         if fault.limit.is_none() {
-            ended.injected()?;
+            ended.check_injected()?;
         }
         match fault.ends {
             Ends::Well => {
                 self.ended_well(&ended)?;
-                self.is_whole(place)?;
-                place.clean()
+                self.is_whole(sandbox)?;
+                sandbox.check_no_leftovers()
             }
-            Ends::Badly => self.ended_badly(place, &ended, before.as_deref()),
+            Ends::Badly => self.ended_badly(sandbox, &ended, before.as_deref()),
         }
     }
 
     /// Counts the writes of the command.
-    fn count_writes(&self, place: &Place) -> Result<u64> {
+    fn count_writes(&self, sandbox: &Sandbox) -> Result<u64> {
         let rule = Rule::new(
             Call::Write,
-            On::Within(place.work()),
+            On::Within(sandbox.work()),
             When::From(1),
             Act::Count,
         );
-        let ended = self.launch(place, false)?.rule(rule).run()?;
+        let ended = self.launch(sandbox, false)?.rule(rule).run()?;
         self.ended_well(&ended)?;
         Ok(ended.counts.first().map_or(0, |(seen, _)| *seen))
     }
 
     /// Tries a full disk from each write on, or from `most` evenly spaced writes.
-    fn every_write(&self, place: &Place, most: u64) -> Result<()> {
-        place.supervises()?;
-        let writes = self.count_writes(&Place::new(place.world)?)?;
+    fn every_write(&self, sandbox: &Sandbox, most: u64) -> Result<()> {
+        sandbox.supervises()?;
+        let writes = self.count_writes(&Sandbox::new(sandbox.shared)?)?;
         ensure!(writes > 0, "it writes nothing");
         let step = writes.div_ceil(most).max(1);
         let mut tried = 0;
@@ -290,7 +290,7 @@ impl Writer {
                 ..FULL
             };
             // The number of writes of a recording depends on time, so it may be smaller this time.
-            let fresh = Place::new(place.world)?;
+            let fresh = Sandbox::new(sandbox.shared)?;
             let outcome = self.attempt(&fresh, &fault, first % 2 == 0);
             let is_of_time = self.kind != Kind::Derived && first > 2;
             match outcome {
@@ -300,7 +300,7 @@ impl Writer {
             tried += 1;
             first += step;
         }
-        place.note(format!("at {tried} of {writes} writes"));
+        sandbox.note(format!("at {tried} of {writes} writes"));
         Ok(())
     }
 }
@@ -323,7 +323,7 @@ pub fn cases() -> Vec<Case> {
         let name = format!("{}, full disk at every write", writer.name);
         let holds = "an error message, the old file or no file (never half of one), the program's own exit code";
         let injected = "ENOSPC from the k-th write on, for every k";
-        let check = |place: &Place| writer.every_write(place, 24);
+        let check = |sandbox: &Sandbox| writer.every_write(sandbox, 24);
         let case = Case::new("disk", name, injected, holds, check);
         cases.push(case.fast_if(k % 2 == 0));
         for (n, fault) in FAULTS.iter().enumerate() {
@@ -338,7 +338,7 @@ pub fn cases() -> Vec<Case> {
             // With an old file if the command must fail, because the old file must stay until the new one is complete.
             let old = fault.only_with_old || fault.ends == Ends::Badly;
             let name = format!("{}, {}", writer.name, fault.name);
-            let check = move |place: &Place| writer.attempt(place, fault, old);
+            let check = move |sandbox: &Sandbox| writer.attempt(sandbox, fault, old);
             // CI runs every second combination, so that it covers each fault and each writer.
             let is_its_turn = fault.fast && (k + n) % 2 == 0;
             cases.push(Case::new("disk", name, fault.injected, holds, check).fast_if(is_its_turn));

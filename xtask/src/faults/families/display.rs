@@ -8,24 +8,24 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::launch::{Ended, Started, Stream};
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::sandbox::Sandbox;
 use crate::faults::screen::{Display, journal, opened_and_ended};
-use crate::faults::speak::{Speech, notes};
 
-fn speech(place: &Place) -> Speech {
-    Speech {
+fn fake_program(sandbox: &Sandbox) -> FakeProgramOptions {
+    FakeProgramOptions {
         batches: 0,
         every: 5000,
         heeds: true,
-        ..place.speech()
+        ..sandbox.fake_program()
     }
 }
 
 /// Fails unless the message is about the window, and contains no path of the host that built the program.
 fn says_no_display(ended: &Ended) -> Result<()> {
-    ended.complained(&["window"])?;
+    ended.check_error_message(&["window"])?;
     for path in [
         ".cargo",
         "/registry/",
@@ -33,7 +33,7 @@ fn says_no_display(ended: &Ended) -> Result<()> {
         env!("CARGO_MANIFEST_DIR"),
         ".rs:",
     ] {
-        ended.must(
+        ended.require(
             !ended.err.contains(path),
             "no path of the host that built it was expected",
         )?;
@@ -41,10 +41,10 @@ fn says_no_display(ended: &Ended) -> Result<()> {
     Ok(())
 }
 
-fn no_display(place: &Place, variables: &[(&str, &str)]) -> Result<()> {
-    place.recording()?;
+fn no_display(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Result<()> {
+    sandbox.recording()?;
     for words in [&[][..], &["open", "sample.jsonl.zst"]] {
-        let mut launch = place.loadscope(words);
+        let mut launch = sandbox.loadscope(words);
         for (name, value) in variables {
             launch = launch.env(name, value);
         }
@@ -52,54 +52,56 @@ fn no_display(place: &Place, variables: &[(&str, &str)]) -> Result<()> {
         ended.code(2)?;
         says_no_display(&ended)?;
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Checks that the program is not started.
-fn watch_without_display(place: &Place) -> Result<()> {
+fn watch_without_display(sandbox: &Sandbox) -> Result<()> {
     let mut words = vec!["watch".into(), "--".into()];
-    words.extend(place.spoken(&place.speech()));
-    let ended = place.loadscope(&words).run()?;
+    words.extend(sandbox.fake_program_command(&sandbox.fake_program()));
+    let ended = sandbox.loadscope(&words).run()?;
     ended.code(2)?;
-    ended.complained(&["not started", "record"])?;
+    ended.check_error_message(&["not started", "record"])?;
     says_no_display(&ended)?;
-    ensure!(notes(&place.notes()).is_empty(), "the program ran");
-    place.clean()
+    ensure!(notes(&sandbox.notes()).is_empty(), "the program ran");
+    sandbox.check_no_leftovers()
 }
 
-fn watch_with_a_display_of_nothing(place: &Place) -> Result<()> {
+fn watch_with_a_display_of_nothing(sandbox: &Sandbox) -> Result<()> {
     let mut words = vec!["watch".into(), "--".into()];
-    words.extend(place.spoken(&place.speech()));
-    let ended = place.loadscope(&words).env("DISPLAY", ":4567").run()?;
+    words.extend(sandbox.fake_program_command(&sandbox.fake_program()));
+    let ended = sandbox.loadscope(&words).env("DISPLAY", ":4567").run()?;
     ended.code(7)?;
     says_no_display(&ended)?;
-    let path = journal(place).context("there is no journal of it")?;
-    place.whole(&path, 20)?;
-    place.clean()
+    let path = journal(sandbox).context("there is no journal of it")?;
+    sandbox.check_whole(&path, 20)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Kills the display while a program is watched.
-fn display_dies(place: &Place, errors: Stream) -> Result<()> {
-    let display = Display::start(place)?;
-    let launch = display.watch(place, &speech(place)).errors(errors);
+fn display_dies(sandbox: &Sandbox, errors: Stream) -> Result<()> {
+    let display = Display::start(sandbox)?;
+    let launch = display
+        .watch(sandbox, &fake_program(sandbox))
+        .errors(errors);
     let mut watch = launch.start()?;
-    watch.until("the journal is begun", || journal(place).is_some())?;
+    watch.until("the journal is begun", || journal(sandbox).is_some())?;
     std::thread::sleep(Duration::from_millis(500));
     display.kill();
-    let before = notes(&place.notes()).len();
+    let before = notes(&sandbox.notes()).len();
     watch.until("the program goes on", || {
-        notes(&place.notes()).len() >= before + 100
+        notes(&sandbox.notes()).len() >= before + 100
     })?;
-    end_program(place, &watch, libc::SIGTERM)?;
+    end_program(sandbox, &watch, libc::SIGTERM)?;
     let ended = watch.wait()?;
     ended.code(7)?;
-    all_told(place)?;
-    place.clean()
+    all_told(sandbox)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Sends a signal to the watched program, not to the window.
-fn end_program(place: &Place, watch: &Started, number: i32) -> Result<()> {
-    for process in place.alive() {
+fn end_program(sandbox: &Sandbox, watch: &Started, number: i32) -> Result<()> {
+    for process in sandbox.alive() {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let speaks = line.split(|b| *b == 0).nth(1) == Some(b"speak");
         if speaks && process != watch.process {
@@ -111,10 +113,10 @@ fn end_program(place: &Place, watch: &Started, number: i32) -> Result<()> {
 }
 
 /// Fails unless the journal contains everything that the program sent.
-fn all_told(place: &Place) -> Result<()> {
-    let path = journal(place).context("there is no journal of it")?;
-    let told = notes(&place.notes()).len() as u64;
-    let facts = place.facts(&path)?;
+fn all_told(sandbox: &Sandbox) -> Result<()> {
+    let path = journal(sandbox).context("there is no journal of it")?;
+    let told = notes(&sandbox.notes()).len() as u64;
+    let facts = sandbox.facts(&path)?;
     ensure!(
         facts.batches >= told && !facts.cut,
         "the program sent {told} batches, and the journal holds {facts:?}"
@@ -123,74 +125,74 @@ fn all_told(place: &Place) -> Result<()> {
 }
 
 /// Sends a signal to a window that watches a program.
-fn watch_signal(place: &Place, number: i32) -> Result<()> {
-    let display = Display::start(place)?;
-    let mut watch = display.watch(place, &speech(place)).start()?;
-    watch.until("the journal is begun", || journal(place).is_some())?;
+fn watch_signal(sandbox: &Sandbox, number: i32) -> Result<()> {
+    let display = Display::start(sandbox)?;
+    let mut watch = display.watch(sandbox, &fake_program(sandbox)).start()?;
+    watch.until("the journal is begun", || journal(sandbox).is_some())?;
     watch.signal(number);
     let ended = watch.wait()?;
     ended.code(7)?;
-    all_told(place)?;
-    place.clean()
+    all_told(sandbox)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Sends a signal to a window with a recording.
-fn window_signal(place: &Place, number: i32) -> Result<()> {
-    let display = Display::start(place)?;
-    place.recording()?;
-    let launch = display.window(place, &["open", "sample.jsonl.zst"]);
-    opened_and_ended(place, launch, number)?;
-    place.clean()
+fn window_signal(sandbox: &Sandbox, number: i32) -> Result<()> {
+    let display = Display::start(sandbox)?;
+    sandbox.recording()?;
+    let launch = display.window(sandbox, &["open", "sample.jsonl.zst"]);
+    opened_and_ended(sandbox, launch, number)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Checks that a program is watched although the data folder is unusable.
 fn useless_data(
-    place: &Place,
-    spoil: fn(&Place) -> Result<()>,
-    rule: Option<fn(&Place) -> Rule>,
+    sandbox: &Sandbox,
+    spoil: fn(&Sandbox) -> Result<()>,
+    rule: Option<fn(&Sandbox) -> Rule>,
 ) -> Result<()> {
-    let display = Display::start(place)?;
-    spoil(place)?;
-    let mut launch = display.watch(place, &speech(place));
+    let display = Display::start(sandbox)?;
+    spoil(sandbox)?;
+    let mut launch = display.watch(sandbox, &fake_program(sandbox));
     if let Some(rule) = rule {
-        place.supervises()?;
-        launch = launch.rule(rule(place));
+        sandbox.supervises()?;
+        launch = launch.rule(rule(sandbox));
     }
     let mut watch = launch.start()?;
     watch.until("the program yields batches", || {
-        notes(&place.notes()).len() >= 400
+        notes(&sandbox.notes()).len() >= 400
     })?;
     watch.signal(libc::SIGTERM);
     watch.wait()?.code(7)?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-fn data(place: &Place) -> PathBuf {
-    place.home().join("data")
+fn data(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join("data")
 }
 
-fn is_file(place: &Place) -> Result<()> {
-    fs::remove_dir_all(data(place))?;
-    fs::write(data(place), "")?;
+fn is_file(sandbox: &Sandbox) -> Result<()> {
+    fs::remove_dir_all(data(sandbox))?;
+    fs::write(data(sandbox), "")?;
     Ok(())
 }
 
-fn is_locked(place: &Place) -> Result<()> {
-    if place.world.is_root {
+fn is_locked(sandbox: &Sandbox) -> Result<()> {
+    if sandbox.shared.is_root {
         // Root can write to every folder, but not to `/proc/self`.
-        fs::remove_dir_all(data(place))?;
-        std::os::unix::fs::symlink("/proc/self", data(place))?;
+        fs::remove_dir_all(data(sandbox))?;
+        std::os::unix::fs::symlink("/proc/self", data(sandbox))?;
         return Ok(());
     }
-    fs::set_permissions(data(place), fs::Permissions::from_mode(0o500))?;
+    fs::set_permissions(data(sandbox), fs::Permissions::from_mode(0o500))?;
     Ok(())
 }
 
 /// Checks that old preferences stay if new ones cannot be written.
-fn preferences(place: &Place) -> Result<()> {
-    place.supervises()?;
-    let display = Display::start(place)?;
-    let path = data(place).join("loadscope/preferences.json");
+fn preferences(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    let display = Display::start(sandbox)?;
+    let path = data(sandbox).join("loadscope/preferences.json");
     fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
     let old = br#"{"of":"another version"}"#;
     fs::write(&path, old)?;
@@ -200,17 +202,17 @@ fn preferences(place: &Place) -> Result<()> {
         When::From(1),
         Act::Fail(libc::ENOSPC),
     );
-    let mut window = display.window(place, &[]).rule(rule).start()?;
+    let mut window = display.window(sandbox, &[]).rule(rule).start()?;
     window.until_injected()?;
     // By then, the window has removed its partial file.
-    let is_given_up = || place.leftovers().is_ok_and(|left| left.is_empty());
+    let is_given_up = || sandbox.leftovers().is_ok_and(|left| left.is_empty());
     window.until("the attempt is given up", is_given_up)?;
     window.signal(libc::SIGTERM);
     let ended = window.wait()?;
-    ended.sound()?;
-    ended.injected()?;
-    place.untouched(&path, old)?;
-    place.clean()
+    ended.check_no_panic()?;
+    ended.check_injected()?;
+    sandbox.check_unchanged(&path, old)?;
+    sandbox.check_no_leftovers()
 }
 
 const REFUSES: &str = "exit code 2 with a sentence, without a path of the host that built it";
@@ -222,20 +224,20 @@ const ROWS: &[Row] = &[
         "no display",
         "neither DISPLAY nor WAYLAND_DISPLAY is set",
         REFUSES,
-        |place| no_display(place, &[]),
+        |sandbox| no_display(sandbox, &[]),
     )
     .fast(),
     Row::new(
         "a display of nothing",
         "DISPLAY names one that is not there",
         REFUSES,
-        |place| no_display(place, &[("DISPLAY", ":4567")]),
+        |sandbox| no_display(sandbox, &[("DISPLAY", ":4567")]),
     ),
     Row::new(
         "a Wayland of nothing",
         "WAYLAND_DISPLAY names one that is not there",
         REFUSES,
-        |place| no_display(place, &[("WAYLAND_DISPLAY", "wayland-77")]),
+        |sandbox| no_display(sandbox, &[("WAYLAND_DISPLAY", "wayland-77")]),
     ),
     Row::new(
         "watch without a display",
@@ -255,20 +257,20 @@ const ROWS: &[Row] = &[
         "the display dies",
         "kill -9 of the X server while a program is watched",
         GOES_ON,
-        |place| display_dies(place, Stream::Kept),
+        |sandbox| display_dies(sandbox, Stream::Kept),
     )
     .fast(),
     Row::new(
         "the display dies, standard error has no reader",
         "kill -9 of the X server while a program is watched; standard error is a pipe whose reader is gone",
         GOES_ON,
-        |place| display_dies(place, Stream::Broken),
+        |sandbox| display_dies(sandbox, Stream::Broken),
     ),
     Row::new(
         "the display dies, standard error is stuck",
         "kill -9 of the X server while a program is watched; standard error is a full pipe that is read after 3 s",
         GOES_ON,
-        |place| display_dies(place, Stream::Stuck(Duration::from_secs(3))),
+        |sandbox| display_dies(sandbox, Stream::Stuck(Duration::from_secs(3))),
     )
     .fast(),
     Row::new(
@@ -282,39 +284,39 @@ const ROWS: &[Row] = &[
         "SIGTERM",
         "SIGTERM to a window with a recording",
         "exit code 143; nothing is left",
-        |place| window_signal(place, libc::SIGTERM),
+        |sandbox| window_signal(sandbox, libc::SIGTERM),
     )
     .fast(),
     Row::new(
         "watch, SIGTERM",
         "SIGTERM to a window with a program",
         GOES_ON,
-        |place| watch_signal(place, libc::SIGTERM),
+        |sandbox| watch_signal(sandbox, libc::SIGTERM),
     )
     .fast(),
     Row::new(
         "watch, SIGHUP",
         "SIGHUP to a window with a program",
         GOES_ON,
-        |place| watch_signal(place, libc::SIGHUP),
+        |sandbox| watch_signal(sandbox, libc::SIGHUP),
     ),
 ];
 
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = table("window", ROWS).collect();
     let unaffected = "the program is watched, and ends as it would have; no panic";
-    let full: fn(&Place) -> Rule = |place| {
+    let full: fn(&Sandbox) -> Rule = |sandbox| {
         Rule::new(
             Call::Write,
-            On::Within(data(place)),
+            On::Within(data(sandbox)),
             When::From(3),
             Act::Fail(libc::ENOSPC),
         )
     };
-    let readonly: fn(&Place) -> Rule = |place| {
+    let readonly: fn(&Sandbox) -> Rule = |sandbox| {
         Rule::new(
             Call::Create,
-            On::Within(data(place)),
+            On::Within(data(sandbox)),
             When::From(1),
             Act::Fail(libc::EROFS),
         )
@@ -323,7 +325,7 @@ pub fn cases() -> Vec<Case> {
         (
             "the data folder is a file",
             "XDG_DATA_HOME is a file",
-            is_file as fn(&Place) -> Result<()>,
+            is_file as fn(&Sandbox) -> Result<()>,
             None,
         ),
         (
@@ -348,7 +350,7 @@ pub fn cases() -> Vec<Case> {
     .into_iter()
     .enumerate()
     {
-        let check = move |place: &Place| useless_data(place, spoil, rule);
+        let check = move |sandbox: &Sandbox| useless_data(sandbox, spoil, rule);
         let case = Case::new("window", name, injected, unaffected, check);
         cases.push(case.fast_if(k % 2 == 0));
     }

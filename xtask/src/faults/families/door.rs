@@ -8,12 +8,12 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use crate::faults::case::Case;
-use crate::faults::place::Place;
-use crate::faults::speak::{Speech, notes};
+use crate::faults::fake_program::{FakeProgramOptions, notes};
+use crate::faults::sandbox::Sandbox;
 
 /// Returns the socket of this case's recorder.
-fn socket(place: &Place) -> Result<PathBuf> {
-    let folders = std::fs::read_dir(place.tmp())?.flatten();
+fn socket(sandbox: &Sandbox) -> Result<PathBuf> {
+    let folders = std::fs::read_dir(sandbox.tmp())?.flatten();
     let mut sockets = folders.map(|entry| entry.path().join("socket"));
     sockets.find(|path| path.exists()).context("a socket")
 }
@@ -38,17 +38,19 @@ const VISITS: &[(&str, usize, Visit)] = &[
     ("300 that are silent", 300, Some),
 ];
 
-fn attempt(place: &Place, count: usize, visit: Visit) -> Result<()> {
-    let speech = Speech {
+fn attempt(sandbox: &Sandbox, count: usize, visit: Visit) -> Result<()> {
+    let fake_program = FakeProgramOptions {
         batches: 0,
         heeds: true,
-        ..place.speech()
+        ..sandbox.fake_program()
     };
-    let mut record = place.record(&["-o", "run.jsonl"], &speech).start()?;
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl"], &fake_program)
+        .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= 20
+        notes(&sandbox.notes()).len() >= 20
     })?;
-    let path = socket(place)?;
+    let path = socket(sandbox)?;
     // The backlog of the socket is limited. The system refuses further connections.
     let mut guests = Vec::new();
     for _ in 0..count {
@@ -56,27 +58,30 @@ fn attempt(place: &Place, count: usize, visit: Visit) -> Result<()> {
         guests.extend(guest);
         std::thread::sleep(Duration::from_millis(if count > 1 { 1 } else { 50 }));
     }
-    let before = notes(&place.notes()).len();
+    let before = notes(&sandbox.notes()).len();
     record.until("the program goes on", || {
-        notes(&place.notes()).len() >= before + 20
+        notes(&sandbox.notes()).len() >= before + 20
     })?;
     record.signal(libc::SIGINT);
     let ended = record.wait()?;
     drop(guests);
     ended.code(7)?;
-    ended.must(
+    ended.require(
         !ended.err.contains("not all of them"),
         "everything is in the file, but it says that something is missing",
     )?;
-    place.whole(&place.at("run.jsonl"), notes(&place.notes()).len() as u64)?;
-    place.clean()
+    sandbox.check_whole(
+        &sandbox.at("run.jsonl"),
+        notes(&sandbox.notes()).len() as u64,
+    )?;
+    sandbox.check_no_leftovers()
 }
 
 pub fn cases() -> Vec<Case> {
     let holds = "the program is recorded whole, and nothing else is printed";
     let visits = VISITS.iter().map(|(name, count, visit)| {
         let injected = format!("connections to the socket: {name}");
-        let check = move |place: &Place| attempt(place, *count, *visit);
+        let check = move |sandbox: &Sandbox| attempt(sandbox, *count, *visit);
         let case = Case::new("strangers", *name, injected, holds, check);
         case.fast_if(name.contains("token") || name.contains("no end"))
     });

@@ -7,73 +7,75 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-mod chance;
 mod one;
+mod random;
 mod window;
 
-use chance::Chance;
-use one::{kill, missing, repeat, speech};
+use one::{fake_program, kill, missing, repeat};
+use random::Rng;
 
 use crate::faults::case::Case;
-use crate::faults::place::Place;
+use crate::faults::fake_program::notes;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::notes;
+use crate::faults::sandbox::Sandbox;
 
 /// Returns the ID of the recorded program among the processes of a case.
-fn program(place: &Place) -> Result<i32> {
+fn program(sandbox: &Sandbox) -> Result<i32> {
     let speaks = |process: &i32| {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         line.split(|b| *b == 0).nth(1) == Some(b"speak")
     };
-    place
+    sandbox
         .alive()
         .into_iter()
         .find(speaks)
         .context("the program is gone")
 }
 
-fn recorder(place: &Place, kills: u32) -> Result<()> {
-    let mut chance = Chance::of(place, 1);
-    let (old, bytes) = place.old("old.jsonl")?;
+fn recorder(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let mut rng = Rng::of(sandbox, 1);
+    let (old, bytes) = sandbox.old("old.jsonl")?;
     let mut earlier: Vec<(PathBuf, Vec<u8>)> = vec![(old, bytes)];
-    repeat(place, kills, |number| {
-        let _ = fs::remove_file(place.notes());
+    repeat(sandbox, kills, |number| {
+        let _ = fs::remove_file(sandbox.notes());
         let name = format!(
             "run-{number}.jsonl{}",
             if number % 2 == 0 { ".zst" } else { "" }
         );
-        let log = place.at(&name);
-        let mut record = place.record(&["-o", &name], &speech(place)).start()?;
+        let log = sandbox.at(&name);
+        let mut record = sandbox
+            .record(&["-o", &name], &fake_program(sandbox))
+            .start()?;
         // Some kills happen before the program has started.
-        let early = chance.below(8) == 0;
+        let early = rng.below(8) == 0;
         if !early {
             record.until("the program yields batches", || {
-                !notes(&place.notes()).is_empty()
+                !notes(&sandbox.notes()).is_empty()
             })?;
         }
-        std::thread::sleep(chance.millis(if early { 500 } else { 900 }));
+        std::thread::sleep(rng.millis(if early { 500 } else { 900 }));
         let killed = kill(record.process);
         ensure!(
             record.wait()?.signal == Some(libc::SIGKILL),
             "it had ended before"
         );
-        if !notes(&place.notes()).is_empty() {
+        if !notes(&sandbox.notes()).is_empty() {
             // The program continues without its recorder.
-            let before = notes(&place.notes()).len();
+            let before = notes(&sandbox.notes()).len();
             std::thread::sleep(Duration::from_millis(50));
             ensure!(
-                notes(&place.notes()).len() > before,
+                notes(&sandbox.notes()).len() > before,
                 "the program died with its recorder"
             );
         }
-        place.end_all();
+        sandbox.end_all();
         let missing = match log.exists() {
-            true => missing(place, &log, killed)?,
-            false if notes(&place.notes()).is_empty() => Duration::ZERO,
+            true => missing(sandbox, &log, killed)?,
+            false if notes(&sandbox.notes()).is_empty() => Duration::ZERO,
             false => bail!("there is no recording"),
         };
         for (path, bytes) in &earlier {
-            place.untouched(path, bytes)?;
+            sandbox.check_unchanged(path, bytes)?;
         }
         if number <= 10 && log.exists() {
             earlier.push((log.clone(), fs::read(&log)?));
@@ -81,33 +83,35 @@ fn recorder(place: &Place, kills: u32) -> Result<()> {
         Ok(missing)
     })?;
     // The next start removes leftovers.
-    let _ = fs::remove_file(place.notes());
-    place
-        .record(&["-o", "next.jsonl"], &place.speech())
+    let _ = fs::remove_file(sandbox.notes());
+    sandbox
+        .record(&["-o", "next.jsonl"], &sandbox.fake_program())
         .run()?
         .code(7)?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-fn of_program(place: &Place, kills: u32) -> Result<()> {
-    let mut chance = Chance::of(place, 2);
-    repeat(place, kills, |number| {
-        let _ = fs::remove_file(place.notes());
+fn of_program(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let mut rng = Rng::of(sandbox, 2);
+    repeat(sandbox, kills, |number| {
+        let _ = fs::remove_file(sandbox.notes());
         let name = format!(
             "run-{number}.jsonl{}",
             if number % 2 == 0 { ".zst" } else { "" }
         );
-        let mut record = place.record(&["-o", &name], &speech(place)).start()?;
+        let mut record = sandbox
+            .record(&["-o", &name], &fake_program(sandbox))
+            .start()?;
         record.until("the program yields batches", || {
-            !notes(&place.notes()).is_empty()
+            !notes(&sandbox.notes()).is_empty()
         })?;
-        std::thread::sleep(chance.millis(600));
-        let killed = kill(program(place)?);
+        std::thread::sleep(rng.millis(600));
+        let killed = kill(program(sandbox)?);
         record.wait()?.signal(libc::SIGKILL)?;
-        let log = place.at(&name);
-        ensure!(!place.facts(&log)?.cut, "the recording is cut");
-        let missing = missing(place, &log, killed)?;
-        place.clean()?;
+        let log = sandbox.at(&name);
+        ensure!(!sandbox.facts(&log)?.cut, "the recording is cut");
+        let missing = missing(sandbox, &log, killed)?;
+        sandbox.check_no_leftovers()?;
         Ok(missing)
     })
 }
@@ -127,22 +131,22 @@ fn end_of(log: &Path) -> Result<Option<Duration>> {
 }
 
 /// Returns the growing recording of the run `name`: the unfinished file, or the final one.
-fn grows(place: &Place, name: &str) -> Option<PathBuf> {
-    let names = place.names().unwrap_or_default();
+fn grows(sandbox: &Sandbox, name: &str) -> Option<PathBuf> {
+    let names = sandbox.names().unwrap_or_default();
     let beside = format!("{name}.unfinished-");
     let unfinished = names.iter().find(|one| one.starts_with(&beside));
     let path = match unfinished {
-        Some(unfinished) => place.at(unfinished),
-        None => place.at(format!("{name}.jsonl")),
+        Some(unfinished) => sandbox.at(unfinished),
+        None => sandbox.at(format!("{name}.jsonl")),
     };
     let size = fs::metadata(&path).map_or(0, |found| found.len());
     (size > 0).then_some(path)
 }
 
 /// Kills a run of the embedded loader. Every second run replaces an old recording, which must stay.
-fn own_run(place: &Place, kills: u32) -> Result<()> {
-    let mut chance = Chance::of(place, 4);
-    repeat(place, kills, |number| {
+fn own_run(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let mut rng = Rng::of(sandbox, 4);
+    repeat(sandbox, kills, |number| {
         let name = format!("run-{number}");
         let file = format!("{name}.jsonl");
         let line =
@@ -151,16 +155,16 @@ fn own_run(place: &Place, kills: u32) -> Result<()> {
         let old = match number % 2 {
             0 => {
                 words.push("--force");
-                Some(place.old(&file)?)
+                Some(sandbox.old(&file)?)
             }
             _ => None,
         };
         let begun =
-            || grows(place, &name).filter(|path| old.as_ref().is_none_or(|(old, _)| old != path));
-        let mut run = place.loadscope(&words).start()?;
+            || grows(sandbox, &name).filter(|path| old.as_ref().is_none_or(|(old, _)| old != path));
+        let mut run = sandbox.loadscope(&words).start()?;
         run.until("the recording is begun", || begun().is_some())?;
         let start = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        std::thread::sleep(chance.millis(900));
+        std::thread::sleep(rng.millis(900));
         let killed = SystemTime::now().duration_since(UNIX_EPOCH)?;
         kill(run.process);
         ensure!(
@@ -168,23 +172,23 @@ fn own_run(place: &Place, kills: u32) -> Result<()> {
             "it had ended before"
         );
         let log = begun().context("there is no recording")?;
-        place.facts(&log)?;
+        sandbox.facts(&log)?;
         // After a kill right at the start, the recording may contain no event.
         let end = end_of(&log)?.unwrap_or(start);
         fs::remove_file(&log)?;
         if let Some((old, bytes)) = &old {
-            place.untouched(old, bytes)?;
+            sandbox.check_unchanged(old, bytes)?;
             fs::remove_file(old)?;
         }
         Ok(killed.saturating_sub(end))
     })?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Kills an export over an old trace. Then either the old or the new trace must exist.
-fn export(place: &Place, kills: u32) -> Result<()> {
-    let mut chance = Chance::of(place, 5);
-    place.recording()?;
+fn export(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let mut rng = Rng::of(sandbox, 5);
+    sandbox.recording()?;
     let words = [
         "export",
         "sample.jsonl.zst",
@@ -194,9 +198,9 @@ fn export(place: &Place, kills: u32) -> Result<()> {
         "trace.json",
         "--force",
     ];
-    let first = place.loadscope(&words).run()?;
+    let first = sandbox.loadscope(&words).run()?;
     first.code(0)?;
-    let new = fs::read(place.at("trace.json"))?;
+    let new = fs::read(sandbox.at("trace.json"))?;
     let (mut killed, mut ended) = (0, 0);
     // Exports that ended before the kill do not count.
     while killed < kills {
@@ -205,22 +209,22 @@ fn export(place: &Place, kills: u32) -> Result<()> {
             number <= kills * 4 + 20,
             "{killed} were killed, and {ended} had ended before"
         );
-        let (old, bytes) = place.old("trace.json")?;
-        let mut launch = place.loadscope(&words);
+        let (old, bytes) = sandbox.old("trace.json")?;
+        let mut launch = sandbox.loadscope(&words);
         // Every second kill happens at a write, in the middle of the work.
-        let at_write = place.world.supervises && number % 2 == 0;
+        let at_write = sandbox.shared.supervises && number % 2 == 0;
         if at_write {
-            let when = When::Only(1 + chance.below(8));
+            let when = When::Only(1 + rng.below(8));
             launch = launch.rule(Rule::new(
                 Call::Write,
-                On::Within(place.work()),
+                On::Within(sandbox.work()),
                 when,
                 Act::Kill,
             ));
         }
         let export = launch.start()?;
         if !at_write {
-            std::thread::sleep(chance.millis(first.took.as_millis() as u64));
+            std::thread::sleep(rng.millis(first.took.as_millis() as u64));
             kill(export.process);
         }
         let end = export.wait()?;
@@ -235,57 +239,63 @@ fn export(place: &Place, kills: u32) -> Result<()> {
         ensure!(
             now == bytes || now == new,
             "kill {number}, seed {}: neither the old nor the new trace is there",
-            place.world.seed
+            sandbox.shared.seed
         );
     }
     // For a short time, a young temporary file is assumed to belong to another process.
     std::thread::sleep(Duration::from_millis(700));
-    place.loadscope(&words).run()?.code(0)?;
-    place.note(match ended {
+    sandbox.loadscope(&words).run()?.code(0)?;
+    sandbox.note(match ended {
         0 => format!("{killed} kills"),
         more => format!("{killed} kills; {more} more had ended before and do not count"),
     });
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Kills a recorder at each of its writes.
-fn at_writes(place: &Place, kills: u32) -> Result<()> {
-    place.supervises()?;
+fn at_writes(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    sandbox.supervises()?;
     let mut opened = 0;
     for number in 1..=u64::from(kills) {
-        let place = Place::new(place.world)?;
-        let (old, bytes) = place.old("run.jsonl")?;
+        let sandbox = Sandbox::new(sandbox.shared)?;
+        let (old, bytes) = sandbox.old("run.jsonl")?;
         let rule = Rule::new(
             Call::Write,
-            On::Within(place.work()),
+            On::Within(sandbox.work()),
             When::Only(number),
             Act::Kill,
         );
         let force = ["-o", "run.jsonl", "--force"];
-        let ended = place.record(&force, &speech(&place)).rule(rule).run()?;
+        let ended = sandbox
+            .record(&force, &fake_program(&sandbox))
+            .rule(rule)
+            .run()?;
         ensure!(
             ended.signal == Some(libc::SIGKILL),
             "it was not killed at write {number}"
         );
-        place.end_all();
-        place.untouched(&old, &bytes)?;
-        for name in place
+        sandbox.end_all();
+        sandbox.check_unchanged(&old, &bytes)?;
+        for name in sandbox
             .names()?
             .iter()
             // A file without a header is hidden. The next start removes it.
             .filter(|name| name.contains("unfinished") && !name.starts_with('.'))
         {
-            place
-                .facts(&place.at(name))
+            sandbox
+                .facts(&sandbox.at(name))
                 .with_context(|| format!("killed at write {number}"))?;
             opened += 1;
         }
         // A new file may not be locked yet, so the next start keeps files that are younger than half a second.
         std::thread::sleep(Duration::from_millis(600));
-        place.record(&force, &place.speech()).run()?.code(7)?;
-        place.clean()?;
+        sandbox
+            .record(&force, &sandbox.fake_program())
+            .run()?
+            .code(7)?;
+        sandbox.check_no_leftovers()?;
     }
-    place.note(format!(
+    sandbox.note(format!(
         "{kills} kills, {opened} unfinished recordings opened"
     ));
     Ok(())
@@ -295,10 +305,10 @@ pub fn cases(kills: u32) -> Vec<Case> {
     let share = |percent: u32| (kills * percent).div_ceil(100).max(1);
     let holds = "at most 200 ms of the past are missing; it opens; no older file is harmed; nothing is left after the next start";
     let mut cases = Vec::new();
-    let mut add = |name: &str, count: u32, holds: &str, check: fn(&Place, u32) -> Result<()>| {
+    let mut add = |name: &str, count: u32, holds: &str, check: fn(&Sandbox, u32) -> Result<()>| {
         let injected = format!("kill -9 at {count} random moments");
-        let case = Case::new("kills", name, injected, holds, move |place: &Place| {
-            check(place, count)
+        let case = Case::new("kills", name, injected, holds, move |sandbox: &Sandbox| {
+            check(sandbox, count)
         });
         cases.push(case.fast().alone());
     };

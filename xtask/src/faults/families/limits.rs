@@ -5,131 +5,131 @@ use std::fs;
 use anyhow::{Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
+use crate::faults::fake_program::notes;
 use crate::faults::launch::Ended;
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::notes;
+use crate::faults::sandbox::Sandbox;
 
 fn fail(call: Call, when: When, error: i32) -> Rule {
     Rule::new(call, On::Anything, when, Act::Fail(error))
 }
 
 /// Fails all thread starts from the n-th on, for n = 1, 2, … until the command starts fewer than n threads.
-fn threads(place: &Place, each: impl Fn(&Place, Rule) -> Result<(u64, Ended)>) -> Result<()> {
-    place.supervises()?;
+fn threads(sandbox: &Sandbox, each: impl Fn(&Sandbox, Rule) -> Result<(u64, Ended)>) -> Result<()> {
+    sandbox.supervises()?;
     const MOST: u64 = 12;
     let mut tried = 0;
     for first in 1..=MOST {
-        let fresh = Place::new(place.world)?;
+        let fresh = Sandbox::new(sandbox.shared)?;
         let rule = fail(Call::Thread, When::From(first), libc::EAGAIN);
         let (seen, _) = each(&fresh, rule)?;
         if seen < first {
             break;
         }
         tried += 1;
-        fresh.clean()?;
+        fresh.check_no_leftovers()?;
     }
     ensure!(tried > 0, "it starts no thread at all");
-    place.note(format!("from the first to the {tried}th thread"));
+    sandbox.note(format!("from the first to the {tried}th thread"));
     Ok(())
 }
 
-fn record_without_threads(place: &Place) -> Result<()> {
-    threads(place, |place, rule| {
-        let ended = place
-            .record(&["-o", "run.jsonl"], &place.speech())
+fn record_without_threads(sandbox: &Sandbox) -> Result<()> {
+    threads(sandbox, |sandbox, rule| {
+        let ended = sandbox
+            .record(&["-o", "run.jsonl"], &sandbox.fake_program())
             .rule(rule)
             .run()?;
-        ended.sound()?;
-        let told = notes(&place.notes()).len();
+        ended.check_no_panic()?;
+        let told = notes(&sandbox.notes()).len();
         match told {
             // The program was not started, and the recorder reports this.
             0 => {
-                ended.must(
+                ended.require(
                     matches!(ended.code, Some(2 | 127)),
                     "exit code 2 or 127 was expected",
                 )?;
-                ended.complained(&[])?;
+                ended.check_error_message(&[])?;
             }
             _ => {
                 ended.code(7)?;
-                ended.must(told == 20, "20 batches were expected of the program")?;
+                ended.require(told == 20, "20 batches were expected of the program")?;
             }
         }
-        place.opens_if_there(&place.at("run.jsonl"))?;
+        sandbox.opens_if_there(&sandbox.at("run.jsonl"))?;
         Ok((ended.counts[0].0, ended))
     })
 }
 
-fn run_without_threads(place: &Place) -> Result<()> {
-    threads(place, |place, rule| {
+fn run_without_threads(sandbox: &Sandbox) -> Result<()> {
+    threads(sandbox, |sandbox, rule| {
         let line = "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl";
         let words: Vec<&str> = line.split(' ').collect();
-        let ended = place.loadscope(&words).rule(rule).run()?;
-        ended.sound()?;
+        let ended = sandbox.loadscope(&words).rule(rule).run()?;
+        ended.check_no_panic()?;
         match ended.code {
-            Some(0) => place.whole(&place.at("run.jsonl"), 50)?,
+            Some(0) => sandbox.check_whole(&sandbox.at("run.jsonl"), 50)?,
             _ => {
-                ended.refused(&[])?;
-                place.opens_if_there(&place.at("run.jsonl"))?;
+                ended.check_refused(&[])?;
+                sandbox.opens_if_there(&sandbox.at("run.jsonl"))?;
             }
         }
         Ok((ended.counts[0].0, ended))
     })
 }
 
-fn read_without_threads(place: &Place, line: &'static str) -> Result<()> {
-    threads(place, |place, rule| {
-        place.recording()?;
+fn read_without_threads(sandbox: &Sandbox, line: &'static str) -> Result<()> {
+    threads(sandbox, |sandbox, rule| {
+        sandbox.recording()?;
         let words: Vec<&str> = line.split(' ').collect();
-        let ended = place.loadscope(&words).rule(rule).run()?;
+        let ended = sandbox.loadscope(&words).rule(rule).run()?;
         // Commands use threads only to be faster.
         match ended.code {
             Some(0) => ended.code(0)?,
-            _ => ended.refused(&[])?,
+            _ => ended.check_refused(&[])?,
         }
         Ok((ended.counts[0].0, ended))
     })
 }
 
-fn no_process(place: &Place) -> Result<()> {
-    place.supervises()?;
-    let (old, bytes) = place.old("run.jsonl")?;
+fn no_process(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    let (old, bytes) = sandbox.old("run.jsonl")?;
     let rule = fail(Call::Process, When::From(1), libc::EAGAIN);
-    let ended = place
-        .record(&["-o", "run.jsonl", "--force"], &place.speech())
+    let ended = sandbox
+        .record(&["-o", "run.jsonl", "--force"], &sandbox.fake_program())
         .rule(rule)
         .run()?;
-    ended.injected()?;
+    ended.check_injected()?;
     ended.code(127)?;
-    ended.complained(&["cannot start"])?;
-    place.untouched(&old, &bytes)?;
-    place.clean()
+    ended.check_error_message(&["cannot start"])?;
+    sandbox.check_unchanged(&old, &bytes)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Fails `accept` for connections of processes. The recorder must accept them once a descriptor is available.
-fn no_descriptor_for_a_process(place: &Place, when: When) -> Result<()> {
-    place.supervises()?;
-    let ended = place
-        .record(&["-o", "run.jsonl"], &place.speech())
+fn no_descriptor_for_a_process(sandbox: &Sandbox, when: When) -> Result<()> {
+    sandbox.supervises()?;
+    let ended = sandbox
+        .record(&["-o", "run.jsonl"], &sandbox.fake_program())
         .rule(fail(Call::Accept, when, libc::EMFILE))
         .run()?;
-    ended.injected()?;
+    ended.check_injected()?;
     ended.code(7)?;
     match when {
-        When::From(_) => place.opens_if_there(&place.at("run.jsonl"))?,
-        When::Only(_) | When::Odd => place.whole(&place.at("run.jsonl"), 20)?,
+        When::From(_) => sandbox.opens_if_there(&sandbox.at("run.jsonl"))?,
+        When::Only(_) | When::Odd => sandbox.check_whole(&sandbox.at("run.jsonl"), 20)?,
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Tries increasing numbers of descriptors, starting with too few.
-fn few_descriptors(place: &Place) -> Result<()> {
+fn few_descriptors(sandbox: &Sandbox) -> Result<()> {
     let mut refused = 0;
     for most in [4, 5, 6, 7, 8, 10, 12, 16] {
-        let place = Place::new(place.world)?;
-        let ended = place
-            .record(&["-o", "run.jsonl"], &place.speech())
+        let sandbox = Sandbox::new(sandbox.shared)?;
+        let ended = sandbox
+            .record(&["-o", "run.jsonl"], &sandbox.fake_program())
             .limit(libc::RLIMIT_NOFILE, most)
             .run()?;
         // The dynamic loader also needs descriptors to start the program.
@@ -137,105 +137,108 @@ fn few_descriptors(place: &Place) -> Result<()> {
         if !loaded {
             continue;
         }
-        ended.sound()?;
-        let told = notes(&place.notes()).len();
+        ended.check_no_panic()?;
+        let told = notes(&sandbox.notes()).len();
         if told == 20 {
             ended.code(7)?;
         } else {
             refused += 1;
-            ended.must(
+            ended.require(
                 matches!(ended.code, Some(2 | 127 | 7)),
                 "an exit code of its own, or the program's",
             )?;
-            ended.complained(&[])?;
+            ended.check_error_message(&[])?;
         }
-        place.opens_if_there(&place.at("run.jsonl"))?;
+        sandbox.opens_if_there(&sandbox.at("run.jsonl"))?;
         // Removing a folder needs a descriptor. The next start removes the folder.
-        place
-            .record(&["-o", "next.jsonl"], &place.speech())
+        sandbox
+            .record(&["-o", "next.jsonl"], &sandbox.fake_program())
             .run()?
             .code(7)?;
-        place.clean()?;
+        sandbox.check_no_leftovers()?;
     }
-    place.note(format!("refused with a sentence {refused} times"));
+    sandbox.note(format!("refused with a sentence {refused} times"));
     Ok(())
 }
 
 /// Fails unless the program was not started, this was reported, and nothing is left.
-fn not_started(place: &Place, ended: &Ended) -> Result<()> {
-    ended.injected()?;
-    ended.must(
+fn not_started(sandbox: &Sandbox, ended: &Ended) -> Result<()> {
+    ended.check_injected()?;
+    ended.require(
         matches!(ended.code, Some(2 | 127)),
         "exit code 2 or 127 was expected",
     )?;
-    ended.complained(&[])?;
-    ensure!(notes(&place.notes()).is_empty(), "the program was started");
+    ended.check_error_message(&[])?;
     ensure!(
-        !place.at("run.jsonl").exists(),
+        notes(&sandbox.notes()).is_empty(),
+        "the program was started"
+    );
+    ensure!(
+        !sandbox.at("run.jsonl").exists(),
         "an empty recording was left behind"
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-fn no_socket(place: &Place) -> Result<()> {
-    place.supervises()?;
-    let ended = place
-        .record(&["-o", "run.jsonl"], &place.speech())
+fn no_socket(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    let ended = sandbox
+        .record(&["-o", "run.jsonl"], &sandbox.fake_program())
         .rule(fail(Call::Socket, When::From(1), libc::EMFILE))
         .run()?;
-    not_started(place, &ended)
+    not_started(sandbox, &ended)
 }
 
 /// Fails the creation of the folder for the program's events.
-fn no_temporary_folder(place: &Place) -> Result<()> {
-    place.supervises()?;
-    let ended = place
-        .record(&["-o", "run.jsonl"], &place.speech())
+fn no_temporary_folder(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    let ended = sandbox
+        .record(&["-o", "run.jsonl"], &sandbox.fake_program())
         .rule(fail(Call::MakeFolder, When::From(1), libc::ENOSPC))
         .run()?;
-    not_started(place, &ended)
+    not_started(sandbox, &ended)
 }
 
 /// Checks that undeletable temporary files do not change the exit code.
-fn nothing_can_be_removed(place: &Place) -> Result<()> {
-    place.supervises()?;
-    let ended = place
-        .record(&["-o", "run.jsonl"], &place.speech())
+fn nothing_can_be_removed(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    let ended = sandbox
+        .record(&["-o", "run.jsonl"], &sandbox.fake_program())
         .rule(fail(Call::Remove, When::From(1), libc::EIO))
         .run()?;
-    ended.injected()?;
+    ended.check_injected()?;
     ended.code(7)?;
-    place.whole(&place.at("run.jsonl"), 20)?;
+    sandbox.check_whole(&sandbox.at("run.jsonl"), 20)?;
     // The next start removes leftovers.
-    place
-        .record(&["-o", "next.jsonl"], &place.speech())
+    sandbox
+        .record(&["-o", "next.jsonl"], &sandbox.fake_program())
         .run()?
         .code(7)?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Checks that decreasing memory never affects the recorded program.
-fn little_memory(place: &Place) -> Result<()> {
+fn little_memory(sandbox: &Sandbox) -> Result<()> {
     let mut least = None;
     for megabytes in [4096, 2048, 1024, 768, 640, 512] {
-        let place = Place::new(place.world)?;
-        let (old, bytes) = place.old("old.jsonl")?;
-        let ended = place
-            .record(&["-o", "run.jsonl"], &place.speech())
+        let sandbox = Sandbox::new(sandbox.shared)?;
+        let (old, bytes) = sandbox.old("old.jsonl")?;
+        let ended = sandbox
+            .record(&["-o", "run.jsonl"], &sandbox.fake_program())
             .limit(libc::RLIMIT_AS, megabytes << 20)
             .run()?;
-        place.untouched(&old, &bytes)?;
-        let told = notes(&place.notes()).len();
+        sandbox.check_unchanged(&old, &bytes)?;
+        let told = notes(&sandbox.notes()).len();
         if told > 0 {
             ended.code(7)?;
-            ended.must(told == 20, "20 batches were expected of the program")?;
-            place.whole(&place.at("run.jsonl"), 20)?;
+            ended.require(told == 20, "20 batches were expected of the program")?;
+            sandbox.check_whole(&sandbox.at("run.jsonl"), 20)?;
             least = Some(megabytes);
         }
-        place.opens_if_there(&place.at("run.jsonl"))?;
+        sandbox.opens_if_there(&sandbox.at("run.jsonl"))?;
     }
     ensure!(least.is_some(), "not even 4 GB were enough");
-    place.note(format!(
+    sandbox.note(format!(
         "recorded with {} MB of addresses",
         least.unwrap_or_default()
     ));
@@ -243,12 +246,12 @@ fn little_memory(place: &Place) -> Result<()> {
 }
 
 /// Checks the memory use of a command with infinite input.
-fn endless_input(place: &Place, line: &'static str) -> Result<()> {
+fn endless_input(sandbox: &Sandbox, line: &'static str) -> Result<()> {
     let words: Vec<&str> = line.split(' ').collect();
-    let ended = place.loadscope(&words).run()?;
-    ended.refused(&[])?;
+    let ended = sandbox.loadscope(&words).run()?;
+    ended.check_refused(&[])?;
     let most = 1u64 << 30;
-    ended.must(
+    ended.require(
         ended.most_memory < most,
         "less than 1 GB of memory was expected",
     )?;
@@ -256,12 +259,12 @@ fn endless_input(place: &Place, line: &'static str) -> Result<()> {
         fs::symlink_metadata("/dev/zero").is_ok(),
         "/dev/zero is lost"
     );
-    place.note(format!(
+    sandbox.note(format!(
         "{} MB, {:.1} s",
         ended.most_memory >> 20,
         ended.took.as_secs_f64()
     ));
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Arguments with infinite or huge input.
@@ -352,14 +355,14 @@ const ROWS: &[Row] = &[
         "a process comes when there is no descriptor",
         "EMFILE at the first accept",
         "it is let in a little later; nothing is missing",
-        |place| no_descriptor_for_a_process(place, When::Only(1)),
+        |sandbox| no_descriptor_for_a_process(sandbox, When::Only(1)),
     )
     .fast(),
     Row::new(
         "no process can be let in",
         "EMFILE at every accept",
         PROGRAM,
-        |place| no_descriptor_for_a_process(place, When::From(1)),
+        |sandbox| no_descriptor_for_a_process(sandbox, When::From(1)),
     ),
 ];
 
@@ -371,13 +374,13 @@ pub fn cases() -> Vec<Case> {
         ("export", "export sample.jsonl.zst --to parquet -o t"),
         ("what-if", "what-if sample.jsonl.zst --workers 1..2"),
     ] {
-        let check = move |place: &Place| read_without_threads(place, line);
+        let check = move |sandbox: &Sandbox| read_without_threads(sandbox, line);
         let title = format!("{name} without threads");
         let injected = "EAGAIN from the n-th thread on, for every n";
         cases.push(Case::new("limits", title, injected, OWN, check));
     }
     for (name, line) in ENDLESS {
-        let check = |place: &Place| endless_input(place, line);
+        let check = |sandbox: &Sandbox| endless_input(sandbox, line);
         let holds = "exit code 2 with a sentence, in 30 s and less than 1 GB";
         let title = format!("too many {name}");
         cases.push(Case::new("limits", title, *line, holds, check).fast());

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::faults::case::Case;
-use crate::faults::place::Place;
+use crate::faults::sandbox::Sandbox;
 
-type Make = fn(&Place) -> Result<OsString>;
+type Make = fn(&Sandbox) -> Result<OsString>;
 
 fn made(path: PathBuf) -> Result<OsString> {
     fs::create_dir_all(&path)?;
@@ -20,55 +20,55 @@ fn made(path: PathBuf) -> Result<OsString> {
 
 /// Values of an environment variable that names a folder.
 const FOLDERS: &[(&str, Make)] = &[
-    ("of 300 characters", |place| {
-        made(place.tmp().join("x".repeat(150)).join("y".repeat(150)))
+    ("of 300 characters", |sandbox| {
+        made(sandbox.tmp().join("x".repeat(150)).join("y".repeat(150)))
     }),
-    ("with a colon", |place| made(place.tmp().join("a:b"))),
-    ("with spaces and quotes", |place| {
-        made(place.tmp().join("a 'b' \"c\" $d"))
+    ("with a colon", |sandbox| made(sandbox.tmp().join("a:b"))),
+    ("with spaces and quotes", |sandbox| {
+        made(sandbox.tmp().join("a 'b' \"c\" $d"))
     }),
-    ("that is not UTF-8", |place| {
-        made(place.tmp().join(OsStr::from_bytes(b"a\xffb")))
+    ("that is not UTF-8", |sandbox| {
+        made(sandbox.tmp().join(OsStr::from_bytes(b"a\xffb")))
     }),
-    ("that is missing", |place| {
-        Ok(place.tmp().join("missing").into())
+    ("that is missing", |sandbox| {
+        Ok(sandbox.tmp().join("missing").into())
     }),
-    ("that is a file", |place| {
-        let path = place.tmp().join("file");
+    ("that is a file", |sandbox| {
+        let path = sandbox.tmp().join("file");
         fs::write(&path, "")?;
         Ok(path.into())
     }),
-    ("that is not writable", |place| {
-        let path = place.tmp().join("locked");
+    ("that is not writable", |sandbox| {
+        let path = sandbox.tmp().join("locked");
         fs::create_dir(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o500))?;
         // Root can write to this folder, but not to `/proc/self`.
-        match place.world.is_root {
+        match sandbox.shared.is_root {
             true => Ok("/proc/self".into()),
             false => Ok(path.into()),
         }
     }),
     ("that is a device", |_| Ok("/dev/null".into())),
-    ("that is relative", |place| {
-        fs::create_dir(place.at("here"))?;
+    ("that is relative", |sandbox| {
+        fs::create_dir(sandbox.at("here"))?;
         Ok("here".into())
     }),
     ("that is empty", |_| Ok(OsString::new())),
 ];
 
-fn attempt(place: &Place, variable: &str, make: Make) -> Result<()> {
-    let value = make(place)?;
-    let ended = place
-        .record(&["-o", "run.jsonl"], &place.speech())
+fn attempt(sandbox: &Sandbox, variable: &str, make: Make) -> Result<()> {
+    let value = make(sandbox)?;
+    let ended = sandbox
+        .record(&["-o", "run.jsonl"], &sandbox.fake_program())
         .env(variable, value)
         .run()?;
     ended.code(7)?;
-    place.whole(&place.at("run.jsonl"), 20)
+    sandbox.check_whole(&sandbox.at("run.jsonl"), 20)
 }
 
 /// Records without any of the variables.
-fn nothing_set(place: &Place) -> Result<()> {
-    let mut launch = place.record(&["-o", "run.jsonl"], &place.speech());
+fn nothing_set(sandbox: &Sandbox) -> Result<()> {
+    let mut launch = sandbox.record(&["-o", "run.jsonl"], &sandbox.fake_program());
     for name in [
         "HOME",
         "TMPDIR",
@@ -82,7 +82,7 @@ fn nothing_set(place: &Place) -> Result<()> {
         launch = launch.without(name);
     }
     launch.run()?.code(7)?;
-    place.whole(&place.at("run.jsonl"), 20)
+    sandbox.check_whole(&sandbox.at("run.jsonl"), 20)
 }
 
 pub fn cases() -> Vec<Case> {
@@ -92,7 +92,7 @@ pub fn cases() -> Vec<Case> {
         for variable in ["TMPDIR", "HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"] {
             let title = format!("{variable} {name}");
             let injected = format!("{variable} names a folder {name}");
-            let check = move |place: &Place| attempt(place, variable, *make);
+            let check = move |sandbox: &Sandbox| attempt(sandbox, variable, *make);
             let case = Case::new("surroundings", title, injected, holds, check);
             cases.push(case.fast_if(variable == "TMPDIR" && k % 3 == 0));
         }

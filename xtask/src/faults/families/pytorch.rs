@@ -9,9 +9,9 @@ use anyhow::{Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
 use crate::faults::launch::{Launch, Stream};
-use crate::faults::note::NotTried;
-use crate::faults::place::Place;
+use crate::faults::note::Skipped;
 use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::sandbox::Sandbox;
 
 /// Program with two workers and 100 batches. It prints sums and exits with 7.
 const PROGRAM: &str = "\
@@ -40,11 +40,11 @@ const BATCHES: u64 = 100;
 /// Deadline. Importing PyTorch takes seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn launch<'a>(place: &'a Place<'a>) -> Result<Launch<'a>> {
+fn launch<'a>(sandbox: &'a Sandbox<'a>) -> Result<Launch<'a>> {
     let missing =
-        || NotTried("there is no PyTorch; `cargo xtask setup --pytorch` gets one".to_owned());
-    let python = place.world.pytorch.as_ref().ok_or_else(missing)?;
-    fs::write(place.at("train.py"), PROGRAM)?;
+        || Skipped("there is no PyTorch; `cargo xtask setup --pytorch` gets one".to_owned());
+    let python = sandbox.shared.pytorch.as_ref().ok_or_else(missing)?;
+    fs::write(sandbox.at("train.py"), PROGRAM)?;
     let words: [OsString; 6] = [
         "record".into(),
         "-o".into(),
@@ -53,66 +53,66 @@ fn launch<'a>(place: &'a Place<'a>) -> Result<Launch<'a>> {
         python.into(),
         "train.py".into(),
     ];
-    Ok(place.loadscope(&words).deadline(PATIENCE))
+    Ok(sandbox.loadscope(&words).deadline(PATIENCE))
 }
 
 /// Returns true if the program finished its work.
-fn is_done(place: &Place) -> bool {
-    fs::read_to_string(place.at("done")).is_ok_and(|total| total == TOTAL)
+fn is_done(sandbox: &Sandbox) -> bool {
+    fs::read_to_string(sandbox.at("done")).is_ok_and(|total| total == TOTAL)
 }
 
-fn full_disk(place: &Place) -> Result<()> {
-    place.supervises()?;
+fn full_disk(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
     let rule = Rule::new(
         Call::Write,
         On::Named("run.jsonl".to_owned()),
         When::From(2),
         Act::Fail(libc::ENOSPC),
     );
-    let ended = launch(place)?.rule(rule).run()?;
-    ended.injected()?;
+    let ended = launch(sandbox)?.rule(rule).run()?;
+    ended.check_injected()?;
     ended.code(7)?;
-    ended.complained(&["run.jsonl"])?;
-    ensure!(is_done(place), "the program was harmed");
-    place.opens_if_there(&place.at("run.jsonl"))?;
-    place.clean()
+    ended.check_error_message(&["run.jsonl"])?;
+    ensure!(is_done(sandbox), "the program was harmed");
+    sandbox.opens_if_there(&sandbox.at("run.jsonl"))?;
+    sandbox.check_no_leftovers()
 }
 
-fn no_streams(place: &Place) -> Result<()> {
-    let ended = launch(place)?
+fn no_streams(sandbox: &Sandbox) -> Result<()> {
+    let ended = launch(sandbox)?
         .input(Stream::Closed)
         .errors(Stream::Broken)
         .run()?;
     ended.code(7)?;
-    ensure!(is_done(place), "the program was harmed");
-    place.whole(&place.at("run.jsonl"), BATCHES)?;
-    place.clean()
+    ensure!(is_done(sandbox), "the program was harmed");
+    sandbox.check_whole(&sandbox.at("run.jsonl"), BATCHES)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Kills the recorder, and checks that the program and its workers are not affected.
-fn recorder_killed(place: &Place) -> Result<()> {
-    let log = place.at("run.jsonl");
-    let mut record = launch(place)?.start()?;
+fn recorder_killed(sandbox: &Sandbox) -> Result<()> {
+    let log = sandbox.at("run.jsonl");
+    let mut record = launch(sandbox)?.start()?;
     let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
     record.until("the recording grows", || size(&log) > 4000)?;
     record.signal(libc::SIGKILL);
     record.wait()?;
     let until = std::time::Instant::now() + PATIENCE;
-    while !place.alive().is_empty() && std::time::Instant::now() < until {
+    while !sandbox.alive().is_empty() && std::time::Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
     }
-    ensure!(is_done(place), "the program was harmed");
+    ensure!(is_done(sandbox), "the program was harmed");
     ensure!(
-        place.facts(&log)?.batches > 0,
+        sandbox.facts(&log)?.batches > 0,
         "nothing is in the recording"
     );
     // The next start removes the leftovers of the killed recorder.
-    launch(place)?
+    launch(sandbox)?
         .replaced("run.jsonl", "next.jsonl")
         .run()?
         .code(7)?;
-    place.whole(&place.at("next.jsonl"), BATCHES)?;
-    place.clean()
+    sandbox.check_whole(&sandbox.at("next.jsonl"), BATCHES)?;
+    sandbox.check_no_leftovers()
 }
 
 const HARMLESS: &str = "the program does all its work and ends with its own exit code";

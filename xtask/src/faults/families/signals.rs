@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use crate::faults::case::Case;
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::launch::Ended;
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::{Speech, notes};
+use crate::faults::sandbox::Sandbox;
 
 const SIGNALS: [(&str, i32); 4] = [
     ("SIGINT", libc::SIGINT),
@@ -22,22 +22,22 @@ const SIGNALS: [(&str, i32); 4] = [
 /// Number of recorded batches before a signal is sent.
 const BEFORE: usize = 30;
 
-fn endless(place: &Place, heeds: bool) -> Speech {
-    Speech {
+fn endless(sandbox: &Sandbox, heeds: bool) -> FakeProgramOptions {
+    FakeProgramOptions {
         batches: 0,
         heeds,
-        ..place.speech()
+        ..sandbox.fake_program()
     }
 }
 
 /// Sends a signal only to the recorder, while a program runs.
-fn recorder(place: &Place, number: i32, heeds: bool) -> Result<()> {
-    let log = place.at("run.jsonl.zst");
-    let mut record = place
-        .record(&["-o", "run.jsonl.zst"], &endless(place, heeds))
+fn recorder(sandbox: &Sandbox, number: i32, heeds: bool) -> Result<()> {
+    let log = sandbox.at("run.jsonl.zst");
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, heeds))
         .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= BEFORE
+        notes(&sandbox.notes()).len() >= BEFORE
     })?;
     record.signal(number);
     let ended = record.wait()?;
@@ -45,35 +45,35 @@ fn recorder(place: &Place, number: i32, heeds: bool) -> Result<()> {
         true => ended.code(7)?,
         false => ended.signal(number)?,
     }
-    ended.complained(&["run.jsonl.zst"])?;
-    all_is_there(place, &log)
+    ended.check_error_message(&["run.jsonl.zst"])?;
+    all_is_there(sandbox, &log)
 }
 
 /// Fails unless the recording contains all batches that the program sent, and nothing temporary is left.
-fn all_is_there(place: &Place, log: &std::path::Path) -> Result<()> {
-    let alive = place.alive();
+fn all_is_there(sandbox: &Sandbox, log: &std::path::Path) -> Result<()> {
+    let alive = sandbox.alive();
     ensure!(alive.is_empty(), "processes are left: {alive:?}");
-    let told = notes(&place.notes()).len() as u64;
-    let facts = place.facts(log)?;
+    let told = notes(&sandbox.notes()).len() as u64;
+    let facts = sandbox.facts(log)?;
     // A signal can end the program between sending a batch and noting it.
     ensure!(
         !facts.cut && facts.dropped == 0 && (facts.batches == told || facts.batches == told + 1),
         "the program sent {told} batches, and the recording holds {facts:?}"
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Kills only the program.
-fn program(place: &Place, number: i32) -> Result<()> {
-    let log = place.at("run.jsonl.zst");
-    let mut record = place
-        .record(&["-o", "run.jsonl.zst"], &endless(place, false))
+fn program(sandbox: &Sandbox, number: i32) -> Result<()> {
+    let log = sandbox.at("run.jsonl.zst");
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, false))
         .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= BEFORE
+        notes(&sandbox.notes()).len() >= BEFORE
     })?;
     let recorder = record.process;
-    let others = place
+    let others = sandbox
         .alive()
         .into_iter()
         .filter(|process| *process != recorder);
@@ -82,60 +82,60 @@ fn program(place: &Place, number: i32) -> Result<()> {
         unsafe { libc::kill(process, number) };
     }
     record.wait()?.signal(number)?;
-    all_is_there(place, &log)
+    all_is_there(sandbox, &log)
 }
 
 /// Sends SIGINT to the whole process group, like Ctrl-C in a terminal.
-fn everyone(place: &Place) -> Result<()> {
-    let log = place.at("run.jsonl.zst");
-    let mut record = place
-        .record(&["-o", "run.jsonl.zst"], &endless(place, false))
+fn everyone(sandbox: &Sandbox) -> Result<()> {
+    let log = sandbox.at("run.jsonl.zst");
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, false))
         .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= BEFORE
+        notes(&sandbox.notes()).len() >= BEFORE
     })?;
     // SAFETY: kill accesses no memory of this process. The command leads its process group.
     unsafe { libc::kill(-record.process, libc::SIGINT) };
     record.wait()?.signal(libc::SIGINT)?;
-    all_is_there(place, &log)
+    all_is_there(sandbox, &log)
 }
 
 /// Fails unless the command ended by the signal or with 128 plus its number. A shell shows both in the same way.
 fn ended_by(ended: &Ended, number: i32) -> Result<()> {
-    ended.sound()?;
+    ended.check_no_panic()?;
     let is = ended.signal == Some(number) || ended.code == Some(128 + number);
-    ended.must(is, &format!("exit code {} was expected", 128 + number))
+    ended.require(is, &format!("exit code {} was expected", 128 + number))
 }
 
 /// Sends a signal to a run of the embedded loader that would take a minute.
-fn run(place: &Place, number: i32) -> Result<()> {
+fn run(sandbox: &Sandbox, number: i32) -> Result<()> {
     let line = "run --dataset synthetic:len=40000,cost_ms=3 --batch-size 4 --num-workers 2 --record run.jsonl";
     let words: Vec<&str> = line.split(' ').collect();
-    let mut run = place.loadscope(&words).start()?;
-    let log = place.at("run.jsonl");
+    let mut run = sandbox.loadscope(&words).start()?;
+    let log = sandbox.at("run.jsonl");
     let size = || fs::metadata(&log).map_or(0, |found| found.len());
     run.until("the recording grows", || size() > 4000)?;
     run.signal(number);
     let ended = run.wait()?;
     ended_by(&ended, number)?;
-    ended.must(
+    ended.require(
         ended.took < Duration::from_secs(20),
         "it was expected to end soon",
     )?;
-    ended.complained(&["interrupted"])?;
-    let facts = place.facts(&log)?;
+    ended.check_error_message(&["interrupted"])?;
+    let facts = sandbox.facts(&log)?;
     ensure!(
         !facts.cut && facts.batches > 0,
         "the recording must be whole, but is {facts:?}"
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Sends a signal to an export at its first write.
-fn export(place: &Place, number: i32) -> Result<()> {
-    place.supervises()?;
-    place.recording()?;
-    let (old, bytes) = place.old("trace.json")?;
+fn export(sandbox: &Sandbox, number: i32) -> Result<()> {
+    sandbox.supervises()?;
+    sandbox.recording()?;
+    let (old, bytes) = sandbox.old("trace.json")?;
     let line = "export sample.jsonl.zst --to chrome -o trace.json --force";
     let words: Vec<&str> = line.split(' ').collect();
     let process = Arc::new(OnceLock::new());
@@ -149,34 +149,34 @@ fn export(place: &Place, number: i32) -> Result<()> {
     };
     let rule = Rule::new(
         Call::Write,
-        On::Within(place.work()),
+        On::Within(sandbox.work()),
         When::Only(1),
         Act::First(Arc::new(send)),
     );
-    let started = place.loadscope(&words).rule(rule).start()?;
+    let started = sandbox.loadscope(&words).rule(rule).start()?;
     process.get_or_init(|| started.process);
     let ended = started.wait()?;
-    ended.injected()?;
+    ended.check_injected()?;
     ended_by(&ended, number)?;
-    place.untouched(&old, &bytes)?;
+    sandbox.check_unchanged(&old, &bytes)?;
     // The next start removes leftovers.
     std::thread::sleep(Duration::from_millis(600));
-    place.loadscope(&words).run()?.code(0)?;
-    place.clean()
+    sandbox.loadscope(&words).run()?.code(0)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Sends two signals to a program that does not end. Both must be passed on.
-fn twice(place: &Place) -> Result<()> {
-    let mut record = place
-        .record(&["-o", "run.jsonl.zst"], &endless(place, true))
+fn twice(sandbox: &Sandbox) -> Result<()> {
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, true))
         .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= BEFORE
+        notes(&sandbox.notes()).len() >= BEFORE
     })?;
     record.signal(libc::SIGTERM);
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    all_is_there(place, &place.at("run.jsonl.zst"))
+    all_is_there(sandbox, &sandbox.at("run.jsonl.zst"))
 }
 
 pub fn cases() -> Vec<Case> {
@@ -188,7 +188,7 @@ pub fn cases() -> Vec<Case> {
         for (heeds, program) in [(false, "dies by it"), (true, "heeds it")] {
             let injected = format!("{name} to the recorder; the program {program}");
             let title = format!("record, {name}, the program {program}");
-            let check = move |place: &Place| recorder(place, number, heeds);
+            let check = move |sandbox: &Sandbox| recorder(sandbox, number, heeds);
             let case = Case::new("signals", title, injected, holds, check);
             cases.push(case.fast_if(is_usual));
         }
@@ -198,7 +198,7 @@ pub fn cases() -> Vec<Case> {
         let title = format!("run --record, {name}");
         let injected = format!("{name} in the middle of a run");
         let promised = format!("exit code {}, a sentence, a whole recording", 128 + number);
-        let check = move |place: &Place| run(place, number);
+        let check = move |sandbox: &Sandbox| run(sandbox, number);
         let case = Case::new("signals", title, injected, promised, check);
         cases.push(case.fast_if(is_usual));
         let title = format!("export, {name}");
@@ -207,13 +207,13 @@ pub fn cases() -> Vec<Case> {
             "exit code {}; the old file is untouched; nothing is left after the next one",
             128 + number
         );
-        let check = move |place: &Place| export(place, number);
+        let check = move |sandbox: &Sandbox| export(sandbox, number);
         let case = Case::new("signals", title, injected, promised, check);
         cases.push(case.fast_if(number == libc::SIGTERM));
     }
     for (name, number) in [("SIGKILL", libc::SIGKILL), ("SIGUSR1", libc::SIGUSR1)] {
         let title = format!("record, the program ends by {name}");
-        let check = move |place: &Place| program(place, number);
+        let check = move |sandbox: &Sandbox| program(sandbox, number);
         let case = Case::new(
             "signals",
             title,

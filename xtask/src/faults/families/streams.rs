@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::faults::case::Case;
+use crate::faults::fake_program::notes;
 use crate::faults::launch::{Ended, Launch, Stream};
-use crate::faults::place::Place;
+use crate::faults::sandbox::Sandbox;
 use crate::faults::screen::journal;
-use crate::faults::speak::notes;
 
 /// Command, and its exit code without a fault.
 struct Command {
@@ -220,47 +220,49 @@ const FAULTS: &[Fault] = &[
 ];
 
 impl Command {
-    fn attempt(&self, place: &Place, fault: &Fault) -> Result<()> {
-        place.inputs(self.arguments)?;
+    fn attempt(&self, sandbox: &Sandbox, fault: &Fault) -> Result<()> {
+        sandbox.inputs(self.arguments)?;
         let mut words: Vec<OsString> = Vec::new();
         for word in self.arguments.split(' ') {
             match word {
-                "PROGRAM" => words.extend(place.spoken(&place.speech())),
+                "PROGRAM" => words.extend(sandbox.fake_program_command(&sandbox.fake_program())),
                 word => words.push(word.into()),
             }
         }
         // `watch` does not start a program without a display.
-        let launch = place.loadscope(&words).env("DISPLAY", ":4567");
+        let launch = sandbox.loadscope(&words).env("DISPLAY", ":4567");
         let ended = (fault.streams)(launch).run()?;
         self.ended_as_ever(&ended, fault)?;
         if let Some((name, batches)) = self.makes {
             let path = match name {
-                JOURNAL => journal(place).context("there is no journal of it")?,
-                name => place.at(name),
+                JOURNAL => journal(sandbox).context("there is no journal of it")?,
+                name => sandbox.at(name),
             };
-            place.whole(&path, batches)?;
+            sandbox.check_whole(&path, batches)?;
         }
         if ["record", "watch"].contains(&self.name) {
-            is_at_its_pace(place)?;
+            is_at_its_pace(sandbox)?;
         }
         if self.name == "export" {
-            let written = fs::read(place.at("trace.json"))?;
+            let written = fs::read(sandbox.at("trace.json"))?;
             ensure!(
                 written.ends_with(b"}") || written.ends_with(b"}\n"),
                 "the trace is cut"
             );
         }
-        place.clean()
+        sandbox.check_no_leftovers()
     }
 
     fn ended_as_ever(&self, ended: &Ended, fault: &Fault) -> Result<()> {
         let refuses = fault.is_full && self.prints;
         match refuses && ended.code == Some(2) {
             // The command could not print, and reports this if standard error works.
-            true if ended.err.is_empty() && fault.name == "all streams are full" => ended.sound(),
-            true => ended.refused(&["standard output"]),
+            true if ended.err.is_empty() && fault.name == "all streams are full" => {
+                ended.check_no_panic()
+            }
+            true => ended.check_refused(&["standard output"]),
             false if refuses => {
-                ended.must(false, "exit code 2 was expected: nothing could be printed")
+                ended.require(false, "exit code 2 was expected: nothing could be printed")
             }
             false => ended.code(self.code),
         }
@@ -268,8 +270,8 @@ impl Command {
 }
 
 /// Checks that nothing delayed the program: twenty batches, 2 ms apart.
-fn is_at_its_pace(place: &Place) -> Result<()> {
-    let told = notes(&place.notes());
+fn is_at_its_pace(sandbox: &Sandbox) -> Result<()> {
+    let told = notes(&sandbox.notes());
     ensure!(
         told.len() == 20,
         "the program yielded {} batches of 20",
@@ -301,7 +303,7 @@ pub fn cases() -> Vec<Case> {
                 }
                 (false, false) => "the same exit code, and no panic",
             };
-            let check = |place: &Place| command.attempt(place, fault);
+            let check = |sandbox: &Sandbox| command.attempt(sandbox, fault);
             let case = Case::new("streams", name, fault.injected, holds, check);
             // CI tries commands with a user's program under every fast fault, and the others under half of them.
             let is_its_turn = command.code == 7 || (k + n) % 2 == 0;

@@ -7,33 +7,33 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use crate::faults::case::{Case, Row, table};
-use crate::faults::place::Place;
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::{Speech, notes};
+use crate::faults::sandbox::Sandbox;
 
-fn endless(place: &Place) -> Speech {
-    Speech {
+fn endless(sandbox: &Sandbox) -> FakeProgramOptions {
+    FakeProgramOptions {
         batches: 0,
         heeds: true,
-        ..place.speech()
+        ..sandbox.fake_program()
     }
 }
 
 /// Applies a change to the folders of a recorder while it records. The recorded program must continue.
 fn while_recording(
-    place: &Place,
+    sandbox: &Sandbox,
     options: &[&str],
-    happens: impl Fn(&Place) -> std::io::Result<()>,
+    happens: impl Fn(&Sandbox) -> std::io::Result<()>,
 ) -> Result<crate::faults::launch::Ended> {
-    fs::create_dir_all(place.at("out"))?;
-    let mut record = place.record(options, &endless(place)).start()?;
+    fs::create_dir_all(sandbox.at("out"))?;
+    let mut record = sandbox.record(options, &endless(sandbox)).start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= 60
+        notes(&sandbox.notes()).len() >= 60
     })?;
-    happens(place)?;
-    let before = notes(&place.notes()).len();
+    happens(sandbox)?;
+    let before = notes(&sandbox.notes()).len();
     record.until("the program goes on", || {
-        notes(&place.notes()).len() >= before + 60
+        notes(&sandbox.notes()).len() >= before + 60
     })?;
     record.signal(libc::SIGINT);
     let ended = record.wait()?;
@@ -42,76 +42,81 @@ fn while_recording(
 }
 
 /// Removes the recording with its folder. The recorder must not claim that the file contains batches.
-fn folder_removed(place: &Place) -> Result<()> {
-    let ended = while_recording(place, &["-o", "out/run.jsonl"], |place| {
-        fs::remove_dir_all(place.at("out"))
+fn folder_removed(sandbox: &Sandbox) -> Result<()> {
+    let ended = while_recording(sandbox, &["-o", "out/run.jsonl"], |sandbox| {
+        fs::remove_dir_all(sandbox.at("out"))
     })?;
-    let claims = ended.err.contains(" in out/run.jsonl") && !place.at("out/run.jsonl").exists();
-    ended.must(
+    let claims = ended.err.contains(" in out/run.jsonl") && !sandbox.at("out/run.jsonl").exists();
+    ended.require(
         !claims || ended.err.contains("not there"),
         "it says that batches are in a file that is not there",
     )?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-fn folder_moved(place: &Place) -> Result<()> {
-    while_recording(place, &["-o", "out/run.jsonl"], |place| {
-        fs::rename(place.at("out"), place.at("away"))
+fn folder_moved(sandbox: &Sandbox) -> Result<()> {
+    while_recording(sandbox, &["-o", "out/run.jsonl"], |sandbox| {
+        fs::rename(sandbox.at("out"), sandbox.at("away"))
     })?;
-    place.whole(
-        &place.at("away/run.jsonl"),
-        notes(&place.notes()).len() as u64,
+    sandbox.check_whole(
+        &sandbox.at("away/run.jsonl"),
+        notes(&sandbox.notes()).len() as u64,
     )?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Removes the file to be replaced, with its folder.
-fn folder_removed_with_force(place: &Place) -> Result<()> {
-    fs::create_dir_all(place.at("out"))?;
-    fs::write(place.at("out/run.jsonl"), "old")?;
+fn folder_removed_with_force(sandbox: &Sandbox) -> Result<()> {
+    fs::create_dir_all(sandbox.at("out"))?;
+    fs::write(sandbox.at("out/run.jsonl"), "old")?;
     let options = ["-o", "out/run.jsonl", "--force"];
-    let ended = while_recording(place, &options, |place| fs::remove_dir_all(place.at("out")))?;
-    let is_there = place.at("out/run.jsonl").exists();
-    ended.must(
+    let ended = while_recording(sandbox, &options, |sandbox| {
+        fs::remove_dir_all(sandbox.at("out"))
+    })?;
+    let is_there = sandbox.at("out/run.jsonl").exists();
+    ended.require(
         is_there || !ended.err.contains(" batches in out/run.jsonl"),
         "it says that batches are in a file that is not there",
     )?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
-fn temporary_folder_removed(place: &Place) -> Result<()> {
-    while_recording(place, &["-o", "run.jsonl"], |place| {
-        fs::remove_dir_all(place.tmp())?;
-        fs::create_dir(place.tmp())
+fn temporary_folder_removed(sandbox: &Sandbox) -> Result<()> {
+    while_recording(sandbox, &["-o", "run.jsonl"], |sandbox| {
+        fs::remove_dir_all(sandbox.tmp())?;
+        fs::create_dir(sandbox.tmp())
     })?;
-    place.whole(&place.at("run.jsonl"), notes(&place.notes()).len() as u64)?;
-    place.clean()
+    sandbox.check_whole(
+        &sandbox.at("run.jsonl"),
+        notes(&sandbox.notes()).len() as u64,
+    )?;
+    sandbox.check_no_leftovers()
 }
 
-fn working_folder_removed(place: &Place) -> Result<()> {
-    fs::create_dir_all(place.at("here"))?;
-    let log = place.at("run.jsonl");
+fn working_folder_removed(sandbox: &Sandbox) -> Result<()> {
+    fs::create_dir_all(sandbox.at("here"))?;
+    let log = sandbox.at("run.jsonl");
     let options = ["-o".as_ref(), log.as_os_str()];
-    let mut record = place
-        .record(&options, &endless(place))
-        .folder(&place.at("here"))
+    let mut record = sandbox
+        .record(&options, &endless(sandbox))
+        .folder(&sandbox.at("here"))
         .start()?;
     record.until("the program yields batches", || {
-        notes(&place.notes()).len() >= 60
+        notes(&sandbox.notes()).len() >= 60
     })?;
-    fs::remove_dir_all(place.at("here"))?;
+    fs::remove_dir_all(sandbox.at("here"))?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    place.whole(&log, notes(&place.notes()).len() as u64)?;
-    place.clean()
+    sandbox.check_whole(&log, notes(&sandbox.notes()).len() as u64)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Runs commands in a removed working folder, like a shell whose folder another process removed. On some systems, the numerics library of
 /// libtorch does not load there. It ends the process with code 2 and an error message.
-fn no_working_folder(place: &Place) -> Result<()> {
-    let log = place.recording()?;
+fn no_working_folder(sandbox: &Sandbox) -> Result<()> {
+    let log = sandbox.recording()?;
     let bytes = fs::read(&log)?;
-    let out = place.at("run.jsonl");
+    let out = sandbox.at("run.jsonl");
     let words = |words: Vec<OsString>| {
         let words: Vec<_> = words
             .iter()
@@ -119,63 +124,66 @@ fn no_working_folder(place: &Place) -> Result<()> {
             .collect();
         words.join(" ")
     };
-    let program = words(place.spoken(&place.speech()));
-    let (loadscope, log) = (place.world.loadscope.display(), log.display());
+    let program = words(sandbox.fake_program_command(&sandbox.fake_program()));
+    let (loadscope, log) = (sandbox.shared.loadscope.display(), log.display());
     for (line, code) in [
         (format!("info {log}"), 0),
         (format!("export {log} --to chrome -o trace.json"), 2),
         (format!("record -o run.jsonl -- {program}"), 2),
         (format!("record -o {} -- {program}", out.display()), 7),
     ] {
-        fs::create_dir_all(place.at("here"))?;
+        fs::create_dir_all(sandbox.at("here"))?;
         let script = format!("cd here && rmdir ../here && exec {loadscope} {line}");
-        let mut launch = place.loadscope(&["-c", &script]);
+        let mut launch = sandbox.loadscope(&["-c", &script]);
         launch.program("/bin/sh");
         let ended = launch.run()?;
         if ended.code != Some(2) {
             ended.code(code)?;
         }
-        ended.sound()?;
-        let is_started = place.notes().exists();
-        ended.must(!is_started || code == 7, "the program was started")?;
+        ended.check_no_panic()?;
+        let is_started = sandbox.notes().exists();
+        ended.require(!is_started || code == 7, "the program was started")?;
         if ended.code == Some(7) {
-            place.whole(&out, 20)?;
+            sandbox.check_whole(&out, 20)?;
         }
     }
-    place.untouched(&place.at("sample.jsonl.zst"), &bytes)?;
-    place.clean()
+    sandbox.check_unchanged(&sandbox.at("sample.jsonl.zst"), &bytes)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Removes the folder of an export before the first write.
-fn export_folder_removed(place: &Place) -> Result<()> {
-    place.supervises()?;
-    place.recording()?;
-    fs::create_dir_all(place.at("out"))?;
-    let out = place.at("out");
+fn export_folder_removed(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    sandbox.recording()?;
+    fs::create_dir_all(sandbox.at("out"))?;
+    let out = sandbox.at("out");
     let act = move || {
         let _ = fs::remove_dir_all(&out);
     };
     let rule = Rule::new(
         Call::Write,
-        On::Within(place.at("out")),
+        On::Within(sandbox.at("out")),
         When::Only(1),
         Act::First(Arc::new(act)),
     );
     let words = ["export", "sample.jsonl.zst", "--to", "csv", "-o", "out"];
-    let ended = place.loadscope(&words).rule(rule).run()?;
-    ended.injected()?;
-    ended.refused(&["out"])?;
-    place.clean()
+    let ended = sandbox.loadscope(&words).rule(rule).run()?;
+    ended.check_injected()?;
+    ended.check_refused(&["out"])?;
+    sandbox.check_no_leftovers()
 }
 
 /// Removes one recording of a folder while the folder is read.
-fn folder_shrinks(place: &Place) -> Result<()> {
-    place.supervises()?;
-    fs::create_dir(place.at("runs"))?;
+fn folder_shrinks(sandbox: &Sandbox) -> Result<()> {
+    sandbox.supervises()?;
+    fs::create_dir(sandbox.at("runs"))?;
     for name in ["a.jsonl", "b.jsonl", "c.jsonl"] {
-        fs::copy(&place.world.plain_recording, place.at("runs").join(name))?;
+        fs::copy(
+            &sandbox.shared.plain_recording,
+            sandbox.at("runs").join(name),
+        )?;
     }
-    let path = place.at("runs/b.jsonl");
+    let path = sandbox.at("runs/b.jsonl");
     let act = move || {
         let _ = fs::remove_file(&path);
     };
@@ -185,16 +193,16 @@ fn folder_shrinks(place: &Place) -> Result<()> {
         When::Only(1),
         Act::First(Arc::new(act)),
     );
-    let ended = place
+    let ended = sandbox
         .loadscope(&["info", "runs", "--json"])
         .rule(rule)
         .run()?;
-    ended.injected()?;
+    ended.check_injected()?;
     match ended.code {
         Some(0) => ended.code(0)?,
-        _ => ended.refused(&["b.jsonl"])?,
+        _ => ended.check_refused(&["b.jsonl"])?,
     }
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 const GOES_ON: &str = "the program's exit code; what is printed is true; nothing is left";

@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::launch::{Ended, Started};
-use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::{Speech, notes};
+use crate::faults::sandbox::Sandbox;
 
 /// Number of concurrent writers.
 const MANY: usize = 16;
 
 /// Returns a separate program per writer. Its notes identify it.
-fn speech(place: &Place, number: usize, batches: u64) -> Speech {
-    Speech {
-        notes: place.notes().with_extension(number.to_string()),
+fn fake_program(sandbox: &Sandbox, number: usize, batches: u64) -> FakeProgramOptions {
+    FakeProgramOptions {
+        notes: sandbox.notes().with_extension(number.to_string()),
         batches,
-        ..place.speech()
+        ..sandbox.fake_program()
     }
 }
 
@@ -31,11 +31,11 @@ fn all<'a>(started: Vec<Started<'a>>) -> Result<Vec<Ended>> {
 }
 
 /// Starts recorders in one folder, without a name for the recording.
-fn default_names(place: &Place) -> Result<()> {
+fn default_names(sandbox: &Sandbox) -> Result<()> {
     let start = |number| {
         // Each recording has a different number of batches, so it cannot be confused with another one.
-        let speech = speech(place, number, 10 + number as u64);
-        place.record::<&str>(&[], &speech).start()
+        let fake_program = fake_program(sandbox, number, 10 + number as u64);
+        sandbox.record::<&str>(&[], &fake_program).start()
     };
     let ended = all((0..MANY).map(start).collect::<Result<_>>()?)?;
     let mut sentences = BTreeSet::new();
@@ -43,23 +43,23 @@ fn default_names(place: &Place) -> Result<()> {
     for (number, one) in ended.iter().enumerate() {
         one.code(7)?;
         let batches = 10 + number as u64;
-        one.complained(&[&format!("{batches} batches in run")])?;
+        one.check_error_message(&[&format!("{batches} batches in run")])?;
         let name = recording(&one.err).unwrap_or_default();
-        one.must(
+        one.require(
             sentences.insert(name.to_owned()),
             "a name of its own was expected",
         )?;
-        looks.push((place.look(&place.at(name))?, batches));
+        looks.push((sandbox.start_info(&sandbox.at(name))?, batches));
     }
     for (look, batches) in looks {
-        place.is_whole(&look.wait()?, batches)?;
+        sandbox.is_whole(&look.wait()?, batches)?;
     }
     ensure!(
-        place.names()?.len() == MANY,
+        sandbox.names()?.len() == MANY,
         "other files are there: {:?}",
-        place.names()?
+        sandbox.names()?
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Returns the name in `2 loaders, 100 batches in run.jsonl.zst. To see why …`.
@@ -70,9 +70,9 @@ fn recording(message: &str) -> Option<&str> {
 }
 
 /// Starts recorders with the same name.
-fn same_name(place: &Place, force: bool) -> Result<()> {
+fn same_name(sandbox: &Sandbox, force: bool) -> Result<()> {
     if force {
-        place.old("run.jsonl")?;
+        sandbox.old("run.jsonl")?;
     }
     let options: &[&str] = match force {
         true => &["-o", "run.jsonl", "--force"],
@@ -80,44 +80,46 @@ fn same_name(place: &Place, force: bool) -> Result<()> {
     };
     let start = |number| {
         // Long enough for all of them to run at the same time.
-        let speech = Speech {
+        let fake_program = FakeProgramOptions {
             every: 30_000,
-            ..speech(place, number, 100 + number as u64)
+            ..fake_program(sandbox, number, 100 + number as u64)
         };
-        place.record(options, &speech).start()
+        sandbox.record(options, &fake_program).start()
     };
     let ended = all((0..MANY).map(start).collect::<Result<_>>()?)?;
     let mut winner = None;
     for (number, one) in ended.iter().enumerate() {
-        let told = notes(&speech(place, number, 0).notes).len();
+        let told = notes(&fake_program(sandbox, number, 0).notes).len();
         if told == 0 {
-            one.refused(&["not started", "run.jsonl"])?;
+            one.check_refused(&["not started", "run.jsonl"])?;
             continue;
         }
         one.code(7)?;
-        one.must(force || winner.is_none(), "one winner was expected")?;
+        one.require(force || winner.is_none(), "one winner was expected")?;
         winner = Some(100 + number as u64);
     }
     ensure!(winner.is_some(), "no recorder recorded");
-    let facts = place.facts(&place.at("run.jsonl"))?;
+    let facts = sandbox.facts(&sandbox.at("run.jsonl"))?;
     let is_one = (100..100 + MANY as u64).contains(&facts.batches) && !facts.cut;
     ensure!(
         is_one && facts.dropped == 0,
         "the file must be one of the recordings, but is {facts:?}"
     );
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Runs another command that would overwrite an unfinished recording.
-fn under_way(place: &Place, line: &'static str) -> Result<()> {
-    place.recording()?;
-    let speech = Speech {
+fn under_way(sandbox: &Sandbox, line: &'static str) -> Result<()> {
+    sandbox.recording()?;
+    let fake_program = FakeProgramOptions {
         batches: 0,
         heeds: true,
-        ..place.speech()
+        ..sandbox.fake_program()
     };
-    let mut record = place.record(&["-o", "run.jsonl"], &speech).start()?;
-    let log = place.at("run.jsonl");
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl"], &fake_program)
+        .start()?;
+    let log = sandbox.at("run.jsonl");
     let size = || fs::metadata(&log).map_or(0, |found| found.len());
     record.until("the recording grows", || size() > 4000)?;
     let words: Vec<&str> = line.split(' ').collect();
@@ -126,49 +128,49 @@ fn under_way(place: &Place, line: &'static str) -> Result<()> {
         if force {
             words.push("--force");
         }
-        let mut launch = place.loadscope(&words);
+        let mut launch = sandbox.loadscope(&words);
         if words[0] == "record" {
-            let second = self::speech(place, 2, 5);
-            launch = place.record(&words[1..], &second);
+            let second = self::fake_program(sandbox, 2, 5);
+            launch = sandbox.record(&words[1..], &second);
         }
         let ended = launch.run()?;
-        ended.refused(&["run.jsonl"])?;
-        let second = self::speech(place, 2, 5).notes;
+        ended.check_refused(&["run.jsonl"])?;
+        let second = self::fake_program(sandbox, 2, 5).notes;
         ensure!(!second.exists(), "the second program was started");
     }
     // The unfinished recording can be read.
-    place.facts(&log)?;
+    sandbox.facts(&log)?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    place.whole(&log, notes(&place.notes()).len() as u64)?;
-    place.clean()
+    sandbox.check_whole(&log, notes(&sandbox.notes()).len() as u64)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Starts exports to the same name.
-fn exports(place: &Place, force: bool) -> Result<()> {
-    place.recording()?;
+fn exports(sandbox: &Sandbox, force: bool) -> Result<()> {
+    sandbox.recording()?;
     if force {
-        place.old("trace.json")?;
+        sandbox.old("trace.json")?;
     }
     let line = "export sample.jsonl.zst --to chrome -o trace.json";
     let mut words: Vec<&str> = line.split(' ').collect();
     if force {
         words.push("--force");
     }
-    let start = |_| place.loadscope(&words).start();
+    let start = |_| sandbox.loadscope(&words).start();
     let ended = all((0..8).map(start).collect::<Result<_>>()?)?;
     let mut won = 0;
     for one in &ended {
         match one.code {
             Some(0) => won += 1,
-            _ => one.refused(&["trace.json"])?,
+            _ => one.check_refused(&["trace.json"])?,
         }
     }
     ensure!(
         if force { won >= 1 } else { won == 1 },
         "{won} of 8 wrote it"
     );
-    let alone = place.at("alone.json");
+    let alone = sandbox.at("alone.json");
     let words = [
         "export",
         "sample.jsonl.zst",
@@ -177,20 +179,20 @@ fn exports(place: &Place, force: bool) -> Result<()> {
         "-o",
         "alone.json",
     ];
-    place.loadscope(&words).run()?.code(0)?;
-    place.untouched(&place.at("trace.json"), &fs::read(alone)?)?;
-    place.clean()
+    sandbox.loadscope(&words).run()?.code(0)?;
+    sandbox.check_unchanged(&sandbox.at("trace.json"), &fs::read(alone)?)?;
+    sandbox.check_no_leftovers()
 }
 
 /// Applies a change to an export's path right before the final rename.
 fn overtaken(
-    place: &Place,
+    sandbox: &Sandbox,
     happens: impl Fn(&Path) + Send + Sync + 'static,
-    holds: impl Fn(&Place, &Ended) -> Result<()>,
+    holds: impl Fn(&Sandbox, &Ended) -> Result<()>,
 ) -> Result<()> {
-    place.supervises()?;
-    place.recording()?;
-    let path = place.at("trace.json");
+    sandbox.supervises()?;
+    sandbox.recording()?;
+    let path = sandbox.at("trace.json");
     let once = AtomicBool::new(false);
     let act = move || {
         if !once.swap(true, Ordering::AcqRel) {
@@ -199,7 +201,7 @@ fn overtaken(
     };
     let rule = Rule::new(
         Call::Rename,
-        On::Within(place.work()),
+        On::Within(sandbox.work()),
         When::From(1),
         Act::First(Arc::new(act)),
     );
@@ -211,43 +213,45 @@ fn overtaken(
         "-o",
         "trace.json",
     ];
-    let ended = place.loadscope(&words).rule(rule).run()?;
-    ended.injected()?;
-    holds(place, &ended)?;
-    place.clean()
+    let ended = sandbox.loadscope(&words).rule(rule).run()?;
+    ended.check_injected()?;
+    holds(sandbox, &ended)?;
+    sandbox.check_no_leftovers()
 }
 
-fn file_appears(place: &Place) -> Result<()> {
+fn file_appears(sandbox: &Sandbox) -> Result<()> {
     let appears = |path: &Path| {
         let _ = fs::write(path, "another's");
     };
-    overtaken(place, appears, |place, ended| {
-        ended.refused(&["trace.json"])?;
-        place.untouched(&place.at("trace.json"), b"another's")
+    overtaken(sandbox, appears, |sandbox, ended| {
+        ended.check_refused(&["trace.json"])?;
+        sandbox.check_unchanged(&sandbox.at("trace.json"), b"another's")
     })
 }
 
-fn link_appears(place: &Place) -> Result<()> {
-    let (victim, bytes) = place.old("victim")?;
+fn link_appears(sandbox: &Sandbox) -> Result<()> {
+    let (victim, bytes) = sandbox.old("victim")?;
     let target = victim.clone();
     let appears = move |path: &Path| {
         let _ = std::os::unix::fs::symlink(&target, path);
     };
-    overtaken(place, appears, |place, ended| {
-        ended.refused(&["trace.json"])?;
-        place.untouched(&victim, &bytes)
+    overtaken(sandbox, appears, |sandbox, ended| {
+        ended.check_refused(&["trace.json"])?;
+        sandbox.check_unchanged(&victim, &bytes)
     })
 }
 
 /// Moves the recording while it grows, or also puts another file in its place.
-fn moved(place: &Place, replaced: bool) -> Result<()> {
-    let speech = Speech {
+fn moved(sandbox: &Sandbox, replaced: bool) -> Result<()> {
+    let fake_program = FakeProgramOptions {
         batches: 0,
         heeds: true,
-        ..place.speech()
+        ..sandbox.fake_program()
     };
-    let mut record = place.record(&["-o", "run.jsonl"], &speech).start()?;
-    let (log, away) = (place.at("run.jsonl"), place.at("away.jsonl"));
+    let mut record = sandbox
+        .record(&["-o", "run.jsonl"], &fake_program)
+        .start()?;
+    let (log, away) = (sandbox.at("run.jsonl"), sandbox.at("away.jsonl"));
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
     record.until("the recording grows", || size(&log) > 4000)?;
     fs::rename(&log, &away)?;
@@ -255,14 +259,14 @@ fn moved(place: &Place, replaced: bool) -> Result<()> {
         fs::write(&log, "another's")?;
     }
     record.until("the recording grows on", || {
-        notes(&place.notes()).len() > 100
+        notes(&sandbox.notes()).len() > 100
     })?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
     if replaced {
-        place.untouched(&log, b"another's")?;
+        sandbox.check_unchanged(&log, b"another's")?;
     }
-    place.whole(&away, notes(&place.notes()).len() as u64)
+    sandbox.check_whole(&away, notes(&sandbox.notes()).len() as u64)
 }
 
 const OWN: &str = "each has a whole file of its own, and says which";
@@ -280,28 +284,28 @@ const ROWS: &[Row] = &[
         "16 recorders, one name",
         "16 recorders with the same -o at once",
         ONE,
-        |place| same_name(place, false),
+        |sandbox| same_name(sandbox, false),
     )
     .fast(),
     Row::new(
         "16 recorders, one name, --force",
         "16 recorders with the same -o and --force at once",
         "the file is one whole recording",
-        |place| same_name(place, true),
+        |sandbox| same_name(sandbox, true),
     )
     .fast(),
     Row::new(
         "8 exports, one name",
         "8 exports to the same name at once",
         "one writes it, the others refuse; it is whole",
-        |place| exports(place, false),
+        |sandbox| exports(sandbox, false),
     )
     .fast(),
     Row::new(
         "8 exports, one name, --force",
         "8 exports to the same name at once, with --force",
         "it is whole",
-        |place| exports(place, true),
+        |sandbox| exports(sandbox, true),
     )
     .fast(),
     Row::new(
@@ -322,14 +326,14 @@ const ROWS: &[Row] = &[
         "the recording is moved",
         "it is renamed while it grows",
         "it is whole under its new name",
-        |place| moved(place, false),
+        |sandbox| moved(sandbox, false),
     )
     .fast(),
     Row::new(
         "the recording is replaced",
         "it is renamed while it grows, and another file takes its name",
         "both are whole",
-        |place| moved(place, true),
+        |sandbox| moved(sandbox, true),
     )
     .fast(),
 ];
@@ -349,9 +353,13 @@ pub fn cases() -> Vec<Case> {
         let injected =
             format!("`loadscope {line}`, with and without --force, on a recording that grows");
         let holds = "refused with exit code 2; the recording is whole";
-        let case = Case::new("writers", name, injected, holds, move |place: &Place| {
-            under_way(place, line)
-        });
+        let case = Case::new(
+            "writers",
+            name,
+            injected,
+            holds,
+            move |sandbox: &Sandbox| under_way(sandbox, line),
+        );
         cases.push(case.fast());
     }
     cases

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::faults::place::Place;
+use crate::faults::sandbox::Sandbox;
 use crate::faults::supervise::Supervised;
 
 /// Running command. The end of its case kills the remaining processes.
 pub struct Started<'a> {
-    pub(super) place: &'a Place<'a>,
+    pub(super) sandbox: &'a Sandbox<'a>,
     /// Command line, as a user would type it.
     pub(super) shown: String,
     pub process: i32,
     pub(super) supervised: Option<Supervised>,
     pub(super) started: Instant,
     pub(super) until: Instant,
-    pub(super) said: [Option<PathBuf>; 3],
+    pub(super) captured: [Option<PathBuf>; 3],
     /// Threads that read pipes which were full at first.
     pub(super) readers: Vec<JoinHandle<()>>,
 }
@@ -34,18 +34,18 @@ impl Started<'_> {
 
     /// Waits until `holds` returns true. Fails if the process ends, or after the deadline.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
-        self.until_it(what, |_| holds())
+        self.wait_until(what, |_| holds())
     }
 
     /// Waits until a rule has had an effect.
     pub fn until_injected(&mut self) -> Result<()> {
-        self.until_it("something is injected", |it| {
+        self.wait_until("something is injected", |it| {
             let counts = it.supervised.as_ref().map(Supervised::counts);
             counts.is_some_and(|counts| counts.iter().any(|(_, done)| *done > 0))
         })
     }
 
-    fn until_it(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> Result<()> {
+    fn wait_until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> Result<()> {
         while !holds(self) {
             if Instant::now() > self.until {
                 bail!(
@@ -78,7 +78,7 @@ impl Started<'_> {
 
     fn words(&self) -> String {
         let [_, out, err] = self
-            .said
+            .captured
             .clone()
             .map(|path| path.map(|p| text(&p)).unwrap_or_default());
         format!(
@@ -96,7 +96,7 @@ impl Started<'_> {
             }
             if Instant::now() > self.until {
                 let words = self.words();
-                self.place.end_all();
+                self.sandbox.end_all();
                 // Reaps the zombie.
                 let _ = ended(self.process);
                 return Err(anyhow!("{}: it hangs. {words}", self.shown));
@@ -110,13 +110,18 @@ impl Started<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
         let counts = self.supervised.as_ref().map(Supervised::counts);
-        let said = |number: usize| self.said[number].as_deref().map(text).unwrap_or_default();
+        let captured = |number: usize| {
+            self.captured[number]
+                .as_deref()
+                .map(text)
+                .unwrap_or_default()
+        };
         Ok(Ended {
             shown: self.shown.clone(),
             code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
             signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
-            out: said(1),
-            err: said(2),
+            out: captured(1),
+            err: captured(2),
             took,
             counts: counts.unwrap_or_default(),
             most_memory: usage.ru_maxrss as u64 * 1024,
@@ -170,7 +175,7 @@ pub struct Ended {
 
 impl Ended {
     /// Fails with the result and the output of the command if `holds` is false.
-    pub fn must(&self, holds: bool, what: &str) -> Result<()> {
+    pub fn require(&self, holds: bool, what: &str) -> Result<()> {
         if holds {
             return Ok(());
         }
@@ -189,8 +194,8 @@ impl Ended {
 
     /// Fails unless the command exited with this code.
     pub fn code(&self, code: i32) -> Result<()> {
-        self.sound()?;
-        self.must(
+        self.check_no_panic()?;
+        self.require(
             self.code == Some(code),
             &format!("exit code {code} was expected"),
         )
@@ -198,43 +203,43 @@ impl Ended {
 
     /// Fails unless the command ended by this signal.
     pub fn signal(&self, signal: i32) -> Result<()> {
-        self.sound()?;
-        self.must(
+        self.check_no_panic()?;
+        self.require(
             self.signal == Some(signal),
             &format!("signal {signal} was expected"),
         )
     }
 
     /// Fails if the command panicked or was aborted.
-    pub fn sound(&self) -> Result<()> {
+    pub fn check_no_panic(&self) -> Result<()> {
         let panicked = self.err.contains("panicked") || self.out.contains("panicked");
         let aborted = matches!(
             self.signal,
             Some(libc::SIGABRT | libc::SIGSEGV | libc::SIGXFSZ | libc::SIGPIPE)
         );
-        self.must(
+        self.require(
             !panicked && !aborted && self.code != Some(101),
             "it must not panic or be aborted",
         )
     }
 
     /// Fails unless the command refused: exit code 2, and an error message with these words.
-    pub fn refused(&self, words: &[&str]) -> Result<()> {
+    pub fn check_refused(&self, words: &[&str]) -> Result<()> {
         self.code(2)?;
-        self.complained(words)
+        self.check_error_message(words)
     }
 
     /// Fails unless an error message on standard error contains these words.
-    pub fn complained(&self, words: &[&str]) -> Result<()> {
+    pub fn check_error_message(&self, words: &[&str]) -> Result<()> {
         let is_sentence = self.err.lines().any(|line| {
             line.starts_with("loadscope: ")
                 || line.starts_with("error: ")
                 || line.contains("loadscope: ")
         });
-        self.must(is_sentence, "a sentence on standard error was expected")?;
+        self.require(is_sentence, "a sentence on standard error was expected")?;
         for word in words {
             let says = self.err.to_lowercase().contains(&word.to_lowercase());
-            self.must(
+            self.require(
                 says,
                 &format!("standard error was expected to say {word:?}"),
             )?;
@@ -243,9 +248,9 @@ impl Ended {
     }
 
     /// Fails if no rule had an effect, because then the case tested nothing.
-    pub fn injected(&self) -> Result<()> {
+    pub fn check_injected(&self) -> Result<()> {
         let any = self.counts.iter().any(|(_, done)| *done > 0);
-        self.must(
+        self.require(
             any,
             "nothing was injected: the call that was to fail never came",
         )

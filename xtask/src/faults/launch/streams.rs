@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::faults::place::Place;
+use crate::faults::sandbox::Sandbox;
 
 /// Standard stream of a command.
 #[derive(Clone, Debug)]
@@ -34,16 +34,16 @@ pub enum Stream {
 #[derive(Default)]
 pub(super) struct Streams {
     pub closed: Vec<i32>,
-    pub said: [Option<PathBuf>; 3],
+    pub captured: [Option<PathBuf>; 3],
     stuck: Vec<(OwnedFd, Duration, PathBuf)>,
 }
 
 impl Streams {
-    pub fn make(&mut self, stream: &Stream, number: usize, place: &Place) -> Result<Stdio> {
+    pub fn make(&mut self, stream: &Stream, number: usize, sandbox: &Sandbox) -> Result<Stdio> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let kept = || {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            place.said().join(format!("{count}-{number}"))
+            sandbox.output_folder().join(format!("{count}-{number}"))
         };
         Ok(match stream {
             Stream::Nothing => Stdio::null(),
@@ -54,7 +54,7 @@ impl Streams {
             Stream::Kept => {
                 let path = kept();
                 let file = File::create(&path)?;
-                self.said[number] = Some(path);
+                self.captured[number] = Some(path);
                 file.into()
             }
             Stream::File(path) => {
@@ -68,7 +68,7 @@ impl Streams {
                 let (ours, theirs) = pipe()?;
                 fill(&theirs)?;
                 let path = kept();
-                self.said[number] = Some(path.clone());
+                self.captured[number] = Some(path.clone());
                 self.stuck.push((ours, *time, path));
                 theirs.into()
             }

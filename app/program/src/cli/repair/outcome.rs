@@ -7,7 +7,7 @@ use loadscope_trace::{Damage, Gap, Nanos, count, plural};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
-use super::super::terminal::{complain, say};
+use super::super::terminal::{print_line, print_message};
 
 /// Damage of a recording, and the output file if it is damaged.
 pub(super) struct Outcome {
@@ -22,7 +22,7 @@ pub(super) fn report(path: &Path, is_json: bool, outcome: &Outcome) -> anyhow::R
     let output = outcome.output.as_deref();
     let text = match (is_json, output) {
         (true, _) => object(outcome).to_string(),
-        (false, Some(output)) => said(path, output, outcome),
+        (false, Some(output)) => describe(path, output, outcome),
         (false, None) => say!(
             "{} is intact: {}, nothing lost. No file was written.",
             path.display(),
@@ -36,9 +36,9 @@ pub(super) fn report(path: &Path, is_json: bool, outcome: &Outcome) -> anyhow::R
         !is_special && fs::metadata(path).is_ok_and(|found| found.is_file())
     };
     if output.is_none_or(is_file) {
-        return say(&text);
+        return print_line(&text);
     }
-    complain(text);
+    print_message(text);
     Ok(())
 }
 
@@ -81,15 +81,15 @@ fn object(outcome: &Outcome) -> Value {
 }
 
 /// Returns the outcome as text.
-fn said(path: &Path, output: &Path, outcome: &Outcome) -> String {
+fn describe(path: &Path, output: &Path, outcome: &Outcome) -> String {
     let Outcome { damage, parts, .. } = outcome;
     let mut lines = vec![say!("{} is damaged", path.display())];
     if parts.is_empty() {
-        add(&mut lines, damage);
+        describe_damage(&mut lines, damage);
     }
     for (name, damage) in parts.iter().filter(|(_, damage)| !damage.is_none()) {
         lines.push(format!("{name}:"));
-        add(&mut lines, damage);
+        describe_damage(&mut lines, damage);
     }
     lines.push(say!(
         "Wrote {} to {}",
@@ -100,8 +100,8 @@ fn said(path: &Path, output: &Path, outcome: &Outcome) -> String {
 }
 
 /// Adds lines about the damage of a file.
-fn add(lines: &mut Vec<String>, damage: &Damage) {
-    lines.push(lost(damage));
+fn describe_damage(lines: &mut Vec<String>, damage: &Damage) {
+    lines.push(describe_loss(damage));
     if damage.bytes > 0 {
         lines.push(say!(
             "Damaged: {} of {}",
@@ -112,7 +112,7 @@ fn add(lines: &mut Vec<String>, damage: &Damage) {
             }
         ));
     }
-    lines.extend(damage.gaps.iter().map(place));
+    lines.extend(damage.gaps.iter().map(describe_gap));
     if damage.more_gaps > 0 {
         lines.push(say!(
             "  and {}",
@@ -140,7 +140,7 @@ fn add(lines: &mut Vec<String>, damage: &Damage) {
 }
 
 /// Returns a line such as `2 lines are lost`.
-fn lost(damage: &Damage) -> String {
+fn describe_loss(damage: &Damage) -> String {
     match (damage.lost, damage.lost_is_at_least) {
         (0, true) => say!("An unknown number of lines is lost").to_owned(),
         (0, false) => say!("No line is lost").to_owned(),
@@ -152,7 +152,7 @@ fn lost(damage: &Damage) -> String {
 }
 
 /// Returns a line such as `  lines 4–5 · bytes 129–221 · between 3 ns and 6 ns`.
-fn place(gap: &Gap) -> String {
+fn describe_gap(gap: &Gap) -> String {
     let range = |name: &str, names: &str, first: u64, last: u64| match first == last {
         true => format!("{name} {}", count(first)),
         false => format!("{names} {}–{}", count(first), count(last)),
@@ -206,7 +206,7 @@ mod tests {
             parts: Vec::new(),
             output: None,
         };
-        let text = said(Path::new("a.jsonl"), Path::new("b.jsonl"), &outcome);
+        let text = describe(Path::new("a.jsonl"), Path::new("b.jsonl"), &outcome);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,

@@ -45,7 +45,7 @@ impl Part {
                 };
                 (damage, true)
             }
-            Err(e) => return Err(cannot(&path, &e)),
+            Err(e) => return Err(repair_error(&path, &e)),
         };
         Ok(Self {
             path,
@@ -56,12 +56,12 @@ impl Part {
     }
 
     /// Writes the intact lines into a folder.
-    fn put_into(&self, folder: &Path) -> anyhow::Result<()> {
+    fn write_into(&self, folder: &Path) -> anyhow::Result<()> {
         let to = folder.join(self.member.name());
         if self.damage.is_none() {
-            return link(&self.path, &to).with_context(|| cannot_write(&to));
+            return link(&self.path, &to).with_context(|| write_error(&to));
         }
-        let file = File::create_new(&to).with_context(|| cannot_write(&to))?;
+        let file = File::create_new(&to).with_context(|| write_error(&to))?;
         if self.is_lost {
             // The numbers of the parts must have no gap, so a lost part is replaced by an empty one.
             LogWriter::with_header(file, Compression::Zstd, RecordingKind::Limited)?.finish()?;
@@ -70,7 +70,7 @@ impl Part {
         let input = open_regular(&self.path)?;
         let mut log = LogWriter::without_header(file, Compression::Zstd)?;
         repair(BufReader::new(&input), |line| log.copy_line(line.text))
-            .map_err(|e| cannot(&self.path, &e))?;
+            .map_err(|e| repair_error(&self.path, &e))?;
         log.finish()?;
         Ok(())
     }
@@ -103,11 +103,11 @@ pub(super) fn repaired(
     check_not_input(&output, &path.with_file_name(name))?;
     let file = AtomicFile::create(&output, existing)?;
     let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
-    let head = put_together(&parts, place.path())?;
+    let head = assemble(&parts, place.path())?;
     let compression = Compression::for_path(&output);
     let mut log = LogWriter::with_header(file, compression, RecordingKind::Limited)?;
     let kept = each_event(&head, |event| log.write(event))?;
-    let file = log.finish().with_context(|| cannot_write(&output))?;
+    let file = log.finish().with_context(|| write_error(&output))?;
     file.commit()?;
     Ok(outcome(&parts, kept, Some(output)))
 }
@@ -126,12 +126,12 @@ fn checked(folder: &Path) -> anyhow::Result<Vec<Part>> {
 }
 
 /// Creates an intact recording in parts in a temporary folder.
-fn put_together(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
+fn assemble(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
     let folder = place.join(FOLDER);
-    fs::create_dir(&folder).with_context(|| cannot_write(&folder))?;
-    parts.iter().try_for_each(|part| part.put_into(&folder))?;
+    fs::create_dir(&folder).with_context(|| write_error(&folder))?;
+    parts.iter().try_for_each(|part| part.write_into(&folder))?;
     let head = place.join(HEAD);
-    let file = File::create_new(&head).with_context(|| cannot_write(&head))?;
+    let file = File::create_new(&head).with_context(|| write_error(&head))?;
     LogWriter::with_header(file, Compression::None, RecordingKind::InParts(FOLDER))?.finish()?;
     Ok(head)
 }
@@ -180,10 +180,10 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::copy(from, to).map(drop)
 }
 
-fn cannot(path: &Path, error: &LogError) -> anyhow::Error {
+fn repair_error(path: &Path, error: &LogError) -> anyhow::Error {
     anyhow!(say!("cannot repair {}: {error}", path.display()))
 }
 
-fn cannot_write(path: &Path) -> String {
+fn write_error(path: &Path) -> String {
     say!("cannot write {}", path.display())
 }

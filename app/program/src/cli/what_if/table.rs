@@ -7,9 +7,9 @@ use loadscope_plan::forecast::Forecast;
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::{pad_start, say};
 
-use super::Answer;
+use super::ForecastReport;
 
-impl Answer<'_> {
+impl ForecastReport<'_> {
     /// Writes the table of forecasts.
     pub(super) fn table(&self, out: &mut String) -> std::fmt::Result {
         let tells_memory = self
@@ -57,7 +57,7 @@ impl Answer<'_> {
         // An iterable-style dataset has a forecast for only one number of workers.
         let is_open = self.prospects.workers_refused.is_none();
         match self.fastest() {
-            _ if !is_open || !self.prospects.fits() || self.outside().is_some() => "",
+            _ if !is_open || !self.prospects.fits() || self.change_outside_table().is_some() => "",
             Some(fastest) if is(fastest) => say!("  fastest"),
             _ if is(&self.outlook.recommended) => say!("  recommended"),
             _ => "",

@@ -29,7 +29,7 @@ fn changes_are_compared_with_the_forecast_as_recorded() {
     let (run, recorded, outlook, mut prospects) = forecasts();
     let base = recorded.setting();
     let verdict = |prospects: &ForecastSet| {
-        let answer = Answer {
+        let answer = ForecastReport {
             run: &run,
             recorded: &recorded,
             prospects,
@@ -55,7 +55,7 @@ fn changes_are_compared_with_the_forecast_as_recorded() {
 fn forecasts_that_miss_the_recording_are_called_unreliable() {
     let (run, recorded, outlook, mut prospects) = forecasts();
     prospects.refit = Nanos(prospects.recorded.0 / 100 * 79);
-    let answer = Answer {
+    let answer = ForecastReport {
         run: &run,
         recorded: &recorded,
         prospects: &prospects,
@@ -82,7 +82,7 @@ fn the_best_change_is_named_with_its_side_effects() {
     let (run, recorded, mut outlook, prospects) = forecasts();
     let base = recorded.setting();
     let side_effects = |outlook: &Exploration| {
-        let answer = Answer {
+        let answer = ForecastReport {
             run: &run,
             recorded: &recorded,
             prospects: &prospects,

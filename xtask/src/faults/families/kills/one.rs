@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::chance::{Missing, Pulse};
-use crate::faults::place::Place;
-use crate::faults::speak::{Speech, notes, now};
+use super::random::{Missing, StallDetector};
+use crate::faults::fake_program::{FakeProgramOptions, notes, now};
+use crate::faults::sandbox::Sandbox;
 
-pub(super) fn speech(place: &Place) -> Speech {
-    Speech {
+pub(super) fn fake_program(sandbox: &Sandbox) -> FakeProgramOptions {
+    FakeProgramOptions {
         batches: 0,
         every: 3000,
-        ..place.speech()
+        ..sandbox.fake_program()
     }
 }
 
 /// Returns the time between the first lost batch and the kill. A batch is lost if the program sent it, but the recording lacks it.
-pub(super) fn missing(place: &Place, log: &Path, killed: Duration) -> Result<Duration> {
-    let batches = place.facts(log)?.batches;
-    let told = notes(&place.notes());
+pub(super) fn missing(sandbox: &Sandbox, log: &Path, killed: Duration) -> Result<Duration> {
+    let batches = sandbox.facts(log)?.batches;
+    let told = notes(&sandbox.notes());
     let first = told
         .iter()
         .find(|told| told.batch >= batches && told.at <= killed);
@@ -36,11 +36,11 @@ pub(super) fn kill(process: i32) -> Duration {
 
 /// Repeats kills until `kills` of them count.
 pub(super) fn repeat(
-    place: &Place,
+    sandbox: &Sandbox,
     kills: u32,
     mut one: impl FnMut(u32) -> Result<Duration>,
 ) -> Result<()> {
-    let pulse = Pulse::start()?;
+    let pulse = StallDetector::start()?;
     let mut all = Missing::default();
     let mut number = 0;
     while (all.each.len() as u32) < kills {
@@ -48,17 +48,17 @@ pub(super) fn repeat(
         ensure!(
             number <= kills * 4 + 20,
             "the host stands still too often: {}",
-            all.said()
+            all.summary()
         );
-        pulse.stood_still();
+        pulse.has_stalled();
         let missing =
-            one(number).with_context(|| format!("kill {number}, seed {}", place.world.seed))?;
-        if missing > place.world.most_missing && pulse.stood_still() {
+            one(number).with_context(|| format!("kill {number}, seed {}", sandbox.shared.seed))?;
+        if missing > sandbox.shared.most_missing && pulse.has_stalled() {
             all.stood_still += 1;
             continue;
         }
         all.each.push(missing);
     }
-    place.note(all.judged(place.world.most_missing)?);
+    sandbox.note(all.check_limit(sandbox.shared.most_missing)?);
     Ok(())
 }

@@ -7,28 +7,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::chance::Chance;
-use super::one::{kill, missing, repeat, speech};
+use super::one::{fake_program, kill, missing, repeat};
+use super::random::Rng;
+use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::keys;
-use crate::faults::place::Place;
+use crate::faults::sandbox::Sandbox;
 use crate::faults::screen::{Display, WINDOW, journal, opened_and_ended};
-use crate::faults::speak::{Speech, notes};
 
 /// Kills a window that watches a program.
-pub fn watching(place: &Place, kills: u32) -> Result<()> {
-    let display = Display::start(place)?;
-    let mut chance = Chance::of(place, 3);
-    repeat(place, kills, |number| {
+pub fn watching(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let display = Display::start(sandbox)?;
+    let mut rng = Rng::of(sandbox, 3);
+    repeat(sandbox, kills, |number| {
         // A new user each time, because the next start offers the journal of the killed window.
-        let fresh = Place::new(place.world)?;
-        let mut watch = display.watch(&fresh, &speech(&fresh)).start()?;
+        let fresh = Sandbox::new(sandbox.shared)?;
+        let mut watch = display.watch(&fresh, &fake_program(&fresh)).start()?;
         watch.until("the program yields batches", || {
             !notes(&fresh.notes()).is_empty()
         })?;
-        if chance.below(4) != 0 {
+        if rng.below(4) != 0 {
             watch.until("the journal is begun", || journal(&fresh).is_some())?;
         }
-        std::thread::sleep(chance.millis(900));
+        std::thread::sleep(rng.millis(900));
         let killed = kill(watch.process);
         ensure!(
             watch.wait()?.signal == Some(libc::SIGKILL),
@@ -52,37 +52,40 @@ pub fn watching(place: &Place, kills: u32) -> Result<()> {
         missing(&fresh, &path, killed)
     })?;
     // The next start removes leftovers.
-    let speech = Speech {
+    let fake_program = FakeProgramOptions {
         heeds: true,
-        ..speech(place)
+        ..fake_program(sandbox)
     };
-    let mut watch = display.watch(place, &speech).deadline(WINDOW).start()?;
-    watch.until("the journal is begun", || journal(place).is_some())?;
+    let mut watch = display
+        .watch(sandbox, &fake_program)
+        .deadline(WINDOW)
+        .start()?;
+    watch.until("the journal is begun", || journal(sandbox).is_some())?;
     watch.signal(libc::SIGTERM);
     watch.wait()?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Fails unless the journal of a killed window still exists after another window was opened and closed.
-fn stays(display: &Display, place: &Place, left: &Path) -> Result<()> {
+fn stays(display: &Display, sandbox: &Sandbox, left: &Path) -> Result<()> {
     // Only a file with nothing but a header may be removed.
-    if place.facts(left)?.batches == 0 {
+    if sandbox.facts(left)?.batches == 0 {
         return Ok(());
     }
     let bytes = fs::read(left)?;
-    place.recording()?;
-    let next = display.window(place, &["open", "sample.jsonl.zst"]);
-    opened_and_ended(place, next, libc::SIGTERM)?;
-    place.untouched(left, &bytes)
+    sandbox.recording()?;
+    let next = display.window(sandbox, &["open", "sample.jsonl.zst"]);
+    opened_and_ended(sandbox, next, libc::SIGTERM)?;
+    sandbox.check_unchanged(left, &bytes)
 }
 
 /// Kills a window with a run of the embedded loader, which a key starts.
-pub fn running(place: &Place, kills: u32) -> Result<()> {
-    let display = Display::start(place)?;
-    let mut chance = Chance::of(place, 6);
+pub fn running(sandbox: &Sandbox, kills: u32) -> Result<()> {
+    let display = Display::start(sandbox)?;
+    let mut rng = Rng::of(sandbox, 6);
     let options = r#"{"options": {"dataset": "synthetic:len=400000,cost_ms=1", "batch_size": 2, "num_workers": 1}}"#;
-    repeat(place, kills, |number| {
-        let fresh = Place::new(place.world)?;
+    repeat(sandbox, kills, |number| {
+        let fresh = Sandbox::new(sandbox.shared)?;
         let preferences = fresh.home().join("data/loadscope/preferences.json");
         fs::create_dir_all(preferences.parent().context("a folder")?)?;
         fs::write(&preferences, options)?;
@@ -92,7 +95,7 @@ pub fn running(place: &Place, kills: u32) -> Result<()> {
         display.keys()?.press(&[keys::CONTROL, keys::R])?;
         window.until("the journal is begun", || journal(&fresh).is_some())?;
         let begun = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        std::thread::sleep(chance.millis(900));
+        std::thread::sleep(rng.millis(900));
         let killed = SystemTime::now().duration_since(UNIX_EPOCH)?;
         kill(window.process);
         ensure!(
@@ -108,15 +111,15 @@ pub fn running(place: &Place, kills: u32) -> Result<()> {
         let end = end_of_any(&fresh, "left.jsonl.zst")?.unwrap_or(begun);
         Ok(killed.saturating_sub(end))
     })?;
-    place.clean()
+    sandbox.check_no_leftovers()
 }
 
 /// Returns the time of the last event of a recording, from its exported trace, as time since the Unix epoch. Returns `None` if it has no
 /// events.
-fn end_of_any(place: &Place, name: &str) -> Result<Option<Duration>> {
+fn end_of_any(sandbox: &Sandbox, name: &str) -> Result<Option<Duration>> {
     let words = ["export", name, "--to", "chrome", "-o", "left.json"];
-    place.loadscope(&words).run()?.code(0)?;
-    let trace: Value = serde_json::from_slice(&fs::read(place.at("left.json"))?)?;
+    sandbox.loadscope(&words).run()?.code(0)?;
+    let trace: Value = serde_json::from_slice(&fs::read(sandbox.at("left.json"))?)?;
     let began = trace["otherData"]["started_unix_ns"].as_u64();
     let events = trace["traceEvents"].as_array().context("a trace")?;
     let end = |event: &Value| {

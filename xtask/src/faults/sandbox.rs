@@ -1,0 +1,223 @@
+//! The folders of a case, and checks of their contents.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context as _, Result};
+use tempfile::TempDir;
+
+use super::note::{Note, Skipped};
+use super::shared::SharedState;
+
+/// Environment variable that identifies the processes of a case, even those that left its session.
+pub const MARK: &str = "LOADSCOPE_FAULTS_CASE";
+
+/// Folders and processes of a case.
+pub struct Sandbox<'a> {
+    pub shared: &'a SharedState,
+    root: TempDir,
+    /// Value of [`MARK`].
+    pub mark: String,
+    /// Measured values.
+    pub note: Note,
+}
+
+impl<'a> Sandbox<'a> {
+    pub fn new(shared: &'a SharedState) -> Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        // Short, because the path of a socket is limited to 107 bytes.
+        let root = tempfile::Builder::new().prefix("lf-").tempdir()?;
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let sandbox = Self {
+            shared,
+            root,
+            mark: format!("{}-{number}", std::process::id()),
+            note: Note::default(),
+        };
+        for folder in [
+            sandbox.work(),
+            sandbox.tmp(),
+            sandbox.home(),
+            sandbox.output_folder(),
+        ] {
+            fs::create_dir_all(folder)?;
+        }
+        for folder in ["data", "config", "cache", "run"] {
+            let folder = sandbox.home().join(folder);
+            fs::create_dir_all(&folder)?;
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        }
+        Ok(sandbox)
+    }
+
+    /// Returns the working folder of commands, which also contains their outputs.
+    pub fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    /// Returns the path of a file in the working folder.
+    pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.work().join(name)
+    }
+
+    /// Returns the value of `TMPDIR`.
+    pub fn tmp(&self) -> PathBuf {
+        self.root.path().join("tmp")
+    }
+
+    /// Returns the home folder, with `data`, `config`, `cache` and `run` for the XDG variables.
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// Returns the folder with the output of commands.
+    pub fn output_folder(&self) -> PathBuf {
+        self.root.path().join("said")
+    }
+
+    /// Returns the file in which the recorded program notes the sent batches.
+    pub fn notes(&self) -> PathBuf {
+        self.root.path().join("notes")
+    }
+
+    /// Stores measured values.
+    pub fn note(&self, text: String) {
+        self.note.replace(text);
+    }
+
+    /// Skips the case if this system does not support seccomp notifications.
+    pub fn supervises(&self) -> Result<()> {
+        match self.shared.supervises {
+            true => Ok(()),
+            false => Err(Skipped("calls of a program cannot be answered here".to_owned()).into()),
+        }
+    }
+
+    /// Copies a compressed recording into the working folder.
+    pub fn recording(&self) -> Result<PathBuf> {
+        self.copy(&self.shared.recording)
+    }
+
+    /// Copies the same recording as text into the working folder.
+    pub fn plain_recording(&self) -> Result<PathBuf> {
+        self.copy(&self.shared.plain_recording)
+    }
+
+    /// Writes `damaged.jsonl`: the same recording with an incomplete line in the middle.
+    pub fn damaged_recording(&self) -> Result<PathBuf> {
+        let text = fs::read_to_string(&self.shared.plain_recording)?;
+        let middle = text.lines().count() / 2;
+        let lines = text.lines().enumerate();
+        let damaged = lines.map(|(k, line)| if k == middle { "{\"t\":" } else { line });
+        let path = self.at("damaged.jsonl");
+        fs::write(&path, damaged.collect::<Vec<_>>().join("\n") + "\n")?;
+        Ok(path)
+    }
+
+    /// Creates the input files that a command line names.
+    pub fn inputs(&self, line: &str) -> Result<()> {
+        if line.contains("sample.jsonl.zst") {
+            self.recording()?;
+        }
+        if line.contains("damaged.jsonl") {
+            self.damaged_recording()?;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: &Path) -> Result<PathBuf> {
+        let to = self.at(from.file_name().unwrap_or_default());
+        fs::copy(from, &to).with_context(|| from.display().to_string())?;
+        Ok(to)
+    }
+
+    /// Writes a file that the user wants to keep.
+    pub fn old(&self, name: &str) -> Result<(PathBuf, Vec<u8>)> {
+        let (path, bytes) = (self.at(name), OLD.to_vec());
+        fs::write(&path, &bytes)?;
+        Ok((path, bytes))
+    }
+
+    /// Returns the files that commands must not leave after the next one has started: all temporary files, and `.part` files elsewhere.
+    pub fn leftovers(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.tmp())? {
+            found.push(entry?.path());
+        }
+        let mut folders = vec![self.work(), self.home()];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else {
+                continue;
+            };
+            for entry in entries {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    folders.push(entry.path());
+                } else if entry.path().extension() == Some(OsStr::new("part")) {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Returns the names of files in the working folder.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.work())? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the running processes of this case.
+    pub fn alive(&self) -> Vec<i32> {
+        let wanted = format!("{MARK}={}", self.mark);
+        let is_of_this = |process: &i32| {
+            let text = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            let mut variables = text.split(|b| *b == 0);
+            variables.any(|one| one == wanted.as_bytes())
+        };
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+        numbers.filter(is_of_this).collect()
+    }
+
+    /// Kills all processes of this case.
+    pub fn end_all(&self) {
+        for _ in 0..50 {
+            let alive = self.alive();
+            if alive.is_empty() {
+                return;
+            }
+            for process in alive {
+                // SAFETY: kill accesses no memory of this process.
+                unsafe { libc::kill(process, libc::SIGKILL) };
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Sandbox<'_> {
+    fn drop(&mut self) {
+        self.end_all();
+        // Makes read-only folders writable, so that they can be removed.
+        let mut folders = vec![self.root.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let inner = entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir()));
+            folders.extend(inner.map(|e| e.path()));
+        }
+    }
+}
+
+/// Content of a file that the user wants to keep.
+const OLD: &[u8] = b"an old file that the user wants to keep\n";
