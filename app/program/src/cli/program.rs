@@ -102,7 +102,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             Ok(session) => session,
             // The program is already running, and continues.
             Err(e) => {
-            print_message(say!("cannot record the program, which continues: {e}"));
+                print_message(say!("cannot record the program, which continues: {e}"));
                 return exit_as(watched.wait());
             }
         };
