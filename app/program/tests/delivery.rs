@@ -59,7 +59,11 @@ impl Recorded {
             .arg(folder.path().join("run.jsonl"))
             .arg("--")
             .arg(own)
-            .args(["--exact", "program::notes_its_signals", "--nocapture"])
+            .args([
+                "--exact",
+                "delivery::program::notes_its_signals",
+                "--nocapture",
+            ])
             .env(NOTES, folder.path().join("notes"))
             .env(END, folder.path().join("end"));
         change(&mut command);
