@@ -18,7 +18,7 @@ pub(crate) const SHIFT: u32 = 9;
 
 /// [`CHUNK`] items that clones share.
 pub(crate) struct Chunk<T> {
-    /// The first item. Valid as long as `owner` exists.
+    /// First item of the chunk. The pointer is valid as long as `owner` exists.
     items: NonNull<T>,
     owner: Owner<T>,
 }
@@ -47,7 +47,7 @@ impl<T> Drop for Memory<T> {
 
 // SAFETY: a chunk gives out `&T` on any thread, and `&mut T` only to its only owner, as `Arc<[T]>` does.
 unsafe impl<T: Send + Sync> Send for Chunk<T> {}
-// SAFETY: as above.
+// SAFETY: the reason is the same as for `Send`.
 unsafe impl<T: Send + Sync> Sync for Chunk<T> {}
 
 impl<T> Chunk<T> {

@@ -12,7 +12,7 @@ const SHIFT: u32 = 9;
 #[derive(Clone)]
 pub(crate) struct Chunks<T> {
     groups: Vec<Arc<[Chunk<T>]>>,
-    /// The chunks after the last full group.
+    /// Chunks after the last full group.
     rest: Vec<Chunk<T>>,
 }
 

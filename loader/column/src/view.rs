@@ -73,7 +73,7 @@ impl<'a, T> View<'a, T> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// Returns a part of the view. Positions past its end are ignored.
+    /// Returns a range of the view. Positions past its end are ignored.
     #[inline]
     pub fn range(self, range: impl RangeBounds<usize>) -> Self {
         let start = match range.start_bound() {
@@ -94,7 +94,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// Iterates over the parts of the view that are contiguous in memory.
+    /// Iterates over the slices of the view that are contiguous in memory.
     pub fn slices(self) -> impl DoubleEndedIterator<Item = &'a [T]> {
         let chunks = if self.start < self.end {
             self.start >> SHIFT..((self.end - 1) >> SHIFT) + 1

@@ -79,7 +79,7 @@ fn forecast(criterion: &mut Criterion) {
         b.iter(|| black_box(explore(&recorded, &settings, &|_| true)));
     });
     group.finish();
-    // The forecasts that a verdict needs, for the longest recording.
+    // These forecasts are those of a verdict, for the longest recording.
     let long = run(1_000_000, 4);
     let mut group = criterion.benchmark_group("a million batches");
     group

@@ -45,7 +45,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Arguments.
+/// Arguments of the command line.
 struct Job {
     work: String,
     workers: usize,
@@ -58,7 +58,7 @@ struct Job {
 }
 
 impl Job {
-    /// Parses `name=value` arguments. `None` if no work is named, as when cargo runs all benchmarks.
+    /// Parses `name=value` arguments. Returns `None` if no work is named, as when cargo runs all benchmarks.
     fn from_arguments() -> Result<Option<Self>, Failure> {
         let given: HashMap<String, String> = std::env::args()
             .skip(1)
@@ -213,7 +213,7 @@ fn collated<D: Dataset<Sample = Value>>(
 fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
     let work = formats::work(name).ok_or_else(|| format!("there is no work called {name}"))?;
     let loader = work.loader(&job.data.join("formats"), job.workers, Probe::off())?;
-    // A single libtorch thread, as in the Python counterpart.
+    // One libtorch thread, as in the Python counterpart.
     tch::set_num_threads(1);
     let see = |batch: &Value, check: &mut Check| check.all(work.seen(batch));
     match loader {

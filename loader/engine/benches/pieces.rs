@@ -20,7 +20,7 @@ use tch::{Device, Kind, Tensor};
 
 /// Samples per batch of small ones.
 const SMALL: usize = 256;
-/// Pictures per batch.
+/// Images per batch.
 const PICTURES: usize = 64;
 /// Tokens per window.
 const WINDOW: usize = 1024;

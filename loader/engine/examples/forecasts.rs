@@ -233,7 +233,7 @@ fn record(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
         let seconds = Summary::of(&run).seconds.max(0.01);
         let share = match (before, taken_by_others()) {
             (Some(before), Some(after)) => (after - before) / seconds,
-            // Unknown on this system.
+            // The CPU time of other processes is unknown on this system.
             _ => 0.0,
         };
         if best.as_ref().is_none_or(|(least, _)| share < *least) {
@@ -280,7 +280,7 @@ fn taken_by_others() -> Option<f64> {
             .any(|(first, last)| (*first..=*last).contains(&cpu))
         {
             let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
-            // user, nice, system, idle, iowait, irq, softirq, steal
+            // The columns are user, nice, system, idle, iowait, irq, softirq, steal.
             let of_work = [0, 1, 2, 5, 6, 7].iter().filter_map(|k| numbers.get(*k));
             busy += of_work.sum::<f64>();
         }
@@ -290,7 +290,7 @@ fn taken_by_others() -> Option<f64> {
     let own = [11, 12]
         .iter()
         .filter_map(|k| own.get(*k)?.parse::<f64>().ok());
-    // In hundredths of a second.
+    // The numbers are hundredths of a second.
     Some((busy - own.sum::<f64>()) / 100.0)
 }
 

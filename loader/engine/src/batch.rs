@@ -11,9 +11,9 @@ use crate::value::Value;
 
 /// Return type of a `collate_fn`. Implement it for your own batch types.
 ///
-/// PyTorch's counterpart is an object with a `pin_memory` method.
+/// The counterpart in PyTorch is an object with a `pin_memory` method.
 pub trait Batch: Sized + Send + 'static {
-    /// Moves all tensors to page-locked memory. Everything else stays as it is.
+    /// Moves all tensors to page-locked memory. All other values stay as they are.
     ///
     /// # Errors
     /// If memory cannot be locked.
@@ -22,7 +22,7 @@ pub trait Batch: Sized + Send + 'static {
         Ok((self, Lease::default()))
     }
 
-    /// Describes the contents for people.
+    /// Describes the contents for display. Returns `None` if the batch type has no description.
     fn describe(&self, id: BatchId) -> Option<BatchContent> {
         let _ = id;
         None
@@ -54,7 +54,7 @@ impl<T: Send + 'static> Batch for Vec<T> {}
 pub struct Loaded<B> {
     /// Batch ID.
     pub id: BatchId,
-    /// Worker that made the batch. `None` means the main thread.
+    /// Worker that made the batch, or `None` for a batch of the consumer's thread (`num_workers=0`).
     pub worker: Option<WorkerId>,
     batch: B,
     /// Page-locked buffers that return to their pool on drop.

@@ -18,7 +18,7 @@ pub struct Clock {
     pauses: Arc<Pauses>,
 }
 
-/// A time, and whether it orders events.
+/// A time, and whether this time orders events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     pub at: Nanos,
@@ -55,8 +55,8 @@ impl Clock {
 
     /// Returns the time of an event.
     ///
-    /// If `ordered`, it is not before any event that this thread has learned of. If not, it may be up to 0.1 µs earlier
-    /// than that, and reading it takes half the time.
+    /// If `ordered`, the time is not before any event that this thread has learned of. If not, it may be up to 0.1 µs earlier
+    /// than that, and reading the clock takes half the time.
     #[inline]
     pub(crate) fn stamp(&self, ordered: bool) -> Stamp {
         match self.pauses.stopped_at.load(Ordering::Acquire) {

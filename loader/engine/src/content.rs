@@ -1,4 +1,4 @@
-//! Summary of a batch for display: shapes, statistics, small pictures, labels, texts.
+//! Summary of a batch for display: shapes, statistics, small images, labels, texts.
 
 mod complex;
 mod limits;
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 32;
 /// Describes a collated batch.
 ///
 /// Fields are named by their Python path (`[0]`, `["image"]`). A batch that is a single tensor has one field with an
-/// empty name. `pinned` is always false. The limits bound the work, whatever the size of the batch. Statistics of large
+/// empty name. `pinned` is always false. The limits bound the work for a batch of any size. Statistics of large
 /// tensors are those of a subset.
 pub fn describe(batch: BatchId, value: &Value, limits: &ContentLimits) -> BatchContent {
     let mut walk = Walk {
@@ -116,7 +116,7 @@ impl Walk<'_> {
         self.fields.extend(waves.into_iter().flatten());
     }
 
-    /// Adds a picture in its own size.
+    /// Adds an image in its own size.
     fn picture(&mut self, name: String, tensor: &tch::Tensor) {
         let layout = Layout::of_one(&tensor.size());
         let layout = layout.map(|layout| (layout, Sizing::Annotated));
@@ -146,13 +146,13 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the beginnings of the texts. `None` if the list is empty or contains another type.
+/// Returns the beginnings of the texts. Returns `None` if the list is empty or contains another type.
 fn texts(items: &[Value], limits: &ContentLimits) -> Option<FieldData> {
     let text = |item: &Value| match item {
         Value::Str(text) | Value::Scalar(NumpyScalar::Str(text)) => Some(shorten(text)),
         _ => None,
     };
-    // All items are checked: a list of texts and something else is not a list of texts.
+    // All items are checked, because a list may also contain other types than texts.
     let is_text = |item: &Value| matches!(item, Value::Str(_) | Value::Scalar(NumpyScalar::Str(_)));
     if items.is_empty() || !items.iter().all(is_text) {
         return None;
@@ -200,7 +200,7 @@ fn scalar_field(name: String, scalar: &NumpyScalar, limits: &ContentLimits) -> F
     }
 }
 
-/// Returns true if these are pictures that do not stack: each one tensor, `[1|3, H, W]` or `[H, W, 1|3]`.
+/// Returns true if `items` are images that do not stack: each is one tensor, `[1|3, H, W]` or `[H, W, 1|3]`.
 fn are_pictures(items: &[Value]) -> bool {
     let is_picture = |item: &Value| match item {
         Value::Tensor(tensor) => tensor.defined() && Layout::of_one(&tensor.size()).is_some(),
@@ -214,7 +214,7 @@ fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> F
     tensor_field_as(name, tensor, layout, limits)
 }
 
-/// Returns the picture layout of a tensor. Masks are recognized by name, because their values look like other numbers.
+/// Returns the image layout of a tensor. Masks are recognized by name, because their values look like other numbers.
 fn layout(name: &str, tensor: &tch::Tensor) -> Option<(Layout, Sizing)> {
     let shape = numbers::shape(tensor);
     if name.ends_with("[\"mask\"]") || name.ends_with("[\"masks\"]") {

@@ -1,4 +1,4 @@
-//! Fetching a batch for a request: PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
+//! Fetching of a batch for a request: PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
 
 mod collate;
 mod scope;
@@ -20,24 +20,24 @@ use timing_granularity::TimingGranularity;
 
 pub use loadscope_plan::loader::Request;
 
-/// Factory of fetchers: a dataset and a collate function. Shared by all threads.
+/// Factory of fetchers: a dataset and a collate function. All threads share it.
 pub trait Fetch: Send + Sync + 'static {
     /// Batch type.
     type Batch: Batch;
 
-    /// `_DatasetKind.create_fetcher(..)`: called once per epoch in every worker, or in the main thread without workers.
+    /// `_DatasetKind.create_fetcher(..)`: called once per epoch in every worker, or without workers in the consumer's thread.
     ///
     /// # Errors
     /// If the dataset cannot be iterated.
     fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, LoaderError>;
 }
 
-/// Makes the batches of one epoch in one thread.
+/// Fetcher of the batches of one epoch in one thread.
 pub trait Fetcher: Send {
     /// Batch type.
     type Batch;
 
-    /// `fetcher.fetch(possibly_batched_index)`. `None` means that the stream has ended (`StopIteration`).
+    /// `fetcher.fetch(possibly_batched_index)`. Returns `None` if the stream has ended (`StopIteration`).
     ///
     /// Reports its samples and the start of collation to `scope`.
     ///
@@ -61,9 +61,9 @@ pub trait Fetcher: Send {
 /// Error of fetching a batch.
 #[derive(Clone, Debug)]
 pub struct FetchError {
-    /// Dataset index of the failed sample. `None` if the error is not of one sample.
+    /// Dataset index of the failed sample, or `None` if the error is not of one sample.
     pub sample: Option<usize>,
-    /// Cause.
+    /// Error of the dataset or of the collate function.
     pub error: LoaderError,
 }
 
@@ -92,7 +92,7 @@ fn request_mismatch(request: &Request) -> FetchError {
     .into()
 }
 
-/// Fetches from a map-style dataset and collates: PyTorch's `_MapDatasetFetcher`.
+/// Fetcher of a map-style dataset that collates: PyTorch's `_MapDatasetFetcher`.
 ///
 /// While it is observed, each sample is timed. After 32 successive batches with an average below 200 ns per sample,
 /// batches are timed as a whole. Each sample is timed again once the average reaches 400 ns or a sample has named
@@ -143,9 +143,9 @@ where
         Ok(sample)
     }
 
-    /// Stacks samples in memory with one copy per sample. `None` if the batch must be made of individual samples.
+    /// Stacks samples in memory with one copy per sample. Returns `None` if the batch must be made of individual samples.
     ///
-    /// The latter is also the case if an index does not exist.
+    /// This is also the case if an index does not exist.
     fn stacked(
         &mut self,
         indices: &[usize],
@@ -228,7 +228,7 @@ where
     }
 }
 
-/// Fetches from an iterable-style dataset and collates: PyTorch's `_IterableDatasetFetcher`.
+/// Fetcher of an iterable-style dataset that collates: PyTorch's `_IterableDatasetFetcher`.
 pub struct StreamFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
     collate: Arc<C>,
@@ -276,7 +276,7 @@ impl<S: Send + 'static, C: Collate<S>> IterableFetcher<S, C> {
     ///
     /// An error or a panic ends the stream, as an exception ends a Python generator.
     fn next_sample(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
-        // Set before the call and reset after success, so that a panic also ends the stream.
+        // The flag is set before the call and reset after success, so that a panic also ends the stream.
         if std::mem::replace(&mut self.ended, true) {
             return Ok(None);
         }

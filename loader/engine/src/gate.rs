@@ -8,13 +8,13 @@ use std::sync::{Arc, PoisonError};
 
 use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard};
 
-/// Pauses, resumes and steps a running loader. Clones share the same gate.
+/// Switch that pauses, resumes and steps a running loader. Clones share the same gate.
 #[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// True if the slow path must be taken. An open gate costs one load.
+    /// True if a thread must take the slow path. An open gate costs one load.
     closed: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
@@ -28,7 +28,7 @@ struct State {
     /// Tickets of waiting threads in order of arrival. Threads pass in this order, so stepping is fair.
     queue: VecDeque<u64>,
     next_ticket: u64,
-    /// True if the gate is open for good, because the loader is shutting down.
+    /// True if the gate stays open, because the loader is shutting down.
     released: bool,
 }
 
@@ -114,7 +114,7 @@ impl Gate {
         }
     }
 
-    /// Opens the gate for good.
+    /// Opens the gate permanently.
     pub fn release(&self) {
         self.state().released = true;
         self.resume();

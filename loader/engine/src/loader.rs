@@ -1,4 +1,4 @@
-//! The loader: PyTorch's `DataLoader` and its iterators.
+//! PyTorch's `DataLoader` and its iterators.
 
 mod builder;
 mod epoch_start;
@@ -34,13 +34,13 @@ use state::Resume;
 /// Properties of the dataset that the loader needs.
 #[derive(Clone)]
 pub(crate) struct DatasetInfo {
-    /// `len(dataset)`. `None` if it has none.
+    /// `len(dataset)`, or `None` if the dataset has no length.
     pub len: Arc<dyn Fn() -> Option<usize> + Send + Sync>,
     /// Name of the dataset's type.
     pub name: String,
 }
 
-/// Loads batches. PyTorch's `DataLoader`, made by a [`LoaderBuilder`]. [`DataLoader::iter`] is `iter(loader)`.
+/// PyTorch's `DataLoader`, made by a [`LoaderBuilder`]. [`DataLoader::iter`] is `iter(loader)`.
 pub struct DataLoader<F: Fetch> {
     fetch: Arc<F>,
     index: Index,
@@ -51,7 +51,7 @@ pub struct DataLoader<F: Fetch> {
     generator: Option<SharedGenerator>,
     default_generator: SharedGenerator,
     pinner: Option<Pinner>,
-    /// PyTorch's warnings that were not taken yet.
+    /// PyTorch's warnings that [`DataLoader::take_warnings`] has not returned yet.
     warnings: Vec<String>,
     /// Warnings that were sent to the observer.
     emitted_warnings: HashSet<String>,

@@ -12,7 +12,7 @@ struct WorkerExit(i32);
 
 /// Ends the calling worker at once, as `os._exit(code)` ends a worker process.
 ///
-/// The worker's batches are lost, and the consumer gets an error. In any other thread it is an ordinary panic.
+/// The worker's batches are lost, and the consumer gets an error. In any other thread, the call is an ordinary panic.
 pub fn exit_worker(code: i32) -> ! {
     if crate::get_worker_info().is_none() {
         panic!("exit_worker({code}) was called outside of a worker");

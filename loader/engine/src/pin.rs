@@ -10,7 +10,7 @@ use tch::{Device, Kind, Tensor};
 use crate::error::LoaderError;
 use crate::value::{DType, torch_error, view_dtype};
 
-/// Copies tensors to page-locked memory.
+/// Allocator of page-locked copies of tensors.
 #[derive(Clone, Debug)]
 pub enum Pinner {
     /// CUDA's page-locked memory.
@@ -22,11 +22,11 @@ pub enum Pinner {
 /// Pinning of a loader, with its description and warning.
 #[derive(Debug)]
 pub struct Pinning {
-    /// `None` if batches are not copied.
+    /// Allocator of the copies, or `None` if batches are not copied.
     pub pinner: Option<Pinner>,
-    /// Description, if batches are copied.
+    /// Description of the memory for display, if batches are copied.
     pub label: Option<String>,
-    /// PyTorch's warning.
+    /// PyTorch's warning, such as for a missing GPU.
     pub warning: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Pinning {
             ))),
             PinMemory::Mlock => {
                 let pool = MlockPool::default();
-                // Checks now, not with the first batch, that memory can be locked.
+                // This call checks that memory can be locked now, not with the first batch.
                 pool.release(vec![Buffer::new(1)?]);
                 Ok(Self {
                     pinner: Some(Pinner::Mlock(pool)),
@@ -105,10 +105,10 @@ impl fmt::Debug for Buffer {
 impl Buffer {
     fn new(len: usize) -> Result<Self, LoaderError> {
         let page = region::page::size();
-        // Rounded up, so that batches of almost the same size reuse buffers.
+        // The length is rounded up, so that batches of almost the same size reuse buffers.
         let len = len.max(1).next_multiple_of(page);
         let torch = |e: &tch::TchError| torch_error(say!("allocate a buffer to lock"), e);
-        // One more page, so that whole pages can be cut out. Locking is by page, and unlocking a page that is shared
+        // The buffer has one more page, so that whole pages can be cut out. Locking is by page, and unlocking a page that is shared
         // with another buffer would unlock that buffer as well.
         let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
         let wide = wide.map_err(|e| torch(&e))?;

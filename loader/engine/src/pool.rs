@@ -34,9 +34,9 @@ pub(crate) struct PoolConfig<'a, F> {
     pub pinner: Option<Pinner>,
 }
 
-/// The running threads. Dropping it ends and joins them.
+/// Running threads of a loader. Dropping the pool ends and joins them.
 pub(crate) struct Pool<F: Fetch> {
-    /// Index queues. `None` for a worker without further work.
+    /// Index queues, with `None` for a worker without further work.
     index_queues: Vec<Option<Sender<WorkerCommand>>>,
     result_queue: Option<Receiver<WorkerMessage<F::Batch>>>,
     spin_wait: SpinWait,
@@ -220,7 +220,7 @@ impl<F: Fetch> Pool<F> {
     /// If nothing is left, the workers are idle, and new tasks follow the `Resume` command in their queues. Then the call
     /// does not wait for the confirmations, which [`receive`](Self::receive) handles among the batches.
     pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
-        // A worker that died in an earlier epoch would never answer.
+        // A worker that died in a previous epoch would never answer.
         if let Some(death) = &self.death {
             return Err((**death).clone());
         }
@@ -236,7 +236,7 @@ impl<F: Fetch> Pool<F> {
         Ok(())
     }
 
-    /// Waits until every worker has confirmed its epoch, and drops everything before.
+    /// Waits until every worker has confirmed its epoch, and drops all earlier results.
     fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         while self.pending_resumes > 0 {
             if let WorkerMessage::Died { os_id, how, .. } = self.receive(None, interrupt)? {
@@ -280,7 +280,7 @@ impl<F: Fetch> Drop for Pool<F> {
     }
 }
 
-/// PyTorch's `_pin_memory_loop`: forwards everything in order of arrival.
+/// PyTorch's `_pin_memory_loop`: forwards all results in order of arrival.
 fn pin_loop<B: Batch>(
     inbox: &Receiver<WorkerMessage<B>>,
     out: &Sender<WorkerMessage<B>>,

@@ -12,7 +12,7 @@ use crate::probe::{ContentPolicy, Probe};
 /// Share of a worker's time for summarizing batches, after the run's grace budget is spent.
 pub(crate) struct PreviewBudget {
     probe: Probe,
-    /// Start time on the run's clock. `None` without an observer.
+    /// Start time on the run's clock, or `None` without an observer.
     since: Option<Nanos>,
     /// Part of the earned time that paid the run's debt or expired unused.
     paid: Duration,
@@ -30,7 +30,7 @@ impl PreviewBudget {
 
     /// Returns true if the thread may summarize the batch that it has just reported.
     ///
-    /// It uses the last clock reading, because a batch may take only a microsecond.
+    /// The check uses the last clock reading, because a batch may take only a microsecond.
     pub fn may_summarize(&mut self) -> bool {
         let share = match self.probe.content() {
             ContentPolicy::Off => return false,
@@ -46,7 +46,7 @@ impl PreviewBudget {
         let credit = earned.saturating_sub(self.paid);
         let (paid, is_free) = self.probe.pay_debt(credit);
         let may_summarize = is_free && paid < credit;
-        // Unused time is not saved. Otherwise many summaries would follow in a row after a pause.
+        // Unused time expires. Otherwise many summaries would follow in a row after a pause.
         self.paid = if may_summarize {
             earned
         } else {

@@ -1,6 +1,6 @@
-//! Recording of the engine's events. Off, it costs one branch per event.
+//! Recording of the engine's events. A disabled probe costs one branch per event.
 //!
-//! On, it never blocks the loader: if the reader is too slow, events are dropped and counted.
+//! An enabled probe never blocks the loader: if the reader is too slow, events are dropped and counted.
 
 mod buffer;
 mod events;
@@ -34,7 +34,7 @@ pub enum ContentPolicy {
     Share(f64),
 }
 
-/// Records events, or nothing. Clones share the same buffers.
+/// Recorder of events, or of nothing. Clones share the same buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     shared: Option<Arc<Shared>>,

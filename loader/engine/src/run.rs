@@ -29,10 +29,10 @@ use crate::sync::AtomicBool;
 use lenient::LeftOut;
 use source::ValueFetch;
 
-/// Maximum number of unread events: 256 MiB at 24 bytes each. Only a slow reader needs more than a small part.
+/// Maximum number of unread events: 256 MiB at 24 bytes each. Only a slow reader needs more than a small share.
 pub const MAX_EVENTS: usize = (256 << 20) / 24;
 
-/// A running run. Dropping it stops the run and joins its threads.
+/// Handle of a running run. Dropping it stops the run and joins its threads.
 pub struct RunHandle {
     /// Events of the run.
     pub events: Events,
@@ -42,7 +42,7 @@ pub struct RunHandle {
     trainer: Option<JoinHandle<Result<(), LoaderError>>>,
 }
 
-/// Pauses, steps and stops a run, from any thread.
+/// Control that pauses, steps and stops a run from any thread.
 #[derive(Clone, Debug)]
 pub struct RunControl {
     gate: Gate,
@@ -142,7 +142,7 @@ impl Drop for RunHandle {
     }
 }
 
-/// Starts a run that `control` controls. Opening a folder of pictures may take a while.
+/// Starts a run that `control` controls. Opening a folder of images may take several seconds.
 ///
 /// # Errors
 /// If the options contradict each other or the dataset cannot be opened.
@@ -301,7 +301,7 @@ impl Training {
 
 /// Simulates a training step: sleeps with high precision, in slices so that it can be stopped.
 fn simulate_step(step: Duration, stop: &AtomicBool) {
-    /// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
+    /// Maximum wake-up delay of a sleeping thread. The thread spins for the rest of the time.
     const WAKE_UP_DELAY: Duration = Duration::from_micros(120);
     const SLICE: Duration = Duration::from_millis(50);
     let end = Instant::now() + step;

@@ -1,8 +1,8 @@
 //! Channels, threads, locks and atomics of the loader, from crossbeam and the standard library.
 //!
-//! With the feature `explore` they are those of shuttle, which runs all threads in turn in one thread and explores
-//! their interleavings. `tests/explore.rs` does this with the unchanged loader. Nothing else works with this feature,
-//! because shuttle's types may only be used under its control.
+//! With the feature `explore`, these types are those of shuttle, which runs all threads in turn in one thread and explores
+//! their interleavings. `tests/explore.rs` explores the unchanged loader this way.
+//! Without the control of shuttle its types do not work, so only this test can use the feature.
 
 #[cfg(feature = "explore")]
 mod explored;

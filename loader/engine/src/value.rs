@@ -44,7 +44,7 @@ impl Value {
         })
     }
 
-    /// Returns the name of the type as Python prints it: `type(value).__name__`, with the module in front if there is one.
+    /// Returns CPython's `tp_name`, which error messages contain: `Tensor`, `numpy.ndarray`.
     pub fn type_name(&self) -> &str {
         match self {
             Self::None => "NoneType",
@@ -66,7 +66,7 @@ impl Value {
         }
     }
 
-    /// Returns a copy that shares the memory of tensors. Everything else is copied.
+    /// Returns a copy that shares the memory of tensors. All other values are copied.
     pub fn shallow_clone(&self) -> Self {
         let all = |items: &[Self]| items.iter().map(Self::shallow_clone).collect();
         match self {
@@ -176,7 +176,7 @@ impl Value {
         found
     }
 
-    /// Returns the elements of a sequence of any type. Empty for anything else.
+    /// Returns the elements of a sequence of any type, or an empty slice for another value.
     fn items(&self) -> &[Self] {
         match self {
             Self::List(items)
@@ -201,7 +201,7 @@ impl Value {
         Ok(())
     }
 
-    /// Returns the bytes of all tensors, arrays, texts and byte strings inside: the size of a batch sent to the consumer.
+    /// Returns the total size of all values inside, bytes: the size of a batch sent to the consumer.
     pub fn nbytes(&self) -> u64 {
         match self {
             Self::None | Self::Other(_) => 0,

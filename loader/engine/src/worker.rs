@@ -1,4 +1,4 @@
-//! A worker: takes tasks from its index queue, fetches batches and sends them to the result queue. PyTorch's `_worker_loop`.
+//! Worker that takes tasks from its index queue, fetches batches and sends them to the result queue. PyTorch's `_worker_loop`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::worker_info::{WorkerInfo, become_worker};
 /// PyTorch's `worker_init_fn`, called with the worker's ID in its thread.
 pub type WorkerInitFn = Arc<dyn Fn(usize) -> Result<(), SampleError> + Send + Sync>;
 
-/// Message from the main thread to a worker. Dropping the sender ends the worker.
+/// Message from the consumer's thread to a worker. Dropping the sender ends the worker.
 #[derive(Debug)]
 pub(crate) enum WorkerCommand {
     /// Request for a batch.
@@ -29,7 +29,7 @@ pub(crate) enum WorkerCommand {
         batch: BatchId,
         /// Samples to fetch.
         request: Request,
-        /// True if the batch was yielded before the loader's state was saved. It is only skipped.
+        /// True if the batch was yielded before the loader's state was saved. The worker only skips such a batch.
         skip: bool,
     },
     /// Start of a new epoch, which the worker confirms.
@@ -58,7 +58,7 @@ pub(crate) enum WorkerMessage<B> {
     StreamEnded {
         batch: BatchId,
         worker: WorkerId,
-        /// True if it was answered before the state was saved, so that no event names it.
+        /// True if the task was answered before the state was saved, so that no event names it.
         skip: bool,
     },
     /// Confirmation of a new epoch. All earlier commands are done.
@@ -79,7 +79,7 @@ pub(crate) struct Worker<F: Fetch> {
     pub init: Option<WorkerInitFn>,
     pub index_queue: Receiver<WorkerCommand>,
     pub results: Sender<WorkerMessage<F::Batch>>,
-    /// True when results are no longer wanted. Then tasks are skipped.
+    /// True when results are no longer wanted. The worker then skips tasks.
     pub done: Arc<AtomicBool>,
     pub probe: Probe,
 }
@@ -123,7 +123,7 @@ impl<F: Fetch> Worker<F> {
     }
 
     fn work(&self) {
-        // As in PyTorch: many workers with many threads each would compete for the cores.
+        // As in PyTorch, a worker uses one libtorch thread. Many workers with many threads each would compete for the cores.
         tch::set_num_threads(1);
         become_worker(self.info, self.base_seed);
         self.probe.emit(|| {
@@ -178,7 +178,7 @@ impl<F: Fetch> Worker<F> {
         }
     }
 
-    /// Performs a task. `None` if it gets no answer.
+    /// Performs a task. Returns `None` if the task gets no answer.
     fn run_task(
         &self,
         fetcher_state: &mut FetcherState<F::Batch>,
@@ -207,7 +207,7 @@ impl<F: Fetch> Worker<F> {
                 })
             }
             FetcherState::Failed(_) | FetcherState::Unbound if skip => {
-                // Its error was yielded before the state was saved.
+                // The error was yielded before the state was saved.
                 *fetcher_state = FetcherState::Unbound;
                 Ok(Some(TaskOutput::Skipped))
             }
@@ -233,7 +233,7 @@ impl<F: Fetch> Worker<F> {
         if !skip {
             self.probe.enter_unordered(batch, Stage::Returning);
         }
-        // Before the batch is sent, because the consumer may write to it afterwards. The time does not count as collating.
+        // The batch is summarized before it is sent, because the consumer may write to it afterwards. The time does not count as collating.
         if let Ok(TaskOutput::Batch(made, _)) = &result
             && budget.may_summarize()
         {
@@ -270,7 +270,7 @@ impl<F: Fetch> Worker<F> {
     }
 }
 
-/// Skips a batch that was yielded before. Returns false if the stream ended.
+/// Skips a batch that was yielded before. Returns false if the stream has ended.
 ///
 /// Errors are ignored, because they were reported when the batch was yielded.
 pub(crate) fn skip_batch<B>(
@@ -287,7 +287,7 @@ pub(crate) fn skip_batch<B>(
 
 /// A batch, and the positions of its missing samples.
 pub(crate) struct FetchedBatch<B> {
-    /// The batch.
+    /// Collated batch, not yet pinned.
     pub made: B,
     /// Positions, increasing, of failed samples that are missing in the batch.
     pub left_out: Vec<u32>,
@@ -307,7 +307,7 @@ pub(crate) fn fetch_batch<B>(
     };
     match worker {
         Some(_) => probe.enter(batch, Stage::Fetching),
-        // It was dispatched at this moment.
+        // The batch was dispatched at this moment.
         None => probe.enter_at_last_stamp(batch, Stage::Fetching),
     }
     let mut scope = FetchScope::new(probe, batch, site);

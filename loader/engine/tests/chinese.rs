@@ -1,6 +1,6 @@
 //! Messages of a recording are in English, whatever the program's language.
 //!
-//! The language is process-wide, so this test has its own program.
+//! The language is process-wide, so this test has its own test binary.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]

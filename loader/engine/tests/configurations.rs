@@ -1,6 +1,6 @@
 //! Thousands of random loaders, compared with a model of the algorithm.
 //!
-//! The number of workers and the behaviour of the dataset are random. Batches, their order, the generators' draws and
+//! The number of workers and the behavior of the dataset are random. Batches, their order, the generators' draws and
 //! the events must be correct. No thread may be left.
 
 #![allow(
@@ -30,7 +30,7 @@ use support::{fold, within};
 /// Number of batches after which the consumer stops each of the two epochs. `None` means a complete epoch.
 type Taken = [Option<usize>; 2];
 
-/// Runs two epochs.
+/// Action that runs two epochs.
 struct Epochs(Taken);
 
 impl LoaderAction for Epochs {
@@ -56,7 +56,7 @@ fn check(config: &Config, seed: u64, taken: Taken) -> Result<Vec<Vec<Outcome>>, 
     let alive = Alive::default();
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
     let got = with_loader(config, &generator, probe, &alive, Epochs(taken));
-    // Only threads could still hold the dataset.
+    // Only leftover threads could still hold the dataset.
     prop_assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
     for (epoch, (got, taken)) in got.iter().zip(taken).enumerate() {
         let fresh = epoch == 0 || !config.persistent;
@@ -208,7 +208,7 @@ fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
         let _mine = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         within(30, move || all_workers(&config, seed, taken))?;
     }
-    // Rarely, because it blocks the other test.
+    // This check is rare, because it blocks the other test.
     if seed.is_multiple_of(16) {
         let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         no_threads_left()?;

@@ -1,4 +1,4 @@
-//! Diagnosis of runs with known causes.
+//! Tests of the diagnosis, for runs with known causes.
 
 mod confusion;
 mod experiment;

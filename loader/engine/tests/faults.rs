@@ -1,4 +1,4 @@
-//! Faults that random loaders revealed, each with one small loader.
+//! Regression tests of faults that random loaders revealed, each with one small loader.
 
 use crate::support;
 
@@ -41,7 +41,7 @@ impl IterableDataset for Panicking {
     }
 }
 
-/// A Python generator that raised is finished. A panic corresponds to an exception.
+/// Regression test: a panic ends a stream, as an exception ends a Python generator.
 #[test]
 fn a_stream_ends_after_a_panic() {
     within(30, || {
@@ -75,7 +75,7 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
     epoch(&mut resumed)
 }
 
-/// A resumed loader does not repeat an error that was reported before.
+/// Regression test: a resumed loader does not repeat an error that was reported before.
 #[test]
 fn a_resumed_loader_skips_a_reported_panic() {
     within(30, || {
@@ -116,7 +116,7 @@ impl Dataset for Numbers {
     }
 }
 
-/// PyTorch's worker reports the reason once, then fails on the missing fetcher. A resumed loader does the same.
+/// Regression test: PyTorch's worker reports the reason once, then fails on the missing fetcher. A resumed loader does the same.
 #[test]
 fn a_worker_init_fn_error_is_reported_once() {
     within(30, || {
@@ -145,7 +145,7 @@ fn a_worker_init_fn_error_is_reported_once() {
     });
 }
 
-/// The dead thread does not return. Every epoch reports it, as in PyTorch, and none waits for it.
+/// Regression test: every epoch reports the dead thread, as in PyTorch, and none waits for it.
 #[test]
 fn a_dead_persistent_worker_is_reported_in_every_epoch() {
     within(30, || {
@@ -188,7 +188,7 @@ impl BatchSource for Faulty {
     }
 }
 
-/// A consumer that gets the error of a death, a timeout or the sampler does not wait until its next request.
+/// Regression test: a consumer that gets the error of a death, a timeout or the sampler does not wait until its next request.
 #[test]
 fn an_error_without_a_batch_ends_the_wait() {
     within(30, || {

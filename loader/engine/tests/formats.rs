@@ -50,7 +50,7 @@ fn ours(text: &str, image_size: u32) -> Vec<Value> {
     samples
 }
 
-/// Compares pictures within rounding and everything else exactly. Prints the largest difference.
+/// Compares images within rounding and everything else exactly. Prints the largest difference.
 fn same(name: &str, ours: &[Value], theirs: &[Value], rounding: (i64, f64)) {
     assert_eq!(ours.len(), theirs.len(), "{name}");
     let (mut most, mut mean) = (0, 0f64);
@@ -117,7 +117,7 @@ fn annotated_pictures_match_torchvision() {
         ROUNDING,
     );
 
-    // Resized: boxes and masks are exact, and pixels are rounded once more.
+    // In resized data, boxes and masks are exact, and pixels are rounded once more.
     let square = |text: &str| ours(&format!("{text},size=square"), 64);
     same(
         "voc, resized",
@@ -195,7 +195,7 @@ fn batches_match_the_printed_collate_functions() {
     assert!(compared >= 30, "{compared} compared");
 }
 
-/// Run with `cargo test --release --test formats -- --ignored --nocapture throughput`.
+/// Measures the throughput. Run with `cargo test --release --test formats -- --ignored --nocapture throughput`.
 ///
 /// LOADSCOPE_FORMATS_DATA must name a folder made by `pictures.py FOLDER --large --only-data`. `speed.py FOLDER` measures torchvision.
 #[test]

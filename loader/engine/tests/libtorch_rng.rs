@@ -1,4 +1,4 @@
-//! The generator compared with libtorch itself, in addition to the recorded cases.
+//! Comparison of the generator with libtorch itself, in addition to the recorded cases.
 
 #![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
 #![allow(
@@ -69,7 +69,8 @@ proptest! {
 
 /// Returns true if libtorch's draws without replacement can be compared on this host.
 ///
-/// On Intel processors its builds take the numbers from an Intel library. On systems other than Linux they sort equal scores differently.
+/// On Intel processors, libtorch builds take the numbers from an Intel library.
+/// On systems other than Linux, libtorch sorts equal scores differently.
 fn draws_without_replacement_compare() -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let why = if info.contains("GenuineIntel") {
@@ -183,7 +184,7 @@ proptest! {
     }
 }
 
-/// Draws with more categories than `torch.multinomial` allows continue the same way.
+/// Draws from more categories than `torch.multinomial` allows. The draws continue the same way.
 #[test]
 fn more_than_2_pow_24_categories_can_be_drawn() {
     let most = 1 << 24;
@@ -240,7 +241,7 @@ fn draws_of_200_000_weights_match_libtorch() {
     }
 }
 
-/// Compares both sides of the length from which permutations use 64 bits per step. Needs 3 GB and a minute.
+/// Compares both sides of the length from which permutations use 64 bits per step. The test needs 3 GB and a minute.
 #[test]
 #[ignore = "slow"]
 fn long_permutations_match_libtorch() {

@@ -1,4 +1,4 @@
-//! The predicted order compared with the real one.
+//! Comparison of the predicted order with the real one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Compares the engine with the real PyTorch, case by case.
+//! Comparison of the engine with the real PyTorch, case by case.
 //!
 //! The cases are in `tests/reference/golden`. `LOADSCOPE_REFERENCE` names another folder of the same form, made by
 //! `tests/reference/make_cases.py`. `LOADSCOPE_PARITY=weighted,datasets` selects files. `LOADSCOPE_DIFFERENCES` names
@@ -95,7 +95,7 @@ struct Score {
     cases: usize,
     passed: usize,
     failures: Vec<String>,
-    /// The failures as JSON objects.
+    /// Failures as JSON objects, one per line.
     lines: Vec<String>,
     left_out: BTreeMap<&'static str, Vec<String>>,
 }
@@ -167,7 +167,7 @@ fn parity_with_pytorch() {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         only.is_empty() || only.split(',').any(|name| name == stem)
     };
-    // Written straight to the terminal, so that the score is also visible on success.
+    // The score goes straight to the terminal, so that it is also visible on success.
     let mut out = std::io::stdout().lock();
     let mut say = |line: &str| {
         let _ = writeln!(out, "{line}");

@@ -16,7 +16,7 @@ use loadscope_engine::{DataLoader, LoaderError, LoaderOptions, get_worker_info};
 /// Timeout for operations that are usually short.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Fetcher of indices. Worker 1 begins no epoch while it is held.
+/// Fetcher of indices. Worker 1 begins no epoch while the test holds it.
 #[derive(Clone, Default)]
 struct Held {
     holds: Arc<AtomicBool>,
@@ -98,7 +98,7 @@ fn an_idle_worker_delays_the_next_epoch_not_the_first_batch() {
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         done.send("two epochs").unwrap();
-        // Without waiting, a program that only starts epochs would send more and more orders to a hanging worker.
+        // Without waiting, a program that only starts epochs would send more and more commands to a hanging worker.
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         done.send("the next").unwrap();
     };

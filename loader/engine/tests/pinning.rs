@@ -39,9 +39,9 @@ fn a_pinning_panic_is_the_error_of_its_batch() {
     });
 }
 
-/// As in `_pin_memory_loop` of torch/utils/data/_utils/pin_memory.py, the pin thread wraps the error.
+/// Compares with `_pin_memory_loop` of torch/utils/data/_utils/pin_memory.py, in which the pin thread wraps the error.
 ///
-/// The main thread, which pins if there are no workers, does not.
+/// PyTorch's main process, which pins if there are no workers, does not wrap it.
 #[test]
 fn a_pinning_error_has_pytorchs_text() {
     struct Stiff(usize);

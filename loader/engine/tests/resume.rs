@@ -1,4 +1,4 @@
-//! A loader that is stopped anywhere and saved as text. A new loader must continue as if nothing had happened.
+//! A loader that is stopped anywhere and saved as text. A new loader must continue without a difference.
 
 use crate::configuration;
 #[path = "resume/failing.rs"]
@@ -26,7 +26,7 @@ fn epoch<F: Fetch<Batch = Picked>>(loader: &mut DataLoader<F>, taken: usize) -> 
     iter.take(taken).map(YieldedBatch::of).collect()
 }
 
-/// Runs whole epochs.
+/// Action that runs whole epochs.
 struct Whole(usize);
 
 impl LoaderAction for Whole {
@@ -39,9 +39,9 @@ impl LoaderAction for Whole {
     }
 }
 
-/// Runs whole epochs, then takes some batches of the next one and saves the state.
+/// Action that runs whole epochs, then takes some batches of the next one and saves the state.
 struct Stopped {
-    /// State from which to continue. `None` means the beginning.
+    /// State from which to continue, or `None` for the beginning.
     from: Option<String>,
     whole: usize,
     taken: usize,
@@ -65,7 +65,7 @@ impl LoaderAction for Stopped {
     }
 }
 
-/// Resumes a saved epoch, and runs more of them.
+/// Action that resumes a saved epoch, and runs more epochs.
 struct Resumed {
     from: String,
     epochs: usize,
@@ -80,7 +80,7 @@ impl LoaderAction for Resumed {
     }
 }
 
-/// Stops an epoch early, saves the loader's state between two epochs, and continues.
+/// Action that stops an epoch early, saves the loader's state between two epochs, and continues.
 struct Between(usize);
 
 impl LoaderAction for Between {
@@ -331,7 +331,7 @@ fn a_sampler_that_draws_in_iter_resumes_exactly() {
             let (expected, _) = way.go(7, None, EPOCHS, 0);
             for (whole, taken) in [(0, 0), (0, 2), (1, 0), (1, 1), (2, 5)] {
                 let (mut got, state) = way.go(7, None, whole, taken);
-                // Stopped a second time at once: the state of a resumed loader must be as good.
+                // The loader is stopped a second time at once: the state of a resumed loader must be as good.
                 let (more, state) = way.go(99, Some(state), 0, usize::from(taken > 0));
                 let (rest, _) = way.go(1234, Some(state), EPOCHS - whole, 0);
                 if taken > 0 {

@@ -26,9 +26,9 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Sink {
-    /// A temporary file next to the path.
+    /// Temporary file next to the path.
     Temporary(NamedTempFile),
-    /// A pipe or a device, written directly.
+    /// Pipe or device that is written directly.
     Stream(File),
 }
 

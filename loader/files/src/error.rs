@@ -52,7 +52,7 @@ pub enum WriteError {
     /// The folder does not exist.
     #[error("{}", say!("{path}: folder {folder} does not exist. Create it first.", path = .path.display(), folder = .folder.display()))]
     NoFolder {
-        /// The file.
+        /// File in the missing folder.
         path: PathBuf,
         /// The missing folder.
         folder: PathBuf,
@@ -60,7 +60,7 @@ pub enum WriteError {
     /// The disk is full.
     #[error("{}", say!("{path}: cannot {doing}: no space left on the disk. Free some space, or choose another folder.", path = .path.display(), doing = verb(.doing)))]
     Full {
-        /// The file.
+        /// File on the full disk.
         path: PathBuf,
         /// The failed operation, as in [`Self::Io`].
         doing: &'static str,
@@ -68,11 +68,11 @@ pub enum WriteError {
     /// Other error of the system.
     #[error("{}", say!("{path}: cannot {doing}: {cause}", path = .path.display(), doing = verb(.doing), cause = loadscope_words::explain(.cause)))]
     Io {
-        /// The file.
+        /// File whose operation failed.
         path: PathBuf,
         /// The failed operation: create, write, sync, rename.
         doing: &'static str,
-        /// Cause.
+        /// Error of the system.
         cause: io::Error,
     },
 }
@@ -88,7 +88,7 @@ impl WriteError {
                 path: path.to_owned(),
                 folder: folder.to_owned(),
             },
-            // A folder such as /proc.
+            // The folder exists, but refuses new files, such as /proc.
             io::ErrorKind::NotFound if doing == "create" => Self::Io {
                 path: path.to_owned(),
                 doing,
@@ -115,7 +115,7 @@ pub enum ReadError {
     /// The path is a folder, a socket or a device.
     #[error("{}", say!("{path} is {what}, not a regular file. Give the name of a file.", path = .path.display(), what = .what))]
     NotAFile {
-        /// The path.
+        /// Path of the folder, socket or device.
         path: PathBuf,
         /// Type of the path: a folder, a pipe, a device, a socket.
         what: &'static str,
@@ -123,7 +123,7 @@ pub enum ReadError {
     /// The file exceeds the size limit.
     #[error("{}", say!("{path} is larger than {} MB, the limit for {what}. Choose a smaller file.", .limit / 1_000_000, path = .path.display(), what = .what))]
     TooLarge {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
         /// Purpose of the file.
         what: &'static str,
@@ -136,9 +136,9 @@ pub enum ReadError {
     /// Other error of the system.
     #[error("{}", loadscope_words::path_error(.path, .cause))]
     Io {
-        /// The path.
+        /// Path of the file that cannot be read.
         path: PathBuf,
-        /// Cause.
+        /// Error of the system.
         cause: io::Error,
     },
 }

@@ -82,7 +82,7 @@ impl GrowingFile {
         &self.path
     }
 
-    /// Returns the current path.
+    /// Returns the path under which the file can be opened now.
     pub fn current_path(&self) -> &Path {
         self.unfinished_path.as_deref().unwrap_or(&self.path)
     }
@@ -207,7 +207,7 @@ fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteErro
     match part.persist_noclobber(path) {
         Ok(file) => Ok(file),
         Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists_error(path)),
-        // File systems without links and exclusive renaming.
+        // The file system has neither links nor exclusive renaming.
         Err(_) => create_in_place(path, head),
     }
 }

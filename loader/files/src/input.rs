@@ -1,4 +1,4 @@
-//! Reading files of other programs without waiting forever and without unlimited size.
+//! Reading of other programs' files, with a timeout and a size limit.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Opens a regular file. Unlike [`File::open`], it refuses devices and does not wait for the writer of a pipe.
 ///
 /// # Errors
-/// If there is no regular file at `path`.
+/// If `path` is not a regular file.
 pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     let (file, kind) = open(path)?;
     match special_type(kind) {
@@ -174,7 +174,7 @@ impl Special {
     }
 }
 
-/// Returns the type of a special file. `None` for a regular file.
+/// Returns the type of a special file, or `None` for a regular file.
 fn special_type(kind: FileType) -> Option<Special> {
     if kind.is_file() {
         return None;

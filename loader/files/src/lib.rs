@@ -1,6 +1,6 @@
 //! File access: only this crate opens, creates and replaces files for Loadscope.
 //!
-//! - [`AtomicFile`] writes a complete file or none: an export, a report, a picture, the preferences.
+//! - [`AtomicFile`] writes a complete file or none: an export, a report, an image, the preferences.
 //! - [`AtomicFolder`] writes a complete folder or none: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
 //! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed. [`unnamed_file`] needs no removal.

@@ -19,15 +19,15 @@ pub fn is_abandoned(path: &Path) -> bool {
     is_locked(path) == Some(false)
 }
 
-/// Returns true if another process holds the lock of a file. `None` if the file cannot be opened.
+/// Returns true if another process holds the lock of a file. Returns `None` if the file cannot be opened.
 fn is_locked(path: &Path) -> Option<bool> {
-    // `O_NONBLOCK`, because a pipe or a device may have replaced the file.
+    // `O_NONBLOCK` is set, because a pipe or a device may have replaced the file.
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path).ok()?;
-    // A shared lock, so two simultaneous checks do not take each other for a writer.
+    // The lock is shared, so two simultaneous checks do not take each other for a writer.
     Some(matches!(
         file.try_lock_shared(),
         Err(TryLockError::WouldBlock)

@@ -30,7 +30,7 @@ pub(crate) enum Target {
 
 impl Target {
     /// # Errors
-    /// If it cannot be written to.
+    /// If the path cannot be written to.
     pub fn of(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -99,7 +99,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 /// Returns an error if `output` is the same file as `input`, under any name, or a file inside the folder `input`.
 ///
 /// # Errors
-/// If they are the same.
+/// If both are the same file, or `output` is in the folder `input`.
 pub fn check_not_input(output: &Path, input: &Path) -> Result<(), WriteError> {
     // The comparison opens both, which would block on a pipe without a writer.
     let is_stored =

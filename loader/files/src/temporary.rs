@@ -33,7 +33,7 @@ impl TemporaryFolder {
     /// Its path is short enough for a Unix socket, and can be in a list of paths (no `:`).
     ///
     /// # Errors
-    /// If no place can be written to. It is the error of the first place.
+    /// If no place can be written to. The error is that of the first place.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut first = None;
         for place in candidate_folders() {
@@ -129,7 +129,7 @@ impl Lock {
 /// Creates a file without a name in the first usable place. The system removes it at the end of the process, even after a kill.
 ///
 /// # Errors
-/// If no place can be written to. It is the error of the first place.
+/// If no place can be written to. The error is that of the first place.
 pub fn unnamed_file() -> io::Result<File> {
     let mut first = None;
     for place in candidate_folders() {

@@ -22,7 +22,7 @@ use messages::{Batch, IpcFile};
 const LARGEST_DESCRIPTION: u64 = 64 << 20;
 
 /// A dataset for `datasets.load_from_disk(path)`, or an Arrow file (the file format or a stream). Sample i is a `dict` of row i: numbers,
-/// texts, lists of numbers as arrays of their dtype, decoded pictures. The files are mapped to memory. Compressed batches are decompressed
+/// texts, lists of numbers as arrays of their dtype, decoded images. The files are mapped to memory. Compressed batches are decompressed
 /// on demand and cached.
 #[derive(Debug)]
 pub struct SavedDataset {

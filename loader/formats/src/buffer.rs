@@ -35,7 +35,7 @@ impl Buffer {
     /// end of the file.
     ///
     /// # Errors
-    /// If there is no regular file, or it cannot be mapped.
+    /// If `path` is not a regular file, or cannot be mapped.
     #[expect(unsafe_code, reason = "a file that is mapped to memory")]
     pub fn map(path: &Path) -> Result<Self, ReadError> {
         let file = open_regular(path)?;

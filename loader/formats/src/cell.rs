@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::array::{Array, Dtype, Element};
 use crate::buffer::Buffer;
 
-/// A sample or a part of it, with the type of the Python counterpart.
+/// A sample or an element of it, with the type of the Python counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// `None`, a null in a table.
@@ -22,7 +22,7 @@ pub enum Cell {
     Text(Arc<str>),
     /// `bytes`
     Bytes(Buffer),
-    /// Encoded picture, which the engine decodes to a uint8 tensor `[3, height, width]`.
+    /// Encoded image, which the engine decodes to a uint8 tensor `[3, height, width]`.
     Picture(Picture),
     /// Number with a dtype, such as `numpy.float32(1.5)` or an element of a tensor.
     Scalar(Scalar),
@@ -36,24 +36,24 @@ pub enum Cell {
     Map(Vec<(Arc<str>, Cell)>),
 }
 
-/// Bytes of a picture file in any format.
+/// Bytes of an image file in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Encoded bytes.
     pub bytes: Buffer,
-    /// Source of the picture for messages: a path, `shard-000.tar: 0012.jpg`, `column image of row 7`.
+    /// Source of the image for messages: a path, `shard-000.tar: 0012.jpg`, `column image of row 7`.
     pub origin: Arc<str>,
     /// Meaning of the pixels.
     pub mode: PictureMode,
 }
 
-/// Meaning of a picture's pixels.
+/// Meaning of an image's pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PictureMode {
-    /// Colours: uint8 `[3, height, width]`.
+    /// Colors: uint8 `[3, height, width]`.
     #[default]
     Colour,
-    /// Class numbers, as in a mask: uint8 `[height, width]`, palette indices or grey values.
+    /// Class numbers, as in a mask: uint8 `[height, width]`, palette indices or gray values.
     Classes,
 }
 

@@ -1,4 +1,4 @@
-//! COCO datasets: instances, captions and keypoints in a JSON file, pictures in a folder.
+//! COCO datasets: instances, captions and keypoints in a JSON file, images in a folder.
 
 mod errors;
 mod index;
@@ -35,7 +35,7 @@ const UNUSED_LABEL: &str = "N/A";
 pub enum Task {
     /// Boxes, labels and masks.
     Instances,
-    /// Sentences.
+    /// Captions of an image, one sentence each.
     Captions,
     /// Boxes, labels and keypoints.
     Keypoints,
@@ -44,7 +44,7 @@ pub enum Task {
 /// Options of a COCO dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The task, or `None` for that of the first annotation.
+    /// Type of the annotations, or `None` for that of the first annotation.
     pub task: Option<Task>,
     /// True to draw masks, if the task has any.
     pub has_masks: bool,
@@ -59,7 +59,7 @@ impl Default for Options {
     }
 }
 
-/// Annotated pictures in the order of their ids. A row is `(picture, target)`. The target depends on the task:
+/// Annotated images in the order of their ids. A row is `(image, target)`. The target depends on the task:
 ///
 /// - instances: `{image_id, boxes, labels, area, iscrowd, masks}`, with boxes `x0, y0, x1, y1` as float32 `[n, 4]` and masks as uint8
 ///   `[n, height, width]`
@@ -79,10 +79,10 @@ pub struct Coco {
 }
 
 impl Coco {
-    /// Opens the pictures in `folder` that `annotations` lists.
+    /// Opens the images in `folder` that `annotations` lists.
     ///
     /// # Errors
-    /// If the folder or the file is missing, the file is damaged, or it lists no pictures.
+    /// If the folder or the file is missing, the file is damaged, or it lists no images.
     pub fn open(folder: &Path, annotations: &Path, options: &Options) -> Result<Self, FormatError> {
         if !folder.is_dir() {
             return Err(FormatError::no_folder(folder));
@@ -133,7 +133,7 @@ impl Coco {
         self.file.get(part.clone()).unwrap_or_default()
     }
 
-    /// Returns the annotations of the picture at a position of the list.
+    /// Returns the annotations of the image at a position of the list.
     fn annotations_of(&self, position: usize) -> impl DoubleEndedIterator<Item = &Annotation> {
         let of = self.by_image.of.get(&position);
         let of = of.map(Vec::as_slice).unwrap_or_default();
@@ -235,7 +235,7 @@ impl Coco {
         ))
     }
 
-    /// Draws the masks of a picture. Each mask has the size of the picture.
+    /// Draws the masks of an image. Each mask has the size of the image.
     fn masks(
         &self,
         annotations: &[&Annotation],
@@ -262,7 +262,7 @@ impl Coco {
         Ok(shaped(vec![annotations.len(), height, width], &all))
     }
 
-    /// Returns the width and height of a picture, from the annotations or else from the picture file.
+    /// Returns the width and height of an image, from the annotations or else from the image file.
     fn size(&self, image: &Image, picture: &Picture) -> Result<(usize, usize), FormatError> {
         match (image.width, image.height) {
             (Value::Found(width), Value::Found(height)) => Ok((width as usize, height as usize)),

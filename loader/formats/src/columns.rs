@@ -105,7 +105,7 @@ impl Columns {
         Some((at, &self.columns.get(at)?.feature))
     }
 
-    /// Returns the values of one column, which is read part by part. Returns `None` if the column does not exist.
+    /// Returns the values of one column, which is read chunk by chunk. Returns `None` if the column does not exist.
     pub(crate) fn values<B: Block>(
         &self,
         blocks: &Blocks<B>,
@@ -116,10 +116,10 @@ impl Columns {
         Some(labels::values(blocks, found, name, place))
     }
 
-    /// Returns row `row` of a batch. `place` is the source of the batch, and `index` is the row in the table.
+    /// Returns row `row` of a record batch. `place` is the source of the batch, and `index` is the row in the table.
     ///
     /// # Errors
-    /// If a picture file cannot be read, or a value has no cell type.
+    /// If an image file cannot be read, or a value has no cell type.
     pub(crate) fn row(
         &self,
         batch: &RecordBatch,

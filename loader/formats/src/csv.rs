@@ -37,7 +37,7 @@ impl Csv {
     /// Opens a table. The default separator is a comma, or a tab for `.tsv` files.
     ///
     /// # Errors
-    /// If it cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
+    /// If the table cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
     pub fn open(path: &Path, separator: Option<u8>) -> Result<Self, FormatError> {
         let place = Place::file(path);
         let file = decompress::open(path)?;

@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path) -> Result<Buffer, FormatError> {
     utf8(decompressed(file, &place)?, &place)
 }
 
-/// Type of a file by its magic bytes.
+/// Compression of a file by its magic number.
 #[derive(Clone, Copy)]
 enum Compression {
     Gzip,
@@ -112,7 +112,7 @@ fn refused(kind: &str, place: &Place) -> FormatError {
 /// Converts UTF-16 to UTF-8 and removes a byte order mark. UTF-16 is detected by its mark or by an ASCII character at the start.
 ///
 /// # Errors
-/// If it is damaged UTF-16, or UTF-32.
+/// If the text is damaged UTF-16, or UTF-32.
 pub(crate) fn utf8(text: Buffer, place: &Place) -> Result<Buffer, FormatError> {
     let unit: fn([u8; 2]) -> u16 = match *text {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [0, 0, 0, _, ..] | [_, 0, 0, 0, ..] => {

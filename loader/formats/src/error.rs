@@ -152,11 +152,11 @@ pub struct FormatError {
     pub place: Box<Place>,
     /// Reason as a clause without a full stop, such as `it ends in the middle of an object`.
     pub reason: String,
-    /// Remedy as a sentence without a full stop, such as `Copy it again`.
+    /// Remedy as an instruction without a full stop, such as `Copy it again`.
     pub remedy: String,
 }
 
-/// Maximum length of a text in a message, characters. Quoted data may have any length.
+/// Maximum length of a text in an error message, characters. Quoted data may have any length.
 const LONGEST: usize = 500;
 
 /// Escapes control characters, so that the text fits one line. Names and keys may contain any characters.
@@ -196,7 +196,7 @@ impl FormatError {
         Self::io(path, &io::ErrorKind::NotFound.into())
     }
 
-    /// Creates the error for a path that is no folder.
+    /// Creates the error for a path that is not a folder.
     pub(crate) fn no_folder(path: &Path) -> Self {
         match path.exists() {
             false => Self::missing(path),

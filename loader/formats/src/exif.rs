@@ -1,16 +1,16 @@
-//! EXIF orientation of pictures.
+//! EXIF orientation of images.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::open_regular;
 
-/// Maximum number of examined pictures of a dataset.
+/// Maximum number of examined images of a dataset.
 const MAX_EXAMINED: usize = 32;
-/// Maximum size of a picture's header with a preview, bytes.
+/// Maximum size of an image's header with a preview, bytes.
 const HEADER: u64 = 256 << 10;
 
-/// Returns a warning if annotated pictures have an EXIF orientation that a viewer applies.
+/// Returns a warning if annotated images have an EXIF orientation that a viewer applies.
 pub(crate) fn note(paths: impl ExactSizeIterator<Item = PathBuf>) -> Option<String> {
     let step = paths.len().div_ceil(MAX_EXAMINED).max(1);
     let looked: Vec<bool> = (paths.step_by(step))
@@ -48,7 +48,7 @@ fn orientation(jpeg: &[u8]) -> Option<u16> {
         {
             return tag(tiff);
         }
-        // The pixels follow.
+        // After the start of scan (SOS), only pixels follow.
         if marker == 0xda {
             return None;
         }

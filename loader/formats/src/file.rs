@@ -1,4 +1,4 @@
-//! Readers of whole files: pictures, lists, annotations.
+//! Readers of whole files: images, lists, annotations.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::cell::{Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
 
-/// Maximum size of a picture file, bytes.
+/// Maximum size of an image file, bytes.
 const MAX_PICTURE: u64 = 1 << 30;
 
 /// Reads a file of at most `limit` bytes.
@@ -51,7 +51,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// Reads a picture file. `needed_by` describes the reference to it, such as `the annotations of /data/a.xml`.
+/// Reads an image file. `needed_by` describes the reference to it, such as `the annotations of /data/a.xml`.
 pub(crate) fn picture(
     path: &Path,
     mode: PictureMode,

@@ -10,7 +10,7 @@ use crate::error::FormatError;
 /// Rows per index entry. Ten million rows take 5 MB.
 pub(crate) const STRIDE: usize = 8;
 
-/// Size of the part that a thread scans at a time, bytes.
+/// Size of the chunk that a thread scans at a time, bytes.
 const PART: usize = 4 << 20;
 
 /// Splitter of a text into rows.
@@ -58,14 +58,14 @@ pub(crate) struct RowIndex {
 #[derive(Debug)]
 struct IndexPart {
     first_row: usize,
-    /// Number of line ends before the part.
+    /// Number of line ends before the chunk.
     lines: usize,
     begin: usize,
     begins: Vec<u32>,
 }
 
 impl RowIndex {
-    /// Scans `text` from `begin` on. Threads share the parts, and end before this returns.
+    /// Scans `text` from `begin` on. Threads share the chunks, and end before this function returns.
     ///
     /// # Errors
     /// If a row cannot be split.
@@ -99,7 +99,7 @@ impl RowIndex {
             if expected >= end {
                 continue;
             }
-            // A part with a wrong guess is scanned again from its real start.
+            // A chunk with a wrong guess is scanned again from its real start.
             let scanned = match scanned {
                 Ok(Some(scanned)) if from == expected => Some(scanned),
                 Err(error) if from == expected => return Err(error),
@@ -188,7 +188,7 @@ pub(crate) fn line_ends(text: &[u8]) -> usize {
 /// Rows that are lines with `\n` or `\r\n` at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    /// True if blank lines are no rows.
+    /// True if blank lines are not rows.
     pub(crate) skip_blank: bool,
 }
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn lines_are_found_in_any_order() {
         let mut text = String::new();
-        // The text has more than two parts, with lines of many lengths.
+        // The text has more than two chunks, with lines of many lengths.
         let mut lines = Vec::new();
         for n in 0..400_000usize {
             let line = format!("{n}{}", "x".repeat(n % 37));

@@ -94,7 +94,7 @@ impl<'a> Json<'a> {
     /// Reads an object. Calls `each` for each key, and `each` must read the value.
     ///
     /// # Errors
-    /// If it is no object, is damaged, or `each` fails.
+    /// If the value is not an object, is damaged, or `each` fails.
     pub(crate) fn object<E: From<JsonError>>(
         &mut self,
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), E>,
@@ -128,7 +128,7 @@ impl<'a> Json<'a> {
     /// Reads a list. Calls `each` for each item, and `each` must read it.
     ///
     /// # Errors
-    /// If it is no list, is damaged, or `each` fails.
+    /// If the value is not a list, is damaged, or `each` fails.
     pub(crate) fn list<E: From<JsonError>>(
         &mut self,
         mut each: impl FnMut(&mut Self) -> Result<(), E>,
@@ -155,7 +155,7 @@ impl<'a> Json<'a> {
     /// Skips and checks a value. Returns its byte range.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If the value is damaged.
     pub(crate) fn skip(&mut self) -> Result<Range<usize>, JsonError> {
         let start = self.position();
         match self.bytes().get(start) {

@@ -45,7 +45,7 @@ impl JsonLines {
     /// Opens a file. Lines are parsed only on access.
     ///
     /// # Errors
-    /// If it cannot be opened or decompressed, or is a damaged array of several lines.
+    /// If the file cannot be opened or decompressed, or is a damaged array of several lines.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let place = Place::file(path);
         let file = decompress::open(path)?;

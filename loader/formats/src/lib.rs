@@ -1,12 +1,12 @@
 //! Readers of data sets in common formats. They return plain values: no tensors, no windows, no threads that outlive a call.
 //!
 //! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples in sequence). Both return [`Cell`]s. The engine makes datasets
-//! of them and tensors of arrays, and decodes the [`Picture`]s.
+//! of the formats and tensors of arrays, and decodes the [`Picture`]s.
 //!
 //! | module | data | counterpart in Python |
 //! |---|---|---|
-//! | [`voc`] | PASCAL VOC: an XML file per picture | torchvision's `VOCDetection`, `VOCSegmentation` |
-//! | [`coco`] | COCO: a JSON file for a folder of pictures | torchvision's `CocoDetection`, pycocotools |
+//! | [`voc`] | PASCAL VOC: an XML file per image | torchvision's `VOCDetection`, `VOCSegmentation` |
+//! | [`coco`] | COCO: a JSON file for a folder of images | torchvision's `CocoDetection`, pycocotools |
 //! | [`sql`] | SQLite files, PostgreSQL servers | `sqlite3`, `psycopg` |
 //! | [`csv`] | CSV tables | `pandas.read_csv` |
 //! | [`parquet`] | Parquet tables | `pyarrow.parquet` |

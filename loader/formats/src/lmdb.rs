@@ -26,16 +26,16 @@ use tree::Leaves;
 /// Interpretation of a value's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decode {
-    /// Detection by magic bytes: pictures and NumPy arrays. Other values stay bytes.
+    /// Detection by magic number: images and NumPy arrays. Other values stay bytes.
     #[default]
     Auto,
-    /// Picture file.
+    /// Image file.
     Picture,
     /// NumPy file.
     Npy,
     /// UTF-8 text.
     Text,
-    /// Bytes.
+    /// Bytes without a conversion.
     Bytes,
 }
 
@@ -49,7 +49,7 @@ pub struct Options {
 }
 
 /// Entries of a database in key order, as from `txn.cursor()`. A sample is a `dict` of `key` and `value`. Keys are texts, or bytes if the
-/// first or the last key is no text.
+/// first or the last key is not a text.
 pub struct Lmdb {
     pages: Pages,
     leaves: Leaves,
@@ -220,7 +220,7 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(char::is_control))
 }
 
-/// Returns true if bytes begin like a picture file.
+/// Returns true if bytes begin like an image file.
 fn is_picture(bytes: &[u8]) -> bool {
     let begins: [&[u8]; 5] = [
         b"\xff\xd8\xff",

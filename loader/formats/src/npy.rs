@@ -37,7 +37,7 @@ impl Npy {
     /// Opens an array of numbers.
     ///
     /// # Errors
-    /// If it cannot be opened, is damaged, has other elements than numbers, or has no axis or no complete window.
+    /// If the file cannot be opened, is damaged, has other elements than numbers, or has no axis or no complete window.
     pub fn open(path: &Path, window: Option<Window>) -> Result<Self, FormatError> {
         let place = Place::file(path);
         let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;

@@ -24,7 +24,7 @@ use folder::Listing;
 use merged::Merged;
 use part::{FileColumns, ParquetFile, Part};
 
-/// Parquet tables with the values of `pyarrow.parquet.read_table(paths).to_pylist()`. In contrast to it, lists of numbers are arrays of
+/// Parquet tables with the values of `pyarrow.parquet.read_table(paths).to_pylist()`. Unlike there, lists of numbers are arrays of
 /// their dtype, timestamps are texts and decimals are floats. Sample i is a `dict` of row i over all files in order. It has the columns of
 /// the first file and the partitions in folder names (`year=2024`). Row groups are decoded on demand and cached for all workers.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Rows for Parquet {
         }
     }
 
-    /// Decodes each part only once per call, even if the cache is full.
+    /// Decodes each chunk only once per call, even if the cache is full.
     fn rows(
         &self,
         indices: &[usize],

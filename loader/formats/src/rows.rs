@@ -22,7 +22,7 @@ pub trait Rows: Send + Sync {
     /// If the row is invalid or unreadable. The error contains its place.
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError>;
 
-    /// Returns several rows in the given order, or `None` if a batch read (a query, a column) is no faster. The result has one row per
+    /// Returns several rows in the given order, or `None` if a batch read (a query, a column) is not faster. The result has one row per
     /// index.
     fn rows(
         &self,
@@ -64,7 +64,7 @@ pub trait Rows: Send + Sync {
         None
     }
 
-    /// Returns sentences about omissions and guesses, for the user who chose the data.
+    /// Returns notes about omissions and guesses, for the user who chose the data.
     fn notes(&self) -> &[String] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Selection of the columns of a table, and pictures from a column.
+//! Selection of the columns of a table, and images from a column.
 
 mod label;
 
@@ -14,12 +14,12 @@ use crate::stages::{Stages, Untimed};
 use label::{Labels, labels};
 use loadscope_words::say;
 
-/// Selected columns, and the columns of pictures and classes.
+/// Selected columns, and the columns of images and classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Selected columns in this order, or all if empty.
     pub columns: Vec<String>,
-    /// Column of pictures: encoded bytes, file paths, or Hugging Face's `{bytes, path}`.
+    /// Column of images: encoded bytes, file paths, or Hugging Face's `{bytes, path}`.
     pub image: Option<String>,
     /// Column of classes: integers, or texts, which are numbered in sorted order.
     pub label: Option<String>,

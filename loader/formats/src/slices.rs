@@ -26,7 +26,7 @@ pub(crate) enum Order {
 pub(crate) enum Endian {
     /// Byte order of this host.
     Native,
-    /// Opposite byte order of this host.
+    /// Byte order opposite to that of this host.
     Swapped,
 }
 
@@ -73,7 +73,7 @@ impl Slices {
     /// Creates slices of an array that fills `bytes`.
     ///
     /// # Errors
-    /// If it has no axis, or its size differs from `bytes`.
+    /// If the array has no axis, or its size differs from `bytes`.
     pub(crate) fn new(
         mut layout: Layout,
         bytes: Buffer,
@@ -188,7 +188,7 @@ impl Slices {
         let width = self.layout.dtype.width();
         let mut sizes = self.layout.shape.clone();
         *sizes.first_mut()? = count;
-        // Distance of neighbours along each axis, bytes.
+        // Distance of neighbors along each axis, bytes.
         let mut steps = Vec::with_capacity(sizes.len());
         let mut step = width;
         for &size in &self.layout.shape {

@@ -9,7 +9,7 @@ use crate::stages::Stages;
 pub struct Share {
     /// Number of the worker, from 0.
     pub worker: usize,
-    /// Number of workers, at least 1. The main thread counts as one worker.
+    /// Number of workers, or 1 for the consumer's thread (`num_workers=0`).
     pub workers: usize,
     /// Rank in distributed training, from 0.
     pub rank: usize,
@@ -54,7 +54,7 @@ pub trait StreamSource: Send + Sync {
         &[]
     }
 
-    /// Returns sentences about omissions and guesses, for the user who chose the data.
+    /// Returns notes about omissions and guesses, for the user who chose the data.
     fn notes(&self) -> &[String] {
         &[]
     }

@@ -14,7 +14,7 @@ use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::Stages;
 
-/// A blank line is a sample, too.
+/// Unlike in other formats, a blank line is a sample.
 const LINES: Lines = Lines { skip_blank: false };
 
 /// Maximum size of a vocabulary, bytes.

@@ -1,4 +1,4 @@
-//! PASCAL VOC datasets: an XML file per picture, image sets and masks.
+//! PASCAL VOC datasets: an XML file per image, image sets and masks.
 
 mod annotation;
 mod codepages;
@@ -52,7 +52,7 @@ const CLASSES: [&str; 20] = [
 /// Name of label 0.
 const BACKGROUND: &str = "__background__";
 
-/// Annotated pictures. A row is `(picture, {image_id, boxes, labels, difficult})`, with a `mask` if masks are loaded. Boxes are the
+/// Annotated images. A row is `(image, {image_id, boxes, labels, difficult})`, with a `mask` if masks are loaded. Boxes are the
 /// `xmin, ymin, xmax, ymax` of the XML as float32 `[n, 4]`.
 #[derive(Debug)]
 pub struct Voc {
@@ -67,10 +67,10 @@ pub struct Voc {
 }
 
 impl Voc {
-    /// Opens the pictures of a set in `dir`.
+    /// Opens the images of a set in `dir`.
     ///
     /// # Errors
-    /// If the folder or the list is missing or empty. If the classes must be searched, also if an annotation is damaged.
+    /// If the folder or the image set is missing or empty. Damaged annotations are skipped here, and reported when their sample is loaded.
     pub fn open(dir: &Path, options: &Options) -> Result<Self, FormatError> {
         let root = folder::root(dir, options.year.as_deref())?;
         let (names, notes) = folder::names(&root, options)?;
@@ -112,7 +112,7 @@ impl Voc {
         let first: Vec<_> = self.names.iter().take(LOOK).collect();
         let (mut usual_objects, mut unusual) = (0, None);
         for name in first {
-            // A load reports the damage.
+            // The error of a damaged annotation is reported when its sample is loaded.
             let Ok(annotation) = self.annotation(name).map(|(read, _)| read) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Errors in Chinese contain the place, the reason and the remedy. The language is per process, so this test has its own binary.
+//! Errors in Chinese contain the place, the reason and the remedy. The language is process-wide, so this test has its own test binary.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 

@@ -1,7 +1,7 @@
 //! Comparison with the samples of Python's packages, bit for bit.
 //!
 //! `python/make_data.py` makes the data, including public data inside packages, and records the Python values. Without a Python that has
-//! the packages, these tests print the skipped parts.
+//! the packages, these tests print what they skip.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
 

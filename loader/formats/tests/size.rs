@@ -20,7 +20,7 @@ mod measure;
 
 /// Time limit of the first batch on a busy host in a debug build, seconds.
 const FIRST: f64 = 20.0;
-/// Maximum memory growth after the first quarter of an epoch, MB. It includes cached parts of tables.
+/// Maximum memory growth after the first quarter of an epoch, MB. The growth includes cached chunks of tables.
 const GROWTH: f64 = 40.0;
 
 #[test]

@@ -175,7 +175,7 @@ fn damaged_files_give_clear_errors() {
     peers::within(Duration::from_secs(120), read_damaged_files);
 }
 
-/// Reads files with damage from disks, copies or attackers.
+/// Reads files with corruption from disks, copies or attackers.
 fn read_damaged_files() {
     let (dir, path) = made(2000);
     let sound = std::fs::read(&path).unwrap();

@@ -139,14 +139,14 @@ fn flipped_or_missing_bytes_never_panic() {
     });
 }
 
-/// A few kilobytes that decompress to a gigabyte.
+/// The archive has a few kilobytes that decompress to a gigabyte.
 #[test]
 fn decompression_bombs_take_little_memory() {
     peers::within(LIMIT, || {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bomb.tar.gz");
         let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
-        // The file is larger than a sample may be, but belongs to no sample, so it is skipped.
+        // The file is larger than a sample may be, but is not part of a sample, so it is skipped.
         gz.write_all(&header("__bomb__", b'0', b"16000000000\0"))
             .unwrap();
         let zeros = vec![0; 1 << 20];

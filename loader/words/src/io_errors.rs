@@ -18,7 +18,7 @@ pub fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the cause of an error as a clause, for sentences with their own remedy: `permission denied`
+/// Returns the cause of an error as a clause, for messages with their own remedy: `permission denied`
 pub fn cause(error: &Error) -> String {
     match known(error) {
         Some((cause, _)) => cause.to_string(),
@@ -59,7 +59,7 @@ pub fn strip_os_error_codes(text: &str) -> String {
     out
 }
 
-/// Returns cause and remedy of common errors. `None` for other errors, and for errors with their own text.
+/// Returns cause and remedy of common errors. Returns `None` for other errors, and for errors with their own text.
 fn known(error: &Error) -> Option<(Text, Text)> {
     if error.get_ref().is_some() {
         return known(&tempfile_cause(error)?);
@@ -128,7 +128,7 @@ fn tempfile_cause(error: &Error) -> Option<Error> {
 
 /// Returns cause and remedy of Unix errors without an [`ErrorKind`].
 fn by_number(number: i32) -> Option<(Text, Text)> {
-    /// Error of a device.
+    /// I/O error of a device.
     const EIO: i32 = 5;
     /// Too many open files on the host.
     const ENFILE: i32 = 23;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// English.
+    /// English, the language of the source code's texts.
     #[default]
     En,
     /// Chinese in simplified characters.
@@ -54,20 +54,20 @@ impl Language {
         }
     }
 
-    /// Returns the language of a file such as `07.zh.toml`. English if the name contains no code.
+    /// Returns the language of a file such as `07.zh.toml`, or English if the name contains no code.
     pub fn of_file(name: &str) -> Self {
         let is = |language: &Self| name.contains(&format!(".{}.", language.code()));
         Self::ALL.into_iter().find(is).unwrap_or_default()
     }
 
-    /// Returns the language of a locale such as `zh_CN.UTF-8` or `zh-Hans`. `None` for other languages.
+    /// Returns the language of a locale such as `zh_CN.UTF-8` or `zh-Hans`. Returns `None` for other languages.
     pub fn of_locale(locale: &str) -> Option<Self> {
         let code = locale.split(['_', '-', '.', '@']).next()?;
         let is = |language: &Self| code.eq_ignore_ascii_case(language.code());
         Self::ALL.into_iter().find(is)
     }
 
-    /// Returns the language of the first non-empty variable among `LC_ALL`, `LC_MESSAGES` and `LANG`. English for other languages.
+    /// Returns the language of the first non-empty variable among `LC_ALL`, `LC_MESSAGES` and `LANG`, or English for other languages.
     pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
         let name = ["LC_ALL", "LC_MESSAGES", "LANG"]

@@ -2,7 +2,7 @@
 
 use crate::say;
 
-/// Converts a message of serde about a value to a clause: `"four" is not a whole number`. `None` for other messages.
+/// Converts a message of serde about a value to a clause: `"four" is not a whole number`. Returns `None` for other messages.
 pub fn value_error(message: &str) -> Option<String> {
     let message = message.trim();
     if let Some(name) = message.strip_prefix("missing field ") {

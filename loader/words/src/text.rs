@@ -48,7 +48,7 @@ impl Debug for Text {
     }
 }
 
-/// Looks up an English text in a table of [`table!`](crate::table). Returns the text itself in English. `None` if it is missing.
+/// Looks up an English text in a table of [`table!`](crate::table). Returns the text itself in English, or `None` if it is missing.
 pub fn look_up(table: &[(&'static str, Text)], english: &str) -> Option<&'static str> {
     let at = table.binary_search_by_key(&english, |(key, _)| key).ok()?;
     Some(table[at].1.say())

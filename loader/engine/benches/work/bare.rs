@@ -1,4 +1,4 @@
-//! Minimum work of any loader of these data: copying rows, decoding pictures.
+//! Minimum work of any loader of these data: copying rows, decoding images.
 //!
 //! It runs without a loader, in threads that do not wait for each other, and so shows the limit of the host.
 
@@ -74,7 +74,7 @@ fn copied<'a>(
     })
 }
 
-/// Measures decoded pictures of w3 per second. The results are dropped.
+/// Measures decoded images of w3 per second. The results are dropped.
 fn decoded(root: &Path, threads: usize, seconds: f64) -> Result<f64, Failure> {
     let mut files = Vec::new();
     for class in std::fs::read_dir(root)? {

@@ -65,7 +65,7 @@ fn turn<F: Fetch>(
     if let Some(observer) = observer {
         observer.catch_up();
         let all = Processor::now().since(&before, thread).0 as f64 / 1e9;
-        // Some events are always unread. Any more is postponed work, and counts as if all threads had waited for it.
+        // Some events are always unread. Any further ones are postponed work, and count as if all threads had waited for it.
         let usual = all * (MAX_UNREAD / seconds).min(1.0);
         seconds += (all - listening - usual).max(0.0);
         listening = all;

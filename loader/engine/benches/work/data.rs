@@ -9,7 +9,7 @@ use loadscope_engine::dataset::{
 use loadscope_engine::value::Value;
 use tch::{Device, Kind, Tensor};
 
-/// Bytes of a picture of w1 and w3, `[3, 224, 224]`.
+/// Bytes of an image of w1 and w3, `[3, 224, 224]`.
 pub const PICTURE: usize = 3 * 224 * 224;
 /// Tokens per window of w6.
 pub const WINDOW: usize = 1024;
@@ -25,13 +25,13 @@ pub fn pictures(count: usize) -> Result<TensorDataset, LoaderError> {
     TensorDataset::new(vec![pixels, Tensor::from_slice(&labels)])
 }
 
-/// w1 as a custom dataset: pictures in memory. A sample is `(uint8 [3, 224, 224], int)`.
+/// w1 as a custom dataset: images in memory. A sample is `(uint8 [3, 224, 224], int)`.
 pub struct Pictures {
     bytes: &'static [u8],
 }
 
 impl Pictures {
-    /// Creates the pictures and leaks them, so that samples can be views.
+    /// Creates the images and leaks them, so that samples can be views.
     pub fn new(count: usize) -> Self {
         let mut bytes = Vec::with_capacity(count * PICTURE);
         for picture in 0..count {
@@ -42,7 +42,7 @@ impl Pictures {
         }
     }
 
-    /// Returns the bytes of a picture.
+    /// Returns the bytes of an image.
     pub fn row(&self, index: usize) -> Option<&'static [u8]> {
         let begin = index * PICTURE;
         self.bytes.get(begin..begin + PICTURE)
@@ -117,7 +117,7 @@ impl Dataset for Pairs {
     }
 }
 
-/// w3: every picture of a folder `times` times, decoded and resized to 224×224.
+/// w3: every image of a folder `times` times, decoded and resized to 224×224.
 pub struct Repeated {
     folder: ImageFolder,
     times: usize,

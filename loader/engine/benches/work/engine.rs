@@ -1,4 +1,4 @@
-//! All calls of the loader's interface. If it changes, only this file changes, and no benchmark.
+//! All calls of the loader's interface. If the interface changes, only this file changes, and no benchmark.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! User data, through their datasets and the loader. The counterparts in Python are in `tests/peers/formats.py`.
+//! Benchmarks of user data, through their datasets and the loader. The counterparts in Python are in `tests/peers/formats.py`.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ impl Collate<Value> for Together {
     }
 }
 
-/// A piece of work.
+/// Benchmark of one data format.
 pub struct FormatWork {
     /// Dataset specification for the files in a folder.
     dataset: fn(&str) -> String,

@@ -22,7 +22,7 @@ const MAX_READ_TICKS: u64 = 1_000;
 /// Tolerance of the rate, as a divisor. A larger change (1 / `RATE_TOLERANCE`) means another clock, for example after suspend.
 const RATE_TOLERANCE: u64 = 1_000;
 
-/// Returns nanoseconds since the first call. Never goes backwards in any thread.
+/// Returns nanoseconds since the first call. The result never decreases in any thread.
 ///
 /// If `ordered`, the counter is read after everything that the thread did before, and so after any event that it has
 /// learned of. If not, it may be read up to 0.1 µs early, in half the time.
@@ -56,7 +56,7 @@ struct Anchor {
     nanos: AtomicI64,
     /// Nanoseconds per tick times 2^32, or 0 if not yet known.
     rate: AtomicU64,
-    /// Ticks after which a thread reads the system clock, unless another thread is doing it.
+    /// Ticks after which a thread reads the system clock, unless another thread does so.
     resync_after: AtomicU64,
     /// Ticks after which a thread must read the system clock.
     max_extrapolation: AtomicU64,
@@ -157,7 +157,7 @@ impl TscClock {
 }
 
 impl Rate {
-    /// Returns nanoseconds per tick times 2^32, slightly below the measured rate. 0 means not yet known.
+    /// Returns nanoseconds per tick times 2^32, slightly below the measured rate, or 0 if the rate is not yet known.
     fn measure(&mut self, known: u64, ticks: u64, nanos: i64, is_tight: bool) -> u64 {
         let Some((first, since)) = self.since else {
             self.since = is_tight.then_some((ticks, nanos));
@@ -173,13 +173,13 @@ impl Rate {
         let rate = (took.unsigned_abs() as u128) << 32;
         let rate = u64::try_from(rate / u128::from(all.max(1))).unwrap_or(0);
         let differs = known > 0 && rate.abs_diff(known) > known / RATE_TOLERANCE;
-        // Not a plausible counter: less than one tick in 16 ns, or more than 16 ticks per ns.
+        // An implausible rate: less than one tick in 16 ns, or more than 16 ticks per ns.
         let is_odd = !((1 << 28)..(1 << 36)).contains(&rate);
         if differs || is_odd {
             self.since = Some((ticks, nanos));
             return 0;
         }
-        // 15 ppm less, because a lag of a few nanoseconds is better than a lead.
+        // The rate is 15 ppm lower, because a lag of a few nanoseconds is better than a lead.
         rate - (rate >> 16)
     }
 }

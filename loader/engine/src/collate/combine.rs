@@ -1,4 +1,4 @@
-//! Combining the tensors of a batch: stacked, padded or concatenated.
+//! Combination of the tensors of a batch: stacked, padded or concatenated.
 
 use loadscope_words::say;
 use tch::{Kind, Tensor};
@@ -120,7 +120,7 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
     Ok(out)
 }
 
-/// Returns true if an integer dtype can represent `value`. True for every other dtype.
+/// Returns true if an integer dtype can represent `value`, and for every other dtype.
 fn can_represent(kind: Kind, value: f64) -> bool {
     let (least, most) = match kind {
         Kind::Uint8 => (0.0, f64::from(u8::MAX)),

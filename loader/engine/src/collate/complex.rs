@@ -44,7 +44,7 @@ pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, LoaderError> {
 
 /// Returns `float(value)` of a complex number, for a tensor of floats.
 ///
-/// NumPy scalars give their real part (with a warning in NumPy). Tensors do so only if the imaginary part is 0, and arrays never.
+/// NumPy scalars give their real part (with a warning in NumPy). Tensors do so only if the imaginary part is 0. Arrays never do.
 ///
 /// # Errors
 /// RuntimeError for a tensor with an imaginary part, TypeError for an array.

@@ -39,7 +39,7 @@ pub(super) fn maps(
             }
         };
         for (position, (key, column)) in keys.iter().zip(&mut columns).enumerate() {
-            // The keys nearly always have the same order, so this position is tried first.
+            // The keys nearly always have the same order, so this position is checked first.
             let found = match entries.get(position) {
                 Some((at, _)) if at == key => Some(position),
                 _ => entries.iter().position(|(at, _)| at == key),
@@ -225,7 +225,7 @@ pub(super) enum SequenceOperation {
     Len,
 }
 
-/// Returns the elements that Python iterates over.
+/// Returns the elements over which Python iterates.
 pub(super) fn elements(
     value: Value,
     operation: SequenceOperation,

@@ -9,7 +9,7 @@ use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_erro
 
 /// PyTorch's `default_convert`, which loaders without batches apply to each sample.
 ///
-/// NumPy arrays and numbers become tensors, tuples become lists, containers are converted recursively. Everything else stays as it is.
+/// NumPy arrays and numbers become tensors, tuples become lists, containers are converted recursively. All other values stay as they are.
 ///
 /// # Errors
 /// TypeError for NumPy values that no tensor can represent: dates, `numpy.bytes_`. Arrays of texts and objects are kept.

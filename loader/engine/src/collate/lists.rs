@@ -6,7 +6,7 @@ use crate::value::{Key, Mapping, Value};
 
 /// Returns `tuple(zip(*batch))`, or a dict of lists for a batch of dicts.
 ///
-/// Detection models use it, because neither pictures nor boxes stack. Further samples that are not sequences count as
+/// Detection models use this collate function, because neither images nor boxes stack. Further samples that are not sequences count as
 /// tuples of one element. If the first sample is not a container, the batch is returned as a list.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
             break;
         }
         dtype = match (dtype, inferred_dtype(value)?) {
-            // Common cases without a call to libtorch.
+            // The common cases need no call to libtorch.
             (a, b) if a == b => a,
             (BOOL, INT) => INT,
             (INT, BOOL) => INT,
@@ -72,7 +72,7 @@ pub(super) fn tensor_of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, L
                 batch.iter().map(complex_parts).collect::<Result<_, _>>()?;
             complex::tensor(&numbers, dtype)
         }
-        // Rare: NumPy numbers and tensors. One temporary tensor per number does not matter.
+        // NumPy numbers and tensors are rare. One temporary tensor per number does not matter.
         other => converted(batch, other),
     }
 }

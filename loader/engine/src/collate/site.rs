@@ -1,4 +1,4 @@
-//! Thread that collates a batch.
+//! Differences between collation in a worker and in the consumer's thread.
 
 /// Thread that collates a batch.
 ///

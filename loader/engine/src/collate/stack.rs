@@ -18,7 +18,7 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Load
     for (position, value) in batch.iter().enumerate() {
         match value {
             Value::Tensor(tensor) => items.push(tensor),
-            // A worker sums up `numel` before it stacks, and fails there.
+            // A PyTorch worker sums up `numel` before it stacks, and fails there.
             other if site == CollateSite::Worker => {
                 return Err(LoaderError::python(
                     ExceptionKind::ATTRIBUTE_ERROR,
@@ -146,7 +146,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), LoaderError> {
 /// Returns `torch.promote_types(a, b)`.
 ///
 /// # Errors
-/// RuntimeError for unsigned integers of more than 8 bits, which PyTorch does not promote.
+/// RuntimeError for uint16, uint32 or uint64 with another dtype that is not floating-point.
 pub(super) fn promote(a: DType, b: DType) -> Result<DType, LoaderError> {
     if a == b {
         return Ok(a);

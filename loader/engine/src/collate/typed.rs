@@ -1,4 +1,4 @@
-//! Collating plain Rust samples, without an intermediate [`Value`](crate::value::Value).
+//! Collation of plain Rust samples, without an intermediate [`Value`](crate::value::Value).
 
 use loadscope_trace::{BatchContent, BatchId};
 use loadscope_words::say;
@@ -48,7 +48,7 @@ impl<S: Stackable> Collate<S> for StackCollate {
 
 /// A number type of tensor elements.
 pub trait Number: Copy + Send + Sync + 'static {
-    /// Dtype.
+    /// Dtype of the elements in a tensor.
     const KIND: Kind;
 
     /// Writes the native-endian bytes to `out`, which has the length of the number.

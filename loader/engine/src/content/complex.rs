@@ -1,4 +1,4 @@
-//! Complex numbers as texts, because the display of numbers supports only real ones.
+//! Texts of complex numbers, because the display of numbers supports only real ones.
 
 use loadscope_trace::FieldData;
 use tch::{Kind, Tensor};
@@ -15,7 +15,7 @@ pub(super) fn text(real: f64, imaginary: f64) -> String {
 
 /// Returns one text per sample, with the first numbers of the sample, for the first `most` samples.
 ///
-/// `None` if the tensor is not complex or not in main memory.
+/// Returns `None` if the tensor is not complex or not in main memory.
 pub(super) fn texts(tensor: &Tensor, most: usize) -> Option<FieldData> {
     let is_complex = matches!(
         DType::of(tensor),

@@ -1,13 +1,13 @@
-//! Limits of the kept contents of a batch.
+//! Bounds for the work and the memory of batch summaries.
 
 /// Limits of the kept contents of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentLimits {
-    /// Longer side of a kept picture in pixels. Larger ones are shrunk (default 48).
+    /// Longer side of a kept image in pixels. Larger ones are shrunk (default 48).
     pub side: u32,
-    /// Longer side of masks, and of pictures that differ in size, which are displayed with their boxes (default 96).
+    /// Longer side of masks, and of images that differ in size, which are displayed with their boxes (default 96).
     pub annotated_side: u32,
-    /// Maximum number of pictures of a field (default 64).
+    /// Maximum number of images of a field (default 64).
     pub samples: usize,
     /// Maximum number of numbers or texts of a field, enough for a few rows of a heat map (default 1024).
     pub numbers: usize,

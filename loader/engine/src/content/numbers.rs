@@ -12,7 +12,7 @@ pub(super) fn dtype(tensor: &Tensor) -> &'static str {
     DType::of(tensor).map_or("torch.dtype", DType::name)
 }
 
-/// Returns the sizes of a tensor. Empty for an undefined one.
+/// Returns the sizes of a tensor, or an empty list for an undefined one.
 pub(super) fn shape(tensor: &Tensor) -> Vec<i64> {
     if tensor.defined() {
         tensor.size()
@@ -38,7 +38,7 @@ pub(super) struct Stats {
 /// Maximum number of histogram bins that fit into the inspector.
 const BINS: usize = 32;
 
-/// The elements of a dense CPU tensor of numbers, in row-major order.
+/// Elements of a dense CPU tensor of numbers, in row-major order.
 pub(super) struct Elements {
     /// Owner of the memory, contiguous and of a kind that [`get`](Self::get) reads.
     tensor: Tensor,
@@ -60,7 +60,7 @@ macro_rules! read {
     }};
 }
 
-/// Runs `$run` with a closure that reads element `i`, specialised for the dtype.
+/// Runs `$run` with a closure that reads element `i`, specialized for the dtype.
 macro_rules! with_reader {
     ($self:expr, |$read:ident| $run:expr) => {{
         let bytes = $self.bytes();
@@ -89,7 +89,7 @@ macro_rules! with_reader {
                 let $read = |i: usize| read!(bytes, f64, i);
                 $run
             }
-            // Uint8 and Bool: `of` accepts no other kind.
+            // The remaining kinds are Uint8 and Bool, because `of` accepts no other.
             _ => {
                 let $read = |i: usize| read!(bytes, u8, i);
                 $run
@@ -99,7 +99,7 @@ macro_rules! with_reader {
 }
 
 impl Elements {
-    /// Returns `None` for a tensor without real numbers in main memory: sparse, complex, quantised or undefined.
+    /// Returns `None` for a tensor without real numbers in main memory: sparse, complex, quantized or undefined.
     pub(super) fn of(tensor: &Tensor) -> Option<Self> {
         if !is_plain(tensor) {
             return None;
@@ -190,7 +190,7 @@ impl Elements {
 fn stats(values: impl Iterator<Item = (f64, u64)>) -> Stats {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut sum, mut count, mut nan, mut inf) = (0.0, 0u64, 0, 0);
-    // Distances from the first value: large numbers that differ little would otherwise lose their deviation.
+    // Distances from the first value avoid catastrophic cancellation for large numbers that differ little.
     let (mut origin, mut squares, mut distances) = (None, 0.0, 0.0);
     for (value, often) in values {
         if value.is_finite() {
@@ -249,7 +249,7 @@ struct Bins {
 }
 
 impl Bins {
-    /// Returns bins between the smallest and the largest value. `None` if these are the same or too far apart.
+    /// Returns bins between the smallest and the largest value. Returns `None` if these are equal or too far apart.
     fn of(stats: &Stats, whole: bool) -> Option<Self> {
         let (low, high) = (stats.min?, stats.max?);
         // Whole numbers are at the lower end of their bins.

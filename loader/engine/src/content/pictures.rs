@@ -1,4 +1,4 @@
-//! Small pictures from image tensors.
+//! Small images from image tensors.
 
 use loadscope_trace::Pictures;
 use tch::Kind;
@@ -42,7 +42,7 @@ impl Layout {
         }
     }
 
-    /// Recognizes a single picture: `[1|3, H, W]` or `[H, W, 1|3]`, with H and W of at least 4.
+    /// Recognizes a single image: `[1|3, H, W]` or `[H, W, 1|3]`, with H and W of at least 4.
     pub(super) fn of_one(shape: &[i64]) -> Option<Self> {
         let [a, b, c] = *shape else { return None };
         Self::of(&[1, a, b, c])
@@ -68,9 +68,9 @@ impl Layout {
     }
 }
 
-/// Shrinks pictures to at most `limits.side` pixels per side.
+/// Shrinks images to at most `limits.side` pixels per side.
 ///
-/// A pixel is the average of four points of its area. At half size, these are the whole area. The cost does not depend
+/// A pixel is the average of four points of its area. At half size, these points are the whole area. The cost does not depend
 /// on the size of the images.
 pub(super) fn shrink(
     elements: &Elements,
@@ -124,7 +124,7 @@ pub(super) fn shrink(
         })
     });
     elements.for_each(offsets, |four| {
-        // Divides before adding, because the sum of huge numbers may overflow.
+        // The values are divided before the addition, because the sum of huge numbers may overflow.
         let mean = four.iter().map(|&value| value * 0.25).sum::<f64>();
         pixels.push((to_byte(mean) + 0.5) as u8);
     });
@@ -140,7 +140,7 @@ fn kept(pixels: Vec<u8>, width: usize, height: usize, layout: Layout) -> Picture
     }
 }
 
-/// Shrinks a picture of bytes in integer arithmetic. 64 pictures take a third of the time.
+/// Shrinks an image of bytes in integer arithmetic. 64 images take a third of the time.
 fn means(
     bytes: &[u8],
     layout: Layout,
@@ -171,14 +171,14 @@ fn means(
     }
 }
 
-/// Method of shrinking pictures.
+/// Method of shrinking images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sizing {
-    /// Many pictures of one size, side by side.
+    /// Many images of one size, side by side.
     Small,
-    /// One picture with boxes.
+    /// One image with boxes.
     Annotated,
-    /// Mask in the size of pictures with boxes. Its values are class numbers, which have no average.
+    /// Mask in the size of images with boxes. Its values are class numbers, which have no average.
     Classes,
 }
 
@@ -213,7 +213,7 @@ pub(super) fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
         Kind::Bool => (0.0, 1.0),
         _ => (stats.min.unwrap_or(0.0), stats.max.unwrap_or(1.0)),
     };
-    // Halves before subtracting, because the difference of two huge numbers may overflow.
+    // Both limits are halved before the subtraction, because the difference of two huge numbers may overflow.
     let half_range = high / 2.0 - low / 2.0;
     let (half_low, factor) = (low / 2.0, 255.0 / half_range);
     move |value| {

@@ -106,7 +106,7 @@ fn deviations_and_histograms_match_torch() {
     assert_eq!(labels.histogram, [2, 1, 1]);
     let far = fields(Tensor::from_slice(&[i64::MIN, i64::MAX]).into()).remove(0);
     assert_eq!(far.histogram.iter().sum::<u64>(), 2);
-    // Far from zero, squares lose all their digits.
+    // Far from zero, a sum of squares would lose all digits of the deviation (catastrophic cancellation).
     let far = fields(Tensor::from_slice(&[1e9f64, 1e9 + 1.0]).into()).remove(0);
     assert!((far.std.expect("two values") - 0.5f64.sqrt()).abs() < 1e-9);
     for same in [vec![4.0f64; 3], vec![1.0], vec![f64::MAX, f64::MIN]] {

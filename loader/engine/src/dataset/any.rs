@@ -53,7 +53,7 @@ impl<S: Send + 'static> AnyDataset<S> {
         }
     }
 
-    /// Returns notes for the person who chose the dataset, as sentences.
+    /// Returns notes for the user who chose the dataset, one or more sentences each.
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Map(dataset) => dataset.notes(),

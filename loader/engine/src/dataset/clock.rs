@@ -11,7 +11,7 @@ use crate::sync::AtomicBool;
 
 /// Stopwatch for named stages of samples.
 ///
-/// Datasets wrap their work in [`stage`](Self::stage). The fetcher enables the clock and reads it. While disabled, it
+/// Datasets wrap their work in [`stage`](Self::stage). The fetcher enables the clock and reads it. A disabled clock
 /// costs one branch per stage and allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SampleClock {
@@ -70,7 +70,7 @@ impl SampleClock {
         self.batch
     }
 
-    /// Returns true once the sample is no longer wanted. A slow dataset may then give up.
+    /// Returns true after the sample is no longer wanted. A slow dataset may then stop early.
     pub fn is_cancelled(&self) -> bool {
         self.done
             .as_ref()
@@ -137,7 +137,7 @@ impl SampleClock {
     }
 
     fn add(&mut self, name: &'static str, took: Nanos) {
-        // Work before the first `begin_sample` belongs to the first sample.
+        // Work before the first call of `begin_sample` belongs to the first sample.
         self.samples = self.samples.max(1);
         let position = self.stages.iter().position(|(at, _)| *at == name);
         let position = position.unwrap_or_else(|| {

@@ -50,7 +50,7 @@ impl<S: Send + 'static> ConcatDataset<S> {
         &self.cumulative_sizes
     }
 
-    /// Returns the member that contains sample `index`, and the index in it. Empty members are never found.
+    /// Returns the member that contains sample `index`, and the index in this member. Empty members are never found.
     fn find(&self, index: usize) -> Option<(&Arc<dyn Dataset<Sample = S>>, usize)> {
         let at = self.cumulative_sizes.partition_point(|&end| end <= index);
         let begin = match at.checked_sub(1) {
@@ -86,7 +86,7 @@ impl<S: Send + 'static> Dataset for ConcatDataset<S> {
         }
     }
 
-    /// Returns those of the first member that has class names.
+    /// Returns the class names of the first member that has any.
     fn classes(&self) -> &[String] {
         let mut classes = self.members.iter().map(|m| m.classes());
         classes.find(|c| !c.is_empty()).unwrap_or_default()

@@ -14,7 +14,7 @@ use crate::value::{Value, new_tensor};
 const FILE: &[u8] = include_bytes!("../../../../assets/digits/digits.csv.gz");
 /// Pixels of a digit.
 const PIXELS: usize = 64;
-/// Maximum grey value.
+/// Maximum gray value.
 const WHITE: u8 = 16;
 
 struct Digit {
@@ -22,7 +22,7 @@ struct Digit {
     label: u8,
 }
 
-/// 8×8 grey pictures of the digits 0 to 9. A sample is `(float32 [1, 8, 8] in 0..=1, int)`.
+/// 8×8 gray images of the digits 0 to 9. A sample is `(float32 [1, 8, 8] in 0..=1, int)`.
 pub struct Digits {
     digits: &'static [Digit],
     classes: Vec<String>,

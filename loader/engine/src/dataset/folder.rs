@@ -1,4 +1,4 @@
-//! A folder of pictures, like torchvision's `ImageFolder`.
+//! A folder of images, like torchvision's `ImageFolder`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,27 +14,27 @@ use crate::error::LoaderError;
 use crate::limits::grouped;
 use crate::value::Value;
 
-/// Extensions of pictures in torchvision.
+/// Extensions of images in torchvision.
 const EXTENSIONS: [&str; 9] = [
     ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
 ];
-/// Maximum number of files and folders. The largest collections of pictures have fewer.
+/// Maximum number of files and folders. The largest collections of images have fewer.
 const MAX_ENTRIES: usize = 20_000_000;
-/// Maximum number of files and folders before the first picture.
+/// Maximum number of files and folders before the first image.
 const MAX_NON_IMAGES: usize = 1_000_000;
 /// Maximum total length of all paths, bytes.
 const MAX_PATH_BYTES: usize = 4_000_000_000;
-/// Maximum depth of folders. More is a mistake, such as a link cycle.
+/// Maximum depth of folders. Deeper folders are a mistake, such as a link cycle.
 const MAX_DEPTH: usize = 64;
 
-/// Pictures in one subfolder per class.
+/// Images in one subfolder per class.
 ///
-/// A sample is `(uint8 [3, size, size], int)`. The tensor is the whole picture as RGB, resized to a square like
+/// A sample is `(uint8 [3, size, size], int)`. The tensor is the whole image as RGB, resized to a square like
 /// `Resize((size, size), antialias=True)`. The int is the class number.
 ///
-/// Classes are the subfolders that contain pictures at any depth, sorted by name. Pictures are sorted as in
-/// torchvision. Unlike torchvision, a subfolder without pictures is skipped, which is an error there. A folder that
-/// contains the pictures itself is one class.
+/// Classes are the subfolders that contain images at any depth, sorted by name. Images are sorted as in
+/// torchvision. A subfolder without images is skipped, whereas torchvision raises an error. A folder that
+/// contains the images itself is one class.
 #[derive(Debug)]
 pub struct ImageFolder {
     root: PathBuf,
@@ -45,10 +45,10 @@ pub struct ImageFolder {
 }
 
 impl ImageFolder {
-    /// Scans `root`. Pictures are resized to `size`×`size`.
+    /// Scans `root`. Images are resized to `size`×`size`.
     ///
     /// # Errors
-    /// If the folder is missing, cannot be read or contains no picture.
+    /// If the folder is missing, cannot be read or contains no image.
     pub fn open(root: &Path, size: u32) -> Result<Self, LoaderError> {
         if size == 0 || size > MAX_SIDE {
             return Err(LoaderError::Dataset(say!(
@@ -163,12 +163,12 @@ impl Dataset for ImageFolder {
     }
 }
 
-/// Counters of the search for pictures.
+/// Counters of the search for images.
 struct Scan<'a> {
     root: &'a Path,
     /// Number of files and folders.
     entries: usize,
-    /// Number of pictures, and total length of all paths in bytes.
+    /// Number of images, and total length of all paths in bytes.
     pictures: usize,
     bytes: usize,
 }
@@ -183,12 +183,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns all pictures in a class folder in the order of `sorted(os.walk(folder, followlinks=True))`.
+    /// Returns all images in a class folder in the order of `sorted(os.walk(folder, followlinks=True))`.
     ///
     /// That order is by folder path as text, then by file name.
     fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, LoaderError> {
         let mut found = Vec::new();
-        // Each folder with its real ancestors. A link to an ancestor is a cycle.
+        // The list contains each folder with its real ancestors. A link to an ancestor is a cycle.
         let mut todo = vec![(folder.to_owned(), vec![], 0)];
         while let Some((folder, ancestors, depth)) = todo.pop() {
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -209,7 +209,7 @@ impl<'a> Scan<'a> {
                 found.push((folder.into_os_string(), pictures));
             }
         }
-        // Compares as text: `Path` compares by component, but "a-b" comes before "a/b".
+        // Paths are compared as text. `Path` compares by component, but "a-b" comes before "a/b".
         found.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
         Ok(found.into_iter().flat_map(|(_, files)| files).collect())
     }

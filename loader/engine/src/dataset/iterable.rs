@@ -7,7 +7,7 @@ use super::{SampleClock, SampleError};
 /// PyTorch's `IterableDataset`.
 ///
 /// As in PyTorch, every worker iterates over the whole dataset. A dataset that is split among workers calls
-/// [`get_worker_info`](crate::get_worker_info) in [`iter`](Self::iter) and takes its part.
+/// [`get_worker_info`](crate::get_worker_info) in [`iter`](Self::iter) and takes its share.
 pub trait IterableDataset: Send + Sync + 'static {
     /// Type of the samples.
     type Sample: Send + 'static;
@@ -20,7 +20,7 @@ pub trait IterableDataset: Send + Sync + 'static {
 
     /// Returns `len(dataset)` in samples, or `None` if the dataset has no `__len__`.
     ///
-    /// The length is only displayed. A stream may be shorter or longer.
+    /// The length is only displayed. A stream may yield fewer or more samples.
     fn len(&self) -> Option<usize> {
         None
     }
@@ -35,7 +35,7 @@ pub trait IterableDataset: Send + Sync + 'static {
         &[]
     }
 
-    /// Returns notes for the person who chose the dataset, as sentences.
+    /// Returns notes for the user who chose the dataset, one or more sentences each.
     fn notes(&self) -> &[String] {
         &[]
     }

@@ -38,7 +38,7 @@ impl<T: Clone + Send + Sync + 'static> Dataset for ListDataset<T> {
 
     /// Returns several samples.
     ///
-    /// Python lists have no `__getitems__`. This one does, because reading the clock per sample would take longer than the samples.
+    /// Python lists have no `__getitems__`. This dataset has one, because reading the clock per sample would take longer than the samples.
     fn get_batch(
         &self,
         indices: &[usize],

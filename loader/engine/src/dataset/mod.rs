@@ -98,7 +98,7 @@ pub trait Dataset: Send + Sync + 'static {
         }
     }
 
-    /// PyTorch's `__getitems__`. `None` means not implemented, and samples are fetched one by one.
+    /// PyTorch's `__getitems__`. Returns `None` if it is not implemented, and samples are fetched one by one.
     ///
     /// An implementation calls [`SampleClock::begin_sample`] itself, and returns `Some` of no samples for no indices.
     fn get_batch(
@@ -133,7 +133,7 @@ pub trait Dataset: Send + Sync + 'static {
 
     /// Returns the group of each sample by a column. Equal values have equal numbers.
     ///
-    /// `None` if the column does not exist or is not known without loading samples.
+    /// Returns `None` if the column does not exist or is not known without loading samples.
     fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
         let labels = (column == RequiredColumn::LABEL).then(|| self.labels());
         labels.flatten().map(Ok)
@@ -144,7 +144,7 @@ pub trait Dataset: Send + Sync + 'static {
         None
     }
 
-    /// Returns notes for the person who chose the dataset, such as skipped files, as sentences.
+    /// Returns notes for the user who chose the dataset, such as skipped files, one or more sentences each.
     fn notes(&self) -> &[String] {
         &[]
     }
@@ -158,7 +158,7 @@ pub fn data_len<D: Dataset + ?Sized>(dataset: &Arc<D>) -> DataLen {
 
 /// Converts a Python index into a sequence of `len` elements. Negative indices count from the end.
 ///
-/// `None` means before the beginning. An index beyond the end is returned as it is.
+/// Returns `None` before the beginning. An index beyond the end is returned as it is.
 fn wrap(index: i64, len: usize) -> Option<usize> {
     match usize::try_from(index) {
         Ok(index) => Some(index),

@@ -1,4 +1,4 @@
-//! Opening the dataset that a text names.
+//! Opening of the dataset that a text names.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::error::LoaderError;
 use crate::plan::{RequiredColumn, SampleTable};
 use crate::value::Value;
 
-/// Opens a dataset.
+/// Dataset specification that this crate can open.
 pub trait OpenDataset {
     /// Opens a map-style dataset.
     ///
-    /// `image_size` is the side of the square to which a folder's pictures are resized. Other datasets have their own sizes.
+    /// `image_size` is the side of the square to which a folder's images are resized. Other datasets have their own sizes.
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or contains nothing useful, or if the dataset is iterable.

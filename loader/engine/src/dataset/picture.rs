@@ -1,4 +1,4 @@
-//! Loading a picture file as a tensor: read, decode, resize.
+//! Loading an image file as a tensor: read, decode, resize.
 
 mod error;
 mod grey_alpha;
@@ -28,14 +28,14 @@ use error::MAX_PIXELS;
 pub(super) use error::PictureError;
 pub(super) use mask::decode_mask;
 
-/// Maximum side of a resized picture.
+/// Maximum side of a resized image.
 pub(super) const MAX_SIDE: u32 = 8192;
-/// Maximum size of a picture file, and maximum memory of its decoder, bytes.
+/// Maximum size of an image file, and maximum memory of its decoder, bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// Maximum size of a buffer that is kept for the next picture.
+/// Maximum size of a buffer that is kept for the next image.
 const KEEP_BYTES: usize = 64 << 20;
 
-/// Buffers that a thread reuses for every picture.
+/// Buffers that a thread reuses for every image.
 #[derive(Default)]
 struct Scratch {
     decoded: Vec<u8>,
@@ -47,10 +47,10 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Loads a picture as RGB, uint8 `[3, side, side]`.
+/// Loads an image as RGB, uint8 `[3, side, side]`.
 ///
 /// # Errors
-/// OSError if the file is unreadable or damaged, UnidentifiedImageError if it is not a picture, DecompressionBombError
+/// OSError if the file is unreadable or damaged, UnidentifiedImageError if it is not an image, DecompressionBombError
 /// if it is too large. All name the file and the remedy.
 pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
     let bytes = clock.stage("read", || read_file(path))?;
@@ -74,7 +74,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let size = file.metadata().map_or(0, |about| about.len());
     let mut bytes = Vec::new();
     if size <= MAX_BYTES {
-        // One more byte, to detect a file that grows.
+        // The buffer has one more byte, to detect a file that grows.
         bytes.reserve_exact(usize::try_from(size).unwrap_or_default() + 1);
         let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|e| fail(unreadable(e)))?;
@@ -92,13 +92,13 @@ fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Pi
     decode_sized(bytes, Some(side), clock).map(|(tensor, _)| tensor)
 }
 
-/// Decodes a picture, and resizes it to a square if a side is given. Also returns its width and height in the file.
+/// Decodes an image, and resizes it to a square if a side is given. Also returns its width and height in the file.
 pub(super) fn decode_sized(
     bytes: &[u8],
     side: Option<u32>,
     clock: &mut SampleClock,
 ) -> Result<(Tensor, (u32, u32)), PictureError> {
-    // The borrow cannot fail, since decoding does not recurse. A fresh buffer is correct in any case.
+    // The borrow cannot fail, since decoding does not recurse. A new buffer is correct in any case.
     SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
         Ok(mut scratch) => decode_with(bytes, side, clock, &mut scratch),
         Err(_) => decode_with(bytes, side, clock, &mut Scratch::default()),
@@ -130,7 +130,7 @@ fn decode_with(
     Ok((tensor?, (width, height)))
 }
 
-/// Returns a picture in its own size.
+/// Returns an image in its own size.
 ///
 /// Like torchvision's `pil_to_tensor`, it is a view of row-major pixels with the channels as first axis. The decoder
 /// writes straight into its memory.
@@ -158,7 +158,7 @@ trait PixelSink {
     ) -> Result<(), PictureError>;
 }
 
-/// A reused buffer.
+/// A buffer that is reused for the next image.
 impl PixelSink for Vec<u8> {
     fn fill(
         &mut self,
@@ -209,7 +209,7 @@ fn decode_rgb(bytes: &[u8], sink: &mut impl PixelSink) -> Result<(u32, u32), Pic
             let outcome = JpegDecoder::new(Cursor::new(bytes))
                 .map_err(PictureError::from)
                 .and_then(|decoder| read(decoder, sink));
-            // The decoder fills missing parts with grey. Pillow raises an error, which a training run needs.
+            // The decoder fills missing parts with gray. Pillow raises an error, which a training run needs.
             match outcome {
                 Ok(_) | Err(PictureError::Damaged(_)) if !jpeg::is_complete(bytes) => {
                     Err(PictureError::Truncated)
@@ -218,7 +218,7 @@ fn decode_rgb(bytes: &[u8], sink: &mut impl PixelSink) -> Result<(u32, u32), Pic
             }
         }
         Ok(ImageFormat::Png) => {
-            // Other compressed data, such as a colour profile, may also be a decompression bomb.
+            // Other compressed data, such as a color profile, may also be a decompression bomb.
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
             read(decoder, sink)
         }
@@ -285,7 +285,7 @@ fn read_stretched(
     write_pixels(image, sink, pixels::rounded)
 }
 
-/// Writes the pixels of a picture to their destination.
+/// Writes the pixels of an image to their destination.
 fn write_pixels(
     image: DynamicImage,
     sink: &mut impl PixelSink,
@@ -305,7 +305,7 @@ fn write_pixels(
     Ok((width, height))
 }
 
-/// Reads a picture. `narrow` converts 16-bit colours to 8 bits.
+/// Reads an image. `narrow` converts 16-bit colors to 8 bits.
 fn read_as(
     mut decoder: impl ImageDecoder,
     sink: &mut impl PixelSink,
@@ -313,10 +313,10 @@ fn read_as(
 ) -> Result<(u32, u32), PictureError> {
     let (width, height) = apply_limits(&mut decoder)?;
     if decoder.color_type() == ColorType::Rgb8 {
-        // Common case: decoded straight to its destination.
+        // The common case decodes straight to its destination.
         sink.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
     } else if decoder.color_type() == ColorType::L8 {
-        // Repeats the grey value three times, since a general conversion takes as long as decoding.
+        // The gray value is repeated three times, since a general conversion takes as long as decoding.
         let mut grey = vec![0; decoder.total_bytes() as usize];
         decoder.read_image(&mut grey)?;
         sink.fill(width, height, |rgb| {
@@ -327,7 +327,7 @@ fn read_as(
             Ok(())
         })?;
     } else {
-        // 16 bits or transparency, which is dropped as in Pillow's `convert("RGB")`.
+        // The remaining types have 16 bits or transparency, which is dropped as in Pillow's `convert("RGB")`.
         return write_pixels(DynamicImage::from_decoder(decoder)?, sink, narrow);
     }
     Ok((width, height))
@@ -371,7 +371,7 @@ fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, PictureError> {
         let plane = bytes.len() / 3;
         let (red, rest) = bytes.split_at_mut(plane);
         let (green, blue) = rest.split_at_mut(plane);
-        // Plane by plane, so that each loop reads and writes sequentially.
+        // The loop order is plane by plane, so that each loop reads and writes sequentially.
         let (pixels, _) = rgb.as_chunks::<3>();
         red.iter_mut()
             .zip(pixels)

@@ -66,7 +66,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for BufferedShuffleDataset<D> 
 }
 
 struct Shuffle<S> {
-    /// `None` once it has ended. Then the buffer is in reverse order of output.
+    /// The shuffled stream, or `None` after its end. Then the buffer is in reverse order of output.
     source: Option<Box<dyn SampleStream<S>>>,
     buffer: Vec<S>,
     buffer_size: usize,
@@ -92,7 +92,7 @@ impl<S: Send> SampleStream<S> for Shuffle<S> {
                 }
                 None => {
                     self.source = None;
-                    // `random.shuffle`: from the end, each element is swapped with one up to itself.
+                    // `random.shuffle` swaps each element, from the last one, with one at or before its position.
                     for i in (1..self.buffer.len()).rev() {
                         self.buffer.swap(i, random_below(i + 1, &self.generator));
                     }

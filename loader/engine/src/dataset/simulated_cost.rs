@@ -1,4 +1,4 @@
-//! Spending the cost of a [`CostModel`]: sleeping or computing, and failing if requested.
+//! Simulation of the cost of a [`CostModel`]: sleeping or computing, and failing if requested.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use loadscope_trace::Nanos;
 use super::{CostModel, SampleClock, SampleError};
 use crate::cpu::thread_cpu_time;
 
-/// Maximum wake-up delay of a sleeping thread. The rest of the time is spent spinning.
+/// Maximum wake-up delay of a sleeping thread. The thread spins for the rest of the time.
 const SPIN: Duration = Duration::from_micros(300);
 /// Interval at which a long sleep checks for cancellation.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
@@ -60,7 +60,7 @@ pub(super) fn sleep_until(start: Instant, duration: Duration, is_cancelled: impl
     }
 }
 
-/// Computes until this thread has used `cost` of CPU time, like decoding a picture. A busy host takes longer.
+/// Computes until this thread has used `cost` of CPU time, like decoding an image. A busy host takes longer.
 fn burn_cpu(cost: Duration, is_cancelled: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
     let start = Instant::now();
@@ -68,7 +68,7 @@ fn burn_cpu(cost: Duration, is_cancelled: impl Fn() -> bool) {
     loop {
         let used = match (cpu_start, thread_cpu_time()) {
             (Some(then), Some(now)) => now - then,
-            // Wall time, because this platform has no thread CPU clock.
+            // This platform has no thread CPU clock, so wall time counts.
             _ => start.elapsed().into(),
         };
         if used >= cost || is_cancelled() {
@@ -89,7 +89,7 @@ mod tests {
     fn sleeping_and_computing_are_accurate_to_200_us() {
         let cost = Duration::from_millis(3);
         let limit = cost + Duration::from_micros(200);
-        // The best of many tries, because the host may be busy.
+        // The test takes the best of many attempts, because the host may be busy.
         let sleeps = (0..50).any(|_| {
             let start = Instant::now();
             sleep_until(start, cost, || false);

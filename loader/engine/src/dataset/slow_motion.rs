@@ -1,4 +1,4 @@
-//! Any dataset in slow motion.
+//! Wrapper of any dataset that slows down its samples.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Any dataset, with artificial delays or failures.
+//! Wrapper of any dataset with artificial delays or failures.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -37,7 +37,7 @@ impl IterableDataset for SyntheticStream {
         }))
     }
 
-    /// Returns the total number of samples, if each worker yields its part.
+    /// Returns the total number of samples, if each worker yields its share.
     fn len(&self) -> Option<usize> {
         Some(self.model.len())
     }

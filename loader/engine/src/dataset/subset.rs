@@ -1,4 +1,4 @@
-//! A part of a dataset.
+//! Selection of samples of a dataset.
 
 use std::sync::Arc;
 

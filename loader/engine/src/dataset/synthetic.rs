@@ -10,7 +10,7 @@ use crate::value::{Value, new_tensor};
 
 /// Samples of a [`CostModel`]: `(uint8 of its shape, int)`. The int is the sample's index.
 ///
-/// The picture depends on the index and is the same in every run.
+/// The image depends on the index and is the same in every run.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     model: CostModel,
@@ -37,7 +37,7 @@ impl Synthetic {
             .map_or(1, |at| shape[at] as usize);
         new_tensor(shape, Kind::Uint8, |bytes| {
             for (channel, plane) in bytes.chunks_mut(width * height).enumerate() {
-                // Each index has its own colour, brighter towards one corner.
+                // Each index has its own color, brighter towards one corner.
                 let base = self.model.uniform(index, 3 + channel as u64) * 128.0;
                 let slope = 127.0 / (width + height).max(2) as f64;
                 for (y, row) in plane.chunks_mut(width).enumerate() {

@@ -18,7 +18,7 @@ pub struct TensorDataset {
     len: usize,
 }
 
-/// A read-only tensor.
+/// Read-only tensor that threads share.
 struct Shared(Tensor);
 
 #[expect(
@@ -56,7 +56,7 @@ impl TensorDataset {
                 ));
             }
         }
-        // PyTorch raises this error at the first call of len().
+        // PyTorch raises this error at the first call of `len()`.
         let len = len.ok_or_else(|| index_error("tuple index out of range"))?;
         Ok(Self {
             tensors: tensors.into_iter().map(Shared).collect(),
@@ -142,7 +142,7 @@ fn rows(tensor: &Tensor, indices: &[usize]) -> Result<Tensor, SampleError> {
     }
     let width = bytes.len().checked_div(all).unwrap_or(0);
     let copy = |out: &mut [u8]| match width {
-        // One number per sample: a copy of a constant length compiles to a load and a store.
+        // A row of one number has a constant length, so its copy compiles to a load and a store.
         4 => copy_rows::<4>(bytes, indices, out),
         8 => copy_rows::<8>(bytes, indices, out),
         width => {

@@ -17,7 +17,7 @@ const TOKEN: usize = 2;
 
 /// Windows of a token file, for language models. Sample i is `tokens[i·stride .. i·stride + block]`, a tensor `[block]`.
 ///
-/// The file contains only 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. It is
+/// The file contains only 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. The file is
 /// memory-mapped: only the used pages are loaded, once for all workers. The file must not be truncated meanwhile,
 /// because the operating system kills programs that read beyond its end.
 pub struct TokenWindows {
@@ -32,7 +32,7 @@ impl TokenWindows {
     /// Opens windows of `block` tokens, one every `stride` tokens. `None` means adjacent windows.
     ///
     /// # Errors
-    /// If the file cannot be opened, contains half a token or less than one window.
+    /// If the file cannot be opened, contains half a token, or contains less than one window.
     #[expect(unsafe_code, reason = "a file that is mapped to memory")]
     pub fn open(
         path: &Path,

@@ -19,9 +19,9 @@ pub trait Collate<S>: Send + Sync + 'static {
     /// If the samples cannot be collated.
     fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, LoaderError>;
 
-    /// Returns the conversion of a stacked tensor to a batch. `None` if the function needs the samples.
+    /// Returns the conversion of a stacked tensor to a batch. Returns `None` if the function needs the samples.
     ///
-    /// Only for a function that stacks tensors of one dtype and shape and does nothing else. The fetcher then copies
+    /// Only a function that stacks tensors of one dtype and shape, and does nothing else, returns a conversion. The fetcher then copies
     /// directly into the stack, without individual samples.
     fn stacking(&self) -> Option<Stacking<Self::Batch>> {
         None

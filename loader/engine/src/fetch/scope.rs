@@ -1,4 +1,4 @@
-//! Observation of a fetch.
+//! Timing and state of a fetch, reported to the observer.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::collate::CollateSite;
 use crate::dataset::SampleClock;
 use crate::probe::Probe;
 
-/// Observes one fetch.
+/// Observation of one fetch.
 #[derive(Debug)]
 pub struct FetchScope<'a> {
     probe: &'a Probe,
@@ -19,12 +19,12 @@ pub struct FetchScope<'a> {
     site: CollateSite,
     /// Named stages inside the samples.
     pub stages: SampleClock,
-    /// `None` if the fetch is not observed.
+    /// Stopwatch of the samples, or `None` if the fetch is not observed.
     stopwatch: Option<Stopwatch<'a>>,
     /// Dataset index of the current sample.
     current: Option<usize>,
     timings_recorded: bool,
-    /// True if the clock was read at the end of the last sample, and nothing was done since.
+    /// True if the clock was read at the end of the last sample, and no work was done since.
     is_stamped: bool,
     /// Positions of failed samples that are missing in the batch.
     left_out: Vec<u32>,
@@ -105,7 +105,7 @@ impl<'a> FetchScope<'a> {
         mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
         let mut samples = Vec::with_capacity(indices.len());
-        // Only the index is recorded, for the message if `get` panics.
+        // Only the index is recorded, for the error message if `get` panics.
         for &index in indices {
             self.current = Some(index);
             samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);

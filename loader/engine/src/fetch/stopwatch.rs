@@ -31,7 +31,7 @@ struct Boundary {
     cpu: Option<Nanos>,
 }
 
-/// Measures the samples of one batch.
+/// Timer of the samples of one batch.
 #[derive(Debug)]
 pub(super) struct Stopwatch<'a> {
     clock: &'a Clock,
@@ -70,7 +70,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Ends a sample. If `alone`, this sample and the next one are each measured alone.
+    /// Ends a sample. If `alone`, the stopwatch measures this sample and the next one separately.
     #[inline]
     pub fn end(&mut self, alone: bool) {
         self.waiting += 1;
@@ -235,7 +235,7 @@ mod tests {
         quick(&mut watch, 500);
         slow(&mut watch);
         quick(&mut watch, 500);
-        // Fills the current block, so that it is recognized as long.
+        // These samples fill the current block, so that the next block is recognized as long.
         while watch.block > 1 {
             slow(&mut watch);
         }

@@ -274,7 +274,7 @@ impl LoaderParts {
             ));
         }
         if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
-            // The constructor warns too, but it is not observed yet.
+            // The constructor also warns, but it is not observed yet.
             loader.warnings.push(text.clone());
             loader.warned_at_iter.push(text);
         }

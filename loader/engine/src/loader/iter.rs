@@ -20,7 +20,7 @@ use outcome::{IterItem, NextOutcome};
 
 type TaskResult<F> = Result<TaskOutput<<F as Fetch>::Batch>, LoaderError>;
 
-/// Source of batches.
+/// Source of the batches of an epoch: workers, or the consumer's thread.
 #[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
 pub(super) enum Source<F: Fetch> {
     Single {
@@ -69,17 +69,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
         self.snapshot.state(num_workers, self.epoch, &self.progress)
     }
 
-    /// Returns the index of the next task, PyTorch's `_send_idx`. `None` without workers.
+    /// Returns the index of the next task, PyTorch's `_send_idx`. Returns `None` without workers.
     pub fn send_idx(&self) -> Option<usize> {
         self.scheduler().map(Scheduler::send_idx)
     }
 
-    /// Returns the index of the next batch to yield, PyTorch's `_rcvd_idx`. `None` without workers.
+    /// Returns the index of the next batch to yield, PyTorch's `_rcvd_idx`. Returns `None` without workers.
     pub fn rcvd_idx(&self) -> Option<usize> {
         self.scheduler().map(Scheduler::rcvd_idx)
     }
 
-    /// Returns for each worker if it still takes tasks, PyTorch's `_workers_status`.
+    /// Returns, for each worker, true if the worker still takes tasks: PyTorch's `_workers_status`.
     pub fn workers_status(&self) -> &[bool] {
         match &self.source {
             Source::Single { .. } => &[],
@@ -250,14 +250,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
 
     /// PyTorch's `_process_data`: sends one new task per yielded batch before it raises the batch's error.
     ///
-    /// `None` if the batch was yielded before the state was saved.
+    /// Returns `None` if the batch was yielded before the state was saved.
     fn process(
         &mut self,
         yielded: Yielded<TaskResult<F>>,
     ) -> Result<Option<NextOutcome<F>>, LoaderError> {
         let id = self.id(yielded.idx);
         if let Err(error) = self.try_put() {
-            // As in PyTorch, the batch is lost.
+            // As in PyTorch, the batch to be yielded is lost.
             self.progress.record_yielded(yielded.idx, yielded.worker);
             return Err(error);
         }
@@ -333,7 +333,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             return;
         }
         self.catch_up();
-        // Bypasses the gate, because a loader that is dropped while paused must not hang.
+        // The event bypasses the gate, because a loader that is dropped while paused must not hang.
         if let Some(batch) = self.training.take() {
             let stage = Stage::Done;
             self.loader

@@ -23,7 +23,7 @@ impl<F: Fetch> DataLoader<F> {
         all
     }
 
-    /// Returns the base seed of persistent workers. `None` if the next epoch draws one.
+    /// Returns the base seed of persistent workers. Returns `None` if the next epoch draws one.
     pub(super) fn persistent_base_seed(&self) -> Option<i64> {
         self.persistent.as_ref().and(self.base_seed)
     }
@@ -69,7 +69,7 @@ impl<F: Fetch> DataLoader<F> {
             )));
         }
         for saved in &state.generators {
-            // Checked now, not when the next epoch begins.
+            // The generator states are checked now, not when the next epoch begins.
             Generator::new(0).set_state(saved)?;
         }
         if state.epoch == u32::MAX {

@@ -123,7 +123,7 @@ impl ResumeSkip {
         self.done.clone()
     }
 
-    /// Returns the number of skipped batches of a map-style dataset. 0 for a stream, whose requests draw nothing.
+    /// Returns the number of skipped batches of a map-style dataset, or 0 for a stream, whose requests draw nothing.
     pub fn tasks(&self) -> usize {
         match &self.done {
             tasks @ Progress::Tasks { .. } => tasks.count(),
@@ -203,7 +203,7 @@ impl Snapshot {
     }
 }
 
-/// A state from which to resume.
+/// State from which a loader resumes.
 pub(super) struct Resume(pub LoaderState);
 
 /// Known facts of an epoch before it begins.

@@ -15,7 +15,7 @@ use crate::clock::Stamp;
 
 /// Words per segment: 32 KiB.
 const SEGMENT: usize = 4 << 10;
-/// Flag in [`Segment::written`] of a segment that will not be written any more.
+/// Flag in [`Segment::written`] of a segment that its thread no longer writes.
 pub(super) const FULL: usize = 1 << (usize::BITS - 1);
 /// Words that count as one event.
 const EVENT: usize = 3;
@@ -55,7 +55,7 @@ pub(super) struct BufferPool {
     spare: Mutex<Vec<Arc<Segment>>>,
 }
 
-/// Reading end of a buffer.
+/// Reading end of a thread's buffer.
 #[derive(Debug)]
 pub(super) struct Source {
     pub segments: Receiver<Arc<Segment>>,
@@ -147,12 +147,12 @@ pub(super) struct Writer {
     room: i64,
     /// Number of lost events since the last stored one.
     lost: u64,
-    /// Last stamp.
+    /// Stamp of the thread's last event.
     pub last: Stamp,
 }
 
 impl Writer {
-    /// Passes this thread's buffer to `record`. `None` if the thread is ending, or is already recording an event.
+    /// Passes this thread's buffer to `record`. Returns `None` if the thread is ending, or is already recording an event.
     #[inline]
     pub fn with<R>(
         pool: &Arc<BufferPool>,
@@ -185,7 +185,7 @@ impl Writer {
         let (segments, full) = unbounded();
         let (side_queue, rare) = unbounded();
         let segment = pool.segment(SEGMENT);
-        // The reader may be gone, which does not matter.
+        // The receiver may no longer exist, which does not matter.
         let _ = segments.send(Arc::clone(&segment));
         let source = Source {
             segments: full,

@@ -1,4 +1,4 @@
-//! Reading the events of all threads, ordered by time.
+//! Reader of the events of all threads, ordered by time.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ const YIELD_EVERY: u32 = 64;
 
 struct Reader {
     pool: Arc<BufferPool>,
-    /// Dropped when no probe is left.
+    /// Reference that is dangling when no probe is left.
     probes: Weak<()>,
     new_sources: Receiver<Source>,
     streams: Vec<Stream>,
@@ -52,7 +52,7 @@ struct Stream {
     read: usize,
     /// Number of words in the segment known to contain records.
     written: usize,
-    /// True if the segment will not be written any more.
+    /// True if the thread no longer writes the segment.
     is_full: bool,
     /// Time and sequence number of the next event.
     next: Option<(Nanos, u64)>,
@@ -83,13 +83,13 @@ impl Events {
 
     /// Charges the time that writing an event's contents took. `at` is the time of the event.
     ///
-    /// It counts like summarizing the batch, so the [policy](super::ContentPolicy) covers all costs of contents.
+    /// The time counts like that of a batch summary, so the [policy](super::ContentPolicy) covers all costs of contents.
     /// Contents of the grace period are free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         self.spending.charge(at, took);
     }
 
-    /// Takes the available events up to the time `until` (`None`: all) and passes them to `on_event`, ordered by time.
+    /// Takes the available events up to the time `until` (all for `None`) and passes them to `on_event`, ordered by time.
     ///
     /// An event that a thread has stamped but not yet stored is not available. `until` should therefore be some milliseconds ago.
     ///

@@ -1,4 +1,4 @@
-//! Format of an event in a thread's buffer: a few words, so that recording is only storing.
+//! Format of an event in a thread's buffer: a few words, so that recording only stores them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -60,7 +60,7 @@ impl Indices {
             return Self::Strided(0);
         };
         let step = second.wrapping_sub(*first);
-        // Without branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually differ.
+        // The comparison has no branches, so that the compiler vectorizes it. The first few indices of a shuffled batch usually differ.
         let differ = |from: &[usize], to: &[usize]| {
             let steps = from.iter().zip(to);
             steps.fold(0, |all, (one, next)| all | (next.wrapping_sub(*one) ^ step))

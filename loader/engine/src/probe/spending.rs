@@ -22,7 +22,7 @@ const MAX_CHARGE: Duration = Duration::from_millis(50);
 pub(super) struct Spending {
     /// Rest of the grace budget, ns.
     grace: AtomicI64,
-    /// End of the grace period on the run's clock. `i64::MAX` before.
+    /// End of the grace period on the run's clock, or `i64::MAX` before.
     grace_end: AtomicI64,
     /// Unpaid time, ns.
     debt: AtomicU64,

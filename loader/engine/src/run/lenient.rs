@@ -1,4 +1,4 @@
-//! Skipping and counting failed samples.
+//! Datasets that skip and count failed samples.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -27,12 +27,12 @@ pub(super) fn is_lenient(on_error: OnError) -> bool {
     }
 }
 
-/// Returns true if this is the placeholder of a failed sample.
+/// Returns true if `sample` is the placeholder of a failed sample.
 pub(super) fn is_left_out(sample: &Value) -> bool {
     matches!(sample, Value::Other(name) if &**name == LEFT_OUT)
 }
 
-/// Counts skipped samples.
+/// Counter of skipped samples.
 pub(crate) struct LeftOut {
     count: AtomicU64,
     /// First skipped sample, unless each is reported.
@@ -109,7 +109,7 @@ impl LeftOut {
     }
 }
 
-/// A dataset that replaces failed samples by placeholders.
+/// Dataset that replaces failed samples by placeholders.
 pub(super) struct Lenient<D: ?Sized> {
     inner: Arc<D>,
     left_out: Arc<LeftOut>,

@@ -19,7 +19,7 @@ use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Plan, RequiredColumn, loader_options};
 use crate::value::Value;
 
-/// Fetching batches of values from a dataset of either style.
+/// Fetch function for batches of values, from a dataset of either style.
 pub(super) enum ValueFetch {
     Map(MapFetcher<dyn Dataset<Sample = Value>, ValueCollate>),
     Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, ValueCollate>),

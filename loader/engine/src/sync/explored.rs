@@ -42,12 +42,12 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Waiting without spinning, which makes no difference for interleavings.
+/// Wait without spinning, because spinning changes no interleaving.
 #[derive(Debug, Default)]
 pub(crate) struct SpinWait;
 
 impl SpinWait {
-    /// Returns `None`.
+    /// Returns `None`, so that the caller blocks.
     pub fn poll<T>(&mut self, _: &Receiver<T>) -> Option<T> {
         None
     }

@@ -1,4 +1,4 @@
-//! Waiting at a channel: first spinning, then blocked.
+//! Waits at a channel: first spinning, then blocked.
 //!
 //! Blocking and waking a thread takes longer than making a small batch. A thread that is likely to get a message soon
 //! therefore polls for about the time of a wake-up, and yields its core meanwhile. After a failed attempt, the next
@@ -23,9 +23,9 @@ pub(crate) struct SpinWait {
 }
 
 impl SpinWait {
-    /// Returns the next message if it is there or arrives soon. `None` means that the thread should block.
+    /// Returns the next message if it is there or arrives soon. Returns `None` if the thread should block.
     ///
-    /// Also `None` if the channel is closed, which the blocking call detects.
+    /// Also returns `None` if the channel is closed, which the blocking call detects.
     pub fn poll<T>(&mut self, channel: &Receiver<T>) -> Option<T> {
         if let Ok(message) = channel.try_recv() {
             return Some(message);
@@ -47,7 +47,7 @@ impl SpinWait {
 fn spin<T>(channel: &Receiver<T>) -> Option<T> {
     let start = Instant::now();
     while start.elapsed() < SPIN_TIME {
-        // Yields at once. If the other end has no core of its own, it needs this one. If it has one, the call returns at once.
+        // The thread yields at once. If the other end has no core of its own, it needs this one. Otherwise the call returns at once.
         std::thread::yield_now();
         if let Ok(message) = channel.try_recv() {
             return Some(message);

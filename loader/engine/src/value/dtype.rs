@@ -18,7 +18,7 @@ pub enum DType {
     UInt64,
 }
 
-/// Codes in libtorch.
+/// libtorch's codes of the dtypes without a name in `tch`.
 const UNSIGNED: [(i32, DType); 3] = [
     (27, DType::UInt16),
     (28, DType::UInt32),
@@ -26,7 +26,7 @@ const UNSIGNED: [(i32, DType); 3] = [
 ];
 
 impl DType {
-    /// Returns the dtype of a tensor. `None` for an undefined one and for dtypes not used for data (quantised to 4 bits …).
+    /// Returns the dtype of a tensor. Returns `None` for an undefined tensor and for dtypes not used for data (quantized to 4 bits …).
     pub fn of(tensor: &Tensor) -> Option<Self> {
         match tensor.f_kind() {
             Ok(kind) => Some(Self::Kind(kind)),
@@ -38,7 +38,7 @@ impl DType {
         }
     }
 
-    /// Returns the bytes per element.
+    /// Returns the size of an element, bytes.
     pub fn width(self) -> usize {
         match self {
             Self::Kind(kind) => kind.elt_size_in_bytes(),
@@ -48,7 +48,7 @@ impl DType {
         }
     }
 
-    /// Returns PyTorch's name: `torch.uint8`.
+    /// Returns PyTorch's name, such as `torch.uint8`.
     pub fn name(self) -> &'static str {
         match self {
             Self::UInt16 => "torch.uint16",
@@ -79,7 +79,7 @@ impl DType {
         }
     }
 
-    /// Returns the name without `torch.`, which is NumPy's name if NumPy has the dtype: `uint8`.
+    /// Returns the name without `torch.`, such as `uint8`. It is NumPy's name if NumPy has the dtype.
     pub fn numpy_name(self) -> &'static str {
         let name = self.name();
         name.strip_prefix("torch.").unwrap_or(name)
@@ -117,7 +117,7 @@ impl DType {
             .find(|dtype| dtype.numpy_name() == name)
     }
 
-    /// Returns libtorch's internal name, which its errors use: `Long`.
+    /// Returns libtorch's internal name, which its errors use, such as `Long`.
     pub(crate) fn cpp_name(self) -> String {
         match self {
             Self::Kind(Kind::Uint8) => "Byte".to_owned(),

@@ -62,7 +62,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Uses single quotes, unless the text contains single but no double quotes.
+/// Writes the text in single quotes, or in double quotes if it contains single but no double quotes.
 fn write_repr(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

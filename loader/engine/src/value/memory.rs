@@ -25,7 +25,7 @@ pub(crate) fn lazy_dispatch_key(tensor: &Tensor, dtype: DType) -> Option<&'stati
     }
 }
 
-/// Returns the bytes of a plain, contiguous tensor without lazy conjugation, row-major. `None` for any other.
+/// Returns the bytes of a plain, contiguous tensor without lazy conjugation, row-major. Returns `None` for any other tensor.
 pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
     if !is_plain(tensor) || !tensor.is_contiguous() {
         return None;
@@ -60,7 +60,7 @@ pub(crate) fn new_tensor(
         DType::Kind(kind) => Tensor::f_empty(size, (kind, Device::Cpu))?,
         wide => empty(size, wide)?,
     };
-    // Computed without a call to libtorch, if possible.
+    // The product is computed without a call to libtorch, if possible.
     let elements = size
         .iter()
         .try_fold(1i64, |product, n| product.checked_mul(*n));
@@ -83,7 +83,7 @@ const MIN_HUGE_PAGE_BYTES: usize = 4 << 20;
 
 /// Requests pages of 2 MiB for memory before its first write: one page fault instead of 512.
 ///
-/// For memory that was written before, it has no visible effect.
+/// The request has no visible effect on memory that was written before.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a system call")]
 fn advise_huge_pages(data: *mut u8, len: usize) {
@@ -91,7 +91,7 @@ fn advise_huge_pages(data: *mut u8, len: usize) {
     if len < MIN_HUGE_PAGE_BYTES {
         return;
     }
-    // Only whole pages inside the range. The rest of a partial page belongs to other allocations.
+    // The advice covers only whole pages inside the range. The rest of a partial page belongs to other allocations.
     let skip = data.align_offset(PAGE);
     let Some(whole) = len.checked_sub(skip).map(|rest| rest / PAGE * PAGE) else {
         return;
@@ -142,12 +142,12 @@ fn take_tensor(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, T
         // SAFETY: the pointer is a tensor without another owner.
         return Ok(unsafe { Tensor::from_ptr(made) });
     }
-    // SAFETY: it has no arguments. The result is null or a C string that the caller must free.
+    // SAFETY: the function has no arguments. The result is null or a C string that the caller must free.
     let error = unsafe { torch_sys::get_and_reset_last_err() };
     if error.is_null() {
         return Err(TchError::UnknownKind(dtype.code()));
     }
-    // SAFETY: not null, so it is a C string, allocated by malloc and not used elsewhere.
+    // SAFETY: `error` is not null, so it is a C string, allocated by malloc and not used elsewhere.
     let text = unsafe {
         let text = CStr::from_ptr(error).to_string_lossy().into_owned();
         libc::free(error.cast());
@@ -156,7 +156,7 @@ fn take_tensor(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, T
     Err(TchError::Torch(text))
 }
 
-/// Compares dtype, shape and bits. False for a tensor that is not plain.
+/// Compares dtype, shape and bits. Returns false for a tensor that is not plain.
 pub(super) fn same_tensors(a: &Tensor, b: &Tensor) -> bool {
     if !(is_plain(a) && is_plain(b)) || a.size() != b.size() {
         return false;

@@ -12,7 +12,7 @@ impl NdArray {
         }
     }
 
-    /// Returns the sizes.
+    /// Returns `array.shape`, the size of each axis.
     pub fn shape(&self) -> Vec<i64> {
         match self {
             Self::Numbers(tensor) if tensor.defined() => tensor.size(),
@@ -21,7 +21,7 @@ impl NdArray {
         }
     }
 
-    /// Returns true for texts, byte strings and objects, which PyTorch passes through where it can.
+    /// Returns true for texts, byte strings and objects, which PyTorch returns unchanged where possible.
     pub(crate) fn is_text_or_object(&self) -> bool {
         match self {
             Self::Numbers(_) => false,

@@ -41,11 +41,11 @@ pub enum Value {
     Map(Mapping),
     /// An instance of a `collections.namedtuple` type.
     NamedTuple(NamedTuple),
-    /// Any other object, represented by the name of its type as Python prints it: `set`, `datetime.date`.
+    /// Any other object, represented by its `tp_name`: `set`, `datetime.date`.
     Other(Arc<str>),
 }
 
-/// A tuple with named fields.
+/// A `tuple` subclass with named fields.
 #[derive(Debug)]
 pub struct NamedTuple {
     /// Name of the type.
@@ -63,7 +63,7 @@ pub struct Sequence {
     pub name: Arc<str>,
     /// True if a sequence of this type can hold tensors. A collated `deque` stays a `deque`, but a `range` becomes a list.
     pub keeps_type: bool,
-    /// The elements.
+    /// Elements in iteration order.
     pub items: Vec<Value>,
 }
 
@@ -81,13 +81,13 @@ pub struct Mapping {
 pub enum NdArray {
     /// An array of numbers or truth values, as the tensor that `torch.as_tensor` returns without a copy.
     ///
-    /// NumPy also has its dtype.
+    /// NumPy has a dtype of the same name.
     Numbers(Tensor),
     /// An array that no tensor can represent: texts, objects, dates.
     Other {
         /// `str(array.dtype)`: `<U1`, `object`, `datetime64[D]`.
         dtype: Arc<str>,
-        /// Sizes.
+        /// Size of each axis.
         shape: Vec<i64>,
         /// Elements, row-major.
         items: Vec<Value>,
@@ -105,7 +105,7 @@ pub enum NumpyScalar {
     Bytes(Vec<u8>),
     /// Any other: `numpy.datetime64`, `numpy.void`.
     Other {
-        /// Name of the type as Python prints it: `numpy.datetime64`.
+        /// `tp_name` of the type: `numpy.datetime64`.
         type_name: Arc<str>,
     },
 }

@@ -9,7 +9,7 @@ use loadscope_engine::pin::{Lease, Pinner};
 use loadscope_engine::{Batch, Collate, LoaderError, get_worker_info};
 use tch::Tensor;
 
-/// Token of the dataset's holders. Once all threads have ended, only the test holds it.
+/// Token that each holder of the dataset clones. After all threads have ended, only the test holds it.
 pub type Alive = Arc<()>;
 
 /// Frequencies of faults: one in this many samples. 0 means never.
@@ -24,7 +24,7 @@ pub struct InjectedFaults {
 
 impl InjectedFaults {
     fn strikes(self, salt: u64, index: usize, one_in: u64) -> bool {
-        // SplitMix64: neighbouring indices are unrelated.
+        // SplitMix64 makes neighboring indices unrelated.
         let mut x = self.seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ salt;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -164,7 +164,7 @@ impl Batch for Picked {
     }
 }
 
-/// Collates samples to [`Picked`].
+/// Collate function to [`Picked`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pick;
 

@@ -62,7 +62,7 @@ pub struct Config {
     pub persistent: bool,
     pub in_order: bool,
     pub pinned: bool,
-    /// True if `generator=` is given. Otherwise everything is drawn from the default generator.
+    /// True if `generator=` is given. Otherwise the loader draws from the default generator.
     pub own_generator: bool,
     pub faults: InjectedFaults,
 }

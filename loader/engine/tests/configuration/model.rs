@@ -24,7 +24,7 @@ pub fn pulls(config: &Config, total: usize, taken: Option<usize>) -> usize {
 impl Expected {
     /// Computes an epoch of which the consumer takes at most `taken` batches.
     ///
-    /// Draws from `generator` like the loader. `fresh` means that the epoch draws its own base seed.
+    /// The model draws from `generator` like the loader. `fresh` means that the epoch draws its own base seed.
     pub fn of(
         config: &Config,
         generator: &SharedGenerator,
@@ -125,7 +125,7 @@ impl Expected {
     }
 }
 
-/// Returns the worker of a map-style task, if it is known in advance.
+/// Returns the worker of a map-style task, if the worker is known in advance.
 fn idx_worker(config: &Config, idx: usize) -> Option<usize> {
     idx.checked_rem(config.num_workers)
 }

@@ -84,7 +84,7 @@ fn configs(dataset: impl Strategy<Value = DatasetKind>) -> impl Strategy<Value =
             Config {
                 dataset,
                 batch_size,
-                // PyTorch refuses it without batches.
+                // PyTorch refuses `drop_last` without batches.
                 drop_last: drop_last && batch_size.is_some(),
                 num_workers,
                 prefetch_factor,

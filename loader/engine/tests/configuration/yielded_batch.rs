@@ -10,11 +10,11 @@ pub type Outcome = Result<Vec<usize>, String>;
 /// A batch from a loader, or its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YieldedBatch {
-    /// Task index.
+    /// Task index: position of the batch in the sampler's order.
     pub idx: usize,
-    /// Worker that made it. `None` means the main thread.
+    /// Worker that made the batch, or `None` for the consumer's thread (`num_workers=0`).
     pub worker: Option<usize>,
-    /// Samples, or the error.
+    /// Samples of the batch, or the error message.
     pub outcome: Outcome,
 }
 

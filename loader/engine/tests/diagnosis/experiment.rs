@@ -10,7 +10,7 @@ use super::scenario::{Cause, Scenario};
 
 /// Number of runs of each single cause per set of seeds.
 const ALONE: u64 = 4;
-/// Number of runs of each pair.
+/// Number of runs of each pair of causes.
 const PAIRED: u64 = 1;
 /// Number of runs without causes, with one epoch and again with several.
 const HEALTHY: u64 = 12;
@@ -89,13 +89,13 @@ fn weighty(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {
 pub struct Trial {
     /// Added causes. Empty for a healthy run.
     pub put: Vec<Cause>,
-    /// Verdict.
+    /// ID of the verdict.
     pub verdict: &'static str,
     /// True if the verdict names an added cause and the findings include all of them.
     ///
-    /// For a healthy run, true if nothing is found.
+    /// For a healthy run, true if the verdict is `fine` and all findings are notes, including `training_bound`.
     pub is_right: bool,
-    /// Findings, if these are not right.
+    /// Verdict text, findings and scenario for a failed trial, otherwise empty.
     pub remark: String,
 }
 

@@ -1,4 +1,4 @@
-//! Findings that cost no time.
+//! Tests of findings that cost no time.
 
 use loadscope_diagnose::{Diagnosis, Severity};
 
@@ -20,7 +20,7 @@ fn oversized_prefetch_window_suggests_smaller_equivalent() {
         let factor = factor.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
         let factor = factor.expect("it names one");
         assert!((2..8).contains(&factor), "{factor}");
-        // The advised window is no worse, and is not called too large in turn.
+        // The advised window is not worse, and is not called too large in turn.
         let smaller = Scenario::healthy(seed).of_prefetch(factor).run();
         assert!(smaller.waited().0 - run.waited().0 <= run.end().0 / 100);
         let d = Diagnosis::of(&smaller, None, Vec::new());

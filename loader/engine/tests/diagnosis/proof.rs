@@ -111,7 +111,7 @@ fn executed(options: &RunOptions) -> Result<Run, LoaderError> {
     Ok(run)
 }
 
-/// Only one of several runs must be near the expected times, because the host may be busy.
+/// Compares several runs with the expected times. Only one must be near them, because the host may be busy.
 #[test]
 fn engine_times_match_the_algorithm() {
     const NEAR: f64 = 0.03;
@@ -142,7 +142,7 @@ fn engine_times_match_the_algorithm() {
     panic!("none of {TRIES} runs came near: {seen:?}");
 }
 
-/// One recording predicts the times of the same run, of one without order and of one with three workers. Then all are run.
+/// Forecasts the times of the same run, of one without order and of one with three workers, from one recording. Then runs all of them.
 ///
 /// Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
 #[test]

@@ -50,7 +50,7 @@ impl Cause {
         Self::SilentWorker,
     ];
 
-    /// Returns the ID of its finding.
+    /// Returns the ID of the finding that names this cause.
     pub fn id(self) -> &'static str {
         match self {
             Self::HeadOfLine => "head_of_line",
@@ -154,7 +154,7 @@ impl Scenario {
         let keeps_up = self.step * self.workers.max(1) as f64 / self.batch_size as f64;
         match cause {
             Cause::HeadOfLine => {
-                // One or two samples, too slow for any window.
+                // One or two samples are too slow for any window.
                 let samples = (self.batches * self.batch_size) as f64;
                 let window = self.step * (self.workers * 20) as f64;
                 for _ in 0..between(1.0, 2.99) as usize {
@@ -199,7 +199,7 @@ impl Scenario {
                 self.cores = 2;
                 self.workers = between(4.0, 8.99) as usize;
                 self.cpu = Some(2.0 / self.workers as f64);
-                // More work per step than two cores can do.
+                // A step has more work than two cores can do.
                 let keeps_up = self.step * self.workers as f64 / self.batch_size as f64;
                 self.sample = keeps_up * between(1.3, 2.5);
                 self.jitter = 0.1;

@@ -55,7 +55,7 @@ impl Scenario {
                 events.extend(end);
             }
             Some(Cause::SilentWorker) => {
-                // A lock that is never released: every thread waits, and the recording continues.
+                // A lock is never released: every thread waits, and the recording continues.
                 let fetching = |e: &Event| {
                     matches!(
                         e.kind,

@@ -1,4 +1,4 @@
-//! Parts of the explored scenarios: the explorer, simple datasets, and loaders with two workers.
+//! Building blocks of the explored scenarios: the explorer, simple datasets, and loaders with two workers.
 
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ pub fn all(len: usize) -> Vec<Result<usize, String>> {
     (0..len).map(Ok).collect()
 }
 
-/// Checks that no thread holds the dataset once the loader is dropped.
+/// Checks that no thread holds the dataset after the loader is dropped.
 pub fn is_gone(data: &Numbers) {
     assert_eq!(Arc::strong_count(&data.alive), 1, "a thread is left");
 }

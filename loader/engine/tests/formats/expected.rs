@@ -120,7 +120,7 @@ fn float(text: &str) -> f64 {
     if negative { -size } else { size }
 }
 
-/// Returns the largest and the mean difference between the pixels of two pictures.
+/// Returns the largest and the mean difference between the pixels of two images.
 pub fn difference(ours: &Tensor, theirs: &Tensor) -> (i64, f64) {
     assert_eq!(ours.size(), theirs.size());
     let apart = (ours.to_kind(Kind::Int64) - theirs.to_kind(Kind::Int64)).abs();
@@ -133,7 +133,7 @@ pub fn difference(ours: &Tensor, theirs: &Tensor) -> (i64, f64) {
     )
 }
 
-/// Returns the parts of a sample: the picture, and the rest.
+/// Returns the parts of a sample: the image, and the rest.
 pub fn parts(sample: &Value) -> (&Tensor, &Value) {
     match sample {
         Value::Tuple(parts) => match parts.as_slice() {

@@ -3,7 +3,7 @@
 use loadscope_engine::{ContentPolicy, RunControl, start};
 use loadscope_trace::{Collate, EventKind, OnError, RunOptions};
 
-/// Creates a PASCAL VOC folder with pictures of different sizes. One is missing and one is broken.
+/// Creates a PASCAL VOC folder with images of different sizes. One is missing and one is broken.
 fn damaged_voc() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = |name: &str| dir.path().join(name);
@@ -31,7 +31,7 @@ fn damaged_voc() -> tempfile::TempDir {
     dir
 }
 
-/// Runs the folder. Returns true if the run ended well, with the batch sizes and the messages.
+/// Runs the folder. Returns true if the run ended without an error, with the batch sizes and the messages.
 fn run_of(
     dir: &std::path::Path,
     on_error: OnError,
@@ -79,7 +79,7 @@ fn failed_samples_end_the_run_or_are_skipped() {
 
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
         assert!(ended_well, "{messages:?}");
-        // One note per sample as a position to jump to, and one warning for all.
+        // Each sample has one note as a position in the recording, and all samples have one warning.
         let [.., said] = messages.as_slice() else {
             panic!("{messages:?}");
         };

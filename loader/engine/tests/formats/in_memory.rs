@@ -46,7 +46,7 @@ fn both(text: &str) -> (Vec<Value>, Vec<Value>, bool) {
 fn batches_of_in_memory_arrays_equal_collated_samples() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cases = [
-        // Rows, adjacent windows, overlapping windows, windows with gaps.
+        // Rows, adjacent windows, overlapping windows, and windows with gaps.
         ("<i4", false, "(10, 3)", 120, "", true),
         ("<i4", false, "(10, 3)", 120, ",window=2", true),
         ("<f8", false, "(11,)", 88, ",window=4,stride=1", true),

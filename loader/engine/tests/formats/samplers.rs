@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Creates a folder with a table, a text, and annotated pictures that are not decoded here.
+/// Creates a folder with a table, a text, and annotated images that are not decoded here.
 fn data_of_samplers() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {

@@ -1,4 +1,4 @@
-//! Collation.
+//! Cases of `default_collate` and `default_convert`.
 
 use loadscope_engine::collate::{CollateSite, default_collate, default_convert};
 use loadscope_engine::value::{
@@ -55,7 +55,7 @@ fn parse(json: &Json) -> Value {
             value => NumpyScalar::Number(tensor(json, &json!([value]))).into(),
         },
         "other" => Value::Other(json["type"].as_str().unwrap().into()),
-        // Anything else is a mapping of the named type, with pairs of keys and values.
+        // Any other type is a mapping of the named type, with pairs of keys and values.
         mapping => {
             let entries = json["items"].as_array().unwrap().iter();
             let entries = entries.map(|entry| (key(&entry[0]), parse(&entry[1])));

@@ -1,4 +1,4 @@
-//! Datasets and splits.
+//! Cases of datasets and splits.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn nested_subsets(input: &Json) -> Outcome {
     let items: Vec<Json> = (0..data.len())
         .map(|i| Ok(json_of(&data.get(i, clock)?)))
         .collect::<Result<_, LoaderError>>()?;
-    // A dataset without batch access is asked for one sample after another.
+    // A dataset without `__getitems__` is asked for one sample after another.
     let both = match data.get_batch(&[1, 0], clock) {
         Some(samples) => samples?,
         None => vec![data.get(1, clock)?, data.get(0, clock)?],

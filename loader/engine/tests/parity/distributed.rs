@@ -1,4 +1,4 @@
-//! Samplers for several ranks.
+//! Cases of samplers for several ranks.
 
 use loadscope_engine::LoaderError;
 use loadscope_engine::sampler::{DistributedSampler, Sampler};

@@ -1,4 +1,4 @@
-//! Refused arguments, warnings, and the consumer's view of failing samples.
+//! Cases of refused arguments, warnings, and failing samples as the consumer sees them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +116,7 @@ fn runtime(case: &Case<'_>) -> Verdict {
 fn warnings(case: &Case<'_>) -> Verdict {
     let args = &case.input["args"];
     if let Some(workers) = args["num_workers"].as_u64() {
-        // With the CPU count of the case's host, not of this one.
+        // The warning uses the CPU count of the case's host, not of this one.
         let warning = too_many_workers(workers as usize, number(&case.input["cpus"]));
         let said: Vec<String> = (warning.into_iter())
             .map(|text| format!("UserWarning: {text}"))
@@ -328,7 +328,7 @@ fn death(case: &Case<'_>) -> Verdict {
     if case.input["how"] != "exit" {
         return Verdict::NotApplicable("a thread cannot be killed by a signal");
     }
-    // The exit code in the script of the cases.
+    // The script of the cases uses this exit code.
     let act = Act::Exit(3);
     let data = Arc::new(Acting {
         n: 8,

@@ -1,4 +1,4 @@
-//! Loaders of streams.
+//! Loaders of iterable-style datasets.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Batches of a loader, and its draws from the generators.
+//! Cases of a loader's batches, and of its draws from the generators.
 
 use std::sync::Arc;
 
@@ -253,7 +253,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
         "DataLoader_sampler" => with_sampler(case),
         "DataLoader_break" => case.returns(&break_early(input)),
         "DataLoader_break_persistent" => {
-            // The operation implies it, and the arguments do not contain it.
+            // The operation implies this argument, and the case does not contain it.
             let mut input = input.clone();
             input["persistent_workers"] = json!(true);
             case.returns(&break_early(&input))

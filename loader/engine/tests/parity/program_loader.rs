@@ -79,7 +79,7 @@ pub struct Parts {
     pub default: SharedGenerator,
     pub sampler: Option<Arc<dyn Sampler>>,
     pub batch_sampler: Option<Arc<dyn BatchSource>>,
-    /// Generators of the loader, then of the samplers. `None` if none was given.
+    /// Generators of the loader, then of the samplers. `None` if the program gave none.
     pub generators: Vec<Option<SharedGenerator>>,
     /// Samplers whose epochs are set.
     pub epochs: Vec<Arc<DistributedSampler>>,

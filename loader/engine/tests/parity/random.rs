@@ -1,4 +1,4 @@
-//! The generator.
+//! Cases of `torch.Generator`.
 
 use loadscope_engine::rng::{Generator, numpy_seed_state};
 use serde_json::{Value as Json, json};

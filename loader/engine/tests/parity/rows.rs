@@ -72,7 +72,7 @@ impl Dataset for Idx {
 /// Samples of each worker's stream.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// All of `0..n`.
+    /// All of `0..n` in every worker.
     Naive(usize),
     /// `k, k + W, …` of `0..n`.
     Strided(usize),

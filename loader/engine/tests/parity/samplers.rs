@@ -1,4 +1,4 @@
-//! Samplers.
+//! Cases of samplers and of their draws.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Control of the workers: the worker of each batch, and the iterator's indices.
+//! Cases of worker control: the worker of each batch, and the iterator's indices.
 
 use std::sync::Arc;
 use std::time::Duration;

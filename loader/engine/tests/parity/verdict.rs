@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 /// One case of a file.
 pub struct Case<'a> {
-    /// Name in the file.
+    /// Name of the case, unique in its file.
     pub id: &'a str,
-    /// Operation.
+    /// Operation under test, such as a sampler or a constructor.
     pub op: &'a str,
     /// Input of the operation.
     pub input: &'a Json,
@@ -50,11 +50,11 @@ impl Case<'_> {
 
 /// Verdict on a case.
 pub enum Verdict {
-    /// Same as PyTorch.
+    /// Same result as PyTorch.
     Pass,
     /// Not applicable to threads, with the reason.
     NotApplicable(&'static str),
-    /// Different from PyTorch.
+    /// Different result than PyTorch.
     Fail {
         /// PyTorch's result.
         expected: String,
@@ -80,7 +80,7 @@ impl Verdict {
         }
     }
 
-    /// Passes if all pass. Otherwise returns the first that does not.
+    /// Passes if all pass. Otherwise returns the first that does not pass.
     pub fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         verdicts
             .into_iter()

@@ -1,4 +1,4 @@
-//! Weighted samplers.
+//! Cases of weighted samplers.
 
 use loadscope_engine::rng::{lock_generator, shared_generator};
 use loadscope_engine::sampler::{RandomSource, Sampler, WeightedRandomSampler};

@@ -22,7 +22,7 @@ struct Driver {
     queues: Vec<VecDeque<usize>>,
     /// Answers in the result queue: the task, and true if it is the end of a stream.
     results: VecDeque<(usize, bool)>,
-    /// Number of batches left in each worker's stream. `None`: the worker has answered that its stream ended.
+    /// Number of batches left in each worker's stream, or `None` after the worker has answered that its stream ended.
     left: Vec<Option<usize>>,
     /// Number of tasks left in the sampler.
     tasks: usize,

@@ -61,7 +61,7 @@ impl AtomicFolder {
         let moved = fs::rename(self.part.path(), &self.path);
         match moved {
             Ok(()) => {
-                // The temporary folder no longer exists, so nothing is removed.
+                // The temporary folder no longer exists, so dropping must not remove it.
                 let _ = self.part.keep();
                 sync_folder(folder_of(&self.path));
                 Ok(())

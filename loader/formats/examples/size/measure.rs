@@ -34,7 +34,7 @@ impl Measured {
     }
 }
 
-/// Opens the data in `folder` and reads them once, by index in distant jumps or as a stream.
+/// Opens the data in `folder` and reads all samples once, by index in distant jumps or as a stream.
 pub fn measure(format: &Format, folder: &Path) -> Result<Measured, Box<dyn Error>> {
     let start = Instant::now();
     let mut measured = Measured::default();

@@ -17,16 +17,16 @@ use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
 use crate::error::{Fault, FormatError, Place};
 
-/// Magic word at the start and the end of the file format.
+/// Magic number at the start and the end of the file format.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Length of the magic word and the two zeros after it, bytes.
+/// Length of the magic number and the two zeros after it, bytes.
 const BEGIN: usize = 8;
 
-/// Length of the footer size and the magic word at the end, bytes.
+/// Length of the footer size and the magic number at the end, bytes.
 const TAIL: usize = 10;
 
-/// Approximate memory of a batch whose buffers are mapped, bytes.
+/// Approximate memory of a record batch whose buffers are mapped, bytes.
 const MAPPED: usize = 4096;
 
 /// Decompressed size up to which a buffer is accepted at any compression ratio, bytes.
@@ -35,7 +35,7 @@ const MAX_UNCHECKED: u64 = 256 << 20;
 /// Largest accepted compression ratio above [`MAX_UNCHECKED`].
 const MOST_PACKED: u64 = 1024;
 
-/// Number of rows that a batch of any size may have, because nulls take no bytes.
+/// Number of rows that a record batch of any size may have, because nulls take no bytes.
 const MOST_EMPTY: u64 = 1 << 20;
 
 /// A file and its schema.
@@ -47,7 +47,7 @@ pub(super) struct IpcFile {
     pub(super) place: Place,
 }
 
-/// A batch of rows in a file.
+/// A record batch in a file.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) file: Arc<IpcFile>,
@@ -80,7 +80,7 @@ fn damaged(place: &Place, at: usize, reason: impl Into<String>) -> FormatError {
 }
 
 impl IpcFile {
-    /// Opens a file and adds its batches. The flag is true if the end mark is present.
+    /// Opens a file and adds its record batches. The flag is true if the end mark is present.
     pub(super) fn open(
         path: &Path,
         batches: &mut Vec<Batch>,
@@ -136,7 +136,7 @@ impl IpcFile {
         self.bytes.slice_with_length(at.body.start, at.body.len())
     }
 
-    /// Returns the number of rows of a batch.
+    /// Returns the number of rows of a record batch.
     fn rows(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<usize, FormatError> {
         let runs = |field: &Arc<arrow_schema::Field>| {
             matches!(field.data_type(), DataType::RunEndEncoded(..))
@@ -162,7 +162,7 @@ impl IpcFile {
         })
     }
 
-    /// Checks the positions and sizes of the buffers of a batch, because the decoder does not. Returns true if they are compressed.
+    /// Checks the positions and sizes of the buffers of a record batch, because the decoder does not. Returns true if they are compressed.
     fn check(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<bool, FormatError> {
         let wrong = |reason: &str| damaged(&self.place, at.header.start, reason);
         let body = self.bytes.get(at.body.clone()).unwrap_or_default();
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         if !bytes.starts_with(MAGIC) {
             return Ok(walk);
         }
-        // The file format is a stream between a magic word and a footer.
+        // The file format is a stream between a magic number and a footer.
         let tail = bytes
             .len()
             .checked_sub(TAIL)
@@ -314,7 +314,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Batch {
-    /// Reads some columns of the batch, or all with `None`.
+    /// Reads some columns of the record batch, or all with `None`.
     fn read(&self, columns: Option<&[usize]>) -> Result<Table, FormatError> {
         let file = &self.file;
         let wrong = |reason| damaged(&file.place, self.message.header.start, reason);

@@ -19,7 +19,7 @@ use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
-/// Maximum number of samples of all channels of a sound. They take 2 GB.
+/// Maximum number of samples of all channels of a sound. They take 2 GiB.
 const MOST_SAMPLES: u64 = 1 << 29;
 
 /// Maximum number of channels of Ogg Vorbis. With more, uncoupled channels, the decoder mixes up the short blocks: it keeps the classes of
@@ -71,7 +71,7 @@ fn open_size(place: &Place) -> FormatError {
 /// Decodes a whole file.
 ///
 /// # Errors
-/// If it is not a supported sound, is damaged or truncated, or is too long.
+/// If the file is not a supported sound, is damaged or truncated, or is too long.
 pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     // The decoder may panic on unexpected data. No value that it changed is used again.
     let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
@@ -167,7 +167,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
 }
 
 impl Sound {
-    /// Appends a decoded part.
+    /// Appends a decoded packet.
     fn add(&mut self, part: &[Vec<f32>], place: &Place) -> Result<(), FormatError> {
         if self.planes.is_empty() {
             self.planes = vec![Vec::new(); part.len()];

@@ -4,7 +4,7 @@ use loadscope_words::say;
 
 use super::wav::Wav;
 
-/// Magic bytes of other formats: offset, bytes, name.
+/// Magic numbers of other formats: offset, bytes, name.
 const KINDS: [(usize, &[u8], &str); 14] = [
     (0, b"ID3", "MP3"),
     (4, b"ftyp", "MP4 or M4A"),

@@ -134,7 +134,7 @@ impl Coco {
         id
     }
 
-    /// Reads the file of a picture.
+    /// Reads the file of an image.
     pub(super) fn picture(
         &self,
         image: &Image,

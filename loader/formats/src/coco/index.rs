@@ -78,7 +78,7 @@ pub(super) type Part = Option<Range<usize>>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Annotation {
-    /// Position of the picture in the list.
+    /// Position of the image in the list.
     pub image: Option<u32>,
     pub category: Value<i64>,
     /// x, y, width, height.
@@ -100,7 +100,7 @@ pub(super) struct Index {
     pub annotations: Vec<Annotation>,
     /// Number of areas that are lists of one number.
     pub listed_areas: usize,
-    /// Own id and picture id of each annotation, until `by_image` resolves them.
+    /// Own id and image id of each annotation, until `by_image` resolves them.
     pub(super) ids: Vec<(Option<Id>, Option<Id>)>,
 }
 
@@ -329,22 +329,22 @@ pub(super) fn numbers(json: &mut Json<'_>) -> Result<Option<Vec<f64>>, JsonError
     Ok(all)
 }
 
-/// Annotations of each picture, and problems with ids.
+/// Annotations of each image, and problems with ids.
 #[derive(Debug, Default)]
 pub(super) struct ByImage {
-    /// Positions of the pictures in the order of their ids.
+    /// Positions of the images in the order of their ids.
     pub order: Vec<usize>,
-    /// Annotations by position of the picture.
+    /// Annotations by position of the image.
     pub of: HashMap<usize, Vec<u32>>,
-    /// Number of annotations whose picture is not listed.
+    /// Number of annotations whose image is not listed.
     pub lost: usize,
-    /// Example of a repeated picture id, and the number of pictures with the id of an earlier one.
+    /// Example of a repeated image id, and the number of images with the id of an earlier one.
     pub same_images: Option<(Id, usize)>,
     /// Example of a repeated annotation id, and the number of annotations with the id of an earlier one.
     pub duplicate_ids: Option<(Id, usize)>,
 }
 
-/// Finds the annotations of each picture by id, like pycocotools. The last of equal ids wins.
+/// Finds the annotations of each image by id, like pycocotools. The last of equal ids wins.
 pub(super) fn by_image(index: &mut Index) -> ByImage {
     let mut found = ByImage::default();
     let mut by_id: HashMap<Id, usize> = HashMap::with_capacity(index.images.len());

@@ -1,10 +1,10 @@
-//! Class of a picture with several annotations.
+//! Class of an image with several annotations.
 
 use super::index::Annotation;
 use super::{Coco, Task};
 
 impl Coco {
-    /// Returns the class of the annotation with the largest box for each picture. A picture without annotations has 0, which COCO does not
+    /// Returns the class of the annotation with the largest box for each image. An image without annotations has 0, which COCO does not
     /// use. Returns `None` for captions, or if a class has an invalid number.
     pub(super) fn classes_of_pictures(&self) -> Option<Vec<u32>> {
         if self.task == Task::Captions {

@@ -2,11 +2,11 @@
 
 use loadscope_words::say;
 
-/// Maximum number of outline points of all objects of a picture, about five per pixel of a large picture.
+/// Maximum number of outline points of all objects of an image, about five per pixel of a large image.
 const MAX_POINTS: f64 = 5e7;
-/// Maximum number of pixels of a mask, the same as that of a picture.
+/// Maximum number of pixels of a mask, the same as that of an image.
 const MAX_PIXELS: u64 = 2 * 89_478_485;
-/// Maximum number of pixels of all masks of a picture.
+/// Maximum number of pixels of all masks of an image.
 const MAX_ALL_PIXELS: u64 = 1 << 30;
 /// Resolution of the polygon outlines, points per pixel.
 const SCALE: f64 = 5.0;
@@ -22,7 +22,7 @@ pub(super) struct Mask {
     pub pixels: Vec<u8>,
 }
 
-/// Remaining budget of outline points of a picture.
+/// Remaining budget of outline points of an image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PointsLeft(f64);
 
@@ -157,7 +157,7 @@ fn crossings(
         if let Some((x0, y0)) = before.replace((x, y))
             && x != x0
         {
-            // A boundary between fine columns counts only if it is one between pixels.
+            // A boundary between fine columns counts only if it is also a boundary between pixels.
             let column = coarse(if x < x0 { x } else { x - 1 });
             if column.floor() == column && column >= 0.0 && column <= width as f64 - 1.0 {
                 let row = coarse(y.min(y0)).clamp(0.0, height as f64).ceil();
@@ -256,7 +256,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             }
             byte = *bytes.next().ok_or(say!("its counts end inside a number"))?;
         }
-        // The first three numbers are no differences.
+        // The first three numbers are not differences.
         if let Some(before) = runs
             .len()
             .checked_sub(2)

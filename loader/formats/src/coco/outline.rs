@@ -17,7 +17,7 @@ enum Outline {
 /// Draws the segmentation in `text`.
 ///
 /// # Errors
-/// If it is invalid or does not fit the picture.
+/// If the text is invalid or does not fit the image.
 pub(super) fn draw(text: &[u8], mask: &mut Mask, left: &mut PointsLeft) -> Result<(), Reason> {
     match read(text)? {
         Outline::Polygons(polygons) => {

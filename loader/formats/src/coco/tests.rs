@@ -51,7 +51,7 @@ fn images_load_by_id_with_their_annotations() {
         "{:?}",
         coco.notes()
     );
-    // The largest box decides, and a picture without a box has class 0.
+    // The largest box decides, and an image without a box has class 0.
     assert_eq!(coco.labels(), Some(vec![0, 3]));
     let none = target(&coco, 0).unwrap();
     assert_eq!(none[0], ("image_id".to_owned(), Cell::Int(3)));

@@ -1,4 +1,4 @@
-//! Cache of decoded parts of a table. All workers share it.
+//! Cache of decoded table chunks (rows of a Parquet row group, Arrow record batches), shared by all workers.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,32 +11,32 @@ use crate::error::FormatError;
 /// Size limit of the cache, bytes.
 pub(crate) const CACHE_BYTES: usize = 512 << 20;
 
-/// A decoded part and its size in the cache.
+/// A decoded chunk and its size in the cache.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) batch: RecordBatch,
     pub(crate) bytes: usize,
 }
 
-/// Decoder of a part.
+/// Decoder of a chunk.
 pub(crate) trait Block {
     /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// Decodes the part.
+    /// Decodes the chunk.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If the chunk is damaged.
     fn decode(&self) -> Result<Decoded, FormatError>;
 
     /// Decodes one column without caching it.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If the chunk is damaged.
     fn column(&self, index: usize) -> Result<RecordBatch, FormatError>;
 }
 
-/// The parts of a table, in order.
+/// Chunks of a table, in order.
 #[derive(Debug)]
 pub(crate) struct Blocks<B> {
     slots: Vec<Slot<B>>,
@@ -53,7 +53,7 @@ struct Slot<B> {
     used: AtomicBool,
 }
 
-/// Positions of the cached parts, the oldest first.
+/// Positions of the cached chunks, the oldest first.
 #[derive(Debug, Default)]
 struct CacheState {
     order: VecDeque<usize>,
@@ -90,12 +90,12 @@ impl<B: Block> Blocks<B> {
         }
     }
 
-    /// Returns the number of rows of all parts.
+    /// Returns the number of rows of all chunks.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the part of row `row` and the row's position in the part.
+    /// Returns the chunk of row `row` and the row's position in the chunk.
     pub(crate) fn find(&self, row: usize) -> Option<(usize, usize)> {
         if row >= self.len {
             return None;
@@ -105,17 +105,17 @@ impl<B: Block> Blocks<B> {
         Some((at, row - self.slots.get(at)?.first_row))
     }
 
-    /// Iterates over the decoders of the parts, in order.
+    /// Iterates over the decoders of the chunks, in order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &B> {
         self.slots.iter().map(|slot| &slot.block)
     }
 
-    /// Returns the decoder of part `at`.
+    /// Returns the decoder of chunk `at`.
     pub(crate) fn block(&self, at: usize) -> Option<&B> {
         self.slots.get(at).map(|slot| &slot.block)
     }
 
-    /// Returns part `at` if it is in the cache.
+    /// Returns chunk `at` if it is in the cache.
     pub(crate) fn cached(&self, at: usize) -> Option<Arc<Decoded>> {
         let slot = self.slots.get(at)?;
         let decoded = lock(&slot.decoded).clone()?;
@@ -123,10 +123,10 @@ impl<B: Block> Blocks<B> {
         Some(decoded)
     }
 
-    /// Returns part `at` and decodes it if necessary. Concurrent callers wait for the same decoding.
+    /// Returns chunk `at` and decodes it if necessary. Concurrent callers wait for the same decoding.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// If the chunk is damaged.
     pub(crate) fn get(&self, at: usize) -> Result<Option<Arc<Decoded>>, FormatError> {
         let Some(slot) = self.slots.get(at) else {
             return Ok(None);
@@ -145,12 +145,12 @@ impl<B: Block> Blocks<B> {
         Ok(Some(decoded))
     }
 
-    /// Records that part `at` is cached, and evicts parts that were not used recently.
+    /// Records that chunk `at` is cached, and evicts chunks that were not used recently.
     fn evict(&self, at: usize, bytes: usize) {
         let mut cache = lock(&self.cache);
         cache.order.push_back(at);
         cache.bytes += bytes;
-        // A part that was used since the last round stays for one more round.
+        // Second-chance (CLOCK) eviction: a chunk used since its last visit is kept for one more round.
         let mut left = cache.order.len() * 2;
         while cache.bytes > self.cache_bytes && cache.order.len() > 1 && left > 0 {
             left -= 1;

@@ -18,7 +18,7 @@ use crate::array::{Array as Numbers, Dtype};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 
-/// Returns value `row` of an array, like pyarrow's `to_pylist`. In contrast to it, lists of numbers are arrays of their dtype.
+/// Returns value `row` of an array, like pyarrow's `to_pylist`. Unlike there, lists of numbers are arrays of their dtype.
 #[allow(clippy::too_many_lines, reason = "one line a type")]
 pub(super) fn cell(
     array: &dyn Array,
@@ -294,7 +294,7 @@ fn run<T: types::RunEndIndexType>(
     }
 }
 
-/// Converts a struct to a `dict`, or to a picture or sound by its meaning.
+/// Converts a struct to a `dict`, or to an image or sound by its meaning.
 fn fields(
     array: &dyn Array,
     row: usize,

@@ -1,4 +1,4 @@
-//! Features of `datasets` beyond the type of a column: pictures, sounds, class names, arrays of several axes.
+//! Features of `datasets` beyond the type of a column: images, sounds, class names, arrays of several axes.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(crate) enum Feature {
     Plain,
     /// Class numbers, with the names of the classes.
     Class(Vec<String>),
-    /// Picture files: `{bytes, path}`.
+    /// Image files: `{bytes, path}`.
     Picture,
     /// Sound files: `{bytes, path}`.
     Sound,

@@ -1,4 +1,4 @@
-//! Pictures and sounds in columns of `{bytes, path}`.
+//! Images and sounds in columns of `{bytes, path}`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::error::{FormatError, Place};
 /// Maximum size of such a file, bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Reads a picture or a sound from its bytes or from the file in `path`.
+/// Reads an image or a sound from its bytes or from the file in `path`.
 pub(super) fn file(
     of: &StructArray,
     row: usize,

@@ -23,7 +23,7 @@ pub(super) fn column(schema: &Schema, said: Option<&str>) -> Option<usize> {
     named.next().is_none().then_some(at)
 }
 
-/// Returns the classes of all rows. Only their column is read, part by part. Returns `None` if one is missing, negative or unreadable.
+/// Returns the classes of all rows. Only their column is read, chunk by chunk. Returns `None` if one is missing, negative or unreadable.
 pub(crate) fn labels<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<u32>> {
     let mut labels = Vec::with_capacity(blocks.len());
     for block in blocks.all() {
@@ -46,7 +46,7 @@ fn add(batch: &RecordBatch, labels: &mut Vec<u32>) -> Option<()> {
 /// Names of columns with the tokens of texts.
 const TOKENS: [&str; 2] = ["input_ids", "tokens"];
 
-/// Returns the column whose lists have the lengths of the rows: the token column, or else the only column of lists.
+/// Returns the list column that defines the length of a row: the token column, or else the only list column.
 pub(super) fn lists(schema: &Schema) -> Option<usize> {
     let is_list = |of: &DataType| matches!(of, DataType::List(_) | DataType::LargeList(_));
     let named = TOKENS.iter().find_map(|name| schema.index_of(name).ok());
@@ -59,7 +59,7 @@ pub(super) fn lists(schema: &Schema) -> Option<usize> {
     lists.next().is_none().then_some(at)
 }
 
-/// Returns the lengths of the lists of a column, which is read part by part. A null has length 0. Returns `None` if they cannot be read.
+/// Returns the lengths of the lists of a column, which is read chunk by chunk. A null has length 0. Returns `None` if they cannot be read.
 pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<u64>> {
     let mut lengths = Vec::with_capacity(blocks.len());
     for block in blocks.all() {
@@ -76,7 +76,7 @@ pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec
     (lengths.len() == blocks.len()).then_some(lengths)
 }
 
-/// Returns the values of one column, which is read part by part.
+/// Returns the values of one column, which is read chunk by chunk.
 pub(super) fn values<B: Block>(
     blocks: &Blocks<B>,
     (at, feature): (usize, &Feature),

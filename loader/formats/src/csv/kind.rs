@@ -40,7 +40,7 @@ impl Kinds {
         }
     }
 
-    /// Adds the kinds in another part of the column.
+    /// Adds the kinds in another chunk of the column.
     pub(super) fn merge(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -66,7 +66,7 @@ impl Record {
 pub(super) enum RowResult {
     /// A row, and the offset of the next one.
     Row(usize),
-    /// A blank line, which is no row, and the offset of the next line.
+    /// A blank line, which is not a row, and the offset of the next line.
     Blank(usize),
     End,
     /// An unclosed quote.
@@ -210,7 +210,7 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// Returns the offset of the first byte from `at` on that is no line end.
+/// Returns the offset of the first byte from `at` on that is not a line end.
 pub(super) fn past_line_ends(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| is_line_end(byte)).count()

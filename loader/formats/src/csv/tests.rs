@@ -57,7 +57,7 @@ fn all_kinds_of_line_ends_are_read() {
     }
 }
 
-/// Quoted texts contain lines that look like rows, over many parts. Parts with a wrong guess are scanned again.
+/// Quoted texts contain lines that look like rows, over many chunks. Chunks with a wrong guess are scanned again.
 #[test]
 fn wrong_guesses_about_quotes_are_corrected() {
     let mut text = "id,text,number\n".to_owned();

@@ -25,7 +25,7 @@ impl Json<'_> {
     /// Reads a value.
     ///
     /// # Errors
-    /// If it is damaged, or no cell supports it.
+    /// If the value is damaged, or no cell supports it.
     pub(crate) fn value(&mut self) -> Result<Cell, JsonError> {
         Ok(match self.peek() {
             Some(b'{') => self.map()?,

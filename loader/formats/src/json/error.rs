@@ -65,7 +65,7 @@ impl JsonError {
         .to_owned()
     }
 
-    /// Returns the remedy as a sentence without a full stop.
+    /// Returns the remedy as an instruction without a full stop.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.kind {
             JsonErrorKind::Truncated | JsonErrorKind::Open => say!("Copy or write the file again"),

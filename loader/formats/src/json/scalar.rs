@@ -143,7 +143,7 @@ impl<'a> Json<'a> {
     /// Reads a string.
     ///
     /// # Errors
-    /// If the next value is no string or is damaged.
+    /// If the next value is not a string or is damaged.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         if self.peek() != Some(b'"') {
             return self.fault(JsonErrorKind::Value);

@@ -88,7 +88,7 @@ impl Pages {
     /// Opens the pages of a file.
     ///
     /// # Errors
-    /// If it is no LMDB file.
+    /// If the file is not LMDB.
     pub(super) fn new(map: Buffer, place: Place) -> Result<Self, FormatError> {
         let mut pages = Self {
             map,

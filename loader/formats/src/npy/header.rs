@@ -6,7 +6,7 @@ use crate::array::Dtype;
 use crate::error::{Fault, FormatError, Place};
 use crate::slices::{Endian, Layout, Order};
 
-/// Magic bytes of NumPy files. Two bytes of the version follow.
+/// Magic number of NumPy files. Two bytes of the version follow.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Maximum length of a header, bytes. NumPy itself reads at most 10,000.

@@ -127,7 +127,7 @@ fn walk(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<(), For
     Ok(())
 }
 
-/// Returns true if a file is Parquet by its extension or its magic bytes.
+/// Returns true if a file is Parquet by its extension or its magic number.
 fn is_parquet(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     if ["parquet", "parq", "pq"]

@@ -1,4 +1,4 @@
-//! Decoding of a file in parts of rows.
+//! Decoding of a file in chunks: up to 32 MiB of rows of a row group.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -20,13 +20,13 @@ use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
 use crate::error::{Fault, FormatError, Place};
 
-/// Decompressed size of a part, bytes.
+/// Decompressed size of a chunk, bytes.
 const PART: u64 = 32 << 20;
 
-/// Maximum number of rows per part.
+/// Maximum number of rows per chunk.
 const MOST_ROWS: u64 = 1 << 20;
 
-/// Maximum number of parts per row group. More would be 32 TB.
+/// Maximum number of chunks per row group. More would be 32 TiB.
 const MOST_PARTS: u64 = 1 << 20;
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl ParquetFile {
         })
     }
 
-    /// Adds the parts of the file. Returns their approximate decompressed size, bytes.
+    /// Adds the chunks of the file. Returns their approximate decompressed size, bytes.
     pub(super) fn parts(
         self: &Arc<Self>,
         columns: &Arc<FileColumns>,
@@ -119,7 +119,7 @@ pub(super) struct FileColumns {
     pub(super) sources: Vec<Source>,
 }
 
-/// Some rows of a row group.
+/// A chunk: some rows of a row group.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) file: Arc<ParquetFile>,
@@ -130,7 +130,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Decodes all columns of the part, or one.
+    /// Decodes all columns of the chunk, or one.
     fn read(&self, column: Option<usize>) -> Result<RecordBatch, FormatError> {
         let file = &self.file;
         let place = &file.place;

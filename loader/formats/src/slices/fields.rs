@@ -138,7 +138,7 @@ impl Fields {
     /// Returns sample `index`.
     ///
     /// # Errors
-    /// If it does not exist, or an array cannot be decompressed.
+    /// If the sample does not exist, or an array cannot be decompressed.
     pub(crate) fn row(
         &self,
         index: usize,

@@ -105,7 +105,7 @@ impl KeysBuilder {
     /// Adds the next key.
     ///
     /// # Errors
-    /// If it is neither an integer nor a text, has another type than earlier keys, or exceeds the limits.
+    /// If the key is neither an integer nor a text, has another type than earlier keys, or exceeds the limits.
     pub(super) fn key(&mut self, raw: &Raw<'_>) -> Result<(), FormatError> {
         if self.keys.len() >= MOST || self.bytes >= MOST_BYTES {
             return Err(self.fail(
@@ -170,7 +170,7 @@ impl KeysBuilder {
     /// Returns the keys and labels.
     ///
     /// # Errors
-    /// If there are none, or two rows have the same key.
+    /// If the query has no rows, or two rows have the same key.
     pub(super) fn finish(mut self) -> Result<LoadedKeys, FormatError> {
         let rows = self.keys.len();
         if rows == 0 {

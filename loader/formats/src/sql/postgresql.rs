@@ -1,4 +1,4 @@
-//! PostgreSQL servers.
+//! Readers of a PostgreSQL server: rows by key, and rows through a cursor.
 
 mod column;
 mod connection;

@@ -9,7 +9,7 @@ pub struct Query {
     pub text: String,
     /// Column with unique keys, or `None` to stream the rows.
     pub index: Option<String>,
-    /// Column of encoded pictures.
+    /// Column of encoded images.
     pub image: Option<String>,
     /// Column to convert to text.
     pub text_column: Option<String>,

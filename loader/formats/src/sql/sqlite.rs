@@ -1,4 +1,4 @@
-//! SQLite files.
+//! Readers of an SQLite file: rows by key, and rows in sequence.
 
 mod connection;
 mod keyed;

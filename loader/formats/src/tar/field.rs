@@ -22,7 +22,7 @@ use crate::npy;
 /// Decoding of a sample's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decoding {
-    /// By extension, like `WebDataset(…).decode("torchrgb8")`: pictures, numbers, texts, JSON, arrays. Files that only Python can read
+    /// By extension, like `WebDataset(…).decode("torchrgb8")`: images, numbers, texts, JSON, arrays. Files that only Python can read
     /// (`pkl`, `pth`) stay bytes.
     #[default]
     ByName,
@@ -30,7 +30,7 @@ pub enum Decoding {
     Bytes,
 }
 
-/// Extensions of pictures.
+/// Extensions of images.
 const PICTURES: [&str; 17] = [
     "apng", "bmp", "dib", "gif", "jfif", "jpe", "jpeg", "jpg", "pbm", "pgm", "png", "pnm", "ppm",
     "tga", "tif", "tiff", "webp",

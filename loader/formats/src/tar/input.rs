@@ -130,7 +130,7 @@ pub(super) fn broken(error: &io::Error) -> (Fault, String) {
     }
 }
 
-/// Detects an unsupported compression by its magic bytes.
+/// Detects an unsupported compression by its magic number.
 pub(super) fn compression(begin: &[u8]) -> Option<&'static str> {
     let kinds: [(&[u8], &str); 4] = [
         (b"BZh", "bzip2"),

@@ -1,4 +1,4 @@
-//! XML annotation of a picture.
+//! XML annotation of an image.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::file::line_and_column;
 /// Maximum nesting of elements.
 const MAX_DEPTH: usize = 64;
 
-/// Object in a picture.
+/// Object in an image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Object {
     pub name: String,
@@ -27,7 +27,7 @@ pub(super) struct Object {
 /// Contents of an annotation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Annotation {
-    /// Name of the picture file.
+    /// Name of the image file.
     pub filename: Option<String>,
     pub objects: Vec<Object>,
 }

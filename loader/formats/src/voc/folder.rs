@@ -1,4 +1,4 @@
-//! Folders and lists of PASCAL VOC.
+//! Folders and image sets of PASCAL VOC.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use super::options::Options;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{line_and_column, read};
 
-/// Maximum size of a list, bytes.
+/// Maximum size of an image set, bytes.
 const MAX_LIST: u64 = 1 << 30;
-/// Extensions of pictures, the most common first.
+/// Extensions of images, the most common first.
 const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "JPG"];
 
 /// Returns the folder that contains `Annotations` and `JPEGImages`: `dir` itself, or the year's folder in `dir` or `dir/VOCdevkit`.
@@ -79,7 +79,7 @@ fn not_found_error(dir: &Path, reason: &str) -> FormatError {
     )
 }
 
-/// Returns the names of the pictures of a set, and notes about them.
+/// Returns the names of the images of a set, and notes about them.
 pub(super) fn names(
     root: &Path,
     options: &Options,
@@ -186,7 +186,7 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
     Ok(names)
 }
 
-/// Returns the file of a picture. The annotation may contain another extension.
+/// Returns the file of an image. The annotation may contain another extension.
 pub(super) fn picture(root: &Path, name: &str, filename: Option<&str>) -> PathBuf {
     let folder = root.join("JPEGImages");
     let usual = folder.join(format!("{name}.jpg"));

@@ -1,9 +1,9 @@
-//! Options of a PASCAL VOC dataset.
+//! Selection of an image set, its classes and its masks.
 
 /// Options of a PASCAL VOC dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// List in `ImageSets`, without its extension, or `all` for every annotation.
+    /// Image set: list in `ImageSets`, without its extension, or `all` for every annotation.
     pub set: String,
     /// Year, if the folder has several.
     pub year: Option<String>,

@@ -58,7 +58,7 @@ fn classes_are_the_voc_classes_or_the_found_names() {
     assert_eq!((voc.len(), voc.classes().len()), (2, 21));
     assert_eq!(labels(&voc, 0), [8, 12]);
     assert_eq!(labels(&voc, 1), [] as [u8; 0]);
-    // The first of equal boxes decides, and a picture without objects is background.
+    // The first of equal boxes decides, and an image without objects is background.
     assert_eq!(voc.labels(), Some(vec![8, 0]));
     let own = folder(&[&["zebra"], &["ant", "zebra"]]);
     let voc = open(own.path(), |_| ()).unwrap();

@@ -18,7 +18,7 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     };
     let mut shards = Vec::new();
     for pattern in urls.split("::") {
-        // A folder or a wildcard pattern, which a shell would expand.
+        // The pattern is a folder, or has wildcards that a shell would expand.
         if Path::new(pattern).is_dir() || pattern.contains(['*', '?']) {
             let named = paths::files(pattern, "tar")?;
             shards.extend(named.iter().map(|path| path.display().to_string()));
@@ -79,7 +79,7 @@ impl Shards {
         }
     }
 
-    /// Returns the next sample. After an error, it continues with the next archive.
+    /// Returns the next sample. After an error, the next call continues with the next archive.
     pub(super) fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
         loop {
             if let Some(samples) = &mut self.current {

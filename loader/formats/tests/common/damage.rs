@@ -1,4 +1,4 @@
-//! Damaged variants of a valid file. A separate thread reads each.
+//! Damaged variants of a valid file. A separate thread reads each variant.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -37,7 +37,7 @@ impl Damaged {
     }
 }
 
-/// Returns damages for any format: truncated, with flipped bytes, with zeros, doubled, or other content.
+/// Returns the usual corruption of any format: truncation, flipped bytes, zeroed bytes, duplication, other content.
 pub fn usual(right: &[u8]) -> Vec<Damaged> {
     let mut all = Vec::new();
     for share in [0, 1, 2, 5, 10, 25, 50, 75, 90, 99] {

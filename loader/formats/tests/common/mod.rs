@@ -1,4 +1,4 @@
-//! Helpers of several tests.
+//! Helpers that several tests share.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(dead_code, reason = "each test uses a part of it")]
 

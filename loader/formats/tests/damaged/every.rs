@@ -1,4 +1,4 @@
-//! Every format with the usual damages: truncated, flipped, with zeros, doubled, reversed.
+//! Every format with the usual kinds of corruption: truncation, flipped bytes, zeroed bytes, duplication, reversal.
 
 use std::path::Path;
 

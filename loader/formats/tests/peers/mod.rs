@@ -83,7 +83,7 @@ pub fn shown(cell: &Cell) -> Value {
         Cell::Float(value) => json!(["float", format!("{:016x}", value.to_bits())]),
         Cell::Text(text) => json!(["str", &**text]),
         Cell::Bytes(of) => bytes("bytes", of),
-        // Only the encoded bytes of pictures are compared. Tests of the decoder cover the pixels.
+        // Only the encoded bytes of images are compared. Tests of the decoder cover the pixels.
         Cell::Picture(picture) => bytes("bytes", &picture.bytes),
         Cell::Scalar(scalar) => bytes(scalar.dtype().name(), scalar.bytes()),
         Cell::Array(array) => json!([

@@ -57,7 +57,7 @@ pub fn short(text: &str) -> Query {
     }
 }
 
-/// Creates a table of `rows` rows: id, name, class, picture.
+/// Creates a table of `rows` rows: id, name, class, image.
 pub fn made(rows: i64) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("shop.db");
@@ -71,7 +71,7 @@ pub fn made(rows: i64) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Checks the kind of an error, parts of its text, and that it contains no password.
+/// Checks the kind of an error and words of its text, and that the text contains no password.
 pub fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
     let text = error.to_string();
     assert_eq!(error.fault, fault, "{text}");

@@ -103,7 +103,7 @@ fn arrow_streams_are_read_as_rows() {
         (data.labels(), data.notes().len()),
         (Some(vec![3, 4, 4]), 0)
     );
-    // Without an end mark, the file may be truncated, and a note reports it.
+    // Without an end mark, the file may be truncated, and a note reports this.
     write(&path, &whole[..whole.len() - 8]);
     let data = SavedDataset::open(&path).expect("a stream");
     assert!(

@@ -40,7 +40,7 @@ pub fn say(input: TokenStream) -> TokenStream {
         }
         let mut out = code("match ::loadscope_words::language()");
         out.extend([group(Delimiter::Brace, arms)]);
-        // Parentheses make it an expression in any position.
+        // Parentheses make the output an expression in any position.
         [group(Delimiter::Parenthesis, out)].into_iter().collect()
     }))
 }

@@ -1,4 +1,4 @@
-//! Texts with placeholders, as `format!` reads them.
+//! Texts with placeholders, as `format!` parses them.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ pub fn plain(text: &str) -> String {
     text.replace("{{", "{").replace("}}", "}")
 }
 
-/// Returns the value of a string literal in source code. `None` for other tokens.
+/// Returns the value of a string literal in source code. Returns `None` for other tokens.
 pub fn unquoted(literal: &str) -> Option<String> {
     if let Some(raw) = literal.strip_prefix('r') {
         let hashes = raw.len() - raw.trim_start_matches('#').len();

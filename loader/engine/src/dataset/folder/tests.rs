@@ -1,7 +1,7 @@
 use super::*;
 use tempfile::TempDir;
 
-/// Creates a folder with the given files. Each picture is one of the smallest real PNGs.
+/// Creates a folder with the given files. Each image is one of the smallest real PNGs.
 fn tree(files: &[&str]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for file in files {
@@ -154,7 +154,7 @@ fn a_folder_scan_stops_at_its_limits() {
         error.contains("first 1,000,000 files and folders in all contain no image."),
         "{error}"
     );
-    // After one picture, the higher limit applies.
+    // After one image, the higher limit applies.
     scan.pictures = 1;
     assert_eq!(scan.count_entry(true, 8), Ok(()));
     scan.entries = MAX_ENTRIES;

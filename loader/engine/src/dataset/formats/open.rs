@@ -31,7 +31,7 @@ macro_rules! selection {
     };
 }
 
-/// Opens `data`. `image_size` is the side of the square to which pictures are resized, if requested.
+/// Opens `data`. `image_size` is the side of the square to which images are resized, if requested.
 ///
 /// # Errors
 /// The problem in the data, with its place and the remedy.
@@ -200,7 +200,7 @@ fn open_coco(spec: &CocoSpec) -> Result<coco::Coco, FormatError> {
 
 fn open_shards(spec: &WebdatasetSpec) -> Result<webdataset::WebDataset, FormatError> {
     webdataset::WebDataset::open(webdataset::Options {
-        // Window of 100 shards, like the webdataset package.
+        // The window of 100 shards is that of the webdataset package.
         shardshuffle: spec.shuffle_shards.then(|| Shuffling::of(100)),
         shuffle: (spec.shuffle > 0).then(|| Shuffling::of(spec.shuffle)),
         fields: spec.fields.clone(),

@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, SampleClock, SampleError};
 use crate::plan::RequiredColumn;
 use crate::value::Value;
 
-/// Rows with decoded pictures, and with arrays as tensors.
+/// Rows with decoded images, and with arrays as tensors.
 pub(super) struct RowsDataset<R> {
     rows: R,
     shaping: Shaping,
@@ -121,7 +121,7 @@ fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
     })
 }
 
-/// Returns a text that is equal for equal values. `None` for an unsupported type.
+/// Returns a text that is equal for equal values. Returns `None` for an unsupported type.
 fn compared(value: &Cell) -> Option<String> {
     Some(match value {
         Cell::Null => "null".to_owned(),

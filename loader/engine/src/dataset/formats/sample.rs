@@ -11,9 +11,9 @@ use crate::value::{DType, Key, NumpyScalar, Value, new_tensor};
 /// Options for making samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shaping {
-    /// Side of the square to which pictures are resized. `None` keeps their size.
+    /// Side of the square to which images are resized. `None` keeps their size.
     pub side: Option<u32>,
-    /// True if boxes, masks and keypoints belong to the preceding picture and are scaled with it.
+    /// True if boxes, masks and keypoints belong to the preceding image and are scaled with it.
     pub is_annotated: bool,
 }
 
@@ -23,7 +23,7 @@ impl Shaping {
         self.value(cell, None, &mut None, clock)
     }
 
-    /// Converts a cell. `name` is its field, and `frame` is the preceding picture.
+    /// Converts a cell. `name` is its field, and `frame` is the preceding image.
     fn value(
         &self,
         cell: Cell,

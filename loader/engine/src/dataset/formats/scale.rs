@@ -1,11 +1,11 @@
-//! Boxes, masks and keypoints of a resized picture, like torchvision's `v2.Resize`.
+//! Boxes, masks and keypoints of a resized image, like torchvision's `v2.Resize`.
 
 use tch::{Kind, Tensor};
 
 use crate::dataset::SampleError;
 use crate::value::{dense_bytes, new_tensor};
 
-/// A picture that was resized to a square.
+/// An image that was resized to a square.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     /// Width and height in the file.

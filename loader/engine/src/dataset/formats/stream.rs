@@ -9,23 +9,23 @@ use crate::dataset::{IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
 
-/// Part of a stream that a process loads.
+/// Position of a process in distributed training, which determines its share of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamPlace {
-    /// Rank of the process in a distributed training, from 0.
+    /// Rank of the process in distributed training, from 0.
     pub rank: u32,
-    /// Number of processes. 0 counts as 1.
+    /// Number of processes. The value 0 counts as 1.
     pub world_size: u32,
-    /// Shuffle seed of the main thread's streams. Workers have their own seeds.
+    /// Shuffle seed of the streams in the consumer's thread (`num_workers=0`). Workers have their own seeds.
     pub seed: u64,
 }
 
-/// A stream with decoded pictures, and with arrays as tensors.
+/// A stream with decoded images, and with arrays as tensors.
 pub(super) struct StreamDataset<S> {
     source: S,
     shaping: Shaping,
     place: StreamPlace,
-    /// Epochs that the main thread began. It counts them for its seed, since only workers get a new seed per epoch.
+    /// Epochs that the consumer's thread began without workers. They change its seed, since only workers get a new seed per epoch.
     begun: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl<S: StreamSource> StreamDataset<S> {
         }
     }
 
-    /// Returns the part of the stream that the calling thread loads.
+    /// Returns the share of the stream that the calling thread loads.
     fn share(&self) -> Share {
         let all = Share {
             rank: self.place.rank as usize,

@@ -1,4 +1,4 @@
-//! Errors of pictures.
+//! Errors of images.
 
 use std::{fmt, io};
 
@@ -10,7 +10,7 @@ use crate::dataset::SampleError;
 /// Maximum number of pixels, as in Pillow (twice its `MAX_IMAGE_PIXELS`). A few bytes can unpack to gigabytes.
 pub(super) const MAX_PIXELS: u64 = 2 * 89_478_485;
 
-/// Error of a picture.
+/// Error of an image.
 #[derive(Debug, PartialEq)]
 pub(in crate::dataset) enum PictureError {
     Empty,
@@ -24,7 +24,7 @@ pub(in crate::dataset) enum PictureError {
 }
 
 impl PictureError {
-    /// Converts to the error of a sample. `path` names the picture.
+    /// Converts to the error of a sample. `path` names the image.
     pub(in crate::dataset) fn into_sample_error(self, path: impl fmt::Display) -> SampleError {
         let (kind, message) = match self {
             Self::Empty => (

@@ -1,4 +1,4 @@
-//! TIFF with grey and alpha, which the `image` decoder refuses.
+//! TIFF with gray and alpha, which the `image` decoder refuses.
 
 use std::io::Cursor;
 
@@ -6,7 +6,7 @@ use image::{DynamicImage, GrayAlphaImage};
 use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult};
 
-/// Decodes a TIFF with grey and alpha of 8 bits each and at most `most` pixels. `None` for others.
+/// Decodes a TIFF with gray and alpha of 8 bits each and at most `most` pixels. Returns `None` for other files.
 pub(super) fn read(bytes: &[u8], most: u64) -> Option<DynamicImage> {
     let mut decoder = Decoder::new(Cursor::new(bytes)).ok()?;
     let two = ColorType::Multiband {

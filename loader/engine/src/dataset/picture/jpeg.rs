@@ -1,6 +1,6 @@
 //! Check for the end of a JPEG file.
 
-/// Returns true if the end marker follows the picture data.
+/// Returns true if the end marker follows the image data.
 ///
 /// Earlier markers do not count, because a preview in the header has its own end marker.
 pub(super) fn is_complete(bytes: &[u8]) -> bool {
@@ -8,7 +8,7 @@ pub(super) fn is_complete(bytes: &[u8]) -> bool {
     while let Some(&[0xff, marker]) = bytes.get(at..at + 2) {
         match marker {
             0xff => at += 1,
-            // Start of scan: the data after it cannot contain another marker of this kind.
+            // Start of scan (SOS). The entropy-coded data after this marker cannot contain another marker of this kind.
             0xda => {
                 let data = bytes.get(at..).unwrap_or_default();
                 return data.windows(2).rev().any(|pair| pair == [0xff, 0xd9]);
@@ -20,6 +20,6 @@ pub(super) fn is_complete(bytes: &[u8]) -> bool {
             },
         }
     }
-    // The decoder accepted headers that this loop does not understand.
+    // The decoder accepted headers that this loop cannot parse.
     bytes.windows(2).rev().any(|pair| pair == [0xff, 0xd9])
 }

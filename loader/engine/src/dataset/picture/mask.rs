@@ -1,4 +1,4 @@
-//! Masks: pictures whose pixels are class numbers.
+//! Masks: images whose pixels are class numbers.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,10 +11,10 @@ use super::{MAX_BYTES, MAX_PIXELS, PictureError};
 use crate::dataset::SampleClock;
 use crate::value::new_tensor;
 
-/// Decodes a PNG mask as uint8 `[height, width]`: palette indices or grey values, like `numpy.array` of Pillow's picture.
+/// Decodes a PNG mask as uint8 `[height, width]`: palette indices or gray values, like `numpy.array` of Pillow's image.
 ///
 /// # Errors
-/// If it is not a PNG, or has colours without a palette.
+/// If the file is not a PNG, or has colors without a palette.
 pub(in crate::dataset) fn decode_mask(
     bytes: &[u8],
     clock: &mut SampleClock,
@@ -41,7 +41,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), PictureError> {
         bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
     };
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
-    // A mask consists of the palette's indices, not of its colours.
+    // A mask consists of the palette's indices, not of its colors.
     decoder.set_transformations(Transformations::IDENTITY);
     let mut reader = decoder.read_info()?;
     let (width, height) = (reader.info().width, reader.info().height);
@@ -62,7 +62,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), PictureError> {
         return Ok((packed, width, height));
     }
     let bits = depth as u8;
-    // Pillow scales grey values of 1, 2 and 4 bits to 0..=255, but not indices.
+    // Pillow scales gray values of 1, 2 and 4 bits to 0..=255, but not indices.
     let scale = match colour {
         ColorType::Grayscale => 255 / ((1u16 << bits) - 1) as u8,
         _ => 1,

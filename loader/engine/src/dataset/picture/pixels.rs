@@ -4,12 +4,12 @@ use image::DynamicImage;
 
 use super::PictureError;
 
-/// Returns the high byte of a colour, like Pillow's decoders for PNG and TIFF.
+/// Returns the high byte of a color, like Pillow's decoders for PNG and TIFF.
 pub(super) fn high_byte(sample: u16) -> u8 {
     (sample >> 8) as u8
 }
 
-/// Returns the nearest 8-bit colour, like Pillow's decoder for PNM.
+/// Returns the nearest 8-bit color, like Pillow's decoder for PNM.
 pub(super) fn rounded(sample: u16) -> u8 {
     ((u32::from(sample) + 128) / 257) as u8
 }
@@ -28,7 +28,7 @@ pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
     }
 }
 
-/// Returns row-major pixels of 3 bytes. 16-bit grey values are clipped at 255, and 16-bit colours are narrowed.
+/// Returns row-major pixels of 3 bytes. 16-bit gray values are clipped at 255, and 16-bit colors are narrowed.
 ///
 /// # Errors
 /// If they are floats, which Pillow does not open either.
@@ -60,7 +60,7 @@ pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>,
     })
 }
 
-/// Signatures of other formats: offset, bytes, name.
+/// Magic numbers of unsupported formats: offset, bytes, name.
 const KINDS: [(usize, &[u8], &str); 7] = [
     (4, b"ftypheic", "HEIC"),
     (4, b"ftypmif1", "HEIF"),

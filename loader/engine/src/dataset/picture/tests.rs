@@ -103,7 +103,7 @@ fn every_colour_type_becomes_rgb() {
     assert_eq!(png(la.into()), rgb(50, 50, 50));
     let deep: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Rgb([257, 514, 65535]));
     assert_eq!(png(deep.into()), rgb(1, 2, 255));
-    // Pillow clips 16-bit grey values.
+    // Pillow clips 16-bit gray values.
     for (value, clipped) in [(77, 77), (255, 255), (514, 255)] {
         let grey: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Luma([value]));
         assert_eq!(png(grey.into()), rgb(clipped, clipped, clipped));
@@ -161,7 +161,7 @@ fn each_kind_of_bad_file_has_its_own_error() {
 
 #[test]
 fn decompression_bombs_are_refused() {
-    // A PNG header that claims 60000×60000 pixels.
+    // This PNG header declares 60000×60000 pixels.
     let mut png = encode(gradient(4, 4), ImageFormat::Png);
     let mut header = b"IHDR".to_vec();
     header.extend(60_000u32.to_be_bytes());
@@ -179,7 +179,7 @@ fn decompression_bombs_are_refused() {
 #[test]
 fn a_compressed_colour_profile_is_size_limited() {
     use std::io::Write as _;
-    // A colour profile of two gigabytes of zeros in two megabytes.
+    // This color profile has two gigabytes of zeros, compressed to two megabytes.
     let mut profile = b"profile\0\0".to_vec();
     let mut pack = flate2::write::ZlibEncoder::new(&mut profile, flate2::Compression::best());
     let zeros = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! Outcome of a call of `next`.
+//! Possible results of `next(iterator)`.
 
 use crate::batch::Loaded;
 use crate::error::LoaderError;
@@ -11,7 +11,7 @@ pub(super) type IterItem<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
 pub(super) enum NextOutcome<F: Fetch> {
     /// A batch or an error.
     Item(IterItem<F>),
-    /// One `None`, although more may follow, because the dataset raised `StopIteration`.
+    /// One `None` because the dataset raised `StopIteration`. More batches may follow.
     StopIteration,
     /// `None` from now on.
     End,
