@@ -85,7 +85,7 @@ impl<T> Column<T> {
             .map_or(0, |item| std::ptr::from_ref(item).addr())
     }
 
-    /// Returns the number of leading items for which `is_before` holds. These items must precede all others.
+    /// Returns the number of leading items for which `is_before` holds. The leading items must precede all others.
     #[inline]
     pub fn partition_point(&self, is_before: impl FnMut(&T) -> bool) -> usize {
         self.view().partition_point(is_before)

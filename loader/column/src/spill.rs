@@ -19,7 +19,7 @@ mod unsupported {
     use std::ptr::NonNull;
     use std::sync::Arc;
 
-    /// A mapped file. This platform has none.
+    /// Mapped file, which this platform does not support.
     pub(crate) enum Segment {}
 
     pub(crate) fn add_bytes_in_memory(_: usize) {}

@@ -134,7 +134,7 @@ impl<'a, T> View<'a, T> {
         self.iter().zip(later).map(|(item, next)| [item, next])
     }
 
-    /// Returns the number of leading items for which `is_before` holds. These items must precede all others.
+    /// Returns the number of leading items for which `is_before` holds. The leading items must precede all others.
     #[inline]
     pub fn partition_point(self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());

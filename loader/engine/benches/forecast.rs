@@ -79,7 +79,7 @@ fn forecast(criterion: &mut Criterion) {
         b.iter(|| black_box(explore(&recorded, &settings, &|_| true)));
     });
     group.finish();
-    // These forecasts are those of a verdict, for the longest recording.
+    // A verdict needs these forecasts. The recording has the maximum length.
     let long = run(1_000_000, 4);
     let mut group = criterion.benchmark_group("a million batches");
     group

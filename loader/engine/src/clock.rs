@@ -1,4 +1,4 @@
-//! Clock of a run. It stops while the run is paused, so paused time counts neither as work nor as waiting.
+//! Clock of a run that stops while the run is paused. Paused time counts neither as work nor as waiting.
 
 mod tsc;
 

@@ -177,7 +177,7 @@ impl<F: Fetch> DataLoader<F> {
         self.len() == Ok(0)
     }
 
-    /// Returns PyTorch's warnings (`UserWarning`) since the last call. They are also events.
+    /// Returns PyTorch's warnings (`UserWarning`) since the last call. Warnings are also events.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }

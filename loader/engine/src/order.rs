@@ -7,7 +7,7 @@ pub use loadscope_plan::order::*;
 use crate::dataset::OpeningCatalog;
 use crate::error::LoaderError;
 
-/// Returns the order for the dataset in the options. It uses only the dataset's length.
+/// Returns the order for the dataset in the options. The order uses only the dataset's length.
 ///
 /// # Errors
 /// As [`order`], and if the dataset cannot be opened.
@@ -15,7 +15,7 @@ pub fn order_of_dataset(options: &RunOptions) -> Result<Order, LoaderError> {
     loadscope_plan::order::order_of_dataset(options, &OpeningCatalog)
 }
 
-/// Returns the samples of the dataset in the options. It uses only the dataset's length.
+/// Returns the samples of the dataset in the options. The result uses only the dataset's length.
 ///
 /// # Errors
 /// If the dataset cannot be opened.

@@ -54,7 +54,7 @@ impl Pinning {
             ))),
             PinMemory::Mlock => {
                 let pool = MlockPool::default();
-                // This call checks that memory can be locked now, not with the first batch.
+                // The first lock happens here, so that a failure is not reported only with the first batch.
                 pool.release(vec![Buffer::new(1)?]);
                 Ok(Self {
                     pinner: Some(Pinner::Mlock(pool)),
@@ -167,7 +167,7 @@ impl MlockPool {
     }
 }
 
-/// Pooled buffers of a batch. They return to the pool on drop.
+/// Pooled buffers of a batch, which return to the pool on drop.
 #[derive(Debug, Default)]
 pub struct Lease {
     pool: Option<MlockPool>,
@@ -175,7 +175,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Removes the buffers from the pool. They stay locked, and are freed with their last tensor.
+    /// Removes the buffers from the pool. The buffers stay locked, and are freed with their last tensor.
     pub(crate) fn detach(mut self) {
         self.pool = None;
         for buffer in self.buffers.drain(..) {

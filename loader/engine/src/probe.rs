@@ -197,7 +197,7 @@ impl Probe {
         self.record(true, || Payload::Entered(batch, stage));
     }
 
-    /// Like [`enter`](Self::enter), at half the cost.
+    /// Works like [`enter`](Self::enter), at half the cost.
     ///
     /// The calling thread must have recorded an event before, and must not have received anything from another thread since.
     #[inline]
@@ -206,7 +206,7 @@ impl Probe {
         self.record(false, || Payload::Entered(batch, stage));
     }
 
-    /// Like [`enter`](Self::enter), with the time of the thread's last event, unless the gate blocked the thread.
+    /// Works like [`enter`](Self::enter), with the time of the thread's last event, unless the gate blocked the thread.
     #[inline]
     pub(crate) fn enter_at_last_stamp(&self, batch: BatchId, stage: Stage) {
         match &self.gate {

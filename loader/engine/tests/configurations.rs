@@ -208,7 +208,7 @@ fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
         let _mine = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         within(30, move || all_workers(&config, seed, taken))?;
     }
-    // This check is rare, because it blocks the other test.
+    // The thread count is checked rarely, because the lock blocks the other test.
     if seed.is_multiple_of(16) {
         let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         no_threads_left()?;

@@ -50,7 +50,7 @@ pub fn create_file_for_process(path: &Path) -> Result<File, WriteError> {
     })
 }
 
-/// Creates a file like [`create_file_for_process`] that only this user can read. It counts as being written while a process has it open.
+/// Creates a file like [`create_file_for_process`] that only this user can read. The file counts as being written while a process has it open.
 ///
 /// # Errors
 /// If the file exists or cannot be created.

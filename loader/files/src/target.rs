@@ -54,7 +54,7 @@ impl Target {
                 false => Err(WriteError::NotWritable(path.to_owned())),
             };
         }
-        // This check is first, because --force would destroy the data of the other process.
+        // The lock is checked first, because --force would destroy the data of the other process.
         if is_being_written(path) {
             return Err(WriteError::InUse(path.to_owned()));
         }
@@ -77,7 +77,7 @@ fn is_stream(_: fs::FileType) -> bool {
 }
 
 /// Returns true for the names of this process's open files: `/dev/stdout`, `/dev/fd/3`.
-/// They are written directly, even if the shell redirected them to a file.
+/// Such outputs are written directly, even if the shell redirected them to a file.
 fn is_own_descriptor(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     ["/dev/stdout", "/dev/stderr"]

@@ -20,8 +20,8 @@ const NEW_LOCK: &str = "lock.new";
 /// Age at which a folder without a lock counts as abandoned: its owner was killed while creating it.
 const STALE: Duration = Duration::from_secs(600);
 
-/// A new folder that only this user can read. It is removed when it is dropped.
-/// If the owner is killed, the next folder in the same place removes it.
+/// A new folder that only this user can read. Dropping it removes the folder.
+/// If the owner is killed, the next temporary folder in the same place removes the abandoned one.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,

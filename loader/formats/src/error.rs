@@ -51,7 +51,7 @@ impl Fault {
 /// Place in the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// File, archive member, database or server. It never contains a password.
+    /// File, archive member, database or server, never with a password.
     pub source: String,
     /// Line, from 1.
     pub line: Option<u64>,

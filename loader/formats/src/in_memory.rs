@@ -48,7 +48,7 @@ impl<'a> InMemory<'a> {
         &self.shape
     }
 
-    /// Returns the size of each row, bytes. It is at least 1.
+    /// Returns the size of each row, bytes, at least 1.
     pub fn width(&self) -> usize {
         self.width
     }

@@ -146,7 +146,7 @@ impl RowIndex {
     }
 }
 
-/// Returns the results of `work` for `0..count` in order. It uses one thread per core.
+/// Returns the results of `work` for `0..count` in order, with one thread per core.
 fn in_parallel<R: Send>(count: usize, work: &(impl Fn(usize) -> R + Sync)) -> Vec<R> {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)

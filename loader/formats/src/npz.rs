@@ -22,7 +22,7 @@ const MOST_PACKED: u64 = 1032;
 const HEADER: u64 = 64 << 10;
 
 /// Arrays of an archive with the values of `numpy.load`. Sample i is a `dict` with `array[i]` of each array. Arrays of `numpy.savez` are
-/// mapped to memory. Those of `numpy.savez_compressed` are decompressed on first access, once for all workers.
+/// mapped to memory. Arrays of `numpy.savez_compressed` are decompressed on first access, once for all workers.
 #[derive(Debug)]
 pub struct Npz {
     fields: Fields,

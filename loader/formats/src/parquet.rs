@@ -50,7 +50,7 @@ impl Parquet {
     /// Opens files. A folder includes all files in it and its subfolders, except names that begin with `.` or `_`.
     ///
     /// # Errors
-    /// If one cannot be opened or is damaged, or has a column of another type than the first.
+    /// If a file cannot be opened or is damaged, or has a column of another type than the first file.
     pub fn open(paths: &[PathBuf]) -> Result<Self, FormatError> {
         let listing = Listing::of(paths)?;
         let Some(first) = listing.files.first() else {

@@ -65,7 +65,7 @@ pub enum Opened {
     Stream(Box<dyn StreamSource>),
 }
 
-/// Opens a query. It accesses the database immediately to detect errors.
+/// Opens a query, and accesses the database immediately to detect errors.
 ///
 /// # Errors
 /// If the database is missing, locked or unreachable, if the query is invalid, or if it lacks a column in the options.

@@ -2,7 +2,7 @@
 
 /// Recorder of the time per stage of a sample.
 pub trait Stages {
-    /// Starts the stage `name` (`open`, `read`, `decode`, `transform`). It lasts until the next call or the end of the sample. The times
+    /// Starts the stage `name` (`open`, `read`, `decode`, `transform`). The stage lasts until the next call or the end of the sample. The times
     /// of a repeated stage add up.
     fn enter(&mut self, name: &'static str);
 

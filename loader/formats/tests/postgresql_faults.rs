@@ -141,12 +141,12 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
             Fault::Disconnected,
             &["no.such.host"],
         );
-        // This address never responds.
+        // The address 192.0.2.1 of a documentation network never responds.
         let begin = Instant::now();
         assert!(
             away(&format!("postgresql://ann:{QUOTED}@192.0.2.1/db")).fault != Fault::InvalidOption
         );
-        // These are a listener that never answers, and servers with another protocol.
+        // The other servers never answer, or use another protocol.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
         fault(

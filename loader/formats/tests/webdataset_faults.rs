@@ -97,7 +97,7 @@ fn a_damaged_shard_is_named_and_the_next_one_is_read() {
     assert_eq!(answers.len() - position - 1, 40, "all of the second");
 }
 
-/// All samples precede the error if only the checksum at the end of the file is damaged.
+/// Truncates, overwrites or flips bytes in 300 rounds. All samples precede the error if only the checksum at the end of the file is damaged.
 #[test]
 fn flipped_or_missing_bytes_never_panic() {
     peers::within(LIMIT, || {
@@ -139,7 +139,7 @@ fn flipped_or_missing_bytes_never_panic() {
     });
 }
 
-/// The archive has a few kilobytes that decompress to a gigabyte.
+/// Reads an archive of a few kilobytes that decompresses to a gigabyte.
 #[test]
 fn decompression_bombs_take_little_memory() {
     peers::within(LIMIT, || {

@@ -20,7 +20,7 @@ pub enum Language {
 /// Index of the program's language in [`Language::ALL`].
 static CURRENT: AtomicU8 = AtomicU8::new(0);
 
-/// Returns the language of the program. It is English before [`set_language`].
+/// Returns the language of the program: English before [`set_language`].
 #[inline]
 pub fn language() -> Language {
     match CURRENT.load(Ordering::Relaxed) {

@@ -28,14 +28,14 @@ static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
 /// The newest file and its number of used bytes.
 static LATEST: Mutex<Option<(Arc<Segment>, usize)>> = Mutex::new(None);
 
-/// A mapped file. Its disk blocks are freed with its last chunk. Those of the newest file are freed at the end of the process.
+/// A mapped file. Its disk blocks are freed with its last chunk. The blocks of the newest file are freed at the end of the process.
 pub(crate) struct Segment(MmapRaw);
 
 /// Spills new chunks above the memory budget to the first of these folders on a local disk. Without such a folder, all chunks stay in
 /// memory.
 pub fn spill_to(folders: impl IntoIterator<Item = PathBuf>) {
     if let Some(folder) = folders.into_iter().find(|folder| is_disk(folder)) {
-        // Only the first call has an effect.
+        // Later calls have no effect.
         let _ = FOLDER.set(folder);
     }
 }

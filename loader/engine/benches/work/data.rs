@@ -14,7 +14,7 @@ pub const PICTURE: usize = 3 * 224 * 224;
 /// Tokens per window of w6.
 pub const WINDOW: usize = 1024;
 
-/// w1 as PyTorch users write it: two tensors, from which batches are gathered at once.
+/// Returns w1 as PyTorch users write it: two tensors, from which batches are gathered at once.
 pub fn pictures(count: usize) -> Result<TensorDataset, LoaderError> {
     let mut pixels = Vec::with_capacity(count * PICTURE);
     for picture in 0..count {
@@ -79,7 +79,7 @@ fn columns(count: usize) -> (Vec<f32>, Vec<i64>) {
     (features.collect(), (0..count).map(label).collect())
 }
 
-/// w2 as PyTorch users write it: two tensors, from which batches are gathered at once.
+/// Returns w2 as PyTorch users write it: two tensors, from which batches are gathered at once.
 pub fn tensors(count: usize) -> Result<TensorDataset, LoaderError> {
     let (features, labels) = columns(count);
     TensorDataset::new(vec![
@@ -142,7 +142,7 @@ impl Dataset for Repeated {
     }
 }
 
-/// w6: windows of tokens in a memory-mapped file, in the file's type: no program converts them.
+/// Returns w6: windows of tokens in a memory-mapped file, in the file's type: no program converts them.
 pub fn tokens(path: &Path) -> Result<TokenWindows, LoaderError> {
     TokenWindows::open(path, WINDOW, None, TokenDtype::UInt16)
 }

@@ -216,7 +216,7 @@ fn transposed(
         .collect()
 }
 
-/// First operation that Python applies to a value. It determines the error of a value without elements.
+/// First operation that Python applies to a value, which determines the error of a value without elements.
 #[derive(Clone, Copy)]
 pub(super) enum SequenceOperation {
     /// `iter(value)`

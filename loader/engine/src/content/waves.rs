@@ -17,7 +17,7 @@ const RANGE_DB: f64 = 80.0;
 const MIN_FRAMES: usize = 1024;
 /// Maximum number of channels of a waveform.
 const MAX_CHANNELS: usize = 8;
-/// Field names of waveforms. They identify a tensor without an axis of channels as a waveform.
+/// Field names that identify a tensor without an axis of channels as a waveform.
 const NAMES: [&str; 7] = [
     "wav",
     "audio",

@@ -25,7 +25,7 @@ pub trait Gather: Dataset {
     ) -> Result<Self::Batch, SampleError>;
 }
 
-/// Fetcher of whole batches from a dataset that can [`Gather`]. It has no individual samples to time.
+/// Fetcher of whole batches from a dataset that can [`Gather`]. Batches have no individual samples to time.
 pub struct GatherFetcher<D: ?Sized> {
     dataset: Arc<D>,
 }

@@ -75,7 +75,7 @@ pub trait Dataset: Send + Sync + 'static {
         self.len() == 0
     }
 
-    /// PyTorch's `__getitem__`.
+    /// Returns sample `index`: PyTorch's `__getitem__`.
     ///
     /// # Errors
     /// Any error of the dataset, and `IndexError` beyond the end.
@@ -98,7 +98,7 @@ pub trait Dataset: Send + Sync + 'static {
         }
     }
 
-    /// PyTorch's `__getitems__`. Returns `None` if it is not implemented, and samples are fetched one by one.
+    /// Returns several samples: PyTorch's `__getitems__`. Returns `None` if not implemented, and samples are fetched one by one.
     ///
     /// An implementation calls [`SampleClock::begin_sample`] itself, and returns `Some` of no samples for no indices.
     fn get_batch(

@@ -24,7 +24,7 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
         kwargs: Vec<(String, Arc<dyn Dataset<Sample = S>>)>,
     ) -> Result<Self, LoaderError> {
         if !args.is_empty() && !kwargs.is_empty() {
-            // Without a space after `or`, as in PyTorch.
+            // The error message has no space after `or`, as in PyTorch.
             return Err(LoaderError::value_error(
                 "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both types \
                  are given.",
@@ -104,7 +104,7 @@ impl<S: Into<Value> + Send + 'static> Dataset for StackDataset<S> {
         Ok(self.stacked(parts.collect::<Result<_, _>>()?))
     }
 
-    /// PyTorch passes the index to every member unchanged.
+    /// Passes the index to every member unchanged, as in PyTorch.
     fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<Value, SampleError> {
         let parts = self.members.iter();
         let parts = parts.map(|m| Ok(m.get_at(index, clock)?.into()));

@@ -11,7 +11,7 @@ use crate::value::{DType, Value, dense_bytes, new_tensor};
 ///
 /// Rows share the memory of the tensors. As in PyTorch, callers must not change a row in place while another thread reads.
 ///
-/// With a [`GatherFetcher`](super::GatherFetcher), batches are copied from the tensors in one step. They equal the
+/// With a [`GatherFetcher`](super::GatherFetcher), batches are copied from the tensors in one step. The batches equal the
 /// `default_collate` of the samples.
 pub struct TensorDataset {
     tensors: Vec<Shared>,

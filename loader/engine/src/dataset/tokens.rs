@@ -29,7 +29,7 @@ pub struct TokenWindows {
 }
 
 impl TokenWindows {
-    /// Opens windows of `block` tokens, one every `stride` tokens. `None` means adjacent windows.
+    /// Opens windows of `block` tokens, one every `stride` tokens (`None`: adjacent windows).
     ///
     /// # Errors
     /// If the file cannot be opened, contains half a token, or contains less than one window.

@@ -138,14 +138,14 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         self.argument(|a| a.drop_last = PyArg::Bool(drop_last))
     }
 
-    /// Sets the maximum wait for a worker in seconds. 0 means no limit.
+    /// Sets the maximum wait for a worker in seconds, or 0 for no limit.
     #[must_use]
     pub fn timeout(mut self, seconds: f64) -> Self {
         self.options.timeout = seconds;
         self.argument(|a| a.timeout = PyArg::Float(seconds))
     }
 
-    /// Sets the start method of worker processes in Python. It is checked but has no effect, because workers are threads.
+    /// Sets the start method of worker processes in Python. The method is checked but has no effect, because workers are threads.
     #[must_use]
     pub fn multiprocessing_context(self, method: &str) -> Self {
         let method = PyArg::Str(method.to_owned());
@@ -180,7 +180,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         self
     }
 
-    /// Deprecated in PyTorch: ignored, with a warning.
+    /// Ignores `device` with a warning, because the argument is deprecated in PyTorch.
     #[must_use]
     pub fn pin_memory_device(mut self, device: &str) -> Self {
         device.clone_into(&mut self.pin_memory_device);

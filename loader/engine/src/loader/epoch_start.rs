@@ -127,7 +127,7 @@ impl<F: Fetch> DataLoader<F> {
             Ok(()) => Ok(pool),
             Err(error) => {
                 if matches!(error, LoaderError::WorkerDied { .. }) {
-                    // As in PyTorch, which keeps the iterator and fails again in every epoch.
+                    // PyTorch also keeps the iterator, and fails again in every epoch.
                     self.persistent = Some(pool);
                 }
                 Err(error)

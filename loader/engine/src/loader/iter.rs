@@ -121,7 +121,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let next = scheduler.send_idx();
         let put = match scheduler.try_put(|| self.requests.next()) {
             Ok(put) => put,
-            // This error was raised before the state was saved.
+            // The sampler's error was raised before the state was saved.
             Err(_) if self.resume_skip.sampler_failed(next) => return Ok(false),
             Err(error) => {
                 self.progress.record_yielded(next, 0);
@@ -170,7 +170,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                             Ok(yielded) => yielded,
                             Err(error) => return self.raise(error),
                         },
-                        // No more results can arrive.
+                        // After these errors, no more results can arrive.
                         Err(e @ (LoaderError::Interrupted | LoaderError::WorkersGone)) => {
                             self.end();
                             return NextOutcome::Item(Err(e));

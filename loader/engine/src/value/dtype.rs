@@ -79,7 +79,7 @@ impl DType {
         }
     }
 
-    /// Returns the name without `torch.`, such as `uint8`. It is NumPy's name if NumPy has the dtype.
+    /// Returns the name without `torch.`, such as `uint8`. NumPy uses the same name if it has the dtype.
     pub fn numpy_name(self) -> &'static str {
         let name = self.name();
         name.strip_prefix("torch.").unwrap_or(name)

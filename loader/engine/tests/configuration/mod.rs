@@ -112,7 +112,7 @@ impl Config {
         }
     }
 
-    /// Returns the indices of the tasks of one epoch, drawn from `generator`. Empty for streams.
+    /// Returns the indices of the tasks of one epoch, drawn from `generator`. Streams have none.
     pub fn tasks(&self, generator: &SharedGenerator) -> BatchIter {
         let DatasetKind::Map { len, order } = &self.dataset else {
             return Box::new(std::iter::empty());

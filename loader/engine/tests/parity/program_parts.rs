@@ -24,7 +24,7 @@ thread_local! {
     static OFFSET: Cell<i64> = const { Cell::new(0) };
 }
 
-/// `worker_init_fn`
+/// Returns the `worker_init_fn` of a program.
 pub fn init(spec: &Json) -> impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static {
     let fails = spec["fails"].as_u64();
     let offset = spec["offset"].as_i64().unwrap_or(0);

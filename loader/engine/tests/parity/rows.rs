@@ -29,12 +29,12 @@ impl Row {
 /// Rows of a batch.
 pub type Rows = Vec<Row>;
 
-/// `collate_fn`
+/// Returns the rows unchanged: `collate_fn`.
 pub fn list(rows: Vec<Row>) -> Result<Rows, LoaderError> {
     Ok(rows)
 }
 
-/// `collate_fn` without batches.
+/// Wraps a single row: `collate_fn` without batches.
 pub fn alone(row: Row) -> Result<Rows, LoaderError> {
     Ok(vec![row])
 }

@@ -22,7 +22,7 @@ impl Sampler for Failing {
     }
 }
 
-/// PyTorch loses the batch to be yielded when the sampler fails, and continues with the batches in flight.
+/// Compares with PyTorch, which loses the batch to be yielded when the sampler fails, and continues with the batches in flight.
 #[test]
 fn a_sampler_error_is_reported_once() {
     let loader = |num_workers: usize| {

@@ -230,7 +230,7 @@ fn by_key(folder: &Path) -> Result<Opened, FormatError> {
     })
 }
 
-/// Writes fake image files. They are only read here, not decoded.
+/// Writes fake image files, which are only read here, not decoded.
 fn pictures(folder: &Path, count: usize) -> Made {
     fs::create_dir_all(folder)?;
     for at in 0..count {

@@ -19,7 +19,7 @@ use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
-/// Maximum number of samples of all channels of a sound. They take 2 GiB.
+/// Maximum number of samples of all channels of a sound: 2 GiB of float32.
 const MOST_SAMPLES: u64 = 1 << 29;
 
 /// Maximum number of channels of Ogg Vorbis. With more, uncoupled channels, the decoder mixes up the short blocks: it keeps the classes of

@@ -13,7 +13,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
 use crate::json::{Json, JsonError, Number};
 
-/// An id. It is a `dict` key in pycocotools, so 1.0 equals 1.
+/// Id, a `dict` key in pycocotools. Therefore 1.0 equals 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Id {
     Int(i128),

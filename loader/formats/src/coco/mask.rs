@@ -170,7 +170,7 @@ fn crossings(
     Ok(found)
 }
 
-/// Scales a coordinate to the outline resolution. It rounds like C: adds a half, then truncates.
+/// Scales a coordinate to the outline resolution. Rounds like C: adds a half, then truncates.
 fn fine(coordinate: f64) -> i64 {
     i64::from((SCALE * coordinate + 0.5) as i32)
 }

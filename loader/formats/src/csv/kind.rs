@@ -142,7 +142,7 @@ pub(super) enum ColumnType {
 }
 
 impl ColumnType {
-    /// Converts a field. It fails for text that is not UTF-8. It also fails for a value of another type, which a file has only after a
+    /// Converts a field. Fails for text that is not UTF-8. Also fails for a value of another type, which a file has only after a
     /// change.
     #[inline]
     pub(super) fn value(self, field: &[u8]) -> Result<Cell, ()> {

@@ -75,7 +75,7 @@ pub(super) enum RowResult {
     TooLong,
 }
 
-/// Reader of single rows. It contains the last row.
+/// Reader of single rows that contains the last row.
 #[derive(Debug)]
 pub(super) struct RecordReader {
     core: Reader,
@@ -120,7 +120,7 @@ impl RecordReader {
                     };
                 }
                 ReadRecordResult::InputEmpty if at_end => {
-                    // Only line ends remain, or a quote is open.
+                    // At the end of the text, only line ends remain, or a quote is open.
                     let nothing = out == 0 && ends == 0;
                     let blank = text
                         .get(at..)

@@ -1,4 +1,4 @@
-//! One table from files with different columns. It has the columns of the first file, as in pyarrow's datasets.
+//! One table from files with different columns. The table has the columns of the first file, as in pyarrow's datasets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

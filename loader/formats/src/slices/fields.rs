@@ -88,7 +88,7 @@ impl Fields {
     /// Combines named arrays.
     ///
     /// # Errors
-    /// If there are none, or their first axes differ.
+    /// If `fields` is empty, or the first axes differ.
     pub(crate) fn new(fields: Vec<Field>, place: &Place) -> Result<Self, FormatError> {
         let Some(first) = fields.first() else {
             return Err(FormatError::new(

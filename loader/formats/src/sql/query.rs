@@ -40,7 +40,7 @@ impl Query {
         self.text.trim().trim_end_matches(';').trim_end()
     }
 
-    /// Returns the query as a subquery. It has separate lines, because it may end in a comment.
+    /// Returns the query as a subquery on separate lines, because the query may end in a comment.
     pub(super) fn as_table(&self) -> String {
         format!("(\n{}\n) AS loadscope_rows", self.bare())
     }

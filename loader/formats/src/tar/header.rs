@@ -112,7 +112,7 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Adds pax records. It ignores invalid records, as Python does.
+    /// Adds pax records, and ignores invalid ones as Python does.
     pub(super) fn records(&mut self, records: &[u8]) {
         for record in PaxExtensions::new(records).flatten() {
             let text = String::from_utf8_lossy(record.value_bytes());

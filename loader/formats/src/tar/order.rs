@@ -12,7 +12,7 @@ use super::key::{base_plus_ext, is_meta};
 /// Number of files that [`early_split`] examines.
 const MAX_EXAMINED: usize = 2000;
 
-/// Order of an archive's files. It is examined only when a sample lacks a file.
+/// Order of an archive's files, examined only when a sample lacks a file.
 #[derive(Debug)]
 pub(crate) struct Order {
     path: PathBuf,

@@ -4,8 +4,8 @@ use super::Voc;
 use super::annotation::Object;
 
 impl Voc {
-    /// Returns the class of the largest object for each image. It is 0, the background, without objects or if the annotation is damaged,
-    /// which is reported when the sample is loaded. Returns `None` without annotations.
+    /// Returns the class of the largest object for each image, or 0 (background) without objects. A damaged annotation also has 0,
+    /// and is reported when the sample is loaded. Returns `None` without annotations.
     pub(super) fn classes_of_pictures(&self) -> Option<Vec<u32>> {
         self.has_annotations.then(|| {
             let class = |name: &String| match self.annotation(name) {

@@ -38,7 +38,7 @@ impl<T> Shuffle<T> {
         }
     }
 
-    /// Returns the next item of those from `pull`. It returns errors immediately and keeps the buffer.
+    /// Returns the next item of those from `pull`. Errors are returned immediately and keep the buffer.
     pub(super) fn next<E>(
         &mut self,
         mut pull: impl FnMut() -> Option<Result<T, E>>,

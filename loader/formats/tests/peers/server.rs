@@ -1,4 +1,4 @@
-//! Temporary PostgreSQL server from Debian's packages. It ends with the test.
+//! Temporary PostgreSQL server from Debian's packages that ends with the test.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Password of the server's user. It must not appear in any output.
+/// Password of the server's user, which must not appear in any output.
 pub const PASSWORD: &str = "s3cret-p@ss:word/x";
 /// The password, percent-encoded for a URL.
 pub const QUOTED: &str = "s3cret-p%40ss%3Aword%2Fx";

@@ -1,4 +1,4 @@
-//! Macros of `loadscope-words`. They read the catalogs of the compiled crate and pass the texts of all languages to `format!`,
+//! Macros of `loadscope-words`, which read the catalogs of the compiled crate and pass the texts of all languages to `format!`,
 //! which checks their placeholders. A missing text falls back to English.
 
 #![forbid(unsafe_code)]

@@ -25,7 +25,7 @@ pub(super) struct StreamDataset<S> {
     source: S,
     shaping: Shaping,
     place: StreamPlace,
-    /// Epochs that the consumer's thread began without workers. They change its seed, since only workers get a new seed per epoch.
+    /// Epochs that the consumer's thread began without workers. The count changes its seed, since only workers get a new seed per epoch.
     begun: AtomicU64,
 }
 

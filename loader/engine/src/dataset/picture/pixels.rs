@@ -31,7 +31,7 @@ pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
 /// Returns row-major pixels of 3 bytes. 16-bit gray values are clipped at 255, and 16-bit colors are narrowed.
 ///
 /// # Errors
-/// If they are floats, which Pillow does not open either.
+/// If the pixels are floats, which Pillow does not open either.
 pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>, PictureError> {
     Ok(match image {
         DynamicImage::ImageLuma16(grey) => {

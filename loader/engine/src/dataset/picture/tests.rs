@@ -31,7 +31,7 @@ fn fault(bytes: &[u8]) -> PictureError {
     decode(bytes, 8, &mut SampleClock::off()).unwrap_err()
 }
 
-/// `round(30 / 100 * 255)` is 76 in Python, which rounds 76.5 to even.
+/// Compares with `round(30 / 100 * 255)`, which is 76 in Python because 76.5 is rounded to even.
 #[test]
 fn low_values_of_pnm_are_stretched_as_in_python() {
     let rgb = |file: &[u8]| {
@@ -48,7 +48,7 @@ fn low_values_of_pnm_are_stretched_as_in_python() {
     assert_eq!(rgb(b"P4\n4 1\n\xC0")[6..], [255; 6]);
 }
 
-/// A TIFF as Pillow writes it: two samples per pixel, the second one alpha.
+/// Decodes a TIFF as Pillow writes it: two samples per pixel, the second one alpha.
 #[test]
 fn a_grey_alpha_tiff_decodes_to_grey() {
     let entry = |tag: u16, kind: u16, count: u32, value: u32| {

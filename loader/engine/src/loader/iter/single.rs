@@ -31,7 +31,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
-                // This error was raised before the state was saved.
+                // The sampler's error was raised before the state was saved.
                 Some(Err(_)) if self.resume_skip.sampler_failed(*next) => continue,
                 Some(Err(e)) => {
                     self.progress.record_yielded(*next, 0);

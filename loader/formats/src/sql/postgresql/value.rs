@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Int8,
     Float4,
     Float8,
-    /// Arbitrary precision. It is requested as `float8`, because tensors have no higher precision.
+    /// Number of arbitrary precision, requested as `float8`, because tensors have no higher precision.
     Numeric,
     Text,
     Bytes,
