@@ -28,7 +28,7 @@ use spending::Spending;
 /// Budget for summarizing the contents of batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContentPolicy {
-    /// No summaries.
+    /// No summaries, only events.
     Off,
     /// Maximum share of a worker's time, including [charged](Events::charge) time, after a short grace period.
     Share(f64),

@@ -32,7 +32,7 @@ pub fn get_worker_info() -> Option<WorkerInfo> {
 
 /// Calls `work` with the random streams of the calling worker. Returns `None` in any other thread.
 ///
-/// The streams are seeded as PyTorch seeds `torch`, `random` and `numpy.random` in its worker processes. They continue from
+/// The streams are seeded as PyTorch seeds `torch`, `random` and `numpy.random` in its worker processes. The streams continue from
 /// epoch to epoch during the worker's lifetime.
 ///
 /// `libtorch`'s default generator is shared by the whole process, so transforms in workers should use these streams.

@@ -1,6 +1,6 @@
 //! The loader's threads in thousands of interleavings: random ones, and those with few but well-placed preemptions.
 //!
-//! The explorer itself finds deadlocks, leftover threads and panics. The explorer prints the failing schedule, an input of `shuttle::replay`.
+//! The explorer itself finds deadlocks, leftover threads and panics, and prints the failing schedule, an input of `shuttle::replay`.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 

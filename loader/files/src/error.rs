@@ -38,9 +38,9 @@ pub enum WriteError {
     /// The file was renamed during writing.
     #[error("{}", say!("{path} was renamed while it was written, and is now {now}", path = .path.display(), now = .now.display()))]
     Moved {
-        /// Original path.
+        /// Path at which the file was created.
         path: PathBuf,
-        /// Current path.
+        /// Path after the renaming.
         now: PathBuf,
     },
     /// Another program wrote to the file.
@@ -54,7 +54,7 @@ pub enum WriteError {
     NoFolder {
         /// File in the missing folder.
         path: PathBuf,
-        /// The missing folder.
+        /// Missing folder of the file.
         folder: PathBuf,
     },
     /// The disk is full.

@@ -9,7 +9,7 @@ use crate::WriteError;
 /// Creates a folder, or accepts an empty one.
 ///
 /// # Errors
-/// If the folder contains something, or cannot be created.
+/// If the folder is not empty, or cannot be created.
 pub fn new_folder(path: &Path) -> Result<(), WriteError> {
     match fs::create_dir(path) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => {
@@ -50,7 +50,8 @@ pub fn create_file_for_process(path: &Path) -> Result<File, WriteError> {
     })
 }
 
-/// Creates a file like [`create_file_for_process`] that only this user can read. The file counts as being written while a process has it open.
+/// Creates a file like [`create_file_for_process`] that only this user can read.
+/// The new file counts as being written while a process has it open.
 ///
 /// # Errors
 /// If the file exists or cannot be created.

@@ -18,7 +18,7 @@ use crate::{Existing, WriteError, lock, stream};
 /// Writes are not buffered.
 #[derive(Debug)]
 pub struct GrowingFile {
-    /// Final path.
+    /// Path after [`GrowingFile::finish`].
     path: PathBuf,
     /// Current path, if it differs.
     unfinished_path: Option<PathBuf>,

@@ -4,8 +4,8 @@
 //! - [`AtomicFolder`] writes a complete folder or none: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
 //! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed. [`unnamed_file`] needs no removal.
-//! - [`open_regular`] and [`read_text`] open files of other programs. These functions do not wait for a pipe without a writer, and do not read
-//!   endless devices.
+//! - [`open_regular`] and [`read_text`] open files of other programs. These functions do not wait for a pipe without a writer, and do not
+//!   read endless devices.
 //!
 //! An existing file is replaced only on request ([`Existing::Replace`]), and only by a complete one.
 //! A symbolic link is replaced, never followed. Devices and pipes are written, never replaced.

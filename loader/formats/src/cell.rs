@@ -39,7 +39,7 @@ pub enum Cell {
 /// Bytes of an image file in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Encoded bytes.
+    /// Content of the image file.
     pub bytes: Buffer,
     /// Source of the image for messages: a path, `shard-000.tar: 0012.jpg`, `column image of row 7`.
     pub origin: Arc<str>,
@@ -61,7 +61,7 @@ pub enum PictureMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
     dtype: Dtype,
-    /// Bytes in the byte order of this host. Those beyond the dtype's width are 0.
+    /// Bytes in the byte order of this host. Bytes beyond the dtype's width are 0.
     bytes: [u8; 16],
 }
 

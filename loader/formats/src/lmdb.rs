@@ -29,9 +29,9 @@ pub enum Decode {
     /// Detection by magic number: images and NumPy arrays. Other values stay bytes.
     #[default]
     Auto,
-    /// Image file.
+    /// Image file in any supported format.
     Picture,
-    /// NumPy file.
+    /// NumPy file, returned as an array.
     Npy,
     /// UTF-8 text.
     Text,

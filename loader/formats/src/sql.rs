@@ -28,9 +28,9 @@ pub use query::Query;
 /// Address of a database.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// SQLite file.
+    /// Path of an SQLite file.
     Sqlite(PathBuf),
-    /// PostgreSQL server.
+    /// Address of a PostgreSQL server.
     Postgresql(Address),
 }
 

@@ -2,8 +2,8 @@
 
 /// Recorder of the time per stage of a sample.
 pub trait Stages {
-    /// Starts the stage `name` (`open`, `read`, `decode`, `transform`). The stage lasts until the next call or the end of the sample. The times
-    /// of a repeated stage add up.
+    /// Starts the stage `name` (`open`, `read`, `decode`, `transform`). The stage lasts until the next call or the end of the
+    /// sample. The times of a repeated stage add up.
     fn enter(&mut self, name: &'static str);
 
     /// Returns true after cancellation of the sample. Long waits (for a server, for a lock) then stop.

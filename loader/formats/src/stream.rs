@@ -78,7 +78,7 @@ impl<S: StreamSource + ?Sized> StreamSource for Box<S> {
     }
 }
 
-/// An open stream.
+/// Samples of one worker in one epoch.
 pub trait Stream: Send {
     /// Returns the next sample, or `None` at the end. After an error, the next call continues past the damage if possible. Otherwise, it
     /// returns `None`.

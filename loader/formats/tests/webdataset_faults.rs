@@ -97,7 +97,7 @@ fn a_damaged_shard_is_named_and_the_next_one_is_read() {
     assert_eq!(answers.len() - position - 1, 40, "all of the second");
 }
 
-/// Truncates, overwrites or flips bytes in 300 rounds. All samples precede the error if only the checksum at the end of the file is damaged.
+/// Truncates, overwrites or flips bytes. All samples precede the error if only the checksum at the end of the file is damaged.
 #[test]
 fn flipped_or_missing_bytes_never_panic() {
     peers::within(LIMIT, || {

@@ -35,7 +35,7 @@ pub fn set_language(language: Language) {
 }
 
 impl Language {
-    /// All languages.
+    /// All languages. A [`Text`](crate::Text) has one translation for each, in this order.
     pub const ALL: [Self; 2] = [Self::En, Self::Zh];
 
     /// Returns the code in file names and for `--lang`: `en`, `zh`.

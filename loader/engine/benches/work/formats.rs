@@ -16,7 +16,7 @@ use super::data::numbers;
 
 type Rows = dyn Dataset<Sample = Value>;
 type Samples = dyn IterableDataset<Sample = Value>;
-/// Collate function.
+/// Collate function, for equal shapes or for variable sizes.
 #[derive(Clone, Copy)]
 pub enum Together {
     /// `default_collate`.

@@ -21,7 +21,7 @@ pub const POLL_INTERVAL: Duration = Duration::from_millis(4);
 /// Use of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// No events.
+    /// No events: the loader is not observed.
     Off,
     /// Events are received and dropped, without contents of batches.
     Events,

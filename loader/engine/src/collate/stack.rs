@@ -36,7 +36,7 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Load
     stack(&items, site)
 }
 
-/// Stacks tensors.
+/// Stacks tensors with one copy per sample, or with libtorch if they are not plain.
 pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, LoaderError> {
     let Some(first) = items.first() else {
         return Err(LoaderError::runtime("stack expects a non-empty TensorList"));
@@ -74,7 +74,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Load
     for item in items {
         one_dtype &= dtype_of(item)? == dtype;
     }
-    // Only dense CPU tensors can be copied byte by byte. libtorch handles the rest.
+    // Only dense CPU tensors can be copied byte by byte. libtorch handles the others.
     let plain = items.iter().all(|t| is_plain(t) && !t.requires_grad());
     match site {
         CollateSite::Main if !one_dtype || !plain => {

@@ -30,7 +30,7 @@ pub trait OpenDataset {
         self.open_at(image_size, StreamPlace::default())
     }
 
-    /// Opens a dataset like [`open_any`](Self::open_any), in a process that loads its part of a stream.
+    /// Opens a dataset like [`open_any`](Self::open_any), in a process that loads its share of a stream.
     ///
     /// # Errors
     /// As [`open_any`](Self::open_any).

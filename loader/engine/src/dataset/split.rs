@@ -6,7 +6,7 @@ use super::{Dataset, Subset, wrap};
 use crate::error::LoaderError;
 use crate::rng::Generator;
 
-/// Length of a part of [`random_split`]: a Python `int` or a `float`.
+/// Length of a subset of [`random_split`]: a Python `int` or a `float`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SplitLength {
     /// Number of samples.
@@ -38,16 +38,16 @@ impl From<f64> for SplitLength {
 
 /// Result of [`random_split`].
 pub struct Split<D: ?Sized> {
-    /// The parts, in the order of the lengths.
+    /// Subsets, in the order of the lengths.
     pub subsets: Vec<Subset<D>>,
-    /// PyTorch's warnings (`UserWarning`) about parts without samples.
+    /// PyTorch's warnings (`UserWarning`) about subsets without samples.
     pub warnings: Vec<String>,
 }
 
 /// PyTorch's `random_split`: splits a dataset at random with one `randperm` of `generator`.
 ///
 /// Lengths that add up to 1 are fractions, even if they are ints: `[1]` is all samples. Samples left over from rounding
-/// down are distributed to the parts in turn. Negative lengths are accepted. As in Python, parts then overlap.
+/// down are distributed to the subsets in turn. Negative lengths are accepted. As in Python, subsets then overlap.
 ///
 /// # Errors
 /// ValueError if the lengths do not add up to the length of the dataset or a fraction is not in 0..=1. TypeError for

@@ -156,7 +156,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// A started epoch.
+/// A started epoch with its workers or its fetcher.
 struct StartedEpoch<F: Fetch> {
     source: Source<F>,
     requests: RequestIter,

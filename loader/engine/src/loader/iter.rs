@@ -63,7 +63,7 @@ pub struct LoaderIter<'a, F: Fetch> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// `state_dict()`: a loader that loads this state yields exactly the batches that this iterator has not yet yielded.
+    /// Returns `state_dict()`. A loader that loads this state yields exactly the batches that this iterator has not yet yielded.
     pub fn state_dict(&self) -> LoaderState {
         let num_workers = self.loader.options.num_workers;
         self.snapshot.state(num_workers, self.epoch, &self.progress)

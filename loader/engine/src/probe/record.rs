@@ -30,7 +30,7 @@ mod tag {
     pub const STRIDED: u64 = 3;
     /// Indices below 2^32, two per word.
     pub const SMALL: u64 = 4;
-    /// Any indices.
+    /// Any indices, one per word.
     pub const LARGE: u64 = 5;
     /// Samples with start and wall time.
     pub const SAMPLES: u64 = 6;

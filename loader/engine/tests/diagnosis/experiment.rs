@@ -22,11 +22,11 @@ const SET: u64 = 10_000;
 enum Part {
     /// Speed of making or transferring batches.
     Supply,
-    /// Single samples.
+    /// Time of single samples.
     Samples,
     /// Start of a run or an epoch.
     Beginning,
-    /// Exhausted resource.
+    /// Exhausted resource, such as shared memory or file descriptors.
     Resource,
     /// End of the run.
     Ending,

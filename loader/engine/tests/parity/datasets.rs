@@ -174,7 +174,7 @@ fn constructor(op: &str, what: &str) -> Outcome {
     }
 }
 
-/// Returns the parts of `range(n)`, and the next draw of the generator.
+/// Returns the subsets of `range(n)`, and the next draw of the generator.
 fn split(input: &Json) -> Result<(Json, i64), LoaderError> {
     let n = input["n"].as_i64().unwrap();
     let data: ListDataset<i64> = (0..n).collect();
@@ -187,7 +187,7 @@ fn split(input: &Json) -> Result<(Json, i64), LoaderError> {
         .collect();
     let mut generator = Generator::new(input["seed"].as_u64().unwrap());
     let split = random_split(Arc::new(data), &lengths, &mut generator)?;
-    // With fractions there is exactly one warning per empty part.
+    // With fractions there is exactly one warning per empty subset.
     let fractions = lengths
         .iter()
         .any(|l| matches!(l, SplitLength::Fraction(_)));

@@ -82,7 +82,7 @@ struct Stream {
     first: usize,
     strided: bool,
     fails: Option<usize>,
-    /// Reported length.
+    /// `len(dataset)`, which may differ from the number of samples.
     reported_len: Option<usize>,
     template: Json,
 }

@@ -51,7 +51,7 @@ impl AtomicFolder {
     /// Moves the folder with its committed files to its path.
     ///
     /// # Errors
-    /// If something else appeared at the path.
+    /// If another file or a non-empty folder appeared at the path.
     pub fn commit(self) -> Result<(), WriteError> {
         self.lock.remove();
         #[expect(

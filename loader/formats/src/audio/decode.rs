@@ -26,7 +26,7 @@ const MOST_SAMPLES: u64 = 1 << 29;
 /// one channel where those of the next channel begin.
 const MOST_OF_VORBIS: usize = 2;
 
-/// A decoded sound.
+/// A decoded sound in memory.
 pub(super) struct Sound {
     /// One waveform per channel.
     pub(super) planes: Vec<Vec<f32>>,

@@ -69,7 +69,7 @@ pub(super) enum RowResult {
     /// A blank line, which is not a row, and the offset of the next line.
     Blank(usize),
     End,
-    /// An unclosed quote.
+    /// An unclosed quote at the end of the text.
     Open,
     /// A row of more than [`LONGEST`] bytes.
     TooLong,

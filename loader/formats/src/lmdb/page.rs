@@ -54,7 +54,7 @@ pub(super) enum Value {
     Overflow { page: u64, len: usize },
     /// Descriptor of a database.
     Database(Description),
-    /// Several values.
+    /// Several values of one key, which are not supported.
     Duplicates,
 }
 

@@ -20,7 +20,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Default timeout.
+    /// Default of [`Self::timeout`].
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Creates a query with streamed rows and plain columns.
