@@ -128,6 +128,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Runs the work that the job names.
 fn measure(job: &Job) -> Result<Json, Failure> {
     match job.work.as_str() {
         "w1" => {

@@ -64,6 +64,7 @@ fn range(text: &str) -> Result<(u64, u64), Box<dyn Error>> {
     }
 }
 
+/// Returns the Markdown report: the scores, then the trials of each kind by cause.
 fn report(sets: &[Set], (first, last): (u64, u64)) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let score = |trials: fn(&Set) -> &Vec<Trial>| Score::of(sets.iter().flat_map(trials));

@@ -175,6 +175,7 @@ fn one_slow_sample() -> Result<Vec<Row>, Box<dyn Error>> {
     compare("One slow sample", &options, &settings)
 }
 
+/// Records one run, forecasts the time of each setting from it, then runs the setting.
 fn compare(
     name: &'static str,
     options: &RunOptions,
@@ -318,6 +319,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
         .unwrap_or_default()
 }
 
+/// Returns the Markdown table, with the median `half` and the 90th percentile `most` of the errors.
 fn table(rows: &[Row], half: f64, most: f64) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -41,6 +41,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// Adds the fields of a value, recursively. Lists of texts and of images become fields of their own.
     fn visit(&mut self, name: String, value: &Value, depth: usize) {
         if self.fields.len() >= self.limits.fields || depth > MAX_DEPTH {
             return;
@@ -224,6 +225,7 @@ fn layout(name: &str, tensor: &tch::Tensor) -> Option<(Layout, Sizing)> {
     Layout::of(&shape).map(|layout| (layout, Sizing::Small))
 }
 
+/// Describes a tensor as images if `layout` is given, otherwise by its first numbers and statistics.
 fn tensor_field_as(
     name: String,
     tensor: &tch::Tensor,

@@ -190,6 +190,7 @@ struct Training {
 }
 
 impl Training {
+    /// Checks the options against the limits of this host, builds the loader and records the start of the run.
     fn prepare(
         options: &RunOptions,
         dataset: &AnyDataset,

@@ -122,6 +122,7 @@ impl<F: Fetch> Worker<F> {
         }
     }
 
+    /// Runs PyTorch's `_worker_loop`: initializes the worker, then handles commands until the index queue is closed.
     fn work(&self) {
         // As in PyTorch, a worker uses one libtorch thread. Many workers with many threads each would compete for the cores.
         tch::set_num_threads(1);

@@ -141,6 +141,7 @@ impl Coco {
             .filter_map(|at| self.index.annotations.get(*at as usize))
     }
 
+    /// Returns the target of an image: captions, or boxes with labels and the task's keypoints or masks.
     fn target(
         &self,
         position: usize,

@@ -88,6 +88,7 @@ impl<R: Rows> Selected<R> {
         )
     }
 
+    /// Keeps the selected columns of a row in their order, and reads its image column.
     fn select_columns(
         &self,
         row: Cell,
@@ -120,6 +121,7 @@ impl<R: Rows> Selected<R> {
         Ok(Cell::Map(fields))
     }
 
+    /// Converts the value of the image column, which is bytes, a path or Hugging Face's struct.
     fn picture(
         &self,
         cell: Cell,

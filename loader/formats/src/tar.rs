@@ -1,7 +1,8 @@
 //! A POSIX tar archive whose files are grouped into samples by key.
 //!
 //! Such a dataset is a [`WebDataset`](crate::webdataset::WebDataset) of one shard. This module reads plain or gzip archives
-//! in sequence, with long names of pax and GNU. A truncated archive is an error. In contrast, Python's `tarfile` treats a damaged header as the end.
+//! in sequence, with long names of pax and GNU.
+//! A truncated archive is an error. In contrast, Python's `tarfile` treats a damaged header as the end.
 
 mod field;
 mod group;
@@ -213,6 +214,7 @@ impl Archive {
         Ok(())
     }
 
+    /// Returns a wanted regular file. Skips any other file, and returns `None` for it.
     fn member(
         &mut self,
         header: Header,

@@ -83,6 +83,7 @@ fn check_same_dtype_and_dims(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderErro
     Ok(all)
 }
 
+/// Copies the tensors into a batch of the largest size, filled with `value`.
 fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("pad the tensors of a batch"), &e);
     let all = check_same_dtype_and_dims(batch)?;

@@ -36,7 +36,7 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Load
     stack(&items, site)
 }
 
-/// Stacks tensors with one copy per sample, or with libtorch if they are not plain.
+/// Stacks tensors with one copy per sample. With different dtypes or other than dense tensors, libtorch stacks them as in PyTorch.
 pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, LoaderError> {
     let Some(first) = items.first() else {
         return Err(LoaderError::runtime("stack expects a non-empty TensorList"));

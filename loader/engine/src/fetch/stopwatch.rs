@@ -1,7 +1,7 @@
 //! Timing of samples at a cost that is acceptable even for samples of a few nanoseconds.
 //!
-//! The clock is read once per sample, because the end of a sample is the start of the next. A reading takes about 30
-//! ns, several times the time of copying a number. Short samples are therefore measured in blocks. A block that took
+//! One reading of the clock per sample suffices, because the end of a sample is the start of the next. A reading takes
+//! about 30 ns, several times the time of copying a number. Short samples are therefore measured in blocks. A block that took
 //! less than [`SHORT`] makes the next block four times as large. The time of a block is divided evenly: the sum is
 //! exact, and each sample has the mean of its block. A block that takes [`LONG`] returns to blocks of one sample, and
 //! every batch begins with these. The first stage of a sample with stages marks the end of the preceding samples. Such

@@ -122,6 +122,7 @@ impl Events {
 }
 
 impl Reader {
+    /// Merges the streams of all threads by time (k-way merge), up to the time `until`.
     fn take(&mut self, until: Nanos, mut on_event: impl FnMut(Event)) {
         let new_sources = self.new_sources.try_iter().map(Stream::new);
         self.streams.extend(new_sources);

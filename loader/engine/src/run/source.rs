@@ -88,6 +88,7 @@ pub(super) fn epoch(options: &RunOptions, plan: &Plan, spec: &DatasetSpec) -> Ep
     }
 }
 
+/// Builds the loader of the plan. With `left_out`, failed samples are skipped and counted.
 pub(super) fn loader(
     options: &RunOptions,
     plan: &Plan,

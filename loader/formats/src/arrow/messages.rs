@@ -283,7 +283,7 @@ impl<'a> Walk<'a> {
         }
         let cut = |at| damaged(self.place, at, say!("it is truncated inside a message"));
         let (mut at, mut length) = (self.at, self.number(self.at));
-        // Before version 1.0, messages began with their length.
+        // Since Arrow 0.15, a continuation marker precedes the length of a message.
         if length == Some(CONTINUATION) {
             at += 4;
             length = self.number(at);

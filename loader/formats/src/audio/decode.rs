@@ -111,6 +111,7 @@ pub(super) fn frames(path: &Path) -> Option<u64> {
     catch_unwind(AssertUnwindSafe(read)).ok().flatten()
 }
 
+/// Decodes the default track of a sound packet by packet, and compares its length with the header.
 fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     if bytes.is_empty() {
         return Err(damaged(place, say!("it is empty")));

@@ -74,6 +74,7 @@ fn categories(index: &Index, path: &std::path::Display<'_>) -> Vec<String> {
     warnings
 }
 
+/// Returns one warning per kind of unusual value, with the number of its annotations.
 fn values(index: &Index, file: &Buffer, path: &std::path::Display<'_>) -> Vec<String> {
     let all = index.annotations.len();
     let count = |of: &dyn Fn(&Annotation) -> bool| {

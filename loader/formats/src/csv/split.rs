@@ -246,6 +246,7 @@ impl RowSplitter for Splitter {
 }
 
 impl Splitter {
+    /// Scans the rows that begin in `range` with a reader, and collects the kinds of their fields.
     fn scan_with(
         &self,
         reader: &mut RecordReader,

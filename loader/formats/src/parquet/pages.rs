@@ -141,6 +141,7 @@ impl Compact<'_> {
         Some(())
     }
 
+    /// Skips a value of Thrift type `kind`. Returns `None` if it is invalid, truncated or nested too deeply.
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;

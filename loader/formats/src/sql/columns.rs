@@ -149,6 +149,7 @@ impl Columns {
         Ok(Cell::Map(fields))
     }
 
+    /// Converts a value by the role of its column. The error is a reason.
     fn cell(&self, raw: Raw<'_>, role: Role, name: &str, row: u64) -> Result<Cell, String> {
         Ok(match (role, raw) {
             (Role::Image, Raw::Bytes(bytes)) => Cell::Picture(Picture {

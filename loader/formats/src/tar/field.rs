@@ -132,6 +132,7 @@ fn own(bytes: Vec<u8>) -> Cell {
     }
 }
 
+/// Converts the bytes of a file by its extension, after decompression of `.gz`. The error is a kind and a reason.
 fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Fault, String)> {
     let damaged = |reason: String| (Fault::Damaged, reason);
     let mut inner = name;

@@ -61,6 +61,7 @@ impl Samples {
         next.transpose()
     }
 
+    /// Collects files until one has another key, and keeps this file for the next sample.
     fn gather(&mut self) -> Result<Option<Sample>, FormatError> {
         let mut sample = self.ahead.take();
         loop {

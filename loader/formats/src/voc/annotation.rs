@@ -69,6 +69,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    /// Parses the XML events of the whole text, and fails if an element stays open.
     fn run(mut self) -> Result<Annotation, FormatError> {
         let mut reader = Reader::from_reader(self.text);
         loop {
@@ -130,6 +131,7 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Stores the text of the element that ends, if the annotation has a field for it.
     fn close(&mut self, at: usize) -> Result<(), FormatError> {
         let words = self.words.trim().to_owned();
         // Path of the element below the root. Names and boxes of object parts are deeper, so they do not match.

@@ -189,6 +189,7 @@ fn range(text: &str) -> Option<(&str, &str, u64)> {
     Some((begin, end, step.max(1)))
 }
 
+/// Expands a range of integers. Returns `None` if the text is not one. A leading zero pads all numbers to equal width.
 fn numbers(text: &str, most: usize) -> Result<Option<Vec<String>>, BraceError> {
     let is_number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);

@@ -28,6 +28,7 @@ pub(in crate::dataset) fn decode_mask(
         .map_err(|e| PictureError::Torch(e.to_string()))
 }
 
+/// Decodes a PNG to one byte per pixel, row-major, with width and height. Unpacks pixels of 1, 2 and 4 bits.
 fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), PictureError> {
     if bytes.is_empty() {
         return Err(PictureError::Empty);

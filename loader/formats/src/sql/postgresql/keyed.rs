@@ -101,6 +101,7 @@ impl KeyedRows {
         })
     }
 
+    /// Fetches the rows at `indices` in one query, and returns them in this order.
     fn query_rows(
         &self,
         prepared: &PreparedConnection,
