@@ -26,7 +26,7 @@ struct Film {
 }
 
 impl Film {
-    /// Starts a film. `None` if no folder was given.
+    /// Starts a film. Returns `None` if no folder was given.
     fn of(name: &str, files: Vec<PathBuf>) -> Option<Self> {
         let folder = PathBuf::from(env::var_os(FOLDER)?).join(name);
         std::fs::create_dir_all(&folder).expect("there is room");

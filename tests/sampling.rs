@@ -68,20 +68,20 @@ fn a_shuffled_run_matches_its_images() {
     }
 }
 
-/// Opens the drop-down for the colouring of the points.
+/// Opens the drop-down for the coloring of the points.
 fn open_colourings(window: &mut Harness<'static, App>) {
     window.get_by_label("Colour of the points").click();
     window.run();
 }
 
-/// Selects a colouring of the points.
+/// Selects a coloring of the points.
 fn colour(window: &mut Harness<'static, App>, by: &str) {
     open_colourings(window);
     window.get_by_label(by).click();
     window.run();
 }
 
-/// Returns the number of different colours in the middle of the window.
+/// Returns the number of different colors in the middle of the window.
 fn colours(window: &mut Harness<'static, App>) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let (w, h) = (picture.width(), picture.height());

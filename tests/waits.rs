@@ -1,4 +1,4 @@
-//! Tests that only noticeable waits are red. Shorter waits are grey everywhere.
+//! Tests that only noticeable waits are red. Shorter waits are gray everywhere.
 
 use eframe::egui::{Color32, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -67,7 +67,7 @@ fn open(wait: Nanos) -> (tempfile::TempDir, Harness<'static, App>) {
     (dir, window.open())
 }
 
-/// Returns the number of pixels in the colour of a long wait, between these heights.
+/// Returns the number of pixels in the color of a long wait, between these heights.
 fn red(window: &mut Harness<'static, App>, top: f32, bottom: f32) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let stall = Palette::DARK.stall;

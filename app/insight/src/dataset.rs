@@ -13,7 +13,7 @@ pub fn dataset(info: &RunInfo) -> String {
     own.unwrap_or_else(|| info.dataset.clone())
 }
 
-/// Describes a dataset of the embedded loader. `None` if the recording has another text, or if the text is from a file format.
+/// Describes a dataset of the embedded loader. Returns `None` if the recording has another text, or if the text is from a file format.
 fn described(info: &RunInfo) -> Option<String> {
     let len = info.dataset_len?;
     info.dataset.strip_prefix(len.to_string().as_str())?;

@@ -125,7 +125,7 @@ impl Term {
         }
     }
 
-    /// Returns the term for a stage. `None` for final stages.
+    /// Returns the term for a stage. Returns `None` for final stages.
     pub fn of_stage(stage: Stage) -> Option<Self> {
         Some(match stage {
             Stage::Queued => Self::Queued,

@@ -24,7 +24,7 @@ pub struct Headline {
 }
 
 impl Headline {
-    /// Returns the headline of `run`. `None` before the first epoch.
+    /// Returns the headline of `run`. Returns `None` before the first epoch.
     pub fn of(run: &Run) -> Option<Self> {
         run.epochs().first()?;
         let wait_summary = WaitSummary::of(run);
@@ -152,7 +152,7 @@ mod tests {
         );
     }
 
-    /// Regression: the headline was "The trainer waited 436 µs of 436 µs (100 %)" in red.
+    /// Regression test: the headline was "The trainer waited 436 µs of 436 µs (100 %)" in red.
     #[test]
     fn a_run_without_batches_has_no_wait_share() {
         let warning = Message {

@@ -32,7 +32,7 @@ pub enum Reason {
     NoTask,
 }
 
-/// Returns the reason why `lane` fetches nothing. `None` if it fetches, or if it is not a lane for fetching.
+/// Returns the reason why `lane` fetches nothing. Returns `None` if it fetches, or if it is not a lane for fetching.
 pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> Option<Reason> {
     let worker = match lane {
         Lane::Worker(worker) => Some(worker),
@@ -140,7 +140,7 @@ impl Reason {
     }
 }
 
-/// Returns the reason why `lane` fetches nothing, as a sentence. `None` if it fetches, or if it is not a lane for fetching.
+/// Returns the reason why `lane` fetches nothing, as a sentence. Returns `None` if it fetches, or if it is not a lane for fetching.
 pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
     reason(run, pipeline, lane, false).map(Reason::sentence)
 }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(running, paused);
     }
 
-    /// Regression: `prefetch window full (7/6)`, because the batch just yielded was counted together with its successor.
+    /// Regression test: `prefetch window full (7/6)`, because the batch just yielded was counted together with its successor.
     #[test]
     fn the_prefetch_window_never_exceeds_its_size() {
         let slow = "synthetic:len=48,cost_ms=4,jitter=0.5,slow=5:300,slow=17:90";

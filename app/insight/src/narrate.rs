@@ -87,7 +87,7 @@ fn is_over(run: &Run, batch: u32, at: Nanos) -> bool {
     epoch.is_some_and(|e| e.end.is_some_and(|end| end <= at))
 }
 
-/// Describes the consequence of `t`. `None` if it needs no explanation.
+/// Describes the consequence of `t`. Returns `None` if it needs no explanation.
 pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let in_order = run.info.options.keeps_order();
     let before = || stage_before(run, t);

@@ -259,7 +259,7 @@ impl Case {
         draw::shuffled(&offered, random)
     }
 
-    /// Returns the outcome of remedies. `None` if they are not applicable.
+    /// Returns the outcome of remedies. Returns `None` if they are not applicable.
     fn outcome(&self, remedies: &[Remedy]) -> Option<Outcome> {
         match self.program {
             None => {

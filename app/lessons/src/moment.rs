@@ -93,7 +93,7 @@ impl Moment {
         }
     }
 
-    /// Returns the place in the run. `None` if the run has no such moment.
+    /// Returns the place in the run. Returns `None` if the run has no such moment.
     pub fn resolve(self, run: &Run, marks: &Landmarks) -> Option<Place> {
         let step_of = |found: Option<usize>| found.map(|at| Place::Step(at + 1));
         match self {

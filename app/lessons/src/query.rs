@@ -87,7 +87,7 @@ pub struct QueryContext<'a> {
 }
 
 impl<'a> QueryContext<'a> {
-    /// Creates the subject at a moment of a run. `None` if the run has no such moment.
+    /// Creates the subject at a moment of a run. Returns `None` if the run has no such moment.
     pub fn at(run: &'a Run, moment: Moment, codes: &'a dyn ProgramCatalog) -> Option<Self> {
         let place = moment.resolve(run, &Landmarks::of(run))?;
         Some(Self { run, place, codes })

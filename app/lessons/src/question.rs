@@ -188,7 +188,7 @@ impl Question {
         })
     }
 
-    /// Returns the right answer in the form of a learner's answer. `None` if the kind does not fit the value.
+    /// Returns the right answer in the form of a learner's answer. Returns `None` if the kind does not fit the value.
     pub fn right_answer(&self, truth: &Value, language: Language) -> Option<Answer> {
         Some(match &self.kind {
             Kind::Number { .. } => Answer::Number(truth.number()?),

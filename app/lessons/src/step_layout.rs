@@ -64,7 +64,7 @@ fn exclude(one: Pane, other: Pane) -> bool {
     differ(one.view(), other.view()) || below(one).zip(below(other)).is_some_and(|(a, b)| a != b)
 }
 
-/// Returns the reason why the window does not have the part for a run with these options. `None` if it has the part.
+/// Returns the reason why the window does not have the part for a run with these options. Returns `None` if it has the part.
 pub fn absent(part: &Part, options: &RunOptions) -> Option<&'static str> {
     let workers = options.num_workers;
     let pins = options.pin_memory != PinMemory::Off;

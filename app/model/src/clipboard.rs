@@ -24,7 +24,7 @@ pub fn has_text(state: &State, action: Action) -> bool {
     }
 }
 
-/// Returns the text that `action` copies. `None` if there is none.
+/// Returns the text that `action` copies. Returns `None` if there is none.
 pub fn text(state: &State, action: Action) -> Option<String> {
     if !has_text(state, action) {
         return None;

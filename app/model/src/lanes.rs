@@ -46,7 +46,7 @@ impl LanesInUse {
         }
     }
 
-    /// Returns the number of rows of a lane. `None` if it was never used.
+    /// Returns the number of rows of a lane. Returns `None` if it was never used.
     pub fn rows(&self, lane: Lane) -> Option<Rows> {
         let found = self.lanes.binary_search_by_key(&lane, |(l, _)| *l).ok()?;
         Some(self.lanes[found].1)

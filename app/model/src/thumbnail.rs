@@ -25,7 +25,7 @@ pub struct Thumbnail {
 }
 
 impl Thumbnail {
-    /// Draws all of `run`. `None` if there was no training. The cost is independent of the number of batches.
+    /// Draws all of `run`. Returns `None` if there was no training. The cost is independent of the number of batches.
     pub fn of(run: &Run) -> Option<Self> {
         let start = run.epochs().first()?.start;
         let drawn = run.whole().end() - start;

@@ -128,7 +128,7 @@ impl ProgramToWatch {
         (!folder.is_empty()).then(|| expanded(folder))
     }
 
-    /// Returns the script file, joined to the working directory. `None` for a module.
+    /// Returns the script file, joined to the working directory. Returns `None` for a module.
     pub fn file(&self) -> Option<PathBuf> {
         let script = self.script.trim();
         let is_file = !script.is_empty() && !script.starts_with('-');

@@ -128,7 +128,7 @@ fn a_process_id_is_a_number() {
     }
 }
 
-/// Regression: it waited forever for a program that can never answer.
+/// Regression test: it waited forever for a program that can never answer.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_without_python_is_refused_at_once() {

@@ -187,7 +187,7 @@ fn a_report_is_printed_and_written_as_html() {
     assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");
 }
 
-/// Regression: a search for "8.56 s" in a log found nothing.
+/// Regression test: a search for "8.56 s" in a log found nothing.
 #[test]
 fn output_into_a_pipe_has_plain_spaces() {
     let folder = Folder::new();

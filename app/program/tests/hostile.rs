@@ -161,7 +161,7 @@ fn refusals_are_short_and_escape_control_characters() {
     }
 }
 
-/// File name that clears the screen, sets its title, colours the rest and reverses its direction.
+/// File name that clears the screen, sets its title, colors the rest and reverses its direction.
 const NAME: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{202e}gpj";
 
 /// Runs a command, and returns its output. The output must show the escaped name, and must not control the terminal.

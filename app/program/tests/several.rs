@@ -316,7 +316,7 @@ fn process_names(path: &str) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// Regression: loaders of one line had the same name.
+/// Regression test: loaders of one line had the same name.
 #[test]
 fn the_processes_of_a_trace_have_different_names() {
     let (_dir, path) = job();

@@ -244,8 +244,8 @@ fn the_old_file_stays_if_the_disk_is_full() {
     }
 }
 
-/// Creates a device of the same kind in a temporary folder, so that a bug cannot replace the real one. `None` if root, which could replace
-/// the real one, cannot create it.
+/// Creates a device of the same kind in a temporary folder, so that a bug cannot replace the real one. Returns `None` if root, which could
+/// replace the real one, cannot create it.
 #[expect(unsafe_code, reason = "a device to write into")]
 fn device(folder: &Path, name: &str, minor: u32) -> Option<PathBuf> {
     let path = folder.join(name);

@@ -230,7 +230,7 @@ impl Log {
         }
     }
 
-    /// Returns the path of the recording. `None` if nothing was written.
+    /// Returns the path of the recording. Returns `None` if nothing was written.
     fn path(self) -> Option<String> {
         match self {
             Self::Memory(_) | Self::Later(_) => None,

@@ -38,7 +38,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Returns the journal of the user. `None` if the system has no data folder.
+    /// Returns the journal of the user. Returns `None` if the system has no data folder.
     pub fn of_user() -> Option<Self> {
         let data = dirs::data_dir()?;
         Some(Self::at(&data.join("loadscope").join("journal")))

@@ -111,7 +111,7 @@ impl MemoryBound {
         }
     }
 
-    /// Returns the rebuilt runs, to be sent before further events. `None` if there are none.
+    /// Returns the rebuilt runs, to be sent before further events. Returns `None` if there are none.
     pub fn take_rebuilt(&mut self) -> Option<RebuiltRuns> {
         let rebuild = self.rebuild.as_ref()?;
         let new_fleet = match rebuild.ready.try_recv() {
@@ -169,7 +169,7 @@ impl MemoryBound {
     }
 }
 
-/// Returns the memory of this host, bytes. `None` if it is unknown.
+/// Returns the memory of this host, bytes. Returns `None` if it is unknown.
 pub fn memory_of_host() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -177,7 +177,7 @@ pub fn memory_of_host() -> Option<u64> {
     Some(kib.saturating_mul(1024))
 }
 
-/// Rebuilds the runs from all events so far. `None` if the result is no longer needed.
+/// Rebuilds the runs from all events so far. Returns `None` if the result is no longer needed.
 fn rebuild_fleet(
     past: Vec<Event>,
     parts: Vec<Part>,

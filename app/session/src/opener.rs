@@ -17,7 +17,7 @@ use super::{PartialRun, SessionEvent, Waker, refusal};
 /// Reader of a file that publishes snapshots.
 pub(super) struct Opener {
     pub path: PathBuf,
-    /// True after the reading was cancelled.
+    /// True after the reading was canceled.
     pub cancel: Arc<AtomicBool>,
     pub partial: PartialRun,
     pub out: Sender<SessionEvent>,

@@ -38,7 +38,7 @@ pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
     })
 }
 
-/// Returns the event without batch contents. `None` if nothing else is in it.
+/// Returns the event without batch contents. Returns `None` if nothing else is in it.
 fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
     let is_content = |event: &Event| matches!(event.kind, EventKind::Content(_));
     let events = match &event.kind {

@@ -42,7 +42,7 @@ struct BlockQueue {
     wanted: u64,
     /// Total number of blocks. `None` until the end is reached.
     count: Option<u64>,
-    /// True if reading was cancelled or a thread failed.
+    /// True if reading was canceled or a thread failed.
     is_over: bool,
 }
 
@@ -81,7 +81,7 @@ impl Blocks {
         }
     }
 
-    /// Returns the next block in file order. `None` after the last one. Reads a block itself if that is faster than waiting.
+    /// Returns the next block in file order. Returns `None` after the last one. Reads a block itself if that is faster than waiting.
     pub fn next(&self, lines: &mut Lines) -> Option<Parsed> {
         let mut queue = lock(&self.queue);
         loop {

@@ -71,7 +71,7 @@ impl Selection {
 }
 
 impl Selector {
-    /// Creates a filter. `None` if everything is selected.
+    /// Creates a filter. Returns `None` if everything is selected.
     pub fn new(selection: Selection) -> Option<Self> {
         (!selection.is_all()).then(|| Self {
             selection,

@@ -232,7 +232,7 @@ impl Session {
         })
     }
 
-    /// Returns the journal entry of the run. `None` if there is none.
+    /// Returns the journal entry of the run. Returns `None` if there is none.
     pub fn journal(&self) -> Option<&Entry> {
         match &self.origin {
             Origin::Engine { log, .. }
@@ -245,7 +245,7 @@ impl Session {
         }
     }
 
-    /// Returns the file or folder of the run, which must not be overwritten. `None` if the run is in memory.
+    /// Returns the file or folder of the run, which must not be overwritten. Returns `None` if the run is in memory.
     pub fn input(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File { path, .. } => Some(path),

@@ -97,7 +97,7 @@ struct Done {
 }
 
 impl Tuning<'_> {
-    /// Runs the unchanged program. `None` if it was interrupted.
+    /// Runs the unchanged program. Returns `None` if it was interrupted.
     fn first(&mut self) -> Result<Option<First>, TuneError> {
         let none = Overrides::default();
         // Before the first run, only a source line can identify a loader.
@@ -328,7 +328,7 @@ fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<(RunId, &'a Run)>
     runs.max_by_key(|(_, run)| (likeness(&run.info), yielded(run)))
 }
 
-/// Returns the reason why a run cannot be compared with the first. `None` if it can.
+/// Returns the reason why a run cannot be compared with the first. Returns `None` if it can.
 fn why_not(
     ran: &TrialRun,
     run: Option<(RunId, &Run)>,

@@ -155,7 +155,7 @@ fn frame(ui: &Ui, around: Rect, palette: &Palette) {
         .rect_stroke(around, pen::CORNER, stroke, StrokeKind::Outside);
 }
 
-/// Draws a coloured frame while the user looks at the past of a running session.
+/// Draws a colored frame while the user looks at the past of a running session.
 fn past_frame(ui: &Ui, area: Rect, state: &State, palette: &Palette) {
     if state.session.source.is_live() && state.session.cursor != Cursor::Live {
         let stroke = Stroke::new(2.0, palette.held);

@@ -1,4 +1,4 @@
-//! Colours, fonts and distances. `clippy.toml` forbids colours elsewhere.
+//! Colors, fonts and distances. `clippy.toml` forbids colors elsewhere.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -65,7 +65,7 @@ const fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// Colours of a theme.
+/// Colors of a theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
     /// Background of panels.
@@ -132,7 +132,7 @@ impl Palette {
         }
     }
 
-    /// Returns the colour of an activity.
+    /// Returns the color of an activity.
     pub fn activity(&self, activity: Activity) -> Color32 {
         match activity {
             Activity::Queued | Activity::Returning | Activity::Ready => self.wait,
@@ -145,7 +145,7 @@ impl Palette {
         }
     }
 
-    /// Returns the colour of a stage.
+    /// Returns the color of a stage.
     pub fn stage(&self, stage: Stage) -> Color32 {
         match (stage, Activity::of(stage)) {
             (_, Some(activity)) => self.activity(activity),
@@ -154,7 +154,7 @@ impl Palette {
         }
     }
 
-    /// Returns black or white, whichever has more contrast with `ground`. The contrast is at least 4.5:1 on every stage colour.
+    /// Returns black or white, whichever has more contrast with `ground`. The contrast is at least 4.5:1 on every stage color.
     pub fn text_on(&self, ground: Color32) -> Color32 {
         let black = Color32::from_rgb(0x10, 0x12, 0x16);
         match contrast(black, ground) >= contrast(Color32::WHITE, ground) {
@@ -168,13 +168,13 @@ impl Palette {
         self.canvas.lerp_to_gamma(colour, 0.35)
     }
 
-    /// Returns the colour of the veil over everything outside a lesson's topic. The covered parts remain readable.
+    /// Returns the color of the veil over everything outside a lesson's topic. The covered parts remain readable.
     pub fn veil(&self) -> Color32 {
         self.panel
             .gamma_multiply(if self.dark { 0.52 } else { 0.6 })
     }
 
-    /// Returns the colour of a value in a heat map, as a fraction of its range. It is grey, because every hue means a stage.
+    /// Returns the color of a value in a heat map, as a fraction of its range. It is gray, because every hue means a stage.
     pub fn heat(&self, share: f32) -> Color32 {
         let share = if share.is_nan() {
             0.0
@@ -184,14 +184,14 @@ impl Palette {
         self.line.lerp_to_gamma(self.strong, 0.9 * share)
     }
 
-    /// Returns the colour for the fraction of time that the trainer waits, 0 to 1.
+    /// Returns the color for the fraction of time that the trainer waits, 0 to 1.
     pub fn stalled(&self, share: f32) -> Color32 {
         let share = if share.is_nan() { 0.0 } else { share };
         self.panel.lerp_to_gamma(self.stall, share.clamp(0.0, 1.0))
     }
 
-    /// Returns the colour of a class mark on an image. Classes with adjacent numbers differ most. Images contain every colour, so these are
-    /// not stage colours.
+    /// Returns the color of a class mark on an image. Classes with adjacent numbers differ most. Images contain every color, so these are
+    /// not stage colors.
     pub fn class(label: i64) -> Color32 {
         let turns = label.rem_euclid(4096) as f32 * 0.618_034;
         let value = if label.rem_euclid(2) == 0 { 1.0 } else { 0.88 };
@@ -209,7 +209,7 @@ impl Palette {
     }
 }
 
-/// Returns the contrast ratio of two colours as defined by WCAG 2.2, 1 to 21.
+/// Returns the contrast ratio of two colors as defined by WCAG 2.2, 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
     let luminance = |colour: Color32| {
         let [r, g, b] = [colour.r(), colour.g(), colour.b()].map(linear);
@@ -359,7 +359,7 @@ fn visuals(palette: &Palette) -> Visuals {
     v.text_cursor.blink = false;
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
-    // Grey, because every hue means a stage.
+    // Gray, because every hue means a stage.
     v.selection.bg_fill = mix(0.24);
     v.selection.stroke = Stroke::new(1.0, palette.strong);
     let w = &mut v.widgets;

@@ -1,4 +1,4 @@
-//! Content of the screen, for tests: each text with its centre and size in points, the source of the run, and frame times.
+//! Content of the screen, for tests: each text with its center and size in points, the source of the run, and frame times.
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -43,7 +43,7 @@ impl Check {
         })
     }
 
-    /// Returns the relative error of the forecast compared with the duration of `run`. `None` until the run has ended.
+    /// Returns the relative error of the forecast compared with the duration of `run`. Returns `None` until the run has ended.
     pub fn error(&self, run: &Run) -> Option<f64> {
         let took = WaitSummary::of(run).total;
         (run.has_ended() && took > Nanos::ZERO)

@@ -222,7 +222,7 @@ fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))
 }
 
-/// Returns the activity whose color a cause has. `None` if the cause is no stage.
+/// Returns the activity whose color a cause has. Returns `None` if the cause is no stage.
 pub fn activity(cause: Cause) -> Option<Activity> {
     cause.activity()
 }

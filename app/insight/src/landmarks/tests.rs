@@ -141,7 +141,7 @@ fn each_moment_of_trouble_is_listed_once() {
     assert_eq!(marks.trouble(), []);
 }
 
-/// Regression: a complete stream was "Stopped", because its last tasks are discarded when no data is left.
+/// Regression test: a complete stream was "Stopped", because its last tasks are discarded when no data is left.
 #[test]
 fn only_an_error_counts_as_an_early_stop() {
     let options = |dataset: &str| RunOptions {
@@ -163,7 +163,7 @@ fn only_an_error_counts_as_an_early_stop() {
     assert!(marks.stopped_early() && run.failure().is_some());
 }
 
-/// Regression: `E` found nothing although the status line counted a skipped sample.
+/// Regression test: `E` found nothing although the status line counted a skipped sample.
 #[test]
 fn messages_about_a_batch_or_sample_are_jump_targets() {
     for level in [Level::Info, Level::Warning, Level::Error] {

@@ -74,7 +74,7 @@ fn uneven(group: &[(RunId, &Run)]) -> Option<Finding> {
     })
 }
 
-/// Returns each rank's number of batches in epoch `at`. `None` unless the numbers differ because a rank ran out of batches.
+/// Returns each rank's number of batches in epoch `at`. Returns `None` unless the numbers differ because a rank ran out of batches.
 fn counts(group: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
     let with_epoch = |(_, run): &(RunId, &'_ Run)| -> Option<(u32, usize, bool)> {
         let epoch = run.epochs().get(at)?;

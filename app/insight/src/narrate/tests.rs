@@ -164,7 +164,7 @@ fn a_dispatch_fills_the_window_or_follows_a_yield() {
     assert_eq!(told, expected);
 }
 
-/// Regression: "Now it asks for the next one" followed the last batch if it did not have the highest index.
+/// Regression test: "Now it asks for the next one" followed the last batch if it did not have the highest index.
 #[test]
 fn the_last_batch_is_the_last_to_arrive() {
     let run = simulated(&RunOptions {

@@ -96,7 +96,7 @@ pub fn opening(report: &Report) -> Option<String> {
     })
 }
 
-/// Returns the sentence above the report of a truncated or unfinished recording. `None` for a complete recording.
+/// Returns the sentence above the report of a truncated or unfinished recording. Returns `None` for a complete recording.
 pub fn truncated(report: &Report) -> Option<String> {
     let batches = report.summary.batches;
     let batches = || plural(batches, say!(n: "batch"), say!(n: "batches"));

@@ -47,7 +47,7 @@ pub struct Named {
 }
 
 impl LoaderContext {
-    /// Describes the loader `id` of `all`. `None` if it is the only loader or not in `all`.
+    /// Describes the loader `id` of `all`. Returns `None` if it is the only loader or not in `all`.
     pub fn of(all: &[(RunId, &Run)], id: RunId, is_requested: bool) -> Option<Self> {
         let mut loaders = named(all);
         let at = loaders.iter().position(|one| one.id == id)?;
@@ -133,7 +133,7 @@ impl Named {
     }
 }
 
-/// Returns a sentence about the straggler among the ranks that run the loader `id`. `None` without a straggler.
+/// Returns a sentence about the straggler among the ranks that run the loader `id`. Returns `None` without a straggler.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let rank_groups = rank_groups(all);
     let group = rank_groups

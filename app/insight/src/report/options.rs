@@ -41,7 +41,7 @@ pub fn options(run: &Run) -> Value {
     Value::Object(known)
 }
 
-/// Returns the number of started epochs. `None` if the source does not record epochs.
+/// Returns the number of started epochs. Returns `None` if the source does not record epochs.
 fn epochs(run: &Run) -> Option<u64> {
     (!run.has_only_parts()).then(|| Summary::of(run).epochs)
 }

@@ -116,7 +116,7 @@ pub fn remarks(report: &Report) -> Vec<String> {
     caveat.into_iter().chain(left_out(report)).collect()
 }
 
-/// Returns a sentence about the settings that the table omits. `None` if the verdict contains it.
+/// Returns a sentence about the settings that the table omits. Returns `None` if the verdict contains it.
 fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;
@@ -125,7 +125,7 @@ fn left_out(report: &Report) -> Option<String> {
     prospects.workers_refusal().filter(|_| !is_reported)
 }
 
-/// Returns the reason why the table is missing. `None` if there is a table, or if no forecasts were requested.
+/// Returns the reason why the table is missing. Returns `None` if there is a table, or if no forecasts were requested.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
         Err(reason) => Some(say!("No forecasts: {reason}")),

@@ -34,7 +34,7 @@ pub fn sentences(run: &Run) -> Vec<String> {
     out
 }
 
-/// Returns a sentence about the main cause of the waits in the summarized time. `None` without waits.
+/// Returns a sentence about the main cause of the waits in the summarized time. Returns `None` without waits.
 fn main_cause(past: &Past) -> Option<String> {
     let waited = past.total().waited();
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;

@@ -61,7 +61,7 @@ impl Phase {
 }
 
 impl Program {
-    /// Measures the process of the loader `id` in `all`. `None` if the process has fewer than two loaders with epochs.
+    /// Measures the process of the loader `id` in `all`. Returns `None` if the process has fewer than two loaders with epochs.
     pub fn of(all: &[(RunId, &Run)], id: RunId) -> Option<Self> {
         let this = all.iter().find(|(other, _)| *other == id)?.1;
         let is_of_process = |run: &Run| {

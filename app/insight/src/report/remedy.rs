@@ -91,13 +91,13 @@ fn repeated(report: &Report) -> Option<(usize, &'static str)> {
     labels.next()
 }
 
-/// Returns the label of `text` in the verdict. `None` if no finding refers to it.
+/// Returns the label of `text` in the verdict. Returns `None` if no finding refers to it.
 pub fn label(report: &Report, text: &str) -> Option<&'static str> {
     let (at, label) = repeated(report)?;
     (report.diagnosis.findings[at].text == text).then_some(label)
 }
 
-/// Returns the verdict's best change as a remedy with its forecast, and without. `None` if the verdict names no change.
+/// Returns the verdict's best change as a remedy with its forecast, and without. Returns `None` if the verdict names no change.
 fn best(report: &Report) -> Option<(String, String)> {
     let prospects = report.prospects.as_ref()?.as_ref().ok()?;
     let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();

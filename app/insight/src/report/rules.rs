@@ -176,7 +176,7 @@ fn metric(name: &str) -> Result<Metric, KeyValueError> {
 }
 
 impl Rule {
-    /// Returns a sentence if the report breaks the rule. `None` if it keeps the rule.
+    /// Returns a sentence if the report breaks the rule. Returns `None` if it keeps the rule.
     ///
     /// A rule fails if the recording does not measure its quantity.
     pub fn violation(&self, report: &Report) -> Option<String> {
@@ -233,7 +233,7 @@ impl Rule {
     }
 }
 
-/// Returns the peak of a gauge of the whole program. `None` without measurements.
+/// Returns the peak of a gauge of the whole program. Returns `None` without measurements.
 fn peak(run: &Run, what: GaugeKind) -> Option<f64> {
     let series = run.gauge(None, what)?;
     series.highest(Nanos(i64::MIN), Nanos::MAX)

@@ -204,7 +204,7 @@ fn blocked() -> Run {
     })
 }
 
-/// Regression: verdict and first finding repeated the cause and the time in the reorder buffer.
+/// Regression test: verdict and first finding repeated the cause and the time in the reorder buffer.
 #[test]
 fn each_sentence_is_printed_once() {
     let run = blocked();
@@ -224,7 +224,7 @@ fn each_sentence_is_printed_once() {
     }
 }
 
-/// Regression: the finding was head-of-line blocking by one batch, because finished batches wait after each slow batch.
+/// Regression test: the finding was head-of-line blocking by one batch, because finished batches wait after each slow batch.
 #[test]
 fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
     let run = simulated(&RunOptions {
@@ -245,7 +245,7 @@ fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
     );
 }
 
-/// Regression: the base of the percentages was the smaller of recorded and forecast time.
+/// Regression test: the base of the percentages was the smaller of recorded and forecast time.
 #[test]
 fn forecast_percentages_have_one_base() {
     let run = blocked();
@@ -339,7 +339,7 @@ fn a_few_batches_have_no_forecasts() {
     assert!(!said(10).contains("No forecasts"), "{}", said(10));
 }
 
-/// Regression: "Waited 2.52 s of 2.52 s" with a best change "instead of 3.77 s". Forecasts include the time between epochs.
+/// Regression test: "Waited 2.52 s of 2.52 s" with a best change "instead of 3.77 s". Forecasts include the time between epochs.
 #[test]
 fn forecasts_name_the_time_outside_the_loop_that_they_include() {
     let options = RunOptions {

@@ -82,7 +82,7 @@ pub struct BalanceQuery<'a> {
 const MOST: usize = 4096;
 
 impl Balance {
-    /// Compares the classes in `order` with their expectations. `None` if neither labels nor weights are known.
+    /// Compares the classes in `order` with their expectations. Returns `None` if neither labels nor weights are known.
     ///
     /// # Errors
     /// If the result is no longer needed.

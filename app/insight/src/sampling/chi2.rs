@@ -13,7 +13,7 @@ pub struct ChiSquare {
     pub p: f64,
 }
 
-/// Tests pairs of (observed, expected) counts. `None` if fewer than two classes are possible.
+/// Tests pairs of (observed, expected) counts. Returns `None` if fewer than two classes are possible.
 /// An observed class with expectation zero makes the statistic infinite.
 pub fn test(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<ChiSquare> {
     let (mut statistic, mut classes) = (0.0, 0u32);

@@ -46,7 +46,7 @@ impl Colouring {
         }
     }
 
-    /// Returns the reason why the coloring is not possible for this order. `None` if it is possible.
+    /// Returns the reason why the coloring is not possible for this order. Returns `None` if it is possible.
     pub fn obstacle(self, answers: &OrderAnalysis) -> Option<&'static str> {
         match self {
             Self::Nothing | Self::Batch => None,

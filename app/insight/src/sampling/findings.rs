@@ -174,7 +174,8 @@ fn repeated(answers: &OrderAnalysis, about: &OrderFacts) -> Option<FindingDraft>
     })
 }
 
-/// Returns the number of passes over the whole dataset, including an incomplete last one. `None` if the order is not a sequence of passes.
+/// Returns the number of passes over the whole dataset, including an incomplete last one. Returns `None` if the order is not a sequence of
+/// passes.
 fn passes(answers: &OrderAnalysis) -> Option<u64> {
     let c = &answers.coverage;
     let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;

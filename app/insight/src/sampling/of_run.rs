@@ -111,7 +111,7 @@ pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
     seeds
 }
 
-/// Returns the numbers of samples and of their workers. `None` if the samples have indices.
+/// Returns the numbers of samples and of their workers. Returns `None` if the samples have indices.
 pub fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
     let rows = || rows.iter().map(|row| *row as usize);
     if rows().any(|row| !run.indices(row).is_empty()) {

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(order.batches().nth(2), Some(&[2, 0, 4][..]));
     }
 
-    /// Regression: 29 batches were counted instead of 24, because five tasks ended a stream.
+    /// Regression test: 29 batches were counted instead of 24, because five tasks ended a stream.
     #[test]
     fn tasks_that_end_a_stream_are_no_batches() {
         let run = crate::simulated::simulated(&RunOptions {

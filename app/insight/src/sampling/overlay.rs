@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Regression: of eight ranks with 1.25 million indices each, the last three stayed, in the colors of the first.
+    /// Regression test: of eight ranks with 1.25 million indices each, the last three stayed, in the colors of the first.
     #[test]
     fn the_first_ranks_stay_when_points_exceed_the_limit() {
         let mut overlay = Overlay::default();

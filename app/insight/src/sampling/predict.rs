@@ -80,7 +80,7 @@ pub fn ranks(
     Ok(())
 }
 
-/// Returns the number of samples of the dataset. `None` for a stream, or if the dataset cannot be opened.
+/// Returns the number of samples of the dataset. Returns `None` for a stream, or if the dataset cannot be opened.
 pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
     match samples_of_dataset(options, datasets.0) {
         Ok(Samples::Map(len)) => Some(len as u64),

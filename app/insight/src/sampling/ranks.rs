@@ -58,7 +58,7 @@ impl Ranks {
 }
 
 impl Builder {
-    /// Creates a builder for a dataset of `bound` samples. `None` if the dataset is too large.
+    /// Creates a builder for a dataset of `bound` samples. Returns `None` if the dataset is too large.
     pub fn new(bound: u64) -> Option<Self> {
         (bound <= Ranks::LARGEST).then(|| Self {
             ranks: Ranks {

@@ -29,7 +29,7 @@ impl Shuffle {
     /// Number of bins. It is odd, so that the smallest gaps have their own bin.
     const BINS: usize = 61;
 
-    /// Measures an order with its counts. `None` for fewer than three indices, or if all are equal.
+    /// Measures an order with its counts. Returns `None` for fewer than three indices, or if all are equal.
     ///
     /// # Errors
     /// If the result is no longer needed.

@@ -61,7 +61,7 @@ impl Query {
         "at 1.5 s",
     ];
 
-    /// Parses the search text. `None` if it is empty.
+    /// Parses the search text. Returns `None` if it is empty.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.replace(['\u{2009}', '\u{a0}'], " ").to_lowercase();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -91,7 +91,7 @@ pub fn choose(
     choice
 }
 
-/// Returns settings with their forecasts, fastest first. `None` without forecasts.
+/// Returns settings with their forecasts, fastest first. Returns `None` without forecasts.
 fn ranked(
     recorded: &Recorded,
     is_stream: bool,
@@ -259,7 +259,7 @@ fn difference(base: &Setting, setting: &Setting) -> Overrides {
     }
 }
 
-/// Applies `overrides` to `base`. `None` if a change cannot be forecast.
+/// Applies `overrides` to `base`. Returns `None` if a change cannot be forecast.
 fn with(base: &Setting, overrides: &Overrides) -> Option<Setting> {
     let o = overrides;
     o.multiprocessing_context.is_none().then(|| Setting {

@@ -30,7 +30,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Measures the first `most` batches of `run`. `None` if there are fewer than two.
+    /// Measures the first `most` batches of `run`. Returns `None` if there are fewer than two.
     pub fn of(run: &Run, most: usize) -> Option<Self> {
         let mut all = Vec::new();
         for epoch in run.epochs() {

@@ -263,7 +263,7 @@ mod tests {
         );
     }
 
-    /// Regression: "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
+    /// Regression test: "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
     #[test]
     fn a_faster_row_than_the_recommended_one_is_explained() {
         let table = table(vec![

@@ -29,7 +29,7 @@ pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
     }
 }
 
-/// Returns the phrases of the parts that show the answer. `None` if a program or no part shows it.
+/// Returns the phrases of the parts that show the answer. Returns `None` if a program or no part shows it.
 fn shown_by(query: &Query) -> Option<&'static [&'static str]> {
     match query {
         Query::Moment(query) => Some(now_by(*query)),

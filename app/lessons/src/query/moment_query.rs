@@ -53,7 +53,7 @@ forms! {
 }
 
 impl MomentQuery {
-    /// Returns the answer. `None` if there is none at this moment.
+    /// Returns the answer. Returns `None` if there is none at this moment.
     pub(super) fn answer(self, pipeline: &Pipeline<'_>) -> Option<Value> {
         let id = |idx| BatchId {
             epoch: pipeline.epoch.unwrap_or_default(),

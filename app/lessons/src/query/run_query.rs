@@ -310,7 +310,7 @@ fn cause(run: &Run) -> Option<Value> {
     Some(Value::Word(most.0.id().to_owned()))
 }
 
-/// Returns the seeds of the workers that exist at the start of an epoch. `None` without such an epoch or without workers.
+/// Returns the seeds of the workers that exist at the start of an epoch. Returns `None` without such an epoch or without workers.
 fn seeds(run: &Run, epoch: u32) -> Option<Vec<Option<u64>>> {
     let epoch = run.epochs().iter().find(|e| e.epoch == epoch)?;
     let is_there = |w: &&loadscope_trace::Worker| {

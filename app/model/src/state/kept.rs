@@ -171,7 +171,7 @@ impl KeptRuns {
         &self.list
     }
 
-    /// Returns the run with this number. `None` if it is shown or does not exist.
+    /// Returns the run with this number. Returns `None` if it is shown or does not exist.
     pub fn get(&self, number: u32) -> Option<&KeptRun> {
         self.list.iter().find(|kept| kept.number() == number)
     }

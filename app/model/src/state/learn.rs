@@ -358,7 +358,7 @@ impl Playing {
 }
 
 impl Quizzing {
-    /// Returns the current question. `None` after the last answer.
+    /// Returns the current question. Returns `None` after the last answer.
     pub fn entry(&self) -> Option<&loadscope_lessons::Entry> {
         self.quiz.entries.get(*self.drawn.get(self.answers.len())?)
     }

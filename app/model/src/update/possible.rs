@@ -19,7 +19,7 @@ pub fn is_possible(state: &State, action: Action) -> bool {
     obstacle(state, action).is_none()
 }
 
-/// Returns the reason why `action` is unavailable. `None` if it is available.
+/// Returns the reason why `action` is unavailable. Returns `None` if it is available.
 #[expect(clippy::too_many_lines, reason = "one arm an action")]
 pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;

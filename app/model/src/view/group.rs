@@ -28,7 +28,7 @@ impl LaneGroup {
         Self::Loaders,
     ];
 
-    /// Returns the group of a lane. `None` if the lane does not fold.
+    /// Returns the group of a lane. Returns `None` if the lane does not fold.
     pub fn of(lane: Lane) -> Option<Self> {
         match lane {
             Lane::Reorder => Some(Self::Reorder),

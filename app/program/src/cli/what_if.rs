@@ -315,7 +315,7 @@ impl ForecastReport<'_> {
         text
     }
 
-    /// Returns the best change of one option. `None` if the best change is one, or no forecast is faster.
+    /// Returns the best change of one option. Returns `None` if the best change is one, or no forecast is faster.
     fn best_single_change(&self) -> Option<String> {
         let own = self.recorded.setting();
         if self.outlook.recommended.setting.differences(&own).len() < 2 {

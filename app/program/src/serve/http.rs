@@ -77,7 +77,7 @@ impl Request {
         is_same(given.as_bytes(), token.as_bytes()).then_some(rest)
     }
 
-    /// Returns the offset up to which the page has the recording. `None` for a new page.
+    /// Returns the offset up to which the page has the recording. Returns `None` for a new page.
     pub fn from(&self) -> Option<i64> {
         let (_, query) = self.path.split_once('?')?;
         query.strip_prefix("from=")?.parse().ok()

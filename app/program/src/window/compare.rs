@@ -62,7 +62,7 @@ impl App {
             move || wake(),
             move |progress| {
                 let read = open(&from, |share| progress.report(f64::from(share)).is_ok());
-                // A cancelled read is incomplete and must not be returned.
+                // A canceled read is incomplete and must not be returned.
                 progress.report(1.0).map_err(|Cancelled| Cancelled)?;
                 Ok(read.map_err(|e| refusal(&from, &e)))
             },

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Regression: a signal ended the program when the system had no more memory for threads.
+/// Regression test: a signal ended the program when the system had no more memory for threads.
 #[cfg(target_os = "linux")]
 #[test]
 fn workers_that_cannot_be_started_are_refused() {

@@ -135,7 +135,7 @@ fn ranges_make_a_table_and_invalid_values_are_refused() {
     assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }
 
-/// Regression: the verdict named 4 workers, and the next line a faster `in_order=False`.
+/// Regression test: the verdict named 4 workers, and the next line a faster `in_order=False`.
 #[test]
 fn the_best_change_is_the_fastest_single_change() {
     let file = concat!(

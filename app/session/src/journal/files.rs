@@ -25,7 +25,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns the files of the run at `path`. `None` if it is not a file.
+    /// Returns the files of the run at `path`. Returns `None` if it is not a file.
     pub fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let mut files = Self {

@@ -97,7 +97,7 @@ impl NewLimited {
     }
 }
 
-/// Returns the folder with the parts of a recording. `None` if it has none.
+/// Returns the folder with the parts of a recording. Returns `None` if it has none.
 pub(crate) fn parts_of(path: &Path) -> Option<PathBuf> {
     let file = loadscope_files::open_regular(path).ok()?;
     let reader = LogReader::new(file).ok()?;

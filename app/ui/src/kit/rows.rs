@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// Sets the text colour.
+    /// Sets the text color.
     pub fn colour(mut self, colour: Color32) -> Self {
         self.colour = Some(colour);
         self
@@ -74,9 +74,9 @@ impl Cell {
 /// Marks at the left or right end of a row.
 #[derive(Clone, Copy, Default)]
 pub struct Marks {
-    /// Colour of the square at the left end.
+    /// Color of the square at the left end.
     pub dot: Option<Color32>,
-    /// Bar in the space after the cells: its start and end as fractions of that space, and its colour.
+    /// Bar in the space after the cells: its start and end as fractions of that space, and its color.
     pub bar: Option<(f32, f32, Color32)>,
 }
 

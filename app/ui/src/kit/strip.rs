@@ -22,7 +22,7 @@ pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
     let width = rect.width() / parts.len().max(1) as f32;
     for (k, part) in parts.iter().enumerate() {
         let left = rect.left() + width * k as f32;
-        // The extra half point prevents gaps between neighbours.
+        // The extra half point prevents gaps between neighbors.
         let right = left + width + 0.5;
         let mut below = rect.bottom();
         for (share, colour) in [

@@ -41,7 +41,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Sets the text colour.
+    /// Sets the text color.
     pub fn colour(self, colour: Color32) -> Self {
         let colour = Some(colour);
         Self { colour, ..self }

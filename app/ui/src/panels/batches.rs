@@ -122,7 +122,7 @@ impl BatchTable {
         commands: &mut Vec<Command>,
     ) {
         ui.spacing_mut().item_spacing = vec2(BETWEEN, 0.0);
-        // The colour of a selection must not be a stage colour.
+        // The color of a selection must not be a stage color.
         ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
         let mut table = TableBuilder::new(ui)
             .id_salt("batches")

@@ -47,7 +47,7 @@ pub fn show(ui: &Ui) {
         });
 }
 
-/// Returns the action and optional details. `None` if no files are dragged.
+/// Returns the action and optional details. Returns `None` if no files are dragged.
 fn drop_text(held: &[PathBuf]) -> Option<(String, Option<String>)> {
     let name = |path: &PathBuf| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),

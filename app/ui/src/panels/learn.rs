@@ -30,7 +30,7 @@ const WIDEST: f32 = 1240.0;
 /// Maximum width of a lesson with a program and its output, points.
 const WIDEST_CODE: f32 = 1600.0;
 
-/// Returns the height of the player in a window of this size. `None` if no player is open.
+/// Returns the height of the player in a window of this size. Returns `None` if no player is open.
 pub fn height(state: &State, window: Vec2) -> Option<f32> {
     let page = state.learn.page.as_ref()?;
     let usual = match (window.y < 560.0, window.y < 900.0) {

@@ -317,7 +317,7 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     response.clicked() && !is_shown
 }
 
-/// Shows the name and, in a weaker colour, the host.
+/// Shows the name and, in a weaker color, the host.
 fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
     left(ui, column, &row.name, sans(size::BODY), colour);
     if !row.host.is_empty() {

@@ -126,7 +126,7 @@ impl Plots {
     }
 }
 
-/// Shows a heading, a description and the colours of several lines.
+/// Shows a heading, a description and the colors of several lines.
 fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
     ui.horizontal(|ui| {
         ui.set_height(TITLE - 2.0);

@@ -195,7 +195,7 @@ fn draw_star(painter: &Painter, at: Pos2, colour: Color32, is_full: bool) {
         )
     };
     if is_full {
-        // A star is not convex, so each point is drawn as a separate polygon to the centre.
+        // A star is not convex, so each point is drawn as a separate polygon to the center.
         for k in (0..10).step_by(2) {
             let points = vec![corner(k), corner(k + 1), at, corner(k + 9)];
             painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));

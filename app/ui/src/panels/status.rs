@@ -153,7 +153,7 @@ fn is_live(state: &State) -> bool {
     matches!(state.session.source, Source::Live { .. } | Source::Finished)
 }
 
-/// Shows the last action or the reason for its failure, or else the last warning in a weak colour.
+/// Shows the last action or the reason for its failure, or else the last warning in a weak color.
 fn middle(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
     let (text, colour) = if let Some(hint) = &state.overlay.hint {

@@ -294,7 +294,7 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let response = match behind(state) {
         None => ui.add(Button::new(name).selected(following)),
         Some(by) => {
-            // The colour matches the frame around the pipeline, which marks a view of the past.
+            // The color matches the frame around the pipeline, which marks a view of the past.
             let palette = Palette::of(ui);
             let whole = say!("{by} behind live · Back to live ({keys})");
             let text = match ui.content_rect().width() >= SIMULATE {

@@ -119,7 +119,7 @@ impl Pen<'_> {
         inset(rest, wide + NEAR + value_wide + APART, 0.0)
     }
 
-    /// Formats `task_info` as Python prints it, with as many entries as fit into `room` characters. `None` if not even one fits.
+    /// Formats `task_info` as Python prints it, with as many entries as fit into `room` characters. Returns `None` if not even one fits.
     fn task_info(&self, room: usize) -> Option<String> {
         let mut text = String::from("{");
         for (k, task) in self.scene.pipeline.task_info().enumerate() {

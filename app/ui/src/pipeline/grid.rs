@@ -291,7 +291,7 @@ pub fn queue_places(room: Rect, count: usize, chip: f32) -> (Vec<Rect>, usize) {
     } else {
         count
     };
-    // The places are centred, so that a short queue does not lean to one side.
+    // The places are centered, so that a short queue does not lean to one side.
     let taken = count.div_ceil(rows).clamp(1, columns) as f32 * (size.x + GAP) - GAP;
     let right = room.right() - ((room.width() - taken) * 0.5).floor();
     let place = |k: usize| {

@@ -1,4 +1,4 @@
-//! Headline: the last event, and the legend of colours.
+//! Headline: the last event, and the legend of colors.
 
 use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use loadscope_trace::Stage;
@@ -12,7 +12,7 @@ use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::{consequence, narrate};
 use loadscope_model::state::Source;
 
-/// Draws a square in the colour of a stage. It is hollow for batches that are finished or not dispatched yet.
+/// Draws a square in the color of a stage. It is hollow for batches that are finished or not dispatched yet.
 pub fn stage_dot(ui: &Ui, rect: Rect, stage: Option<Stage>) {
     let palette = Palette::of(ui.ctx());
     match stage {

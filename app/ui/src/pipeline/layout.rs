@@ -110,7 +110,7 @@ impl Layout {
         }
     }
 
-    /// Returns the start and end of the arrow between two neighbours. The arrow to the process ends at the frame of the process.
+    /// Returns the start and end of the arrow between two neighbors. The arrow to the process ends at the frame of the process.
     pub fn arrow(&self, from: &Placed, to: &Placed) -> (f32, f32) {
         let end = match (self.process, to.station) {
             (Some(process), Station::Workers) => process.left(),

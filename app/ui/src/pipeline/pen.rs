@@ -27,7 +27,7 @@ pub struct Pen<'a> {
     pub scene: &'a Scene<'a>,
     /// Selection and hover.
     pub state: &'a State,
-    /// Colours.
+    /// Colors.
     pub palette: &'static Palette,
     /// True if something in the pipeline is selected, so that the rest is dimmed.
     pub dims: bool,

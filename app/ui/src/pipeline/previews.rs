@@ -146,7 +146,7 @@ fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
     image
 }
 
-/// Returns an opaque colour. Image colours are data, not part of the palette.
+/// Returns an opaque color. Image colors are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)

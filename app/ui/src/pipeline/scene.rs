@@ -131,7 +131,7 @@ impl<'a> Scene<'a> {
         self.run.indices(batch.row).get(done).copied()
     }
 
-    /// Returns true if the worker has died and false if it ended normally. `None` while it runs.
+    /// Returns true if the worker has died and false if it ended normally. Returns `None` while it runs.
     pub fn has_died(&self, worker: WorkerId) -> Option<bool> {
         let (at, reason) = self.pipeline.worker(worker)?.end?;
         (at <= self.now).then_some(reason == loadscope_trace::EndReason::Died)

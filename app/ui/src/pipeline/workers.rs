@@ -219,7 +219,7 @@ impl Pen<'_> {
         matches!(lane, Lane::Worker(w) if self.scene.has_died(w).is_some())
     }
 
-    /// Returns the worker's activity, its colour and its elapsed time. A dead worker does nothing with the batch that it still holds.
+    /// Returns the worker's activity, its color and its elapsed time. A dead worker does nothing with the batch that it still holds.
     pub(super) fn activity(
         &self,
         lane: Lane,

@@ -1,8 +1,8 @@
-//! Tests of text contrast, and of colours as seen with colour blindness.
+//! Tests of text contrast, and of colors as seen with color blindness.
 
 use super::*;
 
-/// Matrices that simulate colour vision without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
+/// Matrices that simulate color vision without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
 const EYES: [(&str, [[f32; 3]; 3]); 4] = [
     (
         "all cones",
@@ -64,7 +64,7 @@ fn text_and_activity_colours_have_enough_contrast() {
         for ground in [p.panel, p.canvas] {
             assert!(contrast(p.text, ground) >= 7.0);
             assert!(contrast(p.weak, ground) >= 4.5);
-            // Error messages have this colour.
+            // Error messages have this color.
             assert!(contrast(p.stall, ground) >= 4.5);
         }
         for activity in Activity::ALL {

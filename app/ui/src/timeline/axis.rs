@@ -41,7 +41,7 @@ const CLOCK: [(i64, i64); 14] = [
 /// Tick distances of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
-    /// Time between two labelled ticks.
+    /// Time between two labeled ticks.
     pub major: Nanos,
     /// Time between two unlabelled ticks. `None` if it would be below 1 ns.
     pub minor: Option<Nanos>,

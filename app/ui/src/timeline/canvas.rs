@@ -21,7 +21,7 @@ pub struct Canvas<'a> {
     pub top: f32,
     /// Visible vertical range, points.
     pub visible: Rangef,
-    /// Colours.
+    /// Colors.
     pub palette: &'static Palette,
     /// The selected item, which is highlighted.
     pub selection: Option<Item>,
@@ -36,7 +36,7 @@ pub struct Label {
     pub at: Pos2,
     /// The text.
     pub text: String,
-    /// Colour of the text.
+    /// Color of the text.
     pub colour: Color32,
 }
 

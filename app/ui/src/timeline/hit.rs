@@ -45,7 +45,7 @@ impl Target {
         }
     }
 
-    /// Returns the range for zooming. `None` for a lane.
+    /// Returns the range for zooming. Returns `None` for a lane.
     pub fn range(&self, run: &Run) -> Option<(Nanos, Nanos)> {
         match self {
             Self::Span(_, span) => Some((span.start, span.end.min(run.end()))),
@@ -126,7 +126,7 @@ pub fn summary(run: &Run, grid: &Grid, head: &GroupHeading, t: Nanos) -> Option<
     combined_bucket(run, grid, head.tracks(), *lane, head.rows(), t)
 }
 
-/// Returns the combined bucket of several tracks. `None` if it is empty.
+/// Returns the combined bucket of several tracks. Returns `None` if it is empty.
 fn combined_bucket(
     run: &Run,
     grid: &Grid,

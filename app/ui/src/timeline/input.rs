@@ -151,7 +151,7 @@ pub(super) fn click(
     }
 }
 
-/// Returns the range between two instants in either order. `None` if they are equal.
+/// Returns the range between two instants in either order. Returns `None` if they are equal.
 pub(super) fn range(a: Nanos, b: Nanos) -> Option<Item> {
     (a != b).then(|| Item::Range(a.min(b), a.max(b)))
 }

@@ -1,4 +1,4 @@
-//! Legend of the colours. A click on one dims everything else.
+//! Legend of the colors. A click on one dims everything else.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use loadscope_model::view::Item;
 
 /// Height of a line, points.
 const LINE: f32 = 20.0;
-/// Width of a colour patch, of the space after it, and of the space between two entries, points.
+/// Width of a color patch, of the space after it, and of the space between two entries, points.
 const PATCH: f32 = 8.0;
 const AIR: f32 = 6.0;
 const GAP: f32 = 12.0;
@@ -39,7 +39,7 @@ pub(super) struct Legend {
 
 fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     use Activity as A;
-    // The colours of charts have no meaning.
+    // The colors of charts have no meaning.
     if run.batches().is_empty() {
         return Vec::new();
     }

@@ -27,7 +27,7 @@ impl OverlayAreas<'_> {
         }
     }
 
-    /// Returns the edges of a track, clipped to its part of the lanes. `None` if it is not shown.
+    /// Returns the edges of a track, clipped to its part of the lanes. Returns `None` if it is not shown.
     fn edges(&self, track: Track) -> Option<Rangef> {
         let part = self.part(track);
         let edges = part.edges(track)?;

@@ -1,4 +1,4 @@
-//! Converts the layout into one mesh and a few labels. It decides only colours and pixels.
+//! Converts the layout into one mesh and a few labels. It decides only colors and pixels.
 
 use std::sync::Arc;
 
@@ -222,7 +222,7 @@ fn paint_span(
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let (left, mut right) = (canvas.axis.x(span.start), canvas.axis.x(span.end));
     if right - left >= 5.0 {
-        // A gap of one pixel separates neighbours.
+        // A gap of one pixel separates neighbors.
         right -= pixel;
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);

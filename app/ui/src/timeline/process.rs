@@ -30,7 +30,7 @@ pub fn lane_of(activity: Activity) -> Lane {
     }
 }
 
-/// Returns the activities on the screen, in time order. `None` if there are too many.
+/// Returns the activities on the screen, in time order. Returns `None` if there are too many.
 pub fn spans(run: &Run, grid: &Grid) -> Option<Spans> {
     let count: usize = tracks(run).map(|track| grid.spans(track)).sum();
     if count > MAX_PER_BUCKET * (grid.buckets() + 64) {

@@ -27,7 +27,7 @@ pub(super) struct SampleDetail<'a> {
     pub rect: Rect,
     pub colour: Color32,
     pub labels: &'a mut Vec<Label>,
-    /// Colour of text on a background.
+    /// Color of text on a background.
     pub text: &'a dyn Fn(Color32) -> Color32,
 }
 
@@ -124,7 +124,7 @@ impl SampleDetail<'_> {
             let within = |x: f32| x.clamp(self.rect.left(), self.rect.right());
             let left = within(self.canvas.axis.x(start));
             let right = within(self.canvas.axis.x(end));
-            // Shades of the span's colour, because the hues mean batch stages.
+            // Shades of the span's color, because the hues mean batch stages.
             let shade = self.shade([0.30, 0.65, 0.45, 0.80][name_at % 4]);
             mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, strip), shade);
             if named {

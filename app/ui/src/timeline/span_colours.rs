@@ -1,4 +1,4 @@
-//! Colours of spans, which depend on the selection.
+//! Colors of spans, which depend on the selection.
 
 use egui::Color32;
 use loadscope_model::view::Item;
@@ -7,11 +7,11 @@ use loadscope_trace::{Activity, Lane};
 use super::canvas::Canvas;
 use crate::theme::Palette;
 
-/// Colours of the activities on one lane, which depend on the selection.
+/// Colors of the activities on one lane, which depend on the selection.
 pub(super) struct SpanColours {
     full: [Color32; Activity::ALL.len()],
     dimmed: [Color32; Activity::ALL.len()],
-    /// Colours of waits that are too short to be red: normal and dimmed.
+    /// Colors of waits that are too short to be red: normal and dimmed.
     short: [Color32; 2],
     selection: Option<Item>,
     lane_in_focus: bool,
@@ -32,7 +32,7 @@ impl SpanColours {
         }
     }
 
-    /// Returns the colour of an activity. `batch` is `None` for several batches together.
+    /// Returns the color of an activity. `batch` is `None` for several batches together.
     pub fn of(&self, activity: Activity, batch: Option<usize>) -> Color32 {
         let in_focus = match self.selection {
             None | Some(Item::Range(..) | Item::Sampler) => true,
@@ -44,13 +44,13 @@ impl SpanColours {
         colours[activity as usize]
     }
 
-    /// Returns the colour of a wait that is too short to be red.
+    /// Returns the color of a wait that is too short to be red.
     pub fn of_short_wait(&self, batch: Option<usize>) -> Color32 {
         let is_dimmed = self.of(Activity::Waiting, batch) != self.full[Activity::Waiting as usize];
         self.short[usize::from(is_dimmed)]
     }
 
-    /// Returns the colour of text on `ground`. It is dimmed together with its span.
+    /// Returns the color of text on `ground`. It is dimmed together with its span.
     pub fn text(&self, palette: &Palette, ground: Color32) -> Color32 {
         let text = palette.text_on(ground);
         if self.full.contains(&ground) || self.short[0] == ground {

@@ -75,7 +75,7 @@ fn the_call_has_one_argument_per_line_and_no_defaults() {
     assert_eq!(call, Some(expected));
 }
 
-/// Regression: the plain sampler over all samples replaced the weighted sampler of several ranks.
+/// Regression test: the plain sampler over all samples replaced the weighted sampler of several ranks.
 #[test]
 fn samplers_unknown_to_pytorch_have_a_comment() {
     for options in all()

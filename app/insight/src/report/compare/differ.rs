@@ -124,7 +124,7 @@ fn differ_in_dataset(a: &RunInfo, b: &RunInfo) -> bool {
     of_a != of_b && !of_a.is_empty() && !of_b.is_empty()
 }
 
-/// Returns `batch_size` in Python syntax. `None` if it is unknown.
+/// Returns `batch_size` in Python syntax. Returns `None` if it is unknown.
 fn batch_size(info: &RunInfo) -> Option<String> {
     let is_known = info.batch_sampler.is_empty() && !matches!(info.origin, Origin::Import(_));
     let size = info.options.batch_size;

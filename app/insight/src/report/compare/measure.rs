@@ -182,12 +182,12 @@ fn are_enough(epochs: &[Vec<Drawn>]) -> bool {
     epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES
 }
 
-/// Returns `y / x − 1`. `None` if `x` is not positive or `y` is not finite.
+/// Returns `y / x − 1`. Returns `None` if `x` is not positive or `y` is not finite.
 fn ratio(x: f64, y: f64) -> Option<f64> {
     (x > 0.0 && y.is_finite()).then(|| y / x - 1.0)
 }
 
-/// Returns the ends of the confidence interval of bootstrap draws. `None` without draws.
+/// Returns the ends of the confidence interval of bootstrap draws. Returns `None` without draws.
 fn interval(mut drawn: Vec<f64>) -> Option<(f64, f64)> {
     drawn.sort_by(f64::total_cmp);
     let at = |share: f64| {

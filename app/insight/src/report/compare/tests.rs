@@ -186,7 +186,7 @@ fn runs_of_the_same_batches_are_compared_batch_by_batch() {
     assert!(width(&paired) < width(&apart), "{paired:?} {apart:?}");
 }
 
-/// Regression: a change from 56 % to 36 % was shown as −35 %.
+/// Regression test: a change from 56 % to 36 % was shown as −35 %.
 #[test]
 fn share_changes_are_in_percentage_points() {
     let m = Measure {
@@ -201,7 +201,7 @@ fn share_changes_are_in_percentage_points() {
     assert_eq!(change(&m), "−20 points (−28 to −14)");
 }
 
-/// Regression: an increase of the waits from 55 % to 89 % was reported as "no significant change".
+/// Regression test: an increase of the waits from 55 % to 89 % was reported as "no significant change".
 #[test]
 fn a_significant_change_of_the_waiting_is_in_the_first_sentence() {
     let (a, b) = (run(2, 1), run(2, 2));

@@ -9,7 +9,7 @@ use crate::colours::Colours;
 /// Nominal width of images, px. Images scale with the page.
 pub(super) const WIDTH: f64 = 960.0;
 
-/// Returns the CSS class for the colour of a cause.
+/// Returns the CSS class for the color of a cause.
 pub(super) fn class(cause: Cause) -> &'static str {
     match cause.activity() {
         Some(Activity::Fetching) => "fetch",
@@ -30,7 +30,7 @@ pub(super) fn severity_class(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns the style sheet, with the window's light and dark colours as CSS variables.
+/// Returns the style sheet, with the window's light and dark colors as CSS variables.
 pub(super) fn style() -> String {
     let variables = |p: &Colours| {
         let colours = [
@@ -81,7 +81,7 @@ pub(super) fn prose(text: &str) -> String {
     text.replace('\u{2009}', "\u{202f}")
 }
 
-/// Returns a coloured square for a legend.
+/// Returns a colored square for a legend.
 pub(super) fn dot(class: &str) -> Markup {
     html! {
         svg.dot viewBox="0 0 10 10" aria-hidden="true" {

@@ -41,7 +41,7 @@ fn the_page_is_self_contained_and_escapes_its_texts() {
     assert!((widths.sum::<f64>() - WIDTH).abs() < 0.1, "{bar}");
 }
 
-/// Regression: a wait for a sample of "20.0 ms" was shown as "0.02 s".
+/// Regression test: a wait for a sample of "20.0 ms" was shown as "0.02 s".
 #[test]
 fn waits_for_samples_have_the_unit_of_the_samples() {
     let run = simulated(&RunOptions {

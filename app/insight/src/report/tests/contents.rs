@@ -28,7 +28,7 @@ fn the_json_names_its_version_and_the_recording() {
     assert!(json(0)["cores"].is_null());
 }
 
-/// Regression: only the text report had steps, and no format had the time without a named stage.
+/// Regression test: only the text report had steps, and no format had the time without a named stage.
 #[test]
 fn fetching_steps_and_the_rest_are_in_all_formats() {
     let mut events = simulate(&proof(), &SyntheticCatalog).expect("sound options");

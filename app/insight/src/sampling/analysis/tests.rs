@@ -110,7 +110,7 @@ fn a_missing_set_epoch_is_reported() {
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
 
-/// Regression: 874 repeated draws were called padding, and the indices that one rank misses were reported for the epoch.
+/// Regression test: 874 repeated draws were called padding, and the indices that one rank misses were reported for the epoch.
 #[test]
 fn repeated_draws_of_several_ranks_are_no_padding() {
     let options = |world_size| RunOptions {

@@ -171,7 +171,7 @@ pub fn takes_digits(state: &State) -> bool {
     matches!(state.learn.page, Some(Page::Lesson(_) | Page::Quiz(_)))
 }
 
-/// Returns the reason why an action of lessons is impossible. `None` if it is possible.
+/// Returns the reason why an action of lessons is impossible. Returns `None` if it is possible.
 pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     let Some(page) = &state.learn.page else {
         let is_always = matches!(

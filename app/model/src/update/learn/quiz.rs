@@ -62,7 +62,7 @@ pub(super) fn next_page(state: &mut State) {
     }
 }
 
-/// Records the judgement of a question. `None` if it was skipped.
+/// Records the judgement of a question. Returns `None` if it was skipped.
 pub(super) fn answered(state: &mut State, judged: Option<Judgement>) {
     if let Some(Page::Quiz(quizzing)) = &mut state.learn.page {
         quizzing.answers.push(judged);

@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Regression: the bar summed all waits for each portion of events. For a million batches, that took longer than loading them.
+    /// Regression test: the bar summed all waits for each portion of events. For a million batches, that took longer than loading them.
     #[test]
     fn progress_is_computed_only_when_due() {
         let mut progress = Progress::on(ProgressDrawTarget::term_like(Box::new(Blank)));

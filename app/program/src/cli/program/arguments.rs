@@ -71,7 +71,7 @@ impl ProgramArgs {
         Watched::start(&self.command, request, Output::Inherited)
     }
 
-    /// Returns the program for further runs. `None` for a program on another host.
+    /// Returns the program for further runs. Returns `None` for a program on another host.
     pub(super) fn repeatable(&self) -> Option<Program> {
         #[cfg(unix)]
         if self.ssh.is_some() {

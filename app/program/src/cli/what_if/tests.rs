@@ -23,7 +23,7 @@ fn forecasts() -> (Run, Recorded, Exploration, ForecastSet) {
     (run, recorded, outlook, prospects)
 }
 
-/// Regression: one line compared with the recorded time, another with its forecast.
+/// Regression test: one line compared with the recorded time, another with its forecast.
 #[test]
 fn changes_are_compared_with_the_forecast_as_recorded() {
     let (run, recorded, outlook, mut prospects) = forecasts();
@@ -50,7 +50,7 @@ fn changes_are_compared_with_the_forecast_as_recorded() {
     }
 }
 
-/// Regression: the table had the heading "No forecasts".
+/// Regression test: the table had the heading "No forecasts".
 #[test]
 fn forecasts_that_miss_the_recording_are_called_unreliable() {
     let (run, recorded, outlook, mut prospects) = forecasts();
@@ -76,7 +76,7 @@ fn ranges_beyond_the_limits_are_refused() {
     assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
 }
 
-/// Regression: `persistent_workers=True` was suggested without its effect on `dataset.set_epoch()`.
+/// Regression test: `persistent_workers=True` was suggested without its effect on `dataset.set_epoch()`.
 #[test]
 fn the_best_change_is_named_with_its_side_effects() {
     let (run, recorded, mut outlook, prospects) = forecasts();

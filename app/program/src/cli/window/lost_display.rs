@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Regression: when a window lost its display, all its recorders ended, unless `loadscope watch` had opened it.
+    /// Regression test: when a window lost its display, all its recorders ended, unless `loadscope watch` had opened it.
     #[test]
     fn a_lost_display_leaves_recorders_running() {
         let begun = Instant::now();

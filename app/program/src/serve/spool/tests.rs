@@ -144,7 +144,7 @@ fn a_selection_is_marked_in_the_first_line() {
     assert!(first.starts_with(b"{\"loadscope\":2,"));
 }
 
-/// Regression: the files remained in the temporary folder after a crash.
+/// Regression test: the files remained in the temporary folder after a crash.
 #[test]
 #[cfg(unix)]
 fn spool_files_have_no_name() {

@@ -13,7 +13,7 @@ use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 
 impl BatchTable {
-    /// Shows the value of a column in a row. Its colour depends on how unusual the value is.
+    /// Shows the value of a column in a row. Its color depends on how unusual the value is.
     pub(super) fn cell(
         &self,
         ui: &mut Ui,

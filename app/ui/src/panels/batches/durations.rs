@@ -116,7 +116,8 @@ impl Durations {
             .unwrap_or_else(|| durations(run, row))
     }
 
-    /// Returns the duration of the batch at `row` in stage `k` of [`TIMED`], or the value of another time column. `None` if it has none.
+    /// Returns the duration of the batch at `row` in stage `k` of [`TIMED`], or the value of another time column. Returns `None` if it has
+    /// none.
     pub fn of(&self, row: usize, k: usize) -> Option<Nanos> {
         time(self.rows.get(row)?, k)
     }
@@ -156,7 +157,7 @@ impl Durations {
     }
 }
 
-/// Returns the time in stage `k`. `None` if the batch was not in it.
+/// Returns the time in stage `k`. Returns `None` if the batch was not in it.
 pub fn time(row: &Row, k: usize) -> Option<Nanos> {
     (row[k] != NONE).then_some(Nanos(row[k]))
 }

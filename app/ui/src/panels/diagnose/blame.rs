@@ -58,7 +58,7 @@ fn bar(ui: &mut Ui, look: &RunAnalysis) {
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
         let colour = colour(palette, part.cause);
         ui.painter().rect_filled(piece, 0.0, colour);
-        // Neighbours may have the same colour, so a thin gap separates them.
+        // Neighbors may have the same color, so a thin gap separates them.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
             ui.painter().rect_filled(edge, 0.0, palette.canvas);
@@ -85,7 +85,7 @@ fn bar(ui: &mut Ui, look: &RunAnalysis) {
     }
 }
 
-/// Returns the width of the column of explanations, points. `None` if one of them would be cut off. The tooltips contain them, too.
+/// Returns the width of the column of explanations, points. Returns `None` if one of them would be cut off. The tooltips contain them, too.
 fn room_for_explanations(ui: &Ui, parts: &[Part]) -> Option<f32> {
     let room = ui.available_width() - 340.0;
     let font = sans(size::BODY);
@@ -130,7 +130,7 @@ fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Com
     }
 }
 
-/// Returns the colour of a cause, which is the colour of its stage.
+/// Returns the color of a cause, which is the color of its stage.
 pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
     match cause.activity() {
         Some(activity) => palette.activity(activity),

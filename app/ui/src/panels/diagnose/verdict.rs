@@ -17,7 +17,7 @@ use super::slowest::look_at;
 /// Width of the bar at the left, points.
 const BAR: f32 = 4.0;
 
-/// Shows the verdict, with a bar in the colour of its severity at the left.
+/// Shows the verdict, with a bar in the color of its severity at the left.
 pub fn show(
     ui: &mut Ui,
     look: &RunAnalysis,

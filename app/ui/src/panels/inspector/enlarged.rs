@@ -11,7 +11,7 @@ use crate::theme::{mono, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 
-/// Shows image `which` of a field, with buttons for its neighbours.
+/// Shows image `which` of a field, with buttons for its neighbors.
 pub fn show(
     ui: &mut Ui,
     cache: &mut PictureCache,
@@ -68,7 +68,7 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
     }
 }
 
-/// Shows buttons for the neighbours, for saving and for returning to all images. A neighbour is a field and a position in it.
+/// Shows buttons for the neighbors, for saving and for returning to all images. A neighbor is a field and a position in it.
 pub(super) fn buttons(
     ui: &mut Ui,
     before: Option<(usize, usize)>,

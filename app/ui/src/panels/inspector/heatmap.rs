@@ -23,7 +23,7 @@ pub struct Grid {
 const HIGHEST: f32 = 240.0;
 
 impl Grid {
-    /// Creates a grid of `width` points for `kept` values. `None` for fields with fewer than two dimensions.
+    /// Creates a grid of `width` points for `kept` values. Returns `None` for fields with fewer than two dimensions.
     pub fn of(field: &Field, kept: usize, width: f32) -> Option<Self> {
         if field.shape.len() < 2 || kept == 0 {
             return None;

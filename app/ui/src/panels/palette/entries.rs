@@ -87,7 +87,7 @@ const WORD_START_SCORE: i32 = 8;
 /// Score of a name whose words begin with the typed words. It ranks above names that match by initials.
 const WHOLE_WORDS_SCORE: i32 = 200;
 
-/// Scores the match of a name. Each typed letter must follow the previous one or begin a word. `None` if the name does not match.
+/// Scores the match of a name. Each typed letter must follow the previous one or begin a word. Returns `None` if the name does not match.
 fn by_name(name: &str, typed: &str) -> Option<i32> {
     let letters = lower(name);
     let begins = |k: usize| begins_word(&letters, k);

@@ -38,7 +38,7 @@ enum Unit {
     PerSecond,
 }
 
-/// Meaning of a colour.
+/// Meaning of a color.
 #[derive(Clone, Copy, PartialEq)]
 enum LineColour {
     Stall,
@@ -142,7 +142,7 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
 }
 
 impl Curve {
-    /// Returns the lines and their colours, if there are several.
+    /// Returns the lines and their colors, if there are several.
     pub fn legend(&self, palette: &Palette) -> Vec<(&'static str, Color32)> {
         let lines = self.lines.iter().filter(|_| self.lines.len() > 1);
         lines

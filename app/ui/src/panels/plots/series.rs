@@ -123,7 +123,7 @@ impl Series {
     }
 }
 
-/// Returns the bin that contains the `share` quantile. `None` without values.
+/// Returns the bin that contains the `share` quantile. Returns `None` without values.
 pub fn quantile(counts: &Counts, share: f64) -> Option<usize> {
     let all: u64 = counts.iter().map(|n| u64::from(*n)).sum();
     let wanted = (all as f64 * share).ceil().max(1.0) as u64;

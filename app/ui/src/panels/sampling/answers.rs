@@ -246,7 +246,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Shows the gaps between neighbours. The line is the expectation for a uniformly random order.
+/// Shows the gaps between neighbors. The line is the expectation for a uniformly random order.
 fn histogram(ui: &mut Ui, s: &Shuffle) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), HISTOGRAM + 16.0);

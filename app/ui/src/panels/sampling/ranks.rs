@@ -29,7 +29,7 @@ fn strips(ranks: &Ranks) -> f32 {
     (ranks.shares.len() as f32 * 16.0).min(TALLEST)
 }
 
-/// Shows the ranks. `mine` is the current rank. Ranks in the overlay `above` have the colour of their points there.
+/// Shows the ranks. `mine` is the current rank. Ranks in the overlay `above` have the color of their points there.
 pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), height(ranks));

@@ -46,7 +46,7 @@ pub struct PointerResult {
     pub hovered: Option<usize>,
     /// Clicked point.
     pub clicked: Option<usize>,
-    /// New colouring of the points.
+    /// New coloring of the points.
     pub colouring: Option<Colouring>,
 }
 
@@ -92,7 +92,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// Shows the plot in `size` points, coloured by `by`.
+    /// Shows the plot in `size` points, colored by `by`.
     pub fn show(
         &mut self,
         ui: &mut Ui,

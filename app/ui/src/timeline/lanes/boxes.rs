@@ -148,7 +148,7 @@ impl LaneBox {
         }
     }
 
-    /// Returns the row at `y` points below the first lane. `None` if there is none, or if the lane has no separate rows.
+    /// Returns the row at `y` points below the first lane. Returns `None` if there is none, or if the lane has no separate rows.
     pub fn row_at(&self, y: f32) -> Option<usize> {
         let Form::Rows(height) = self.form else {
             return None;

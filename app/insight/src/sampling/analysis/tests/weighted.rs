@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Regression: the largest drawn index counted as the last index, which gave 1,796 of 1,797 samples.
+/// Regression test: the largest drawn index counted as the last index, which gave 1,796 of 1,797 samples.
 #[test]
 fn the_size_of_a_dataset_does_not_depend_on_its_sampler() {
     for sampler in [

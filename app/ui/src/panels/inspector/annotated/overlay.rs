@@ -40,7 +40,7 @@ pub fn draw(
             let colour = colour_of(boxed, n);
             let wide = if hovered == Some(n) { 2.5 } else { 1.5 };
             let rect = place(boxed);
-            // A coloured line on a dark one is visible on any image.
+            // A colored line on a dark one is visible on any image.
             let dark = Stroke::new(wide + 1.5, Color32::from_black_alpha(110));
             painter.rect_stroke(rect, 0.0, dark, StrokeKind::Middle);
             painter.rect_stroke(rect, 0.0, Stroke::new(wide, colour), StrokeKind::Middle);
@@ -118,7 +118,7 @@ pub fn accessible_text(sample: &Sample) -> String {
     }
 }
 
-/// Returns the colour of the box's class, or of its position if it has no class.
+/// Returns the color of the box's class, or of its position if it has no class.
 fn colour_of(boxed: &Boxed, n: usize) -> Color32 {
     Palette::class(boxed.label.unwrap_or(n as i64))
 }

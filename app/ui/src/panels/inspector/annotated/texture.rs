@@ -56,7 +56,7 @@ impl Textures {
         })
     }
 
-    /// Returns the texture of all masks in the colours of their classes. `None` without masks.
+    /// Returns the texture of all masks in the colors of their classes. Returns `None` without masks.
     pub fn masks(&mut self, ui: &Ui, content: &BatchContent, sample: &Sample) -> Option<TextureId> {
         if sample.masks.is_empty() && sample.classes.is_none() {
             return None;
@@ -131,7 +131,7 @@ fn image(data: &Pictures, colours: Vec<Color32>) -> Option<ColorImage> {
     (fits && colours.len() == size[0] * size[1]).then(|| ColorImage::new(size, colours))
 }
 
-/// Returns an opaque colour. Image colours are data, not part of the palette.
+/// Returns an opaque color. Image colors are data, not part of the palette.
 #[allow(clippy::disallowed_methods)]
 fn opaque(r: u8, g: u8, b: u8) -> Color32 {
     Color32::from_rgb(r, g, b)

@@ -1,4 +1,4 @@
-//! Colours of the points, and the drop-down that selects their meaning.
+//! Colors of the points, and the drop-down that selects their meaning.
 
 use egui::{Color32, ColorImage, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_insight::sampling::analysis::OrderAnalysis;
@@ -9,7 +9,7 @@ use loadscope_words::say;
 use crate::kit::dropdown;
 use crate::theme::{Palette, sans, size};
 
-/// Draws the number of points per pixel, in the colours of their groups.
+/// Draws the number of points per pixel, in the colors of their groups.
 pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     let shades: Vec<Color32> = (0..=raster.max)
         .map(|n| match raster.ink(n) {
@@ -33,7 +33,7 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     ColorImage::new([raster.width, raster.height], pixels.collect())
 }
 
-/// Returns the colour of a group. It is darker in the light theme.
+/// Returns the color of a group. It is darker in the light theme.
 pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     let colour = Palette::class(i64::from(group));
     match palette.dark {
@@ -42,7 +42,7 @@ pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     }
 }
 
-/// Shows the colours of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right,
+/// Shows the colors of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right,
 /// points.
 pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, beside: f32) {
     const SQUARE: f32 = 9.0;
@@ -90,7 +90,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, besid
 /// Size of the drop-down, points.
 const CHOICE: Vec2 = vec2(150.0, 22.0);
 
-/// Shows the drop-down for the colouring above the upper left corner. Returns a new choice.
+/// Shows the drop-down for the coloring above the upper left corner. Returns a new choice.
 pub fn choice(
     ui: &mut Ui,
     rect: Rect,

@@ -28,7 +28,7 @@ fn the_window_has_room_for_all_overlaid_epochs() {
     assert_eq!(whole(&answers, Colouring::Epoch), Window::whole(5, 21));
 }
 
-/// Epochs 0 to 7 were once labelled 1 to 8 if all had equal length.
+/// Epochs 0 to 7 were once labeled 1 to 8 if all had equal length.
 #[test]
 fn the_image_is_redrawn_when_the_first_epoch_changes() {
     let mut epochs = Overlay::default();
