@@ -1,4 +1,4 @@
-//! Tests of the window in Chinese: no English sentence, no truncated text, and an immediate change of language.
+//! Tests of the window in Chinese: no English text, no truncated text, and an immediate change of language.
 //!
 //! This is a separate program, because a program has only one language.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]

@@ -12,7 +12,7 @@ fn run() -> Run {
     run
 }
 
-/// Describes a step in the words of the real loader's log. `arrive` means that the main thread receives a batch.
+/// Describes a step in the words of the real loader's log. `arrive` means that the main process receives a batch.
 fn said(run: &Run, step: usize) -> Option<String> {
     let t = run.transitions()[step - 1];
     let n = run.batches()[t.batch as usize].id.idx;

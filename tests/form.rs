@@ -50,7 +50,7 @@ fn edit(window: &mut Harness<'static, App>, change: impl FnOnce(&mut RunOptions)
     run(window, Command::Edit(Box::new(options)));
 }
 
-/// Positions of the option names.
+/// Returns the positions of the option names.
 fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     let place = |field: &Field| {
         let name = field.name();
@@ -200,7 +200,7 @@ fn lists_follow_arrow_keys_and_typed_letters() {
         press(&mut window, Key::ArrowUp);
         press(&mut window, Key::Enter);
         assert_eq!(on_error(&window), OnError::Stop, "the first one is the end");
-        // Selection by letters.
+        // Letters select entries.
         let letters = |window: &mut Harness<'static, App>, text: &str| {
             for letter in text.chars() {
                 window.event(Event::Text(letter.to_string()));

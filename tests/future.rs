@@ -226,7 +226,7 @@ fn a_hidden_future_leaves_past_progress_visible() {
         let Some(row) = then.batches().iter().position(fetched) else {
             continue;
         };
-        // The middle of the batch. Its samples are reported at its end.
+        // The instant is in the middle of the batch. Its samples are reported at its end.
         let at = at + Nanos::from_millis(30);
         let look = [
             Command::Cursor(Cursor::At(at)),
@@ -320,7 +320,7 @@ fn keys_hide_the_future_and_advance_the_time() {
     let seen = window.state().state.session.run.transitions().len();
     assert!(window.state().state.hides_future() && seen < all);
     assert!(window.query_by_label_contains("so far").is_some());
-    // One transition forward, and back to the start.
+    // The keys go one transition forward, and back to the start.
     window.key_press(Key::ArrowRight);
     window.run();
     assert_eq!(

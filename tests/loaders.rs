@@ -19,7 +19,7 @@ mod job;
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
 
-/// Events of loader `run` of `rank`: `len` samples of `cost` milliseconds each.
+/// Returns the events of loader `run` of `rank`: `len` samples of `cost` milliseconds each.
 fn loader(run: u32, rank: u32, dataset: &str, len: u64, cost: i64) -> Vec<Event> {
     let info = RunInfo {
         origin: Origin::Simulation,

@@ -131,11 +131,11 @@ fn a_right_click_on_a_lane_acts_on_the_clicked_part() {
             window.run();
         }
     };
-    // The name at the left.
+    // The click is on the name at the left.
     press(&mut window, lane.left_center() + [40.0, 0.0].into());
     window.get_by_label("Go to its longest wait").click();
     window.run();
-    // The long wait, which is on the screen now.
+    // The click is on the long wait, which is on the screen now.
     let at = window.state().state.now();
     let whole = window.state().state.shown();
     let share = (at - whole.start).0 as f32 / whole.len().0 as f32;

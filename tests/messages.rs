@@ -55,7 +55,7 @@ fn replaying_the_messages_gives_the_same_state() {
         window.key_press(key);
         window.run();
     }
-    // Hovers the trainer's wait.
+    // The pointer hovers over the trainer's wait.
     window.hover_at(eframe::egui::pos2(500.0, 300.0));
     window.run();
     window.state_mut().run(&ctx, Action::Simulate.into());

@@ -71,7 +71,7 @@ fn changed_options_are_marked_and_can_be_reverted() {
     window.get_by_label("Revert").click();
     window.run();
     assert_eq!(window.state().state.prefs.options, options());
-    // This is a single undo step, like any other change.
+    // The change is a single undo step, like any other change.
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Undo.into());
     assert!(!window.state().state.prefs.options.in_order);

@@ -84,7 +84,7 @@ fn limited_events() -> Vec<Event> {
             )
         });
     let mut events = before;
-    // The loop has requested batches all that time.
+    // The loop has requested batches in all ten hours.
     for waiting in [true, false] {
         events.push(Event {
             at: Nanos::ZERO,

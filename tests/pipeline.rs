@@ -30,7 +30,7 @@ use loadscope_ui::theme;
 use crate::texts::{Picture as _, texts};
 use enact::{Play, enact};
 
-/// Name of the screenshot, play, transition, size and theme.
+/// Name of the screenshot, simulated play, transition, size and theme.
 type Shot = (&'static str, Play, (u32, Stage), (f32, f32), Theme);
 pub type Asked = Rc<RefCell<Vec<Command>>>;
 
@@ -285,7 +285,7 @@ fn without_in_order_the_trainer_waits_for_any_batch() {
         let (mut harness, _) = pipeline((width, 320.0), Theme::Dark, state(run, cursor));
         harness.run();
         harness.get_by_label("The trainer waits for any batch");
-        // In a narrow station, the reason is shorter, but never truncated.
+        // In a narrow stage box, the reason is shorter, but never truncated.
         let begins = ["The first", "First to", "in_order"];
         let mut why = texts(&harness);
         why.retain(|text| begins.iter().any(|begin| text.starts_with(*begin)));

@@ -93,7 +93,7 @@ fn a_prompt_has_the_focus_each_time_it_opens() {
             prompt.escape(&mut window);
         }
     }
-    // Opens one path prompt after the other without closing them.
+    // The test opens one path prompt after the other without closing them.
     for what in PATHS {
         let prompt = Prompt::Path(what);
         prompt.open(&mut window);

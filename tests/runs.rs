@@ -216,7 +216,7 @@ fn the_list_of_runs_matches_its_images() {
     }
 }
 
-/// A new user looked for this in the context menu and the palette, and found only files there.
+/// A new user looked for the comparison in the context menu and the palette, and found only files there.
 #[test]
 fn menu_and_palette_compare_runs_of_the_window() {
     let compared = |window: &Harness<'static, App>| {

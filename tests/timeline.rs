@@ -183,7 +183,7 @@ fn folded_groups_show_a_summary() {
     harness.hover_at(summary.center());
     harness.run();
     harness.get_by_label_contains("· workers");
-    // By keyboard.
+    // The group can also be unfolded by keyboard.
     harness.get_by_label("Unfold workers").focus();
     harness.run();
     harness.key_press(egui::Key::Enter);

@@ -149,7 +149,7 @@ fn a_failed_program_shows_its_last_output() {
     let program = program.expect("it can be started again");
     assert_eq!(program.shown(), "sh train.sh one two words");
     assert_eq!(program.folder.as_deref(), Some(folder.path()));
-    // The sheet shows it the next time.
+    // The sheet shows the program the next time.
     assert_eq!(window.state().prefs().watched.script, "train.sh");
     let notices = &window.state().state.session.notices;
     let printed = notices.iter().find_map(|notice| {

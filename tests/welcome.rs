@@ -36,7 +36,7 @@ fn a_closed_recording_has_a_start_page_thumbnail() {
         "{:?}",
         texts(&window)
     );
-    // The next start shows it, too, even if the window is closed before the recording.
+    // The next start also shows the thumbnail, even if the window is closed before the recording.
     let prefs = window.state().state.prefs_to_keep();
     let drawn = std::path::absolute(&path).expect("an absolute path");
     assert!(

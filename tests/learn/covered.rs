@@ -97,7 +97,7 @@ fn sampling_names_no_cause_before_a_case_is_solved() {
     }
 }
 
-/// Part of the sentence that names the cause.
+/// Part of the finding that names the cause.
 const CAUSE: &str = "workers yielded";
 
 /// Returns true once the order is analyzed.

@@ -174,7 +174,7 @@ fn is_written(query: &Query) -> bool {
             | RunQuery::WorkersStarted
             | RunQuery::Pinned,
         ) => false,
-        // The length of a bar under the time axis.
+        // The length of a bar under the time axis is not written.
         Query::Run(RunQuery::FirstWait(_)) => false,
         Query::Run(RunQuery::SeedStep) => false,
         Query::Run(_) => true,

@@ -49,7 +49,7 @@ fn field(name: &str, dtype: &str, shape: &[i64], data: FieldData) -> Field {
     }
 }
 
-/// Photographs of 24 × 16 pixels, reduced from 48 × 32: a sun above the sea.
+/// Returns photographs of 24 × 16 pixels, reduced from 48 × 32: a sun above the sea.
 fn photographs(count: usize) -> Pictures {
     let (width, height) = (24, 16);
     let mut pixels = Vec::new();

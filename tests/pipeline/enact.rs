@@ -241,7 +241,7 @@ impl Stagehand {
     }
 }
 
-/// Images of 8×8 pixels with a ring and a bar, labels, and a field of numbers.
+/// Returns images of 8×8 pixels with a ring and a bar, labels, and a field of numbers.
 fn content(idx: u32, count: usize) -> BatchContent {
     let mut pixels = Vec::with_capacity(count * 64);
     for k in 0..count {

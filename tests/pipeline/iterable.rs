@@ -46,7 +46,7 @@ fn an_ended_stream_marks_its_worker_exhausted() {
         ("iterable-small", (700.0, 220.0), Theme::Light, false),
     ] {
         let run = streams();
-        // The first response that a stream has ended.
+        // This instant is the first response that a stream has ended.
         let ended = run
             .transitions()
             .iter()

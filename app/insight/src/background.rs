@@ -54,7 +54,7 @@ impl<T: Send + 'static> Background<T> {
         Ok(Self { progress, answer })
     }
 
-    /// Progress of the calculation, 0 to 1.
+    /// Returns the progress of the calculation, 0 to 1.
     pub fn share(&self) -> f32 {
         self.progress.share()
     }

@@ -11,7 +11,7 @@ pub struct Colours {
     pub canvas: [u8; 3],
     /// Lines that separate elements.
     pub line: [u8; 3],
-    /// Text.
+    /// Normal text.
     pub text: [u8; 3],
     /// Text of lower importance.
     pub weak: [u8; 3],
@@ -19,17 +19,17 @@ pub struct Colours {
     pub strong: [u8; 3],
     /// A batch waits in a queue.
     pub wait: [u8; 3],
-    /// Fetching.
+    /// Fetching stage: the dataset reads samples.
     pub fetch: [u8; 3],
-    /// Collating.
+    /// Collating stage: `collate_fn` stacks samples.
     pub collate: [u8; 3],
-    /// Pinning.
+    /// Pinning stage: a copy to page-locked memory.
     pub pin: [u8; 3],
     /// A batch is in the reorder buffer: another batch caused this wait.
     pub held: [u8; 3],
     /// The trainer's step.
     pub step: [u8; 3],
-    /// The trainer waits, or something was lost or failed. Red has no other meaning.
+    /// The trainer waits, or a batch was lost or failed. Red has no other meaning.
     pub stall: [u8; 3],
 }
 

@@ -1,4 +1,4 @@
-//! Views of several leaves of a batch together: pictures with boxes, masks, keypoints and captions, table rows, padded
+//! Views of several leaves of a batch together: images with boxes, masks, keypoints and captions, table rows, padded
 //! sequences, waveforms.
 //! They are recognized by the names and shapes that torchvision, Hugging Face and Loadscope's datasets use. This works
 //! for recordings of any program.
@@ -19,7 +19,7 @@ pub use waveforms::Waveforms;
 /// Views of a batch in addition to its single leaves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Views {
-    /// Pictures of unequal sizes, or pictures with annotations.
+    /// Images of unequal sizes, or images with annotations.
     pub annotated: Option<Annotated>,
     /// Columns of equal length.
     pub table: Option<Table>,

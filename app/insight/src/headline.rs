@@ -58,7 +58,7 @@ impl Headline {
         })
     }
 
-    /// Returns the headline of a run without a batch. The call of `next` that found nothing is no wait. The first
+    /// Returns the headline of a run without a batch. The call of `next` that found nothing is not a wait. The first
     /// warning or error is the cause.
     fn of_nothing(run: &Run) -> Self {
         let said = run.messages().iter().map(|(_, message)| message);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(headline.batch, Some(0));
     }
 
-    /// Equal waits are reported by number and length, because the longest of them is no cause.
+    /// Equal waits are reported by number and length, because the longest of them is not a cause.
     #[test]
     fn equal_waits_are_counted_and_a_single_long_wait_is_named() {
         let starved = loadscope_trace::RunOptions {

@@ -16,9 +16,9 @@ pub enum Goal {
     Stall,
     /// A batch arrives before an earlier one of its epoch.
     OutOfOrder,
-    /// Something failed, was skipped or was lost.
+    /// A batch failed, a sample was skipped, or events were lost.
     Trouble,
-    /// A marker.
+    /// Marker of the user.
     Marker,
 }
 
@@ -49,7 +49,7 @@ impl Goal {
 pub enum Place {
     /// The state after this number of transitions.
     Step(usize),
-    /// An instant.
+    /// Instant, such as the start of a stall or the time of an error.
     At(Nanos),
 }
 

@@ -49,7 +49,7 @@ pub mod waits;
 pub use dataset::dataset;
 pub use datasets::Datasets;
 
-/// The example of the README compiles and runs.
+/// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,11 +1,11 @@
-//! Sums per stretch of the past of a run with limited recording, for the timeline.
+//! Sums over periods of a limited recording's past, for the timeline.
 
 use loadscope_trace::{Kept, Nanos, Past, Run, Sums, bytes, percent, plural};
 use loadscope_words::say;
 
 use crate::format::{clock, length};
 
-/// Returns sums of the minutes between `start` and `end`. Minutes are merged until each stretch except the last is at least `least` long.
+/// Returns sums of the minutes between `start` and `end`. Minutes are merged until each period except the last is at least `least` long.
 /// Minutes with a gap between them are not merged.
 pub fn merge_minutes(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
     let all = past.sums();
@@ -47,7 +47,7 @@ pub fn describe_memory(run: &Run) -> Option<(String, String)> {
     Some((say!("in memory in full: the last {}", kept), text))
 }
 
-/// Describes a stretch in lines. The first line is its time.
+/// Describes the sums of a period in lines. The first line is its time.
 pub fn describe_sums(sums: &Sums) -> Vec<String> {
     let (in_loop, waited) = (sums.in_loop(), sums.waited());
     let share = waited.0 as f64 / in_loop.0.max(1) as f64;
@@ -84,7 +84,7 @@ pub fn describe_sums(sums: &Sums) -> Vec<String> {
     out
 }
 
-/// Returns the trainer's samples per second in a stretch.
+/// Returns the trainer's samples per second in a period.
 pub fn samples_per_second(sums: &Sums) -> f64 {
     match (sums.to - sums.from).as_secs_f64() {
         seconds if seconds > 0.0 => sums.samples as f64 / seconds,
@@ -92,7 +92,7 @@ pub fn samples_per_second(sums: &Sums) -> f64 {
     }
 }
 
-/// Describes the data in a stretch that is kept in full: the longest waits first, then messages.
+/// Describes the data of a period that is kept in full: the longest waits first, then messages.
 pub fn describe_kept(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
     /// Maximum number of named waits.
     const NAMED: usize = 3;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// A clock.
+/// Source of the current time.
 pub trait Clock: Sync {
     /// Returns the monotonic time since a fixed instant, for measuring durations.
     fn now(&self) -> Duration;
@@ -24,7 +24,7 @@ pub trait Jobs: Sync {
 /// Clock and executor.
 #[derive(Clone, Copy)]
 pub struct Platform {
-    /// The clock.
+    /// Source of the current time.
     pub clock: &'static dyn Clock,
     /// The executor of long calculations.
     pub jobs: &'static dyn Jobs,

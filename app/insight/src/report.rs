@@ -162,7 +162,7 @@ impl<'a> Report<'a> {
         self.diagnosis.findings.iter().map(of).collect()
     }
 
-    /// Returns the forecasts for other settings. Null if not requested.
+    /// Returns the forecasts for other settings, or null if not requested.
     fn forecasts_json(&self) -> Value {
         match &self.prospects {
             None => Value::Null,
@@ -176,7 +176,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the waited seconds by cause. Null for causes that the source does not measure.
+    /// Returns the waited seconds by cause. Causes that the source does not measure are null.
     fn blame(&self) -> Map<String, Value> {
         let causes = Cause::ALL.into_iter();
         let entry = |cause: Cause| {

@@ -102,19 +102,19 @@ pub enum SessionEvent {
         /// Its jump targets.
         landmarks: Box<Landmarks>,
     },
-    /// End of the session. The sentence describes the error, if there was one.
+    /// End of the session, with an error message if it failed.
     Ended(Option<String>),
     /// The recording is saved.
     Saved(PathBuf),
     /// Nothing was written, because existing files must not be replaced.
     Exists(Output),
-    /// The recording could not be saved. The sentence has the reason.
+    /// The recording could not be saved, with the error message.
     NotSaved(String),
     /// Progress of an export, 0 to 1.
     Exporting(f32),
     /// The run is exported to these files.
     Exported(Vec<PathBuf>),
-    /// The run was not exported. The sentence has the reason. `None` means that the user canceled.
+    /// The run was not exported, with the error message. `None` means that the user canceled.
     NotExported(Option<String>),
     /// Information for the user. The recording is complete.
     Notice(String),

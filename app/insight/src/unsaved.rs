@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// The recording.
+    /// Recording of the shown run.
     Recording(PathBuf),
     /// An export for other tools. The second path is an existing file of the export that must not be replaced.
     Export(PathBuf, Option<PathBuf>),

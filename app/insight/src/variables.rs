@@ -19,7 +19,7 @@ pub fn planned_workers(run: &Run) -> usize {
     })
 }
 
-/// Returns the `prefetch_factor` of a loader with workers. The default is 2 if the recording does not contain it. 0 without workers.
+/// Returns the `prefetch_factor` of a loader with workers. If the recording does not contain the value, it is 2. Without workers, it is 0.
 pub fn prefetch_factor(run: &Run) -> usize {
     match run.info.options.prefetch() {
         0 => 2 * usize::from(planned_workers(run) > 0),
@@ -37,7 +37,7 @@ pub fn prefetch_window(run: &Run) -> usize {
 pub enum About {
     /// A batch, by its position in [`Run::batches`].
     Batch(usize),
-    /// A worker.
+    /// Worker of the loader.
     Worker(WorkerId),
 }
 

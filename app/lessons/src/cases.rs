@@ -48,7 +48,7 @@ pub struct Case {
 pub struct Solved {
     /// True if the learner named exactly the causes.
     pub is_named: bool,
-    /// The causes.
+    /// Hidden causes of the run, worst first.
     pub causes: Vec<Culprit>,
     /// Share of the possible gain that the learner reached, 0 to 100.
     pub score: u32,
@@ -78,7 +78,7 @@ impl Case {
     /// Returns case `number`, from 1 to [`CASES`], of a seed. It is the same on all platforms.
     ///
     /// # Errors
-    /// If there is no such case.
+    /// If `number` is out of range, or no run with its causes can be drawn.
     pub fn of(seed: u64, number: u32) -> Result<Self, CaseError> {
         let at = number.checked_sub(1).filter(|at| *at < CASES);
         let at = at.ok_or(CaseError::Number(number))?;
@@ -305,7 +305,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is no measure.
+    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is not a measure.
     fn seconds_a_sample(&self) -> f64 {
         self.time.as_secs_f64() / self.samples.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! Goals of tries: `waited percent < 5 and num_workers >= 2`.
+//! Goals of trials: `waited percent < 5 and num_workers >= 2`.
 
 use crate::error::Mistake;
 use crate::query::{Query, QueryContext};

@@ -17,9 +17,9 @@ pub struct LessonError {
 /// A mistake in a value of a file, without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Problem.
+    /// Problem, without a final period.
     pub what: String,
-    /// Remedy.
+    /// Remedy, as a complete sentence.
     pub remedy: String,
 }
 

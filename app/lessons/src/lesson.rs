@@ -17,7 +17,7 @@ pub struct Lesson {
     pub number: u32,
     /// Language of its texts.
     pub language: Language,
-    /// Title.
+    /// Title in the list of lessons.
     pub title: String,
     /// Skill that the lesson teaches.
     pub goal: String,
@@ -66,14 +66,14 @@ impl Step {
 pub enum Task {
     /// Read a text and look at the run.
     Look {
-        /// Text.
+        /// Text next to the run.
         text: String,
         /// The shown moment.
         at: Moment,
     },
     /// Predict what happens next.
     Predict {
-        /// The question.
+        /// Question about the run, with a computed answer.
         question: Question,
         /// The moment that shows the answer.
         until: Moment,
@@ -82,7 +82,7 @@ pub enum Task {
     Try(Trial),
     /// Read a program and its output.
     Code {
-        /// Text.
+        /// Text next to the program.
         text: String,
         /// Name of the program.
         name: String,

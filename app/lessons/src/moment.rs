@@ -80,7 +80,7 @@ impl Moment {
     /// Parses a moment.
     ///
     /// # Errors
-    /// If there is no such moment.
+    /// If the phrase matches no moment.
     pub fn read(phrase: &str) -> Result<Self, Mistake> {
         read("moment", MOMENTS, phrase)
     }

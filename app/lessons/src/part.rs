@@ -22,7 +22,7 @@ pub enum Part {
     IndexQueue(WorkerId),
     /// All workers.
     Workers,
-    /// A worker.
+    /// Worker with this number.
     Worker(WorkerId),
     /// The main process when it fetches.
     Main,
@@ -34,11 +34,11 @@ pub enum Part {
     DataQueue,
     /// The reorder buffer.
     ReorderBuffer,
-    /// The trainer.
+    /// Box of the training loop in the pipeline.
     Trainer,
     /// The table of PyTorch's variables.
     Variables,
-    /// The timeline.
+    /// Lanes of the run over time.
     Timeline,
     /// The charts over time.
     Plots,
@@ -80,7 +80,7 @@ pub enum View {
 /// Contents of the area below the pipeline, which shows one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Below {
-    /// The timeline.
+    /// Lanes of the run over time.
     Timeline,
     /// The charts over time.
     Plots,
@@ -99,7 +99,7 @@ pub enum Pane {
     Messages,
     /// The verdict above the pipeline.
     Verdict,
-    /// The pipeline.
+    /// Workers, queues and trainer at the cursor.
     Pipeline,
     /// The table of variables next to the pipeline.
     Variables,
@@ -161,7 +161,7 @@ impl Part {
     /// Parses a part.
     ///
     /// # Errors
-    /// If there is no such part.
+    /// If the phrase matches no part.
     pub fn read(phrase: &str) -> Result<Self, Mistake> {
         read("part of the window", PARTS, phrase)
     }

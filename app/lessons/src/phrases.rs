@@ -12,7 +12,7 @@ pub struct Phrase {
     pub kind: &'static str,
     /// Pattern. Words in capitals stand for values.
     pub pattern: &'static str,
-    /// Meaning.
+    /// Meaning of the phrase, for the list in the README.
     pub about: &'static str,
 }
 

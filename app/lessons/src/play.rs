@@ -46,7 +46,7 @@ pub enum Phase {
     Finished,
 }
 
-/// Result of a run in a try.
+/// Result of a run in a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialResult {
     /// The goal is reached.
@@ -121,7 +121,7 @@ impl Play {
         &self.progress
     }
 
-    /// Returns the options of the step's run. In a try, the learner starts from these options.
+    /// Returns the options of the step's run. In a trial, the learner starts from these options.
     pub fn options(&self) -> &RunOptions {
         &self.lesson.scenes[self.step().scene].options
     }

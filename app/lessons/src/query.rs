@@ -78,9 +78,9 @@ forms! {
 /// Subject of a query.
 #[derive(Clone, Copy)]
 pub struct QueryContext<'a> {
-    /// The run.
+    /// Run that the query is about.
     pub run: &'a Run,
-    /// The moment.
+    /// Moment of the step in the run.
     pub place: Place,
     /// The programs with their output.
     pub codes: &'a dyn ProgramCatalog,
@@ -109,7 +109,7 @@ impl Query {
     /// Parses a query.
     ///
     /// # Errors
-    /// If there is no such query.
+    /// If the phrase matches no query.
     pub fn read(phrase: &str) -> Result<Self, Mistake> {
         let kind = "query";
         let wrapped = WRAPPED.iter().any(|form| {

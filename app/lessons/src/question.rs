@@ -11,7 +11,7 @@ use loadscope_words::Language;
 /// A question that is asked before the run continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The question.
+    /// Text of the question.
     pub ask: String,
     /// Moment of the run during the question.
     pub at: Moment,
@@ -26,7 +26,7 @@ pub struct Question {
 /// Kind of answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A number.
+    /// Number within a tolerance.
     Number {
         /// Unit: `batches`, `ms`, `%`. Can be empty.
         unit: String,
@@ -53,7 +53,7 @@ pub struct Choice {
 /// Answer of the learner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// A number.
+    /// Number that the learner typed.
     Number(f64),
     /// Position of a choice in [`Kind::Choice`].
     Choice(usize),
@@ -68,7 +68,7 @@ pub enum Answer {
 pub enum Target {
     /// A part of the window.
     Part(Part),
-    /// A batch.
+    /// Batch in the pipeline, the timeline or a table.
     Batch(BatchId),
 }
 
@@ -105,7 +105,7 @@ impl Question {
         self.query.answer(about)
     }
 
-    /// Returns the items to order, in an order that reveals nothing. Empty for other kinds of questions.
+    /// Returns the items to order, in an order that reveals nothing. The list is empty for other kinds of questions.
     pub fn items(&self, truth: &Value, language: Language) -> Vec<Choice> {
         let (Kind::Order(named), Value::List(all)) = (&self.kind, truth) else {
             return Vec::new();

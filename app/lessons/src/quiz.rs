@@ -38,7 +38,7 @@ pub struct Entry {
     pub step: u32,
     /// Options of its run.
     pub options: RunOptions,
-    /// The question.
+    /// Question with a computed answer.
     pub question: Question,
     /// First line in the file.
     pub line: usize,

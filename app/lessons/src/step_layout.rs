@@ -7,7 +7,7 @@ use crate::part::{Below, Pane, Part, View};
 /// Workspace and panels that show some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLayout {
-    /// The workspace.
+    /// Workspace that shows the parts.
     pub view: View,
     /// True if the options are visible.
     pub options: bool,

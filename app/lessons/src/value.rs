@@ -12,9 +12,9 @@ pub enum Value {
     Number(f64),
     /// A word: `yes`, `less`, `fetching`, the id of a finding, a line of output.
     Word(String),
-    /// A batch.
+    /// Batch of an epoch.
     Batch(BatchId),
-    /// A worker.
+    /// Worker with this number.
     Worker(WorkerId),
     /// A sample, by its index in the dataset.
     Sample(u64),

@@ -1,4 +1,4 @@
-//! Test that every run that reaches the goal of a try agrees with the texts of the try. It searches small grids of
+//! Test that every run that reaches the goal of a trial agrees with the texts of the trial. It searches small grids of
 //! options for unexpected solutions.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use loadscope_lessons::{
 use loadscope_trace::{OnError, Run, RunOptions, Stage};
 use serde_json::{Map, Value as Json, json};
 
-/// The texts of a try as conditions on the run.
+/// Texts of a trial as conditions on the run.
 struct Says {
     lesson: u32,
     /// Condition on runs that reach the goal, from the text and the explanation.

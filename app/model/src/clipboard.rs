@@ -1,4 +1,4 @@
-//! Text and pictures that can be copied out of the window: values, indices, variables.
+//! Text and images that can be copied out of the window: values, indices, variables.
 
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
@@ -7,7 +7,7 @@ use crate::picture::Picture;
 use crate::state::State;
 use loadscope_insight::variables;
 
-/// Returns the enlarged picture.
+/// Returns the enlarged image.
 pub fn picture(state: &State) -> Option<Picture> {
     let row = state.session.selection?.batch()?;
     let (field, k) = state.session.enlarged?;

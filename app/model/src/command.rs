@@ -93,7 +93,7 @@ pub enum Command {
     Replace(bool),
     /// Remove this unsaved run from the journal.
     RemoveUnsavedRun(PathBuf),
-    /// Use the pictures in this folder.
+    /// Use the images in this folder.
     UseFolder(PathBuf),
     /// Ask for the data of a dataset.
     AskData {
@@ -129,9 +129,9 @@ pub enum Command {
     Palette(Option<Palette>),
     /// Answer to the question about unsaved runs before the window closes.
     Answer(Answer),
-    /// Enlarge a picture of the selected batch: its field and its position in the field. `None` closes it.
+    /// Enlarge an image of the selected batch: its field and its position in the field. `None` closes it.
     Enlarge(Option<(usize, usize)>),
-    /// Set the annotations drawn over pictures.
+    /// Set the annotations drawn over images.
     Annotate(Annotations),
     /// Copy this text to the clipboard.
     Copy(String),

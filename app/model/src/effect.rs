@@ -41,7 +41,7 @@ pub enum Effect {
     Open(PathBuf),
     /// Write the recording to a file.
     Save {
-        /// Destination.
+        /// Destination of the recording.
         path: PathBuf,
         /// True if an existing file may be replaced.
         replace: bool,
@@ -66,7 +66,7 @@ pub enum Effect {
     AskCompare,
     /// Ask for a file to save to.
     AskSave,
-    /// Ask for a folder of pictures.
+    /// Ask for a folder of images.
     AskFolder,
     /// Ask for the data of a dataset.
     AskData {
@@ -81,14 +81,14 @@ pub enum Effect {
     AskExport,
     /// Export the run to a file for other tools.
     Export {
-        /// Destination.
+        /// Destination of the export.
         path: PathBuf,
         /// True if existing files may be replaced.
         replace: bool,
     },
     /// Cancel the export.
     CancelExport,
-    /// Ask for the destination of this picture.
+    /// Ask for the destination of this image.
     AskPicture(Picture),
     /// Copy this text to the clipboard.
     Copy(String),

@@ -58,13 +58,13 @@ impl LanesInUse {
         Some((Lane::Reorder, rows.or(self.has_workers.then_some(1))?))
     }
 
-    /// Returns the lanes of the pin thread and of batches that the main thread loads itself.
+    /// Returns the lanes of the pin thread and of batches that the main process loads itself.
     pub fn alone(&self) -> impl Iterator<Item = (Lane, Rows)> + '_ {
         let lanes = [Lane::Pin, Lane::Main].into_iter();
         lanes.filter_map(|lane| Some((lane, self.rows(lane)?)))
     }
 
-    /// Returns the queues between workers, pin thread and main thread.
+    /// Returns the queues between workers, pin thread and main process.
     pub fn queues(&self) -> impl Iterator<Item = (Lane, Rows)> + '_ {
         let lanes = [Lane::ResultQueue, Lane::DataQueue].into_iter();
         lanes.filter_map(|lane| {

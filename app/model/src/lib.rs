@@ -44,7 +44,7 @@ pub mod watching;
 
 pub use model::Model;
 
-/// Compiles and runs the example of the README.
+/// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

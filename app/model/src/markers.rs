@@ -7,7 +7,7 @@ use loadscope_trace::Nanos;
 pub struct Marker {
     /// Permanent number, counted from 1.
     pub number: u32,
-    /// Instant.
+    /// Instant of the marker on the run's time axis.
     pub at: Nanos,
     /// Name. If it is empty, the number is shown.
     pub name: String,

@@ -18,9 +18,9 @@ pub enum MenuTarget {
     Batch(usize),
     /// A span on a lane.
     Span(Lane, Span),
-    /// A lane.
+    /// Lane of the pipeline or the timeline.
     Lane(Lane),
-    /// The sampler.
+    /// Sampler of the pipeline.
     Sampler,
 }
 
@@ -39,7 +39,7 @@ impl MenuTarget {
 /// An entry of a menu.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MenuEntry {
-    /// Label.
+    /// Label in the menu.
     pub text: String,
     /// Commands in their order of execution.
     pub commands: Vec<Command>,

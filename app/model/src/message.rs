@@ -89,7 +89,7 @@ pub enum Message {
     Results(Box<BackgroundResults>),
     /// Prepared data for a lesson.
     Prepared(Prepared),
-    /// News of the runs with other arguments.
+    /// Progress of the runs with other arguments.
     Tune(TuneUpdate),
     /// Start of writing the recording to this file.
     Saving(PathBuf),

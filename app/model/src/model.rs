@@ -37,7 +37,7 @@ impl Model {
         update(&mut self.state, message)
     }
 
-    /// Returns the logged messages. Empty if logging is off.
+    /// Returns the logged messages. The list is empty if logging is off.
     pub fn log(&self) -> &[Message] {
         self.log.as_deref().unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! Picture to save to a file.
+//! Image of a batch, copied to be saved or put on the clipboard.
 
 use loadscope_trace::{FieldData, Run};
 
-/// Picture to save, with the recorded pixels.
+/// Image to save, with the recorded pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Name built from the batch and the sample.
@@ -18,7 +18,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Returns the picture at position `k` of a field of a batch.
+    /// Returns the image at position `k` of a field of a batch.
     pub fn of(run: &Run, row: usize, field: usize, k: usize) -> Option<Self> {
         let field = run.content(row)?.fields.get(field)?;
         let FieldData::Pictures(pictures) = &field.data else {

@@ -24,7 +24,7 @@ pub enum Motion {
     Full,
 }
 
-/// Annotations drawn over pictures.
+/// Annotations drawn over images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Annotations {
@@ -90,7 +90,7 @@ pub struct Prefs {
     pub hides_future: bool,
     /// Panel sizes.
     pub splits: Splits,
-    /// Annotations drawn over pictures.
+    /// Annotations drawn over images.
     pub annotations: Annotations,
     /// True if Loadscope asks before it replaces an unsaved run.
     pub asks: bool,

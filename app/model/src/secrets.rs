@@ -21,7 +21,7 @@ const NAMES: [&str; 9] = [
 /// Returns shell arguments without the values of secret-looking names: `--api-key ***`.
 pub fn without_secrets(arguments: &str) -> String {
     let Some(words) = shlex::split(arguments) else {
-        // An unclosed quote, so the arguments cannot be separated.
+        // The text has an unclosed quote, so the arguments cannot be separated.
         return String::new();
     };
     let mut shown = Vec::with_capacity(words.len());

@@ -142,7 +142,7 @@ mod tests {
             (1000, enter(Stage::Training)),
             (2000, enter(Stage::Done)),
             (2000, EventKind::EpochEnded { epoch: 0 }),
-            // A long validation.
+            // A long validation follows the epoch.
             (9000, EventKind::RunEnded),
         ] {
             let (at, run) = (Nanos::from_millis(ms), RunId(0));

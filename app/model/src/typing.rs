@@ -17,14 +17,14 @@ pub enum PathFor {
     Compare,
     /// Destination of the export.
     Export,
-    /// A folder of pictures.
+    /// A folder of images.
     Folder,
 }
 
 /// A path that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedPath {
-    /// Purpose.
+    /// Use of the path after it is typed.
     pub what: PathFor,
     /// Typed text.
     pub text: String,
@@ -54,7 +54,7 @@ impl PathFor {
         }
     }
 
-    /// Returns further requirements on the path. Empty if there are none.
+    /// Returns further requirements on the path, or an empty text if there are none.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Save => say!(".jsonl.zst for a compressed file, .jsonl for plain text"),

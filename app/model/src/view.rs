@@ -91,7 +91,7 @@ impl Workspace {
 /// Panel below the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LowerPanel {
-    /// The timeline.
+    /// Lanes of the run over time.
     #[default]
     Timeline,
     /// The table of batches.
@@ -118,7 +118,7 @@ pub enum Cursor {
     /// The latest event.
     #[default]
     Live,
-    /// An instant.
+    /// Instant on the run's time axis.
     At(Nanos),
     /// After this number of transitions. Several transitions can have the same timestamp.
     Step(usize),
@@ -135,7 +135,7 @@ pub enum Item {
     Range(Nanos, Nanos),
     /// A kind of activity.
     Activity(Activity),
-    /// The sampler.
+    /// Sampler of the pipeline.
     Sampler,
 }
 

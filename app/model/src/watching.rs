@@ -82,7 +82,7 @@ impl ProgramToWatch {
     /// Default Python interpreter.
     pub const PYTHON: &str = "python3";
 
-    /// Number of recorded pictures per batch.
+    /// Number of recorded images per batch.
     pub const PICTURES: u32 = 8;
 
     /// Returns the program with this script, started in the folder of the script.

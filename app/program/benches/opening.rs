@@ -180,7 +180,7 @@ fn main() {
     for name in ["recording.jsonl", "recording.jsonl.zst"] {
         let path = dir.path().join(name);
         write(&recording, &path);
-        // This is measured first, because earlier reads leave memory that is not returned.
+        // The peak memory is measured first, because earlier reads leave memory that is not returned.
         look(&path);
         for _ in 0..3 {
             drop(open(&path));

@@ -1,4 +1,4 @@
-//! Analysis and picture of ten million indices in random order, and plots of a run of half a million batches while panning.
+//! Analysis and image of ten million indices in random order, and plots of a run of half a million batches while panning.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 

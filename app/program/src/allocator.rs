@@ -7,7 +7,7 @@
 pub use mimalloc::MiMalloc as Allocator;
 
 unsafe extern "C" {
-    /// Function of mimalloc that returns free pages to the system, also those of ended threads.
+    /// Returns free pages to the system, also those of ended threads. Declared by mimalloc.
     fn mi_collect(force: bool);
 }
 

@@ -150,7 +150,7 @@ enum Sub {
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if language() != Language::En {
-        // Without colors, because clap's own texts are replaced.
+        // The error is rendered without colors, because clap's own texts are replaced.
         let text = help::reworded(error.render().to_string());
         match error.use_stderr() {
             true => terminal::print_usage_error(&text),
@@ -159,7 +159,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
         return Ok(code);
     }
     if error.use_stderr() {
-        // Without colors: the error quotes arguments. A shell can expand them to file names from an untrusted folder.
+        // The error is printed without colors, because it quotes arguments. A shell can expand them to file names from an untrusted folder.
         terminal::print_usage_error(&error.render().to_string());
         return Ok(code);
     }
@@ -176,7 +176,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
 /// Parses the command line and runs the command.
 ///
 /// # Errors
-/// A sentence for the user.
+/// Returns an error message for the user.
 pub fn run() -> anyhow::Result<ExitCode> {
     ignore_file_size_signal();
     set_language(language::of_arguments(std::env::args_os()));

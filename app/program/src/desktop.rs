@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(name, Ok(Some("elsewhere".to_owned())));
         std::thread::sleep(Duration::from_millis(2));
         assert!(PLATFORM.clock.now() >= before + Duration::from_millis(2));
-        // Seconds from 1970 to 2020.
+        // The number is the seconds from 1970 to 2020.
         assert!(PLATFORM.clock.since_1970() > Duration::from_secs(1_577_836_800));
     }
 }

@@ -116,7 +116,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks for the output file of a picture, and saves it. `input` is the recording of the run.
+    /// Asks for the output file of an image, and saves it. `input` is the recording of the run.
     pub fn picture(&self, picture: Picture, input: Option<&Path>) {
         let input = input.map(Path::to_owned);
         let dialog = AsyncFileDialog::new()
@@ -132,7 +132,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks for a folder of pictures.
+    /// Asks for a folder of images.
     pub fn folder(&self) {
         let dialog = AsyncFileDialog::new().set_title(say!("Choose a folder of images"));
         self.show_dialog(dialog.pick_folder(), Some(PathFor::Folder), |f| {

@@ -66,7 +66,7 @@ fn filled(page: &str, about: &About<'_>, content: Content<'_>) -> Result<String,
     let packed = content.recording.len() + content.other.len();
     let mut out = String::with_capacity(page.len() + packed / 3 * 4 + told.len() * 2 + 64);
     let mut rest = page;
-    // In the order of the template.
+    // The placeholders are in the order of the template.
     for place in ["@CONNECT@", "@REPORT@", "@ABOUT@", "@RECORDING@", "@OTHER@"] {
         let (before, after) = rest.split_once(place).ok_or(NoPage)?;
         out.push_str(before);

@@ -118,7 +118,7 @@ pub struct App {
     launched: Vec<launch::Launched>,
     /// All programs that were started here, for code that outlives the window.
     started: Started,
-    /// Tries of other settings in progress.
+    /// Trials of other settings in progress.
     tries: Option<tries::Tries>,
     /// Recording that is being read for a comparison.
     comparing: Option<pending::Reading>,

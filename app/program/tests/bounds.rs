@@ -1,4 +1,4 @@
-//! Limits of arguments. Exceeding one ends soon with a sentence, and without exhausting the memory of the host.
+//! Limits of arguments. Exceeding one ends soon with an error message, and without exhausting the memory of the host.
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 

@@ -128,7 +128,7 @@ fn a_process_id_is_a_number() {
     }
 }
 
-/// Regression test: it waited forever for a program that can never answer.
+/// Regression test: `attach` waited forever for a program that can never answer.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_without_python_is_refused_at_once() {
@@ -263,7 +263,7 @@ fn an_interrupted_run_leaves_a_complete_recording() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the executable starts");
-    // Interrupts it after it has recorded something.
+    // The signal interrupts the command after it has recorded something.
     let size = || std::fs::metadata(&path).map_or(0, |m| m.len());
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while size() < 1_000 {

@@ -32,7 +32,7 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
 }
 
-/// Runs a command that must fail with exit code 2 and one sentence.
+/// Runs a command that must fail with exit code 2 and one error message.
 fn refusal(args: &[&str]) -> String {
     let output = loadscope(args);
     let said = complaint(&output);

@@ -1,4 +1,4 @@
-//! The commands on the fuzzer's recordings of several loaders. Each answers, or refuses with a sentence.
+//! The commands on the fuzzer's recordings of several loaders. Each answers, or refuses with an error message.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use crate::command;

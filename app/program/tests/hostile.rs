@@ -79,7 +79,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
         assert!(text.contains(word), "{}: {text}", path.display());
     }
     drop(socket);
-    // A pipe named like a stream, and one named like a log of LotusTrace.
+    // One pipe is named like a stream, and one like a log of LotusTrace.
     for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
         make_pipe(&at("empty").join(name));
     }

@@ -163,7 +163,7 @@ fn a_limited_recording_counts_all_batches() {
     let made = loadscope(&[
         "run",
         "--dataset",
-        // Slow enough that a busy host drops no event.
+        // The samples are slow enough that a busy host drops no event.
         "synthetic:len=30000,cost_ms=0.2",
         "--batch-size",
         "2",
@@ -274,7 +274,7 @@ fn a_killed_watch_leaves_a_limited_recording() {
         let folders = std::fs::read_dir(&folder).expect("a folder").flatten();
         folders.map(|entry| entry.path()).find(|path| path.is_dir())
     };
-    // Waits until parts are dropped.
+    // The test waits until parts are dropped.
     let is_full = || parts().is_some_and(|parts| parts.join("kept.jsonl.zst").exists());
     let dropped = || parts().is_some_and(|parts| !parts.join("000000.jsonl.zst").exists());
     while !(is_full() && dropped()) {

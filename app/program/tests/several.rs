@@ -118,7 +118,7 @@ fn a_folder_is_one_session_and_skipped_files_are_named() {
         "{said}"
     );
     let info = json(&["info", &path, "--json"]);
-    // Values of each loader, and totals.
+    // The output has values of each loader, and totals.
     let loaders = info["loaders"].as_array().expect("a list");
     let of = |key: &str| -> Vec<&Value> { loaders.iter().map(|l| &l[key]).collect() };
     assert_eq!(of("number"), [0, 1, 2, 3]);
@@ -229,7 +229,7 @@ fn the_report_names_the_chosen_loader() {
     let refused = loadscope(&["report", &path, "--loader", "rank 7"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("Available: 0 (rank 0 · Photos to train)"));
-    // Other commands that analyze one loader.
+    // These commands also analyze one loader.
     let compared = json(&[
         "compare",
         &path,

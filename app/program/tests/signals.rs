@@ -80,13 +80,13 @@ fn a_recorder_ignores_inherited_and_forwards_other_signals() {
     assert_eq!(output.status.code(), Some(5), "{said}");
 }
 
-/// This includes signals without a name, signals that are harmless on other systems, and signals that cannot be handled.
+/// The signals include some without a name, some that are harmless on other systems, and some that cannot be handled.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recorder_ends_by_the_signal_that_ended_its_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.jsonl");
-    // SIGKILL, SIGSEGV, SIGIO, SIGPWR and a real-time signal of Linux.
+    // The numbers are SIGKILL, SIGSEGV, SIGIO, SIGPWR and a real-time signal of Linux.
     for number in [9, 11, 29, 30, 40] {
         let file = file.display();
         let child = shell(&format!(

@@ -118,7 +118,7 @@ fn settings_are_tried_and_the_fastest_is_named() {
     let kinds: Vec<&str> = runs.iter().filter_map(|run| run["kind"].as_str()).collect();
     assert_eq!(kinds, ["first", "try", "try", "try", "repeat"], "{table:#}");
     let seconds = |at: usize| runs[at]["seconds"].as_f64().expect("it was measured");
-    // One worker: 24 ms and a step of 1 ms. Four workers: 6 ms and a step.
+    // One worker takes 24 ms and a step of 1 ms. Four workers take 6 ms and a step.
     assert!((0.024..0.032).contains(&seconds(0)), "{table:#}");
     assert!((0.006..0.012).contains(&seconds(1)), "{table:#}");
     assert_eq!(runs[1]["outcome"], "faster", "{table:#}");

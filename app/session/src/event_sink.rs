@@ -150,7 +150,7 @@ impl EventSink {
         self.content < MOST_CONTENT
     }
 
-    /// Flushes the log if the interval has passed. Also called without new events, so that all shown events are in the log.
+    /// Flushes the log if the interval has passed. The caller also does so without new events, so that all shown events are in the log.
     pub fn flush_when_due(&mut self) {
         if !self.unflushed || self.flushed.elapsed() < FLUSH_EVERY {
             return;

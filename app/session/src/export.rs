@@ -16,8 +16,8 @@ use super::session::Origin;
 use super::{Session, SessionError, SessionEvent};
 use loadscope_insight::unsaved::Output;
 
-/// Writes loaders of a session to `path`. `names` has the name of each loader. `progress` receives the finished fraction and cancels with
-/// false.
+/// Writes loaders of a session to `path`. `names` has the name of each loader. `progress` receives the finished fraction, and returns
+/// false to cancel.
 ///
 /// # Errors
 /// If a file cannot be written, or if `progress` returned false.
@@ -35,7 +35,7 @@ pub fn export_runs(
 /// Refuses an export that would overwrite its input. Checks `out`, and all files that a table export derives from it.
 ///
 /// # Errors
-/// If one of them is the same file as `input`, or a file in that folder.
+/// If one of them is the same file as `input`, or is in the folder `input`.
 pub fn refuse_export_onto(
     input: &Path,
     format: ExportFormat,

@@ -162,7 +162,7 @@ fn fold(
     listener: &mut dyn ProgressListener,
 ) -> Result<bool, LogError> {
     let mut merge = Merge::default();
-    // Events of other recordings of the same folder.
+    // The fleet may contain events of other recordings of the same folder.
     let others = applier.fleet.events();
     // The header is the first line.
     let (mut lines, mut read, mut cut) = (1, 0, false);

@@ -1,4 +1,4 @@
-//! Journal of live runs in the user's data folder. A crash loses nothing: the next start offers the unsaved runs.
+//! Journal of live runs in the user's data folder. After a crash, the next start offers the unsaved runs. The log is flushed every 25 ms.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Extension of the files.
 const ENDING: &str = ".jsonl.zst";
 
-/// The folder of journals. It contains at most 20 runs and 4 GB, with at most 2 GB per run.
+/// The folder of journals. It contains at most 20 runs and 4 GiB, with at most 2 GiB per run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     folder: PathBuf,
@@ -104,7 +104,7 @@ impl Journal {
             let (dataset, workers) = match RunDescription::of(&path, file) {
                 RunDescription::Run(info) => (info.dataset, info.options.num_workers),
                 RunDescription::Unknown(what) => (what.to_owned(), 0),
-                // Truncated before the first event.
+                // The file was truncated before its first event.
                 RunDescription::Nothing => {
                     let _ = files.remove();
                     continue;
@@ -154,7 +154,7 @@ impl Journal {
 
     /// Removes old runs to make room for a new one.
     fn prune(&self) {
-        // Temporary files of killed processes.
+        // Killed processes leave temporary files.
         loadscope_files::sweep_folder(&self.folder);
         let all = self.entries();
         sweep(&self.folder, &all);
@@ -169,7 +169,7 @@ impl Journal {
     }
 }
 
-/// Returns the time since 1970. Zero for earlier times.
+/// Returns the time since 1970, or zero for earlier times.
 fn since_1970(time: SystemTime) -> Duration {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default()

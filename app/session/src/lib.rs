@@ -91,7 +91,7 @@ pub fn check(options: &RunOptions) -> Result<(), SessionError> {
 #[cfg(feature = "engine")]
 mod tests;
 
-/// Compiles and runs the example of the README.
+/// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -30,7 +30,7 @@ const PART_DIVISOR: u64 = 64;
 /// Events on the way to the window.
 type Chunk = Arc<[Event]>;
 
-/// Keeps the runs of a window below a memory limit.
+/// Memory limit of a window: it records the events and starts rebuilds.
 pub(super) struct MemoryBound {
     memory: u64,
     history: History,

@@ -18,7 +18,7 @@ pub struct Packed {
 }
 
 /// Reads a recording, a folder of recordings or a trace of another tool, and writes its events as one recording.
-/// Without `contents`, the pictures, waveforms, numbers and texts of batches are omitted.
+/// Without `contents`, the images, waveforms, numbers and texts of batches are omitted.
 ///
 /// # Errors
 /// If the input cannot be opened or is damaged.

@@ -143,7 +143,7 @@ impl BlockQueue {
     }
 }
 
-/// Ends reading if a thread panics, so no thread waits for its block. The thread scope propagates the panic.
+/// Guard that ends reading if a thread panics, so no thread waits for its block. The thread scope propagates the panic.
 struct StopOnPanic<'a>(&'a Blocks);
 
 impl Drop for StopOnPanic<'_> {

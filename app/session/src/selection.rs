@@ -218,7 +218,7 @@ mod tests {
     fn kept(events: &[Event], selection: Selection) -> Vec<Event> {
         let mut selector = Selector::new(selection).expect("something is left out");
         let mut kept = Vec::new();
-        // In chunks, as they arrive.
+        // The events arrive in chunks.
         for piece in events.chunks(7) {
             let mut piece = piece.to_vec();
             selector.select(&mut piece);

@@ -1,4 +1,4 @@
-//! Tries other arguments of `DataLoader` in a program: first unchanged, then with promising settings of the forecast.
+//! Trials of other arguments of `DataLoader` in a program: first unchanged, then with promising settings of the forecast.
 //! Some runs in between are unchanged. Each run is ended after enough batches, and leaves a recording.
 
 use std::fs::File;
@@ -20,12 +20,12 @@ mod trial;
 pub use job::{Job, Progress, TuneError};
 use trial::{Trial, TrialRun};
 
-/// Number of tries between two unchanged runs.
+/// Number of trials between two unchanged runs.
 const REPEAT_AFTER: usize = 3;
 /// Minimum number of batches for a result.
 const FEW: usize = 5;
 
-/// Result of the tries.
+/// Result of the trials.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// Comparison of the runs. `None` if the first run was interrupted.

@@ -13,7 +13,7 @@ pub mod pipeline;
 pub mod theme;
 pub mod timeline;
 
-/// Compiles and runs the README's example.
+/// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

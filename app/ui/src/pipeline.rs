@@ -179,7 +179,7 @@ fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
     (left, Some(right))
 }
 
-/// Returns the lesson part of a station. The workers mark themselves.
+/// Returns the lesson part of a stage box. The workers mark themselves.
 fn part_of(station: Station) -> Option<Part> {
     Some(match station {
         Station::Sampler => Part::Sampler,

@@ -31,7 +31,7 @@ pub mod size {
 pub mod space {
     /// Space between a panel's edge and its content.
     pub const MARGIN: f32 = 12.0;
-    /// Space between related things.
+    /// Space between related widgets.
     pub const GAP: f32 = 4.0;
     /// Space between groups.
     pub const GROUP: f32 = 16.0;
@@ -72,9 +72,9 @@ pub struct Palette {
     pub panel: Color32,
     /// Background of drawings: timeline, pipeline, plots.
     pub canvas: Color32,
-    /// Lines between things.
+    /// Lines between panels and table rows.
     pub line: Color32,
-    /// Text.
+    /// Normal text.
     pub text: Color32,
     /// Less important text.
     pub weak: Color32,
@@ -82,17 +82,17 @@ pub struct Palette {
     pub strong: Color32,
     /// Waiting in a queue.
     pub wait: Color32,
-    /// Fetching.
+    /// Fetching stage, in which the dataset reads samples.
     pub fetch: Color32,
-    /// Collating.
+    /// Collating stage, in which `collate_fn` stacks samples.
     pub collate: Color32,
-    /// Pinning.
+    /// Pinning stage, which copies batches to page-locked memory.
     pub pin: Color32,
     /// Held in the reorder buffer until another batch arrives.
     pub held: Color32,
     /// Training step.
     pub step: Color32,
-    /// Wait of the trainer, or something lost or failed. Red has no other meaning.
+    /// Wait of the trainer, or a lost or failed batch. Red has no other meaning.
     pub stall: Color32,
     /// True for the dark theme.
     pub dark: bool,
@@ -163,7 +163,7 @@ impl Palette {
         }
     }
 
-    /// Returns `colour` dimmed to 35 % over the canvas, for unselected things.
+    /// Returns `colour` dimmed to 35 % over the canvas, for unselected elements.
     pub fn dimmed(&self, colour: Color32) -> Color32 {
         self.canvas.lerp_to_gamma(colour, 0.35)
     }
@@ -274,14 +274,14 @@ fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let mut add = |name: &str, bytes: &'static [u8]| {
         let mut data = FontData::from_static(bytes);
-        // Subpixel positions make small text blurry.
+        // No vertical shift: the glyphs keep the position in the font's metrics.
         data.tweak.y_offset_factor = 0.0;
         fonts.font_data.insert(name.to_owned(), Arc::new(data));
     };
     add("Inter", font!("Inter-Regular.otf"));
     add("Inter SemiBold", font!("Inter-SemiBold.otf"));
     add("JetBrains Mono", font!("JetBrainsMono-Regular.ttf"));
-    // Font for Chinese lessons, reduced to their characters by assets/fonts/make_cjk.py. A browser uses a system font instead.
+    // Font for all Chinese texts, subset to the characters in use by assets/fonts/make_cjk.py. A browser uses a system font instead.
     #[cfg(not(target_family = "wasm"))]
     add(
         "Noto Sans SC",
@@ -316,7 +316,7 @@ fn restyle(style: &mut Style, palette: &Palette) {
     style.spacing.item_spacing = Vec2::new(8.0, 6.0);
     style.spacing.button_padding = Vec2::new(8.0, 4.0);
     style.spacing.interact_size.y = 24.0;
-    // Always show scroll bars. Users do not discover hover-only bars.
+    // Scroll bars are always visible, because users do not discover hover-only bars.
     style.spacing.scroll = ScrollStyle {
         foreground_color: true,
         dormant_handle_opacity: 0.3,
@@ -359,7 +359,7 @@ fn visuals(palette: &Palette) -> Visuals {
     v.text_cursor.blink = false;
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
-    // Gray, because every hue means a stage.
+    // The selection is gray, because every hue means a stage.
     v.selection.bg_fill = mix(0.24);
     v.selection.stroke = Stroke::new(1.0, palette.strong);
     let w = &mut v.widgets;

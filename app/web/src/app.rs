@@ -87,7 +87,7 @@ impl App {
         let _ = self.state.apply(Message::Notice(Notice::error(text)));
     }
 
-    /// Handles the news in the inbox.
+    /// Handles the messages in the inbox.
     fn receive_page_events(&mut self, ctx: &Context) {
         while let Some(event) = inbox::pop() {
             match event {
@@ -143,7 +143,7 @@ impl Host for App {
         self.dispatch(ctx, command);
     }
 
-    /// The state keeps everything about a run except its unfinished work.
+    /// Does nothing, because the state keeps everything about a run except its unfinished work.
     fn retain_shown_run(&mut self, _ctx: &Context) {
         self.cancel_work();
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use eframe::egui::Context;
 
-/// News from the page.
+/// Message from the page.
 pub(crate) enum PageEvent {
     /// File to open, or to compare with the shown run.
     File {
@@ -19,7 +19,7 @@ pub(crate) enum PageEvent {
     LiveStarted,
     /// Whole lines of the recording.
     LiveLines(Vec<u8>),
-    /// End of the recording, with a sentence if it failed.
+    /// End of the recording, with an error message if it failed.
     LiveEnded(Option<String>),
     /// Error in the page.
     Error(String),
@@ -37,12 +37,12 @@ thread_local! {
     static INBOX: RefCell<Inbox> = RefCell::default();
 }
 
-/// Stores the window, to repaint it when news arrives.
+/// Stores the window, to repaint it when a message arrives.
 pub(crate) fn set_context(window: &Context) {
     INBOX.with_borrow_mut(|inbox| inbox.window = Some(window.clone()));
 }
 
-/// Adds news and repaints the window.
+/// Adds a message and repaints the window.
 pub(crate) fn push(event: PageEvent) {
     INBOX.with_borrow_mut(|inbox| {
         inbox.events.push_back(event);
@@ -52,7 +52,7 @@ pub(crate) fn push(event: PageEvent) {
     });
 }
 
-/// Removes and returns the oldest news.
+/// Removes and returns the oldest message.
 pub(crate) fn pop() -> Option<PageEvent> {
     INBOX.with_borrow_mut(|inbox| inbox.events.pop_front())
 }

@@ -29,7 +29,7 @@ impl Simulation {
     /// Continues until the budget is spent. Returns the run when it is complete.
     ///
     /// # Errors
-    /// If the options cannot be simulated. The string is the reason.
+    /// If the options cannot be simulated. The error is a message with the reason.
     pub fn resume(&mut self, budget: &Budget) -> Result<Option<SessionEvent>, String> {
         if let Self::Pending(options) = self {
             let events = simulate(options, &SyntheticCatalog).map_err(|e| e.to_string())?;

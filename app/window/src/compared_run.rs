@@ -29,7 +29,7 @@ pub fn compared_run(state: &State, kept: u32, number: u64) -> Option<ComparedRun
     })
 }
 
-/// Returns the name of the compared loader as a suffix for the file name. Empty if there is only one loader.
+/// Returns the name of the compared loader as a suffix for the file name, or an empty text if there is only one loader.
 pub fn loader_suffix(loaders: &Loaders, run: &Run) -> String {
     let all = loaders.all(run);
     let at = all.iter().position(|(id, _)| *id == loaders.shown());

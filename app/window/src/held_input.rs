@@ -29,7 +29,7 @@ impl HeldKeys {
     }
 }
 
-/// Groups edits made during one drag or focus into one undo step.
+/// Grouping of edits made during one drag or focus into one undo step.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InputFocus {
     pub pressed: bool,

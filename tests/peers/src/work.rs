@@ -47,7 +47,7 @@ fn label(index: usize) -> i64 {
     (index % 1000) as i64
 }
 
-/// Collates images to `[n, 3, 224, 224]`, with their labels.
+/// Collator that stacks images to `[n, 3, 224, 224]`, with their labels.
 pub struct Planes;
 
 impl<B: AsRef<[u8]> + Send + 'static> Collator<(B, i64)> for Planes {
@@ -96,7 +96,7 @@ impl Dataset for Scalars {
 
 pub type Columns = (Vec<f32>, Vec<i64>);
 
-/// Collates each part of a sample to one column.
+/// Collator that makes one column of each part of a sample.
 pub struct FirstColumns;
 
 impl Collator<(f32, i64)> for FirstColumns {
@@ -195,7 +195,7 @@ impl Dataset for Tokens {
     }
 }
 
-/// Concatenates all windows.
+/// Collator that concatenates all windows.
 pub struct Windows;
 
 impl Collator<&'static [u8]> for Windows {

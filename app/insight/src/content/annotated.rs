@@ -1,23 +1,23 @@
-//! Pictures with annotations for detection, segmentation, keypoints and captions.
+//! Images with annotations for detection, segmentation, keypoints and captions.
 
 use loadscope_trace::{BatchContent, Field, FieldData};
 
 use super::path::Slot;
 
-/// Maximum number of boxes per picture. More are not distinguishable.
+/// Maximum number of boxes per image. More are not distinguishable.
 const MOST_BOXES: usize = 512;
 
-/// Pictures of a batch, in order.
+/// Images of a batch, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotated {
-    /// One sample per kept picture.
+    /// One sample per kept image.
     pub samples: Vec<Sample>,
 }
 
-/// A picture and its annotations.
+/// An image and its annotations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// The field with its pixels, and the picture's position in that field.
+    /// The field with its pixels, and the image's position in that field.
     pub picture: (usize, usize),
     /// Width and height before the recording scaled it down, pixels.
     pub size: (f64, f64),
@@ -29,14 +29,14 @@ pub struct Sample {
     pub classes: Option<(usize, usize)>,
     /// Keypoints per object.
     pub keypoints: Vec<Vec<Keypoint>>,
-    /// Captions.
+    /// Captions of the image, in the order of the batch.
     pub captions: Vec<String>,
 }
 
 /// A box around an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Boxed {
-    /// Left, top, right, bottom, in pixels of the original picture.
+    /// Left, top, right, bottom, in pixels of the original image.
     pub corners: [f64; 4],
     /// Number of its class.
     pub label: Option<i64>,
@@ -55,7 +55,7 @@ impl Boxed {
 /// A keypoint of an object in COCO's format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keypoint {
-    /// Distance from the left edge, pixels of the original picture.
+    /// Distance from the left edge, pixels of the original image.
     pub x: f64,
     /// Distance from the upper edge.
     pub y: f64,
@@ -64,7 +64,7 @@ pub struct Keypoint {
 }
 
 impl Annotated {
-    /// Returns the pictures if they have annotations or do not stack. Other pictures are shown as plain fields.
+    /// Returns the images if they have annotations or do not stack. Other images are shown as plain fields.
     pub(super) fn of(content: &BatchContent, classes: &[String]) -> Option<Self> {
         let reading = Reading::of(content, classes);
         let mut samples = reading.pictures();
@@ -76,7 +76,7 @@ impl Annotated {
         (!samples.is_empty() && (any || is_single)).then_some(Self { samples })
     }
 
-    /// Returns true if this field is a picture or an overlay of one, so it is not shown again.
+    /// Returns true if this field is an image or an overlay of one, so it is not shown again.
     pub fn covers(&self, field: usize) -> bool {
         self.samples.iter().any(|sample| {
             let is_mask = sample.masks.iter().any(|(f, _)| *f == field);
@@ -86,7 +86,7 @@ impl Annotated {
 }
 
 impl Sample {
-    /// Returns true if the picture has annotations.
+    /// Returns true if the image has annotations.
     pub fn is_annotated(&self) -> bool {
         let Self {
             picture: _,
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         both.enumerate().map(|(k, (field, slot))| (k, field, slot))
     }
 
-    /// Returns true if the field is one picture of one sample.
+    /// Returns true if the field is one image of one sample.
     fn is_single(&self, field: usize) -> bool {
         let field = self.content.fields.get(field);
         field.is_some_and(|f| f.shape.len() == 3 && kept(f) == 1 && !f.name.is_empty())
@@ -184,7 +184,7 @@ impl<'a> Reading<'a> {
             let labels: Vec<[f64; 1]> = tuples(field, row);
             labels
         });
-        // DETR stores boxes as center, width and height, relative to the picture.
+        // DETR stores boxes as center, width and height, relative to the image.
         let are_shares = size.0 > 4.0
             && rows.iter().flatten().all(|v| (0.0..=1.0).contains(v))
             && rows.iter().flatten().any(|v| *v > 0.0);
@@ -264,7 +264,7 @@ impl<'a> Reading<'a> {
                 Some(row) => texts.get(row).cloned().into_iter().collect(),
             };
         }
-        // torchvision's CocoCaptions has a list of sentences per sample, without a key.
+        // torchvision's CocoCaptions has a list of captions per sample, without a key.
         let mut unnamed = self.fields().filter(|(_, _, slot)| slot.key.is_none());
         let found = unnamed.find_map(|(_, field, slot)| match &field.data {
             FieldData::Text(texts) if slot.sample == Some(k) => Some(texts.clone()),

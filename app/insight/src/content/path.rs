@@ -3,7 +3,7 @@
 /// Maximum number of segments. The rest of a deeper path is one segment.
 const DEEPEST: usize = 32;
 
-/// Splits `["boxes"][1]` into `["boxes"]` and `[1]`. Text that is no such path is one segment.
+/// Splits `["boxes"][1]` into `["boxes"]` and `[1]`. Text that is not such a path is one segment.
 pub fn segments(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = path;

@@ -17,7 +17,7 @@ pub struct Table {
     pub rows: usize,
 }
 
-/// A column.
+/// Column of the table, with a value per row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
     /// `age`
@@ -33,11 +33,11 @@ pub struct Column {
 pub enum Value {
     /// `None` or NaN.
     Null,
-    /// A number.
+    /// Number, from a numeric field.
     Number(f64),
     /// First numbers of a vector.
     Numbers(Vec<f64>),
-    /// A text.
+    /// Text, from a field of strings.
     Text(String),
     /// A value of which only the type was recorded.
     #[default]

@@ -11,15 +11,15 @@ use loadscope_plan::forecast::{Forecast, Setting};
 pub struct Check {
     /// Expected result.
     pub forecast: Forecast,
-    /// Differences from the run of the forecast, as `key=value`.
+    /// Changes from the recorded settings, for display: `in_order=False`, `a step of 9.5 ms`.
     pub changes: Vec<String>,
     /// Options of the verifying run.
     pub options: RunOptions,
-    /// True if the run uses a virtual clock, as the run before did.
+    /// True if the run uses a virtual clock, as the previous run did.
     pub simulated: bool,
-    /// Duration of the run before.
+    /// Duration of the previous run.
     pub took_before: Nanos,
-    /// Waited time of its trainer.
+    /// Time that the trainer of the previous run waited.
     pub waited_before: Nanos,
 }
 
@@ -27,7 +27,7 @@ impl Check {
     /// Prepares a run that verifies `forecast` of `run`.
     ///
     /// # Errors
-    /// The reason why no such run is possible, as a sentence.
+    /// Returns an error message if Loadscope cannot run the forecast setting.
     pub fn of(run: &Run, own: &Setting, forecast: &Forecast) -> Result<Self, &'static str> {
         if let Some(obstacle) = obstacle(run, own, &forecast.setting) {
             return Err(obstacle);

@@ -18,7 +18,7 @@ pub struct Compared {
     pub sentence: String,
     /// Different options, in one line.
     pub options: String,
-    /// Overall rating.
+    /// Significance of the change in throughput.
     pub outcome: Outcome,
     /// Numbers of both runs.
     pub rows: Vec<Row>,

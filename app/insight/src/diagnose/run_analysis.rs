@@ -43,7 +43,7 @@ pub struct RunAnalysis {
 /// A cause's part of the waited time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The cause.
+    /// Cause of the waits in this part.
     pub cause: Cause,
     /// Share of the waited time, 0 to 1.
     pub share: f64,
@@ -222,7 +222,7 @@ fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))
 }
 
-/// Returns the activity whose color a cause has. Returns `None` if the cause is no stage.
+/// Returns the activity whose color a cause has. Returns `None` if the cause is not a stage.
 pub fn activity(cause: Cause) -> Option<Activity> {
     cause.activity()
 }

@@ -21,13 +21,13 @@ pub struct WhatIf {
     pub workers: Vec<usize>,
     /// Prefetch factors, the rows of the table. Without workers, only the first row is valid.
     pub prefetch: Vec<usize>,
-    /// The forecasts.
+    /// Forecasts of all cells of the table.
     pub outlook: Exploration,
     /// Forecasts for single changes of the recorded setting.
     pub prospects: Option<ForecastSet>,
 }
 
-/// Costs of a run, or a sentence with the reason why there are none.
+/// Costs of a run, or an error message if they cannot be measured.
 pub type Costs = Result<Arc<Recorded>, String>;
 
 /// Measures the costs of a run.
@@ -41,7 +41,7 @@ impl WhatIf {
     /// Forecasts the table around `base`, or around the recorded setting. `known` avoids a second forecast of single changes.
     ///
     /// # Errors
-    /// If the result is no longer needed. The inner error is a sentence with the reason why there is no forecast.
+    /// If the result is no longer needed. The inner error is a message with the reason why there is no forecast.
     pub fn explore(
         recorded: &Arc<Recorded>,
         base: Option<Setting>,

@@ -56,9 +56,9 @@ macro_rules! fields {
 }
 
 fields! {
-    /// Dataset.
+    /// Dataset and its own options.
     Dataset "dataset" [dataset];
-    /// Size that pictures are resized to.
+    /// Size that images are resized to.
     ImageSize "image_size" [image_size];
     /// Added costs and faults.
     ExtraCost "extra_cost" [extra_cost];
@@ -82,7 +82,7 @@ fields! {
     SamplerDropLast "sampler_drop_last" [sampler_drop_last];
     /// Calls `set_epoch` of the sampler.
     SetEpoch "set_epoch" [set_epoch];
-    /// Seeds.
+    /// Seeds of the sampler and of the default generator.
     Generator "generator" [seed global_seed];
     /// Number of workers.
     NumWorkers "num_workers" [num_workers];
@@ -108,7 +108,7 @@ fields! {
     OnError "on_error" [on_error];
 }
 
-/// Types of datasets that can contain pictures.
+/// Types of datasets that can contain images.
 const PICTURES: [&str; 11] = [
     "folder",
     "voc",

@@ -14,7 +14,7 @@ pub struct Problem {
     pub field: Option<Field>,
     /// Reason in one line, for the options panel.
     pub text: String,
-    /// Complete sentence as in the command line.
+    /// Error message as in the command line.
     pub sentence: String,
 }
 
@@ -83,7 +83,7 @@ fn refusal(options: &RunOptions) -> Option<String> {
     check_options(options).err().map(|e| e.to_string())
 }
 
-/// Removes the parts of the sentence that only apply to the command line.
+/// Removes the parts of the error message that only apply to the command line.
 fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     if let Some(missing) = field.and_then(|field| missing(options, field)) {
         return missing.to_owned();

@@ -132,7 +132,7 @@ impl<'a> Comparison<'a> {
 
     /// Returns the change in waits, as in `B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71)`.
     ///
-    /// `None` if the change is not significant.
+    /// Returns `None` if the change is not significant.
     fn waits(&self, b: &str) -> Option<String> {
         let m = self.measures.iter().find(|m| m.id == "wait_share")?;
         let (_, of_a, of_b) = shown(m);
@@ -160,7 +160,7 @@ impl<'a> Comparison<'a> {
 
     /// Returns the durations of both runs.
     ///
-    /// `None` if they differ in epochs or samples, or by at most 5 % in duration.
+    /// Returns `None` if they differ in epochs or samples, or by at most 5 % in duration.
     fn times(&self) -> Option<(Nanos, Nanos)> {
         const NOTICEABLE: f64 = 0.05;
         let [a, b] = [&self.a.summary, &self.b.summary];

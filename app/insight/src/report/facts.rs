@@ -51,7 +51,7 @@ pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
 
 /// Returns the steps of fetching that took at least 0.5 % of the waited time.
 ///
-/// The rest of `dataset[i]` follows the named stages. Empty if the recording has no named stages.
+/// The rest of `dataset[i]` follows the named stages. The list is empty if the recording has no named stages.
 pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
     let waited = report.survey.blame.waited.0 as f64;
     let fetching = &report.fetching;
@@ -68,7 +68,7 @@ pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
 
 /// Returns the time that finished batches waited in the reorder buffer.
 ///
-/// `None` if it is unknown or less than 0.5 % of the run.
+/// Returns `None` if it is unknown or less than 0.5 % of the run.
 pub fn ready(report: &Report) -> Option<Nanos> {
     let survey = &report.survey;
     let ready = survey.blame.ready_batches?;
@@ -83,7 +83,7 @@ pub fn held(report: &Report, ready: Nanos) -> String {
 
 /// Returns a sentence about the time in `iter`, which no cause includes.
 ///
-/// `None` without workers, or if the time is less than 0.5 % of the run.
+/// Returns `None` without workers, or if the time is less than 0.5 % of the run.
 pub fn opening(report: &Report) -> Option<String> {
     let survey = &report.survey;
     let opening = survey.run.opening();
@@ -96,7 +96,7 @@ pub fn opening(report: &Report) -> Option<String> {
     })
 }
 
-/// Returns the sentence above the report of a truncated or unfinished recording. Returns `None` for a complete recording.
+/// Returns the warning above the report of a truncated or unfinished recording. Returns `None` for a complete recording.
 pub fn truncated(report: &Report) -> Option<String> {
     let batches = report.summary.batches;
     let batches = || plural(batches, say!(n: "batch"), say!(n: "batches"));

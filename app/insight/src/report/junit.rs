@@ -8,7 +8,7 @@ use crate::format::printable;
 pub struct RuleResult {
     /// The rule as the user entered it, as in `wait>10%`.
     pub rule: String,
-    /// A sentence that explains the failure. `None` if the rule passed.
+    /// Message that explains the failure. `None` if the rule passed.
     pub broken: Option<String>,
 }
 

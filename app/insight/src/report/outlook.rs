@@ -23,7 +23,8 @@ pub struct Row {
 
 /// Returns the time outside the loop, which all forecasts include.
 ///
-/// `None` if it is at most the share [`ForecastSet::MIN_GAIN`] of the recorded time, or if the report covers only the end of the run.
+/// Returns `None` if it is at most the share [`ForecastSet::MIN_GAIN`] of the recorded time, or if the report covers only the end of the
+/// run.
 pub fn outside(report: &Report, prospects: &ForecastSet) -> Option<Nanos> {
     let wait_summary = &report.survey.wait_summary;
     let outside = Nanos(prospects.recorded.0 - report.survey.total().0);
@@ -33,7 +34,7 @@ pub fn outside(report: &Report, prospects: &ForecastSet) -> Option<Nanos> {
 
 /// Returns the recorded settings, the forecasts sorted by time, and an ideal loader as rows.
 ///
-/// Empty if the report has no forecasts or unreliable ones.
+/// The list is empty if the report has no forecasts or unreliable ones.
 pub fn rows(report: &Report) -> Vec<Row> {
     let Some(Ok(prospects)) = &report.prospects else {
         return Vec::new();

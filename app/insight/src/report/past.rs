@@ -9,7 +9,7 @@ use crate::format::length;
 /// Maximum number of long waits in [`longest`].
 const NAMED: usize = 5;
 
-/// Returns sentences about the older data. Empty if the recording keeps everything in full.
+/// Returns sentences about the older data. The list is empty if the recording keeps everything in full.
 pub fn sentences(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
@@ -104,7 +104,7 @@ pub fn longest(run: &Run) -> Vec<String> {
     waits(past).into_iter().take(NAMED).map(line).collect()
 }
 
-/// Returns the older data as JSON, times in seconds. Null if the recording keeps everything in full.
+/// Returns the older data as JSON, times in seconds, or null if the recording keeps everything in full.
 pub fn json(run: &Run) -> Value {
     let Some(past) = run.past() else {
         return Value::Null;

@@ -31,7 +31,7 @@ pub struct Part {
     pub what: Phase,
     /// Number and name of the loader. `None` outside all loops.
     pub loader: Option<(RunId, String)>,
-    /// Duration.
+    /// Time that the main process spent on this activity.
     pub time: Nanos,
 }
 

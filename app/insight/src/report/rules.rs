@@ -176,7 +176,7 @@ fn metric(name: &str) -> Result<Metric, KeyValueError> {
 }
 
 impl Rule {
-    /// Returns a sentence if the report breaks the rule. Returns `None` if it keeps the rule.
+    /// Returns a message if the report breaks the rule. Returns `None` if it keeps the rule.
     ///
     /// A rule fails if the recording does not measure its quantity.
     pub fn violation(&self, report: &Report) -> Option<String> {

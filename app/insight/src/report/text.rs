@@ -103,7 +103,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     writeln!(out, "{}", say!("Waits by cause"))?;
     let steps = steps(report);
-    // 3 characters: 2 to indent a step, 1 before the numbers.
+    // The names need 3 more characters: 2 to indent a step, 1 before the numbers.
     let widest = steps.iter().map(|(name, _)| display_width(name) + 3).max();
     let width = widest.unwrap_or_default().max(NAMES);
     let mut row = |name: &str, time: Nanos| {

@@ -77,7 +77,7 @@ fn is_cause(report: &Report, text: &str) -> bool {
 
 /// Returns the forecast for the best other setting, and the settings without a forecast.
 ///
-/// Empty if the report has no forecasts, or if the verdict mentions none.
+/// The list is empty if the report has no forecasts, or if the verdict mentions none.
 pub fn best_change(report: &Report) -> Vec<Fact> {
     let Some(Ok(prospects)) = &report.prospects else {
         return Vec::new();

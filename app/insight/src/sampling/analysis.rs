@@ -60,7 +60,7 @@ pub type Refusal = String;
 /// Analyzes an order. Ten million indices take about a second.
 ///
 /// # Errors
-/// If the result is no longer needed. The inner error is the engine's, in a sentence.
+/// If the result is no longer needed. The inner error is the engine's error message.
 pub fn answer(
     question: &Question,
     progress: &Progress,

@@ -1,4 +1,4 @@
-//! Frequencies of classes compared with the expected ones.
+//! Comparison of the classes in an order with their expected frequencies, by a χ² test.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub enum Reference {
     Nothing,
 }
 
-/// A class.
+/// Class of samples, with its observed and its expected count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Name, or the weight of its samples.

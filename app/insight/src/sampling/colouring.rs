@@ -8,7 +8,7 @@ use super::overlay::Overlay;
 /// Property that determines the color of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colouring {
-    /// One color. Dense areas are darker.
+    /// One color. Dense areas have more contrast with the background.
     #[default]
     Nothing,
     /// Class of the sample.

@@ -1,4 +1,4 @@
-//! Number of occurrences of each index.
+//! Counts of each index in an epoch, and the missing and repeated indices.
 
 use crate::background::{Cancelled, Progress};
 

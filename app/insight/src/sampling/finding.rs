@@ -3,16 +3,16 @@
 use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
-/// A sentence with a number, and a remedy.
+/// Finding about an order: a sentence with a number, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Name for scripts.
     pub id: FindingId,
-    /// Description.
+    /// Sentence that describes the finding, with a number.
     pub says: String,
-    /// Remedy.
+    /// Advice in PyTorch's terms, or the reason why the finding is harmless.
     pub remedy: String,
-    /// True if it harms training, false if it is only informative.
+    /// True if the finding harms training, false if it is only informative.
     pub is_problem: bool,
     /// Position in the order to look at.
     pub position: Option<usize>,
@@ -20,9 +20,9 @@ pub struct Finding {
 
 /// A finding without id.
 pub(super) struct FindingDraft {
-    /// Description.
+    /// Sentence that describes the finding, with a number.
     pub says: String,
-    /// Remedy.
+    /// Advice in PyTorch's terms, or the reason why the finding is harmless.
     pub remedy: String,
     pub is_problem: bool,
     pub position: Option<usize>,

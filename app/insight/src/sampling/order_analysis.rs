@@ -1,4 +1,4 @@
-//! Result of the analysis of an order.
+//! Everything that the Sampling workspace shows about one order.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use loadscope_words::say;
 /// Result of the analysis of an order.
 #[derive(Clone, Debug)]
 pub struct OrderAnalysis {
-    /// The order.
+    /// Indices of the analyzed epoch, by batch.
     pub order: Arc<Order>,
     /// Number of indices.
     pub positions: usize,

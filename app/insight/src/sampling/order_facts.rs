@@ -1,4 +1,4 @@
-//! Facts about an order in addition to its indices.
+//! Input of the findings about an order: options, seeds and other random generators of workers.
 
 use loadscope_trace::{RandomStates, RunOptions};
 
@@ -53,7 +53,7 @@ impl OrderFacts {
         kind
     }
 
-    /// Returns true if the order should be uniformly random. False for custom samplers, because their order is unknown.
+    /// Returns true if the order should be uniformly random. Custom samplers count as not random, because their order is unknown.
     pub(super) fn is_random(&self) -> bool {
         let kind = self.sampler();
         let plain = matches!(kind, "" | "random") && (self.options.shuffle || kind == "random");

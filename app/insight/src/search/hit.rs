@@ -13,7 +13,7 @@ pub enum Hit {
     Batch(u32),
     /// A sample: its batch and its position in the batch.
     Sample(u32, u32),
-    /// A lane.
+    /// Lane of the pipeline.
     Lane(Lane),
     /// A message, by its position in [`Run::messages`].
     Message(u32),
@@ -21,7 +21,7 @@ pub enum Hit {
     Wait(u32),
     /// The state after this number of transitions.
     Step(u32),
-    /// An instant.
+    /// Instant, such as that of an error or a loss.
     Moment(Nanos),
 }
 

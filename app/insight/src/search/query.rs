@@ -4,7 +4,7 @@ use std::fmt;
 
 use loadscope_trace::Nanos;
 
-/// Kind of thing that is slow.
+/// Items whose durations are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Single samples.
@@ -29,19 +29,19 @@ pub enum Query {
     Sample(u64),
     /// A worker by its number.
     Worker(u64),
-    /// Things that took longer than this.
+    /// Samples, batches or waits that took longer than this.
     Slow(Subject, Nanos),
-    /// Things that took longest.
+    /// Samples, batches or waits that took longest.
     Slowest(Subject),
     /// Errors and dropped events.
     Trouble,
-    /// Warnings.
+    /// Messages that are warnings.
     Warnings,
     /// Arrivals out of order.
     OutOfOrder,
     /// Waits of the trainer that matter.
     Stalls,
-    /// An instant.
+    /// Instant on the run's time axis.
     At(Nanos),
     /// Text in a message, in lower case.
     Text(String),

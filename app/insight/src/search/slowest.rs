@@ -1,4 +1,4 @@
-//! Search for the slowest things.
+//! Search for the slowest samples, batches or waits.
 
 use loadscope_trace::{Nanos, Run, Sample};
 

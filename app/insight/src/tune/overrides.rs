@@ -21,7 +21,7 @@ const KEYS: [Key; 6] = [
 /// Parses comma-separated overrides.
 ///
 /// # Errors
-/// A sentence with the mistake and a correct example.
+/// Returns an error message with the mistake and a correct example.
 pub fn overrides(text: &str) -> Result<Overrides, String> {
     let key_set = KeySet::new(KEYS);
     let given = key_set.read(text);
@@ -33,7 +33,7 @@ pub fn overrides(text: &str) -> Result<Overrides, String> {
 /// Parses texts with one or more overrides each.
 ///
 /// # Errors
-/// As [`overrides`], and if an argument is given twice.
+/// As [`overrides`], and also if an argument is given twice.
 pub fn overrides_of_all(texts: &[String]) -> Result<Overrides, String> {
     overrides(&texts.join(","))
 }

@@ -25,11 +25,11 @@ pub enum Kind {
 /// One run of the program.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// Purpose.
+    /// Purpose of the run: the basis, a repetition, or a trial.
     pub kind: Kind,
     /// Changed arguments.
     pub overrides: Overrides,
-    /// Forecast.
+    /// Forecast of the time per batch. `None` without one.
     pub expected: Option<Expected>,
     /// Options of the loader. `None` if the loader was not recorded.
     pub options: Option<RunOptions>,
@@ -39,7 +39,7 @@ pub struct Tried {
     pub recording: String,
 }
 
-/// Result of a try compared with the unchanged program.
+/// Result of a trial compared with the unchanged program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Significantly faster.
@@ -64,13 +64,13 @@ impl Outcome {
 /// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The run.
+    /// Run of the program with this setting.
     pub tried: Tried,
     /// Relative change of the time per batch from the unchanged program. `None` for the unchanged program.
     pub change: Option<f64>,
     /// The 95 % confidence interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Result of a try.
+    /// Result of a trial.
     pub outcome: Option<Outcome>,
 }
 
@@ -125,7 +125,7 @@ impl Table {
         mean(times)
     }
 
-    /// Returns the try to recommend: among the significantly faster ones that are about as fast as the fastest,
+    /// Returns the trial to recommend: among the significantly faster ones that are about as fast as the fastest,
     /// the one with the fewest workers and the smallest prefetch factor.
     pub fn recommended(&self) -> Option<&Row> {
         let limit = time(self.fastest()?) * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
@@ -141,7 +141,7 @@ impl Table {
             .min_by_key(cost)
     }
 
-    /// Returns the fastest of the significantly faster tries.
+    /// Returns the fastest of the significantly faster trials.
     pub fn fastest(&self) -> Option<&Row> {
         self.faster().min_by(|a, b| time(a).total_cmp(&time(b)))
     }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_change_within_the_noise_is_no_difference() {
-        // The host becomes slower over time. Without the repeat, the try would look worse.
+        // The host becomes slower over time. Without the repeat, the trial would look worse.
         let table = table(vec![
             tried(Kind::First, 4, 1.0),
             tried(Kind::Try, 5, 1.06),

@@ -44,7 +44,7 @@ impl Culprit {
         Self::BrokenSample,
     ];
 
-    /// Returns the findings that indicate the cause. Empty for the verdict that all is fine.
+    /// Returns the findings that indicate the cause. The list is empty for the verdict that all is fine.
     pub fn findings(self) -> &'static [FindingId] {
         match self {
             Self::NoWorkers => &[FindingId::NoWorkers],
@@ -169,7 +169,7 @@ impl Culprit {
         }
     }
 
-    /// Returns the loss in a run: repeated or missing samples, or equal orders. 0 if the cause costs time.
+    /// Returns the loss in a run: repeated or missing samples, or equal orders. The loss is 0 if the cause costs time.
     pub(super) fn loss(self, run: &Run) -> f64 {
         match self {
             Self::NoWorkers

@@ -113,11 +113,11 @@ pub enum Action {
     Export,
     /// Cancel the export.
     CancelExport,
-    /// Choose a folder of pictures.
+    /// Choose a folder of images.
     ChooseFolder,
     /// Show the form for a PyTorch program to start and watch.
     WatchProgram,
-    /// Save the enlarged picture.
+    /// Save the enlarged image.
     SavePicture,
     /// Copy the values of the selected batch.
     CopyValues,
@@ -201,6 +201,6 @@ pub enum Action {
     ChangeLanguage,
     /// Leave the lesson, or close the list of lessons.
     LeaveLesson,
-    /// Quit.
+    /// Close the window, after a question about unsaved runs.
     Quit,
 }

@@ -27,11 +27,11 @@ pub enum Group {
     View,
     /// Jumping between items and selecting them.
     Find,
-    /// Lessons.
+    /// Opening and answering lessons.
     Learn,
     /// Recordings and the options.
     File,
-    /// The window.
+    /// Panels, theme and zoom of the window.
     Window,
 }
 

@@ -24,7 +24,7 @@ pub enum LearnCommand {
     Target(Target),
     /// Show the lessons in this language.
     Language(Language),
-    /// Show the solution of a try by setting its options.
+    /// Show the solution of a trial by setting its options.
     Solution,
     /// Start the quiz with this seed.
     Quiz(u64),

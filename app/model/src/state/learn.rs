@@ -62,9 +62,9 @@ pub struct Learn {
 pub enum Page {
     /// The list of lessons, cases and quizzes.
     Contents,
-    /// A lesson.
+    /// Lesson with its current step.
     Lesson(Box<Playing>),
-    /// A quiz.
+    /// Quiz with its drawn questions.
     Quiz(Box<Quizzing>),
     /// A detective case.
     Case(Box<Detecting>),
@@ -147,16 +147,16 @@ pub struct LessonView {
 pub struct Home {
     /// Time cursor.
     pub cursor: Cursor,
-    /// The workspace.
+    /// Workspace of the step.
     pub workspace: Workspace,
 }
 
 /// Automatic movement of the time cursor to a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Replay {
-    /// Start.
+    /// Time of the cursor at the start of the playback.
     pub from: Nanos,
-    /// End.
+    /// Time of the cursor at the end of the playback.
     pub to: Nanos,
     /// Time since the start of the playback, in real time.
     pub elapsed: Nanos,
@@ -173,7 +173,7 @@ pub struct UserWindow {
     pub options: RunOptions,
     /// Undo history of the options.
     pub history: History,
-    /// The workspace.
+    /// Workspace before the lesson.
     pub workspace: Workspace,
     /// Visibility of options, inspector and variables.
     pub panels: [bool; 3],

@@ -32,7 +32,7 @@ use crate::watching::{Program, Watching};
 /// A recording that is being saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// Destination.
+    /// Path of the file that is being written.
     pub path: PathBuf,
     /// Number of events at the start of saving.
     pub events: u64,
@@ -87,7 +87,7 @@ pub struct SessionState {
     pub cursor: Cursor,
     /// Selected item.
     pub selection: Option<Item>,
-    /// Enlarged picture of the selected batch: its field and its position in the field.
+    /// Enlarged image of the selected batch: its field and its position in the field.
     pub enlarged: Option<(usize, usize)>,
     /// Item under the pointer in the last frame.
     pub hovered: Option<Item>,

@@ -13,7 +13,7 @@ pub enum Source {
     None,
     /// A file is being read.
     Loading {
-        /// The file.
+        /// File or folder that is being read.
         path: PathBuf,
         /// Fraction that was read, 0 to 1.
         share: f32,
@@ -29,7 +29,7 @@ pub enum Source {
     Finished,
     /// The run was read from a file.
     Recording {
-        /// The file.
+        /// File or folder of the recording.
         path: PathBuf,
         /// True if the file is truncated.
         cut: bool,

@@ -132,7 +132,8 @@ pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
     Some(run.map_or(Effect::Close, Effect::ShowRun))
 }
 
-/// Returns the lesson kind of a new run: a try of the learner. From the list of lessons it is a run of the user.
+/// Returns the role of a new run in a lesson: an attempt of the learner. Returns `None` from the list of lessons, where it is the user's
+/// own run.
 pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Option<LessonRunKind> {
     let is_tried = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
     match state.learn.page.as_ref()? {

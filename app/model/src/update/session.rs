@@ -1,4 +1,4 @@
-//! Start of sessions, saving, and news from the program about runs.
+//! Start of sessions, saving, and reports of the program about runs.
 
 use std::path::PathBuf;
 

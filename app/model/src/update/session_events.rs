@@ -156,7 +156,7 @@ pub fn add_notice(state: &mut State, notice: Notice) {
     }
 }
 
-/// Shows an error. The command line prints the same sentence after the name of the program.
+/// Shows an error. The command line prints the same message after the name of the program.
 fn add_error(state: &mut State, text: &str) {
     let notice = Notice::error(capital(text));
     state.session.notices.push(notice);
@@ -223,7 +223,7 @@ fn draw_thumbnail(state: &mut State, path: &Path) {
 fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
     let was_read = state.is_reading();
     match state.session.source {
-        // Refused before the first event.
+        // The run was refused before its first event.
         Source::Live { .. } if state.session.run.events() == 0 => {
             state.session.source = Source::None;
         }

@@ -1,4 +1,4 @@
-//! News of the runs with other arguments.
+//! Progress of the runs with other arguments.
 
 use loadscope_insight::session_event::Notice;
 use loadscope_words::say;

@@ -10,7 +10,7 @@ pub enum LaneGroup {
     Reorder,
     /// The workers with their index queues.
     Workers,
-    /// The queues between workers, pin thread and main thread.
+    /// The queues between workers, pin thread and main process.
     Queues,
     /// Gauges: measured quantities over time.
     Gauges,
@@ -49,7 +49,7 @@ impl LaneGroup {
         }
     }
 
-    /// Returns a description of one sentence.
+    /// Returns a one-sentence description.
     pub fn about(self) -> &'static str {
         match self {
             Self::Reorder => {

@@ -141,7 +141,7 @@ impl Loader {
         i64::from(self.noise >> 8) % below.max(1)
     }
 
-    /// Sends the next batch to its worker, and plans its events until the main thread receives it.
+    /// Sends the next batch to its worker, and plans its events until the main process receives it.
     fn send(&mut self, now: i64) {
         if self.sent == self.batches {
             return;
@@ -182,7 +182,7 @@ impl Loader {
         at += 8_000 + self.random(4_000);
         self.plan(at, enter(Stage::Returning));
         self.free[worker] = at + 500;
-        // The main thread receives the batch a little later.
+        // The main process receives the batch a little later.
         at += 6_000 + self.random(3_000);
         self.plan(at, enter(Stage::Held));
     }

@@ -28,10 +28,10 @@ pub struct Judged {
     messages: Tally,
     slowest: Tally,
     totals: Tally,
-    /// Number of stretches of minutes.
+    /// Number of periods of whole minutes.
     stretches: u64,
     left_out: u64,
-    /// Shortest and longest stretch that is stored in full.
+    /// Shortest and longest period that is stored in full.
     in_full: Option<(Nanos, Nanos)>,
     differences: Vec<String>,
 }

@@ -15,7 +15,7 @@ pub const SLOWEST: usize = 100;
 /// Length of a minute, ns.
 const MINUTE: i64 = 60_000_000_000;
 
-/// Counts of a stretch of time.
+/// Counts of a period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// Finished batches that the trainer received.

@@ -28,7 +28,7 @@ impl Fingerprint {
         self.with(samples as u64)
     }
 
-    /// SplitMix64's finalizer.
+    /// Mixes a word into the hash with SplitMix64's finalizer.
     fn with(self, word: u64) -> Self {
         let mut z = (self.0 ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

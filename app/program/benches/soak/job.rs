@@ -1,4 +1,4 @@
-//! Arguments of a soak test.
+//! Parser of the soak test's arguments.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ pub struct Job {
 pub enum Part {
     /// Recorder with a limit.
     Recorder,
-    /// Window.
+    /// Window with run after run.
     Fold,
     /// Embedded loader with a recording.
     Engine,

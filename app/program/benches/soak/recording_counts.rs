@@ -17,7 +17,7 @@ use crate::fingerprint::{Fingerprint, hash_text};
 pub struct RecordingCounts {
     /// Total counts.
     pub totals: Totals,
-    /// Counts of stretches of whole minutes. Each ends at the start of the given minute.
+    /// Counts of periods of whole minutes. Each ends at the start of the given minute.
     pub stretches: Vec<(usize, Sum)>,
     /// Waits of at least [`LONG`].
     pub long: Vec<LongWait>,
@@ -25,7 +25,7 @@ pub struct RecordingCounts {
     pub messages: Vec<(Nanos, u64)>,
     /// Batches that are stored in full.
     pub batches: HashSet<BatchId>,
-    /// Length of the stretch that is stored in full.
+    /// Length of the period that is stored in full.
     pub in_full: Nanos,
     /// Number of waits and messages that the recording reports as left out.
     pub left_out: u64,

@@ -260,7 +260,7 @@ impl Training {
         let fetch = if self.is_dense() { FETCH / 5 } else { FETCH };
         let mut took = fetch * 3 / 5 + self.random(fetch * 4 / 5);
         if self.made.is_multiple_of(SLOW) {
-            // Long enough that the trainer uses up all batches in flight.
+            // The gap is long enough that the trainer uses up all batches in flight.
             let flying = i64::from(PREFETCH * u32::from(WORKERS));
             took += 150_000_000 + self.random(2 * SECOND) + STEP * self.stretch * flying * 5 / 4;
         }
@@ -311,7 +311,7 @@ impl Training {
         self.emit(kind);
     }
 
-    /// The trainer requests the next batch.
+    /// Lets the trainer request the next batch.
     fn request_batch(&mut self) {
         self.emit(EventKind::Consumer { waiting: true });
         if self.wanted == self.stops_at {

@@ -178,7 +178,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     let watched = watched.clone();
     let wait = move || {
-        // Returns at a byte, the end of input or an error. Forked workers can keep the pipe open for long.
+        // The read returns at a byte, the end of input or an error. Forked workers can keep the pipe open for long.
         let _ = std::io::stdin().read(&mut [0]);
         watched.detach();
     };

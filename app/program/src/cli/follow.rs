@@ -31,7 +31,7 @@ struct Tail {
 impl Read for Tail {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            // Checked before the read, because the writer can add bytes and close the file in between.
+            // The writer is checked before the read, because it can add bytes and close the file in between.
             let grows = is_being_written(&self.path);
             let read = self.file.read(into)?;
             if read > 0 || into.is_empty() || !grows {
@@ -82,7 +82,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
     Ok(Some(spool))
 }
 
-/// Writes received events in batches. An error ends the spool with its sentence.
+/// Writes received events in batches. An error ends the spool with its message.
 fn copy(receive: &Receiver<Result<Event, String>>, mut writer: Writer) {
     while let Ok(first) = receive.recv() {
         let mut events = Vec::new();

@@ -68,7 +68,7 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
     Ok(object)
 }
 
-/// Prints the summary as text. `cut` is the sentence about a truncated recording.
+/// Prints the summary as text. `cut` is the message about a truncated recording.
 pub(super) fn print_text(run: &Run, cut: Option<&str>) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;

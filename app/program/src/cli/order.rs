@@ -53,7 +53,7 @@ enum Stream {
 impl OrderArgs {
     fn options(&self) -> RunOptions {
         let mut o = RunOptions {
-            // PyTorch's default. Other commands have a more practical one.
+            // 1 is PyTorch's default. Other commands have a more practical one.
             batch_size: Some(1),
             ..RunOptions::default()
         };
@@ -95,7 +95,7 @@ fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
     if seeded || !(is_unseeded(options) || options.num_workers > 0) {
         return None;
     }
-    // 32 bits, as in PyTorch's own examples. The seed is short enough to type.
+    // The seed has 32 bits, as in PyTorch's own examples, so it is short enough to type.
     let seed = u64::from(RandomState::new().build_hasher().finish() as u32);
     options.global_seed = Some(seed);
     Some(seed)

@@ -200,25 +200,25 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// Returns the sentence about a recording without events, with the reason.
+/// Returns the message about a recording without events, with the reason.
 pub(super) fn without_recording(reason: &str) -> String {
     let reason = reason.trim_end_matches(['.', '。']);
     say!("no recording was written. {reason}.")
 }
 
-/// Returns the sentences about a recording without events. `host` is the host of `--ssh`, and true if a process of the program was reached
+/// Returns the messages about a recording without events. `host` is the host of `--ssh`, and true if a process of the program was reached
 /// there.
 fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> String {
     match (host, end) {
-        // Exit code of ssh if it cannot connect. ssh has printed the reason.
+        // This is the exit code of ssh if it cannot connect. ssh has printed the reason.
         (Some((host, _)), End::Code(255)) => say!(
             "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
         ),
-        // Exit codes of shells. The shell has printed the reason.
+        // These are exit codes of shells. The shell has printed the reason.
         (Some((host, false)), End::Code(126 | 127)) => say!(
             "no recording was written. The program could not start on {host}, with the reason above."
         ),
-        // Exit code for a missing folder, or of Python for a missing file.
+        // This is the exit code for a missing folder, or of Python for a missing file.
         (Some((host, false)), End::Code(2)) => say!(
             "no recording was written. The program on {host} ended with exit code 2 before it imported PyTorch. The reason is above."
         ),
@@ -289,7 +289,7 @@ impl RecordingSummary {
         }
     }
 
-    /// Returns the sentence about workers whose work is not in the recording.
+    /// Returns the message about workers whose work is not in the recording.
     pub(super) fn unrecorded(&self) -> Option<String> {
         let workers = plural(
             u64::from(self.earlier),

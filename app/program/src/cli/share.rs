@@ -40,7 +40,7 @@ pub struct ShareArgs {
 
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
-    // Fails before reading if this build has no browser page.
+    // The command fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;
     let name = name_of(&args.file);
     let output = match &args.output {
@@ -81,7 +81,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the sentence about the written file: its size, and the way to open it.
+/// Returns the message about the written file: its size, and the way to open it.
 fn saved_message(output: &Path, size: &str) -> String {
     let is_page = output
         .extension()

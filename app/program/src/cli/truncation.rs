@@ -1,4 +1,4 @@
-//! Sentence about a recording that is truncated or still being written.
+//! Message about a recording that is truncated or still being written.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use loadscope_files::is_being_written;
 use loadscope_trace::{Origin, Run, RunId, Summary, plural};
 use loadscope_words::{say, shell_quoted};
 
-/// Returns the sentence about a truncated or growing recording at `path`: the readable part of `runs`, and the way to an intact file.
+/// Returns the message about a truncated or growing recording at `path`: the readable part of `runs`, and the way to an intact file.
 pub(super) fn truncation_message(path: &Path, runs: &[(RunId, &Run)]) -> String {
     let batches: u64 = (runs.iter().map(|(_, run)| Summary::of(run).batches)).sum();
     let batches = plural(batches, say!(n: "batch"), say!(n: "batches"));

@@ -67,7 +67,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     if let Some(other) = &args.other {
         check_path(other).map_err(|e| anyhow!(refusal(other, &e)))?;
     }
-    // Fails before reading if this build has no browser page.
+    // The command fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;
     let server = start(site(args)?, args.port.port)?;
     print_line(&server.link())?;

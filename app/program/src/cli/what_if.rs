@@ -143,7 +143,7 @@ impl ForecastReport<'_> {
         let own = &self.outlook.recorded;
         let mut recorded = object(own);
         if let Some(map) = recorded.as_object_mut() {
-            // Measured times, next to the forecast.
+            // Measured times are next to the forecast.
             map.insert("seconds".into(), self.recorded.time().as_secs_f64().into());
             let waited = self.recorded.waited().as_secs_f64();
             map.insert("waited_seconds".into(), waited.into());

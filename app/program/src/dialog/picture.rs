@@ -1,4 +1,4 @@
-//! Saves a picture.
+//! Saves an image.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
 use loadscope_model::picture::Picture;
 use loadscope_words::say;
 
-/// Writes the picture as PNG, regardless of the extension. `input` is its recording.
+/// Writes the image as PNG, regardless of the extension. `input` is its recording.
 ///
 /// # Errors
 /// If the file is that recording or cannot be written, or the recorded pixels do not match the recorded size.
@@ -32,7 +32,7 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
     Ok(AtomicFile::write_all_to(path, Existing::Replace, &png)?)
 }
 
-/// Error of saving a picture.
+/// Error of saving an image.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
     /// Mismatch between the recorded pixels and the recorded size.

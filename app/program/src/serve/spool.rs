@@ -34,7 +34,7 @@ struct State {
     head: Arc<Vec<u8>>,
     /// Offset after the last whole line.
     end: i64,
-    /// End of the recording, with a sentence if there was an error.
+    /// End of the recording, with an error message if it failed.
     ended: Option<String>,
 }
 
@@ -158,7 +158,7 @@ impl Spool {
         Ok(Next::Piece(part.read(from as u64, to as u64)?))
     }
 
-    /// Returns the final offset and the sentence, if the recording has ended.
+    /// Returns the final offset and the error message, if the recording has ended. The message is empty without an error.
     pub fn end(&self) -> Option<(i64, String)> {
         let state = self.state();
         let ended = state.ended.clone();
@@ -167,7 +167,7 @@ impl Spool {
 }
 
 impl Writer {
-    /// Writes events. Pages can read them at once. An error ends the live view with a sentence. The recording itself continues.
+    /// Writes events. Pages can read them at once. An error ends the live view with a message. The recording itself continues.
     pub fn write(&mut self, events: &[Event]) {
         if self.spool.state().ended.is_some() {
             return;
@@ -224,7 +224,7 @@ impl Writer {
         let part = Part::new(number, start, state).map_err(failed)?;
         let mut parts = self.spool.state().parts.clone();
         parts.push(part);
-        // Leaves room for the new part.
+        // The limit leaves room for the new part.
         let most = self.most.saturating_sub(self.part_size());
         let gone = parts.partition_point(|part| (start - part.start) as u64 > most);
         parts.drain(..gone.min(parts.len().saturating_sub(1)));

@@ -103,7 +103,7 @@ impl App {
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
                 name.push_str(&loader_suffix(&loaders, &run));
-                // A try is the outcome of a change to the program of the shown run.
+                // A trial is the outcome of a change to the program of the shown run.
                 let tried = self.state.look.trying.as_ref();
                 let tried = tried.and_then(|trying| trying.setting(&path));
                 let role = match tried {

@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn the_frame_interval_limits_the_share_of_drawing() {
         let ms = Duration::from_millis;
-        // A graphics card with 2 processors, software rendering with 2 and with 16 processors, and two extremes.
+        // The cases are a graphics card with 2 processors, software rendering with 2 and with 16 processors, and two extremes.
         assert_eq!(interval(ms(5), 2), ms(125));
         assert_eq!(interval(ms(37), 2), ms(925));
         assert_eq!(interval(ms(37), 16).as_millis(), 115);

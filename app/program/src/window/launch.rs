@@ -36,7 +36,7 @@ impl Launched {
     }
 }
 
-/// Starts a program. The error is a sentence with the reason.
+/// Starts a program. Returns an error message with the reason on failure.
 pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<Launched, String> {
     let command = program.command()?;
     let folder = program.folder();

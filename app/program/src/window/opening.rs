@@ -27,7 +27,7 @@ impl App {
         self.start_path_check(ctx, path, false, Some(then));
     }
 
-    /// Checks a dropped path and opens it. A file that is no recording is opened as data, an unknown folder as pictures.
+    /// Checks a dropped path and opens it. A file that is not a recording is opened as data, an unknown folder as images.
     pub(super) fn check_and_open_dropped(&mut self, ctx: &Context, path: PathBuf) {
         self.start_path_check(ctx, path, true, None);
     }

@@ -15,7 +15,7 @@ pub(super) struct Reading {
 /// Path that is being checked.
 pub(super) struct PathCheck {
     pub path: PathBuf,
-    /// True to open a path without a recording as data or pictures.
+    /// True to open a path without a recording as data or images.
     pub or_data: bool,
     /// Command to run after the path is opened.
     pub then: Option<Command>,

@@ -29,7 +29,7 @@ pub enum LearnTarget {
 /// Reads a lesson.
 ///
 /// # Errors
-/// A sentence with the file, the line, and the correct form.
+/// Returns an error message with the file, the line, and the correct form.
 pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
     let text = read_text(path, "lesson", LONGEST).map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or(path.as_os_str());
@@ -49,7 +49,7 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    /// Starts to follow the file. The first news is its current content.
+    /// Starts to follow the file. The first update is its current content.
     pub(super) fn start(path: &Path, wake: Waker) -> std::io::Result<Self> {
         let (tell, updates) = bounded(4);
         let (end, ended) = bounded::<()>(0);

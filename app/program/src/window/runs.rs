@@ -194,7 +194,7 @@ impl App {
         for kept in self.state.runs.all() {
             self.discard_unneeded(self.kept.get(&kept.number()), &kept.session);
         }
-        // Runs that were opened from the journal and saved elsewhere.
+        // Some runs were opened from the journal and saved elsewhere.
         let kept = self.state.runs.all().iter().map(|kept| &kept.session);
         let all = kept.chain([&self.state.session]);
         let saved: Vec<PathBuf> = all.filter_map(|s| self.saved_elsewhere(s)).collect();

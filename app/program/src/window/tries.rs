@@ -9,7 +9,7 @@ use loadscope_model::trying::{Outcome, TuneUpdate};
 use loadscope_session::Waker;
 use loadscope_session::tune::{Job, Progress, tune};
 
-/// Tries in progress.
+/// Trials in progress.
 pub(super) struct Tries {
     /// Number of requests to end. The first one asks the program to end in order.
     ends: Arc<AtomicUsize>,
@@ -19,7 +19,7 @@ pub(super) struct Tries {
 
 impl Tries {
     pub fn start(job: Job, wake: Waker) -> std::io::Result<Self> {
-        // The channel needs no bound: a try sends a few messages and takes seconds.
+        // The channel needs no bound: a trial sends a few messages and takes seconds.
         let (sender, news) = unbounded();
         let ends = Arc::new(AtomicUsize::new(0));
         let asked = Arc::clone(&ends);

@@ -1,4 +1,4 @@
-//! Starts tries of other arguments on the watched program, and applies their news.
+//! Starts trials of other arguments on the watched program, and applies their progress.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const TRIES: usize = 6;
 const MOST_NAMES: u32 = 10_000;
 
 impl App {
-    /// Starts the tries.
+    /// Starts the trials.
     pub(super) fn try_program(&mut self, ctx: &Context) {
         let Some(program) = self.state.session.program.clone() else {
             return;
@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    /// Starts the tries for the shown loader of the program. Their recordings are in a new folder inside the program's working directory.
+    /// Starts the trials for the shown loader of the program. Their recordings are in a new folder inside the program's working directory.
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
@@ -66,7 +66,7 @@ impl App {
         Ok((folder, tries))
     }
 
-    /// Applies the news of the tries.
+    /// Applies the progress of the trials.
     pub(super) fn poll_tries(&mut self, ctx: &Context) {
         while let Some(news) = self.tries.as_ref().and_then(|t| t.news.try_recv().ok()) {
             let is_over = matches!(news, TuneUpdate::Over(_));

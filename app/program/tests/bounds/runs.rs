@@ -1,4 +1,4 @@
-//! Limits of the system: workers, pictures, folders, signals, recordings.
+//! Limits of the system: workers, images, folders, signals, recordings.
 
 use super::*;
 
@@ -99,7 +99,7 @@ fn folders_of_the_kernel_are_refused() {
     // Reading the kernel's messages blocks until there are some.
     let text = refused(&["info", "/proc/kmsg"]);
     assert!(text.contains("/proc/kmsg"), "{text}");
-    // A link to it in a folder is not followed.
+    // A link to this file in a folder is not followed.
     let dir = tempfile::tempdir().expect("a folder");
     symlink("/proc", dir.path().join("link")).expect("a link");
     let text = refused(&["info", dir.path().to_str().expect("UTF-8")]);

@@ -26,7 +26,7 @@ pub fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
 }
 
-/// Runs a command that must fail with exit code 2 and one sentence.
+/// Runs a command that must fail with exit code 2 and one error message.
 pub fn refusal(args: &[&str]) -> String {
     let output = loadscope(args);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -27,7 +27,7 @@ fn terminal() -> (File, File) {
     }
 }
 
-/// Ctrl+C, Ctrl+\, Ctrl+Z and a new size are sent to the whole group. Closing the terminal is signalled only to its first process.
+/// Ctrl+C, Ctrl+\, Ctrl+Z and a new size are sent to the whole group. Closing the terminal is signaled only to its first process.
 #[test]
 fn every_signal_of_a_terminal_reaches_the_program_once() {
     let (mut screen, inside) = terminal();

@@ -50,7 +50,7 @@ fn the_json_of_what_if_has_every_documented_field() {
     assert!((refit - 1.0).abs() < 0.25, "{refit}");
 }
 
-/// Returns the forecast for one worker with another setting changed.
+/// Returns the JSON of `what-if --set SET`. Defaults: one worker, prefetch factor 2.
 fn with(file: &str, set: &str) -> Value {
     let fixed = ["--workers", "1", "--prefetch", "2", "--json"];
     json(&[&["what-if", file, "--set", set][..], &fixed].concat())

@@ -1,4 +1,4 @@
-//! A run in the journal, during or after writing.
+//! Handles of the journal's runs: their files, their removal, and the size limit.
 
 use std::fs;
 use std::io;
@@ -69,7 +69,7 @@ impl Entry {
         &self.path
     }
 
-    /// Removes the run after it was saved or discarded. A run that is still written is removed at its end.
+    /// Removes the run after it was saved or discarded. A run that is still being written is removed at its end.
     pub fn discard(&self) {
         self.unwanted.store(true, Ordering::Release);
         let is_written = is_being_written(&self.path);

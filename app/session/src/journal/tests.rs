@@ -346,7 +346,7 @@ fn run_parts_count_and_orphaned_parts_are_removed() {
     assert!(!entry.path().exists() && !parts.exists(), "no room for it");
     log.write(&batches(10)).expect("room");
     log.finish().expect("room");
-    // State after a process was killed between removing the file and its parts.
+    // The files are in the state after a process was killed between removing the file and its parts.
     fs::remove_file(second.path()).expect("own folder");
     assert_eq!(count(dir.path()), 1);
     drop(journal.begin().expect("room"));

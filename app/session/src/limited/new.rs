@@ -106,7 +106,7 @@ pub(crate) fn parts_of(path: &Path) -> Option<PathBuf> {
 
 /// Removes a folder of parts, but no other files in it.
 pub(crate) fn remove_folder(folder: &Path) {
-    // Temporary files of a killed process.
+    // A killed process leaves temporary files.
     loadscope_files::sweep_folder(folder);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry
@@ -118,6 +118,6 @@ pub(crate) fn remove_folder(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    // Fails if other files are in the folder.
+    // The removal fails if other files are in the folder.
     let _ = fs::remove_dir(folder);
 }

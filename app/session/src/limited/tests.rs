@@ -289,7 +289,7 @@ fn a_recording_copied_without_its_parts_names_them() {
         text.contains("run.parts") && text.contains("together with the file"),
         "{text}"
     );
-    // The folder of parts is no recording. It is ignored next to the recording.
+    // The folder of parts is not a recording. It is ignored next to the recording.
     let text = open(&dir.path().join("run.parts"), |_| true)
         .expect_err("parts")
         .to_string();

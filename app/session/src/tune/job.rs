@@ -1,4 +1,4 @@
-//! Configuration, progress and errors of tries.
+//! Configuration, progress and errors of trials.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,7 +12,7 @@ use loadscope_words::say;
 
 use crate::SessionError;
 
-/// Configuration of tries.
+/// Configuration of trials.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Program and arguments.
@@ -33,7 +33,7 @@ pub struct Job {
     pub folder: PathBuf,
 }
 
-/// Progress of the tries.
+/// Progress of the trials.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
     /// Start of a run.
@@ -49,7 +49,7 @@ pub enum Progress<'a> {
     },
     /// End of a run.
     Ended(&'a Tried),
-    /// A notice.
+    /// Message for the user, not about a single run.
     Notice(&'a str),
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Progress<'_> {
     }
 }
 
-/// Error that prevents the tries.
+/// Error that prevents the trials.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
     /// The program cannot be started.

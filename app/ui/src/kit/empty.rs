@@ -8,12 +8,12 @@ use loadscope_words::say;
 use super::titles::title;
 use crate::theme::{Palette, sans, size, space};
 
-/// Width of the sentence, points.
+/// Width of the explanation, points.
 const WIDTH: f32 = 520.0;
 /// Height of one line, points.
 const LINE: f32 = 20.0;
 
-/// Fills an empty panel with a title and a sentence.
+/// Fills an empty panel with a title and an explanation.
 pub fn empty(ui: &mut Ui, what: &str, more: &str) {
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() * 0.4).max(space::GROUP));

@@ -5,11 +5,11 @@ use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 /// Icon of a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
-    /// Run or play.
+    /// Triangle that points right, for run and play.
     Play,
     /// Two bars.
     Pause,
-    /// Square.
+    /// Filled square.
     Stop,
     /// One event back.
     StepBack,

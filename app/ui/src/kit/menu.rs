@@ -8,7 +8,7 @@ use loadscope_model::state::State;
 /// Width of a menu, points.
 const WIDTH: f32 = 220.0;
 
-/// Shows the context menu of `response` while it is open. The menu keeps the thing that was clicked, even when the pointer moves.
+/// Shows the context menu of `response` while it is open. The menu keeps the target that was clicked, even when the pointer moves.
 pub fn show(
     response: &Response,
     state: &State,

@@ -31,7 +31,7 @@ use loadscope_words::say;
 use crate::kit::empty::remark;
 use content::ContentCache;
 
-/// The inspector.
+/// Details of the selected batch, lane, range or sampler.
 #[derive(Debug, Default)]
 pub struct Inspector {
     content: ContentCache,

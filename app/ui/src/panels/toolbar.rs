@@ -118,7 +118,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         } else {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
-                // Centred in the height reserved for the longest text.
+                // The texts are centered in the height reserved for the longest text.
                 let below = headline.cause.as_ref().map(|text| wrapped(ui, text, rows));
                 let below = below.map_or(0.0, |galley| galley.size().y + 2.0);
                 let line = ui.text_style_height(&egui::TextStyle::Body);

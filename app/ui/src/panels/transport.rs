@@ -17,10 +17,13 @@ use loadscope_model::view::Cursor;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-/// Minimum window widths for each part of the transport, points. In narrower windows, the part is in the overflow menu.
+/// Minimum window width for the Simulate button, points. In narrower windows, it is in the menu *Other ways to run*.
 const SIMULATE: f32 = 1300.0;
+/// Minimum window width for the jump buttons and *Hide future*, points. In narrower windows, they are in the overflow menu.
 const JUMP: f32 = 1096.0;
+/// Minimum window width for the speed and the live position, points. In narrower windows, they are in the overflow menu.
 const SPEED: f32 = 1010.0;
+/// Minimum window width for the buttons of the previous and the next batch, points. In narrower windows, they are in the overflow menu.
 const BATCHES: f32 = 800.0;
 /// Minimum window width for the button of all actions, points.
 pub(super) const ACTIONS: f32 = 1180.0;

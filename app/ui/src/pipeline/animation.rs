@@ -69,7 +69,7 @@ impl ChipAnimations {
         } else if self.step != step {
             for (row, place) in &places {
                 let before = self.places.get(row).copied();
-                // Only a new batch starts at the entrance. Stepping back, a batch simply appears.
+                // Only a new batch starts at the entrance. When the user steps back, batches appear without animation.
                 let before = before.or(entrance.filter(|_| step > self.step));
                 let Some(before) = before.filter(|b| has_moved(*b, *place)) else {
                     continue;

@@ -1,4 +1,4 @@
-//! Card at the end of a run: the duration, the share of waiting and the next things to look at.
+//! Card at the end of a run: the duration, the share of waiting and the next views to open.
 
 use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
 use loadscope_diagnose::WaitSummary;

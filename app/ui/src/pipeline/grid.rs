@@ -22,7 +22,7 @@ pub enum Detail {
 pub struct WorkerGrid {
     /// Level of detail of each worker.
     pub detail: Detail,
-    /// One cell per worker. If the main thread fetches, there is one cell without a queue.
+    /// One cell per worker. If the main process fetches, there is one cell without a queue.
     pub cells: Vec<Cell>,
     /// Number of columns.
     pub columns: usize,

@@ -7,12 +7,12 @@ use egui::{Rect, pos2, vec2};
 use super::grid::{Stack, WorkerGrid};
 use super::plan::Plan;
 
-/// Part of the pipeline, from left to right.
+/// Stage box: the part of the pipeline for one or more stages of a batch. The boxes are in order from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Station {
     /// Chooses the samples of the next batch.
     Sampler,
-    /// Index queues and workers, or the main thread.
+    /// Index queues and workers, or the main process.
     Workers,
     /// The result queue.
     Results,
@@ -26,10 +26,10 @@ pub enum Station {
     Trainer,
 }
 
-/// Station with its position.
+/// Stage box with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Kind of station.
+    /// Which stage box this is.
     pub station: Station,
     /// Area of its name.
     pub title: Rect,
@@ -40,13 +40,13 @@ pub struct Placed {
 /// Positions of everything in the pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// The sentence at the top.
+    /// Description of the last event, at the top.
     pub headline: Rect,
     /// The counters at the bottom.
     pub counters: Rect,
-    /// The stations, from left to right.
+    /// The stage boxes, from left to right.
     pub stations: Vec<Placed>,
-    /// Index queues and workers, relative to the top left corner of their station.
+    /// Index queues and workers, relative to the top left corner of their stage box.
     pub worker_grid: WorkerGrid,
     /// The reorder buffer.
     pub stack: Stack,
@@ -63,9 +63,9 @@ const TITLE: f32 = 18.0;
 const LOWEST: f32 = 80.0;
 /// Minimum height of an area with counters, points.
 const WITH_COUNTERS: f32 = 200.0;
-/// Space between the edge of a station and its contents, points.
+/// Space between the edge of a stage box and its contents, points.
 pub const PAD: f32 = 8.0;
-/// Space between the frame of the single process and its stations, points.
+/// Space between the frame of the single process and its stage boxes, points.
 const FRAME: f32 = 6.0;
 
 impl Layout {
@@ -94,7 +94,7 @@ impl Layout {
             worker_grid.size.x,
             plan,
         );
-        // Repeats the layout with the final height.
+        // The layout is repeated with the final height.
         let worker_grid = WorkerGrid::new(vec2(worker_grid.size.x, height), plan);
         let reorder = stations.iter().find(|s| s.station == Station::Reorder);
         let stack = reorder.map_or_else(Stack::default, |s| {
@@ -128,7 +128,7 @@ fn process(plan: &Plan, stations: &[Placed]) -> Option<Rect> {
     plan.is_one_process().then_some(around)
 }
 
-/// Widths of the stations, points.
+/// Widths of the stage boxes, points.
 #[derive(Clone, Copy, Debug)]
 struct Widths {
     sampler: f32,
@@ -144,7 +144,7 @@ impl Widths {
     const MIN_WORKERS: f32 = 76.0;
 
     /// Computes the widths. In a narrow area, the sampler disappears first. Then all places after the awaited one disappear, and the
-    /// stations move closer.
+    /// stage boxes move closer.
     fn new(width: f32, height: f32, plan: &Plan) -> Self {
         let all = [
             (true, plan.slots()),
@@ -157,7 +157,7 @@ impl Widths {
     }
 
     fn with(width: f32, height: f32, plan: &Plan, sampler: bool, window: usize) -> Self {
-        // 0 in the smallest window, 1 on a very wide screen.
+        // The value is 0 in the smallest window, 1 on a very wide screen.
         let ease = ((width - 676.0) / (2_476.0 - 676.0)).clamp(0.0, 1.0);
         let chip = plan.chip_width();
         let between = |low: f32, high: f32| (low + (high - low) * ease).round();

@@ -21,13 +21,13 @@ use loadscope_model::menu_entries::MenuTarget;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// Draws one frame of the pipeline and collects the user's commands.
+/// Painter of one frame of the pipeline. It also collects the user's commands.
 pub struct Pen<'a> {
     /// Scene to draw.
     pub scene: &'a Scene<'a>,
     /// Selection and hover.
     pub state: &'a State,
-    /// Colors.
+    /// Colors of the current theme.
     pub palette: &'static Palette,
     /// True if something in the pipeline is selected, so that the rest is dimmed.
     pub dims: bool,
@@ -56,7 +56,7 @@ pub enum Presence {
     Awaited,
 }
 
-/// Corner radius of chips and stations, points.
+/// Corner radius of chips and stage boxes, points.
 pub const CORNER: f32 = 4.0;
 
 impl<'a> Pen<'a> {
@@ -274,7 +274,7 @@ impl<'a> Pen<'a> {
             .rect_stroke(rect, corner, stroke, StrokeKind::Inside);
     }
 
-    /// Draws the background of a station.
+    /// Draws the background of a stage box.
     pub fn station_background(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
         let lit = lane.is_some() && lane == self.hovered_lane();
         ui.painter().rect_filled(rect, CORNER, self.palette.panel);
@@ -294,7 +294,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Draws an arrow to the right, between two stations.
+    /// Draws an arrow to the right, between two stage boxes.
     pub fn arrow(&self, ui: &Ui, from: f32, to: f32, y: f32) {
         let head = 4.0_f32.min((to - from) * 0.4);
         if to - from < 4.0 {

@@ -1,11 +1,11 @@
-//! Stations of the pipeline and their capacities.
+//! Boxes and capacities that the layout of the pipeline depends on.
 
 use egui::{Pos2, Rect, Vec2, pos2};
 
-/// Stations of the pipeline and their capacities.
+/// Stage boxes of the pipeline and their capacities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Number of workers. 0: the main thread fetches.
+    /// Number of workers. 0: the main process fetches.
     pub workers: usize,
     /// Places in an index queue.
     pub prefetch: usize,

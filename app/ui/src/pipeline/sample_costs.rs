@@ -111,7 +111,7 @@ pub fn parts(run: &Run, batch: &HeldBatch, now: Nanos, most: usize) -> Vec<Part>
     all
 }
 
-/// Emphasis of a cost, from 0 (at most half the median) to 1 (at least sixteen times the median).
+/// Returns the emphasis of a cost, from 0 (at most half the median) to 1 (at least sixteen times the median).
 pub fn weight(cost: Nanos, median: Option<Nanos>) -> f32 {
     let Some(median) = median else {
         return 0.0;
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Batches of 8 samples of 10 ms. Sample 11 takes 300 ms.
+    /// Returns a state with batches of 8 samples of 10 ms. Sample 11 takes 300 ms.
     fn state() -> State {
         let options = RunOptions {
             dataset: "synthetic:len=64,cost_ms=10,slow=11:300".to_owned(),

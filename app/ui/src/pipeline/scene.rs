@@ -13,15 +13,15 @@ use loadscope_model::view::Cursor;
 
 /// Pipeline at an instant.
 pub struct Scene<'a> {
-    /// The run.
+    /// Run at the instant shown.
     pub run: &'a Run,
-    /// The instant.
+    /// Instant shown: the time of the cursor.
     pub now: Nanos,
     /// Positions of all batches.
     pub pipeline: Pipeline<'a>,
     /// Last transition before the instant.
     pub last: Option<Transition>,
-    /// Stations of the pipeline.
+    /// Stage boxes of the pipeline.
     pub plan: Plan,
     /// Batches in the pipeline, in dispatch order.
     pub batches: Vec<HeldBatch>,
@@ -186,7 +186,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Returns the stations of the run: those its options imply, and those observed in use.
+/// Returns the stage boxes of the run: those its options imply, and those observed in use.
 pub fn plan(run: &Run) -> Plan {
     let workers = planned_workers(run);
     let mut seen = [false; 4];

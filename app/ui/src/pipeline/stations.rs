@@ -1,4 +1,4 @@
-//! Stations between the sampler and the trainer.
+//! Stage boxes between the sampler and the trainer.
 
 use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane};
@@ -16,7 +16,7 @@ use loadscope_insight::glossary::Term;
 use loadscope_model::view::Item;
 
 impl Pen<'_> {
-    /// Draws the name above a station.
+    /// Draws the name above a stage box.
     pub fn title(&self, ui: &Ui, placed: &Placed) {
         let (term, names): (Term, &[&str]) = match placed.station {
             Station::Sampler => (Term::Sampler, &[say!("Sampler")]),

@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// Steps of 4 ms, each after a wait of 2 ms.
+    /// Returns a run with steps of 4 ms, each after a wait of 2 ms.
     fn run(count: u32) -> Run {
         let mut run = Run::default();
         let mut tell = |ms: i64, kind| {

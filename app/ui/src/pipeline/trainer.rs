@@ -1,4 +1,4 @@
-//! Trainer's station: the awaited batch and the share of time spent waiting. Users look here first.
+//! Trainer's stage box: the awaited batch and the share of time spent waiting. Users look here first.
 
 use egui::{Align2, Color32, CornerRadius, Rect, Ui, pos2, vec2};
 use loadscope_trace::{Activity, HeldBatch, Lane, Nanos, Shares, Stage, Track};
@@ -139,7 +139,7 @@ impl Pen<'_> {
 
     /// Draws a wait. The wait is the most important information, so it is never dimmed.
     fn waiting(&mut self, ui: &Ui, body: Rect, since: Nanos, on: Option<HeldBatch>) {
-        // A short wait is no problem.
+        // A short wait is not a problem.
         let colour = if self.scene.waits_long() {
             self.palette.stall
         } else {

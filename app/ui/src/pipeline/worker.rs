@@ -91,7 +91,7 @@ impl Pen<'_> {
         let strip = if rect.height() >= ROOMY { 62.0 } else { 50.0 };
         let top = ((rect.height() - strip) * 0.5).max(2.0).floor();
         let head = inset(row(rect, top, 16.0), PAD, PAD);
-        // The caption already says that this is the main thread.
+        // The caption already says that this is the main process.
         let (name, font) = match lane {
             Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
                 (say!("Fetching was not measured").to_owned(), small)

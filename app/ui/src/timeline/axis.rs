@@ -43,7 +43,7 @@ const CLOCK: [(i64, i64); 14] = [
 pub struct Ticks {
     /// Time between two labeled ticks.
     pub major: Nanos,
-    /// Time between two unlabelled ticks. `None` if it would be below 1 ns.
+    /// Time between two unlabeled ticks. `None` if it would be below 1 ns.
     pub minor: Option<Nanos>,
 }
 
@@ -70,7 +70,7 @@ impl TimeAxis {
         self.range.span()
     }
 
-    /// Nanoseconds per point.
+    /// Returns the number of nanoseconds per point.
     pub fn ns_per_point(&self) -> f64 {
         self.view.len().0 as f64 / f64::from(self.width())
     }
@@ -297,7 +297,7 @@ mod tests {
             let axis = axis(start, start + len);
             let t = Nanos(start + (share * len as f64) as i64);
             let error = (axis.time(axis.x(t)) - t).0.abs() as f64;
-            // Half a pixel plus the rounding error of f32 at these coordinates.
+            // The tolerance is half a pixel plus the rounding error of f32 at these coordinates.
             prop_assert!(error <= axis.ns_per_point() * 0.51 + 1.0, "{error} ns");
         }
 

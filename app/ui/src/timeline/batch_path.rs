@@ -2,7 +2,7 @@
 
 use loadscope_trace::{Activity, Lane, Run, Span, Stage, Track};
 
-/// Place where a batch was for some time.
+/// Stay of a batch in a row of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSpan {
     /// Lane and row.

@@ -221,7 +221,7 @@ fn interact(
     input::pan_on_drag(ui, &response, scene, requests);
     input::show_focus(ui, &response, part.area);
     if response.clicked() && !response.hovered() {
-        // By keyboard.
+        // The lane can also be selected by keyboard.
         let lane = Item::Lane(lane.lane);
         requests.commands.push(Command::Select(Some(lane)));
         return;

@@ -11,17 +11,17 @@ use loadscope_model::view::Item;
 
 /// Input for painting the lanes.
 pub struct Canvas<'a> {
-    /// The run.
+    /// Run that the lanes show.
     pub run: &'a Run,
     /// Conversion of time to pixels.
     pub axis: TimeAxis,
-    /// The lanes.
+    /// Lanes with their positions.
     pub lanes: &'a Lanes,
     /// Top of the first lane, points.
     pub top: f32,
     /// Visible vertical range, points.
     pub visible: Rangef,
-    /// Colors.
+    /// Colors of the current theme.
     pub palette: &'static Palette,
     /// The selected item, which is highlighted.
     pub selection: Option<Item>,
@@ -34,7 +34,7 @@ pub struct Canvas<'a> {
 pub struct Label {
     /// Left end, at half the height.
     pub at: Pos2,
-    /// The text.
+    /// Text of the label, such as a batch.
     pub text: String,
     /// Color of the text.
     pub colour: Color32,

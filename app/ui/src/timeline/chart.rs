@@ -22,7 +22,7 @@ pub enum Chart {
 pub enum Subject {
     /// The whole program.
     Program,
-    /// A lane.
+    /// Lane of the timeline.
     Lane(Lane),
     /// A part of a pipeline that is not a `DataLoader`, by its position in [`Run::parts`].
     Part(u16),
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
     use loadscope_model::view::TimeView;
 
-    /// Batches with the given pauses before dispatch and the given times until arrival.
+    /// Returns a run with the given pauses before dispatch and the given times until arrival.
     fn run(times: &[(i64, i64)]) -> Run {
         let mut run = Run::new(RunInfo::default());
         let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];

@@ -10,7 +10,7 @@ use loadscope_model::view::Item;
 /// Target under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// A span.
+    /// Span that is drawn as itself.
     Span(Track, Span),
     /// Several spans that are too narrow to draw separately.
     Bucket(Bucket),

@@ -49,7 +49,7 @@ impl Lanes {
         lanes
     }
 
-    /// Returns all lanes except the trainer's, from the last station of a batch to the first. All workers are present from the start, so
+    /// Returns all lanes except the trainer's, from the last stage box of a batch to the first. All workers are present from the start, so
     /// that no lane appears later.
     pub fn of(run: &Run, folded: &BTreeSet<LaneGroup>) -> Self {
         let used = LanesInUse::of(run);

@@ -341,7 +341,7 @@ fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &m
                 let Some(span) = all.get(at).filter(|s| s.start < grid.end) else {
                     return;
                 };
-                // Skips to the first bucket that this span touches, so that idle buckets cost nothing.
+                // The loop skips to the first bucket that this span touches, so that idle buckets cost nothing.
                 if edges[k + 1] <= span.start {
                     k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
                 }

@@ -175,7 +175,7 @@ fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Gr
         }
         let y = y.min(edges.max - pixel);
         mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=y + pixel), line);
-        // Connects the previous value with this one.
+        // A vertical line connects the previous value with this one.
         if let Some((before, end)) = last.filter(|(_, end)| (end - left).abs() < pixel) {
             let jump = Rangef::new(before.min(y), before.max(y) + pixel);
             mesh.add_colored_rect(Rect::from_x_y_ranges(end - pixel..=end, jump), line);

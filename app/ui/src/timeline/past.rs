@@ -1,5 +1,5 @@
-//! Old part of a run whose recording has a size limit. Left of the complete data, it shows one stacked bar per minute, and the waits and
-//! errors that were kept.
+//! Old part of a run whose recording has a size limit. Left of the complete data, it shows a stacked bar per minute or per several minutes,
+//! and the waits and errors that were kept.
 
 use std::sync::Arc;
 

@@ -44,7 +44,7 @@ pub(super) fn show(
         theme::sans(size::SMALL),
         scene.palette.weak,
     );
-    // Includes one point to the left, because the first tick is often exactly at the edge.
+    // The clip area includes one point to the left, because the first tick is often exactly at the edge.
     let painter = ui.painter_at(strip.expand2([1.0, 0.0].into()));
     let flags = markers::flags(&painter, strip, scene);
     let mut covered: Vec<Rect> = flags.iter().map(|flag| flag.place).collect();
@@ -55,7 +55,7 @@ pub(super) fn show(
     search_hits::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("Time ruler")));
-    // Placed after the ruler, so that a flag receives the drag.
+    // The markers are placed after the ruler, so that a flag receives the drag.
     markers::show(ui, &painter, strip, &flags, scene, requests);
     handle(ui, &response, scene, drag, requests);
 }

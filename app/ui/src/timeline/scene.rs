@@ -113,7 +113,7 @@ pub(super) struct Areas {
     pub others: Rect,
     /// Lanes with their labels.
     pub lanes: Rect,
-    /// The legend.
+    /// Colors of the activities, at the bottom.
     pub legend: Rect,
     /// Left and right edge of the time axis in all areas.
     pub time: Rangef,
@@ -130,7 +130,7 @@ impl Areas {
         let below_map = (rect.top() + Self::MINIMAP).min(rect.bottom());
         let below_ruler = (below_map + Self::RULER).min(rect.bottom());
         let below_pinned = (below_ruler + pinned).min(rect.bottom());
-        // Leaves space for the lanes of the current loader.
+        // The other loaders leave space for the lanes of the current loader.
         let others = others.min((rect.bottom() - below_pinned) / 3.0);
         let below_others = below_pinned + others.max(0.0);
         let legend = (rect.bottom() - legend).max(below_others);

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use loadscope_model::view::TimeView;
 
-    /// Batches dispatched every 100 ns and fetched for 50 ns.
+    /// Returns a run with batches dispatched every 100 ns and fetched for 50 ns.
     fn run(batches: u32) -> Run {
         let mut run = Run::new(RunInfo::default());
         let mut tell = |at, kind| {

@@ -34,7 +34,7 @@ struct Key {
     /// Options of a predicted order.
     options: Option<RunOptions>,
     /// Known size of a recorded order: indices, epochs, workers and completeness.
-    /// The last value is the length of the run, because batch contents arrive later.
+    /// The last value is the number of transitions, because batch contents arrive later.
     grown: (usize, usize, usize, bool, usize),
 }
 
@@ -87,7 +87,7 @@ impl SamplingJob {
         }
     }
 
-    /// Takes a new result and starts an outdated calculation.
+    /// Takes a finished result, and starts a new calculation if the last result is outdated.
     pub fn update(&mut self, ctx: &Context, state: &State) {
         self.poll();
         let order = order_of(state);
@@ -110,7 +110,7 @@ impl SamplingJob {
             return;
         }
         let key = self.key(state, epoch);
-        // Results with now hidden data are removed.
+        // Discards results from data that is now hidden.
         self.answer.take_if(|(k, _)| k.is_ahead_of(&key));
         self.job.take_if(|(k, _)| k.is_ahead_of(&key));
         let kept = self.answer.as_ref().map(|(k, _)| k);

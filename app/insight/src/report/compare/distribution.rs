@@ -71,7 +71,7 @@ impl Quantile {
 
 /// Returns the quantiles of the batch times of both runs, s. Each run is a list of pieces of consecutive batches.
 ///
-/// Empty if one run has no times.
+/// The list is empty if one run has no times.
 pub fn quantiles(id: &'static str, a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Quantile> {
     let all = |pieces: &[Vec<f64>]| pieces.concat();
     let (mut of_a, mut of_b) = (all(a), all(b));

@@ -148,7 +148,7 @@ pub(super) fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>)
 
 /// Returns the relative change of a value with its bootstrap confidence interval.
 ///
-/// `None` if the first value is zero. The interval is `None` with too few pieces.
+/// Returns `None` if the first value is zero. The interval is `None` with too few pieces.
 pub(crate) fn change_of(
     a: &[Vec<Drawn>],
     b: &[Vec<Drawn>],

@@ -75,9 +75,9 @@ impl FromStr for ChangeRule {
 }
 
 impl ChangeRule {
-    /// Returns a sentence if the second recording breaks the rule.
+    /// Returns a message if the second recording breaks the rule.
     ///
-    /// `None` if it keeps the rule, or if the change is not significant. A rule fails if one of the recordings has no batches.
+    /// Returns `None` if it keeps the rule, or if the change is not significant. A rule fails if one of the recordings has no batches.
     pub fn violation(&self, comparison: &Comparison) -> Option<String> {
         let id = match self.metric {
             Metric::Wait => "wait_share",
@@ -120,7 +120,7 @@ impl ChangeRule {
 
 /// Returns true if the change is not significant.
 ///
-/// False without a confidence interval: with too few batches, the change itself decides.
+/// Returns false without a confidence interval: with too few batches, the change itself decides.
 fn may_be_chance(measure: &Measure) -> bool {
     measure.low.is_some() && measure.outcome == Outcome::Unclear
 }

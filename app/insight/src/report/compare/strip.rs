@@ -23,7 +23,7 @@ pub fn strip(run: &Survey, longest: Nanos) -> String {
             .time_in(Activity::Waiting);
         let share = waited.0 as f64 / (to - from).0 as f64;
         let top = (LEVELS.len() - 1) as f64;
-        // Rounded up, so that a short wait is visible.
+        // The level is rounded up, so that a short wait is visible.
         let level = (share * top).ceil().clamp(0.0, top);
         LEVELS[level as usize]
     };

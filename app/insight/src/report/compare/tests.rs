@@ -94,7 +94,7 @@ fn different_datasets_and_batch_sizes_are_named_first() {
     );
     let same = lines(&a, &a);
     assert!(!same[0].contains("differ in"), "{same:?}");
-    // Datasets of another script, with the same and with another class.
+    // The datasets are from another script, with the same and with another class.
     let of_script = |dataset: &str| {
         let mut run = of(400, 4);
         run.info.dataset = dataset.to_owned();
@@ -109,7 +109,7 @@ fn different_datasets_and_batch_sizes_are_named_first() {
         let first = &lines(&train, &of_script(other))[0];
         assert_eq!(first.contains("differ in dataset ("), differs, "{first}");
     }
-    // Same class, different length.
+    // This dataset has the same class and another length.
     let mut longer = of(200, 4);
     longer.info.dataset.clone_from(&a.info.dataset);
     let sizes = lines(&a, &longer);

@@ -264,7 +264,7 @@ fn workers_with_equal_numpy_or_python_state_are_named() {
     assert_eq!(answers.findings.len(), 1);
     asked.generators = vec![of(0, 0, None, Some(1)), of(0, 1, None, Some(1))];
     assert!(says(&ask(&asked), "from Python's random"));
-    // Workers without NumPy, with another state or of another epoch give no finding.
+    // Workers without NumPy, with another state or of another epoch cause no finding.
     asked.generators = vec![
         of(0, 0, None, Some(1)),
         of(0, 1, None, Some(2)),

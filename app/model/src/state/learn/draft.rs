@@ -1,4 +1,4 @@
-//! An answer before it is submitted.
+//! Editing of an unfinished answer.
 
 /// Answer before it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use loadscope_trace::{Run, RunOptions};
 pub struct JobRequest {
     /// Number of the request. Results with another number are ignored.
     pub number: u64,
-    /// The job.
+    /// Work to do.
     pub what: LessonJob,
 }
 
@@ -65,7 +65,7 @@ pub enum Outcome {
 pub struct StepRun {
     /// Requested options.
     pub options: RunOptions,
-    /// The run.
+    /// Simulated run of the step.
     pub run: Arc<Run>,
     /// Landmarks of the run.
     pub landmarks: Landmarks,

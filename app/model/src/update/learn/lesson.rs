@@ -1,4 +1,4 @@
-//! Playing a lesson: opening, steps, tries, translation.
+//! Playing a lesson: opening, steps, trials, translation.
 
 use std::path::PathBuf;
 

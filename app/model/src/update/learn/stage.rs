@@ -279,7 +279,7 @@ pub fn has_wandered(state: &State) -> bool {
     is_elsewhere || home.workspace != state.prefs.workspace || state.session.lesson_run.is_none()
 }
 
-/// Returns true in steps where the learner should look around: in a case or a try.
+/// Returns true in steps where the learner should look around: in a case or a trial.
 fn may_travel(state: &State) -> bool {
     let tries = state.learn.playing().is_some_and(|playing| {
         let task = &playing.play.step().task;

@@ -1,4 +1,4 @@
-//! Runs that are set aside, shown again, refused or asked about, and paths that failed.
+//! Tests of kept, restored and rejected runs, save prompts, and typed paths.
 
 use loadscope_insight::session_event::SessionEvent;
 
@@ -28,7 +28,7 @@ fn only_quitting_with_unsaved_runs_asks_a_question() {
     update(&mut state, Action::Quit);
     let effect = update(&mut state, Command::Answer(Answer::Discard));
     assert_eq!((effect, state.unsaved()), (Some(Effect::Quit), 0));
-    // A saved or simulated run, and disabled questions, close without a question.
+    // No prompt for a saved or simulated run, or if prompts are disabled.
     state.session.discarded = false;
     state.session.saved = Some(state.session.run.events());
     assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
@@ -66,7 +66,7 @@ fn demo_runs_count_as_unsaved_next_to_other_runs() {
         panic!("the first one is in the list");
     };
     assert!(!state.keeps(&kept.session));
-    // With other options the second run is no demo. The first one was compared with it.
+    // With other options, the second run is not a demo. The first one was compared with it.
     state.session.run.info.options.num_workers = 7;
     assert_eq!(state.unsaved(), 2);
     let kept = &state.runs.get(1).expect("kept").session;
@@ -184,7 +184,8 @@ fn a_typed_path_returns_only_after_its_own_error() {
     assert_eq!(state.overlay.typed, None);
 }
 
-/// Regression test: the notice was found by the start of its text, which another crate writes.
+/// Regression test: the notice to remove was identified by a text prefix from another crate. A reworded notice would have stayed after a
+/// successful export.
 #[test]
 fn export_errors_stay_until_an_export_succeeds() {
     let mut state = state();

@@ -63,7 +63,7 @@ pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<V
     Ok(object)
 }
 
-/// Returns the summary as text. `cut` is the sentence about a truncated recording.
+/// Returns the summary as text. `cut` is the message about a truncated recording.
 pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let sum = Sum::of(all);

@@ -76,7 +76,7 @@ impl Field {
         match self {
             Self::Stage => (80.0, f32::INFINITY),
             Self::Time(ARRIVED) => (74.0, 92.0),
-            // Wide enough for the names with a unit.
+            // The widths are enough for the names with a unit.
             Self::Time(k) => (WIDTHS.get(k).copied().unwrap_or(62.0), 84.0),
             Self::Samples => (50.0, 66.0),
             Self::Batch | Self::Epoch | Self::Worker => (46.0, 66.0),

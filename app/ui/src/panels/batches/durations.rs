@@ -241,7 +241,7 @@ fn durations(run: &Run, row: usize) -> Row {
         return all;
     };
     all[WAITED] = (wait.end - wait.start).0;
-    // The last time it was put into a queue. Without such a time, the end of the work on it.
+    // Time when the batch was last put into a queue. Without such a time, the end of the work on the batch.
     let put = path.iter().rev().find(|s| s.stage == Stage::Returning);
     let worked = path.iter().rev().find(|s| s.stage <= Stage::Collating);
     let finished = match (put, worked) {

@@ -20,7 +20,7 @@ pub enum Condition {
     Late,
     /// Arrived before the trainer asked for it.
     Early,
-    /// Failed.
+    /// The batch has an error.
     Failed,
     /// At least this time in this column.
     Longer(usize, Nanos),

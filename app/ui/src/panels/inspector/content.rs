@@ -139,7 +139,7 @@ fn fields(ui: &mut Ui, batch: &BatchFields<'_>, commands: &mut Vec<Command>) {
     if content.fields.is_empty() {
         remark(ui, say!("The batch is empty"));
     }
-    // Derived fields exist only for display and are no fields of the batch.
+    // Derived fields exist only for display and are not fields of the batch.
     let leaves = content.fields.iter().enumerate().take(FIELDS);
     let leaves = leaves.filter(|(_, field)| !field.is_derived());
     let root = Node::of(leaves.map(|(k, field)| (k, field.name.as_str())));
@@ -260,7 +260,7 @@ const LABELS: [&str; 8] = [
     "label", "labels", "target", "targets", "class", "classes", "category", "y",
 ];
 
-/// Names of integer columns that are no labels.
+/// Names of integer columns that are not labels.
 const OTHERS: [&str; 9] = [
     "rate",
     "sample_rate",

@@ -133,7 +133,7 @@ impl Grid {
     }
 }
 
-/// Draws the range of a heat map below it.
+/// Draws the color bar of a heat map below it, with the ends of the range.
 fn scale(ui: &mut Ui, low: f64, high: f64) {
     let palette = Palette::of(ui.ctx());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), 14.0), Sense::hover());

@@ -1,4 +1,4 @@
-//! Batches and slowest samples of a worker or the main thread, and longest waits of the trainer.
+//! Batches and slowest samples of a worker or the main process, and longest waits of the trainer.
 
 use egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};

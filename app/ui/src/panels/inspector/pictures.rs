@@ -36,7 +36,7 @@ impl Captions {
 pub struct FieldImages<'a> {
     /// Batch row and field.
     pub key: (usize, usize),
-    /// The pixels.
+    /// Recorded pixels of all images of the field.
     pub data: &'a Pictures,
     /// Captions below the images.
     pub captions: &'a Captions,

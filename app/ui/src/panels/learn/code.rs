@@ -92,7 +92,7 @@ fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&m
     });
 }
 
-/// Comments are weak.
+/// Colors a program. Comments are weak.
 fn coloured(palette: &Palette, text: &str) -> LayoutJob {
     let mut job = LayoutJob::default();
     for (k, line) in text.lines().enumerate() {

@@ -113,7 +113,7 @@ fn show_prediction(ui: &mut Ui, state: &State, playing: &Playing, question: &Que
     }
 }
 
-/// Shows if the answer is right, and the right answer.
+/// Shows whether the answer is right, and the right answer.
 pub fn judgement(ui: &mut Ui, state: &State, judged: &Judgement) {
     let language = state.prefs.learned.language;
     let points = body(state);

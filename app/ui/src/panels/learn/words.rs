@@ -1,10 +1,10 @@
-//! Words of the player in both languages.
+//! Texts of the player in both languages.
 
 use loadscope_lessons::Language;
 
 macro_rules! words {
     ($($name:ident: $en:literal, $zh:literal;)+) => {
-        /// Word or sentence of the player.
+        /// Text of the player.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Word {
             $(
@@ -14,7 +14,7 @@ macro_rules! words {
         }
 
         impl Word {
-            /// All words.
+            /// All texts.
             #[cfg(test)]
             pub const ALL: &[Self] = &[$(Self::$name),+];
 

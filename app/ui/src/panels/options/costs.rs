@@ -128,7 +128,7 @@ pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
     );
 }
 
-/// Returns the text of the added costs without the length. Empty if there are none.
+/// Returns the text of the added costs without the length, or an empty text if there are none.
 fn extra_text(model: &CostModel) -> String {
     let nothing = CostModel {
         len: model.len,

@@ -23,7 +23,7 @@ pub const TICKS: f32 = 20.0;
 
 /// Plot of one quantity or several.
 pub struct Curve {
-    /// Title.
+    /// Title above the curve.
     pub title: &'static str,
     /// Description with the unit.
     pub about: &'static str,

@@ -155,7 +155,7 @@ fn bars(counts: &Counts, kind: Kind) -> Vec<Range<usize>> {
                 (NO_DISTANCE + far).min(BINS - 1),
             )
         }
-        // At least half a decade.
+        // The range covers at least half a decade.
         _ => {
             let room = (PER_DECADE / 2).saturating_sub(last - first) / 2 + 1;
             (first.saturating_sub(room), (last + room).min(BINS - 1))
@@ -304,7 +304,7 @@ fn tick(kind: Kind, bin: f64) -> String {
         },
         _ => {
             let text = start_of(bin).to_string();
-            // `1.00 ms` has needless zeros.
+            // The zeros of `1.00 ms` are removed.
             let (value, unit) = text.split_once('\u{2009}').unwrap_or((&text, ""));
             let value = match value.contains('.') {
                 true => value.trim_end_matches('0').trim_end_matches('.'),

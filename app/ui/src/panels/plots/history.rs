@@ -98,7 +98,7 @@ impl History {
         until(end).saturating_sub(until(start))
     }
 
-    /// Batches and samples yielded per second, in each of `buckets` equal parts of `start..end`.
+    /// Returns the numbers of batches and samples yielded per second, in each of `buckets` equal parts of `start..end`.
     pub fn throughput(&self, start: Nanos, end: Nanos, buckets: usize) -> (Vec<f64>, Vec<f64>) {
         let length = (end - start).0.max(1) as f64 / buckets.max(1) as f64;
         let until = |k: usize| {

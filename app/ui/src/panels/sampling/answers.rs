@@ -97,7 +97,7 @@ fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {
     }
 }
 
-/// Rounds down near the end, so that only a complete part reads 100 %.
+/// Formats a share in percent. It is rounded down near the end, so that only a complete part reads 100 %.
 fn share(part: u64, whole: u64) -> String {
     let share = part as f64 / whole as f64;
     match part < whole && share > 0.99 {

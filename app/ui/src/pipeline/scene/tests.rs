@@ -95,7 +95,7 @@ fn without_workers_the_order_is_kept() {
     assert!(Scene::of(&state(&options)).in_order());
 }
 
-/// Without workers, PyTorch has no pin thread. `_SingleProcessDataLoaderIter` pins in the main thread.
+/// Without workers, PyTorch has no pin thread. `_SingleProcessDataLoaderIter` pins in the main process.
 #[test]
 fn without_workers_there_is_no_pin_thread() {
     for num_workers in [0, 1, 2] {

@@ -10,7 +10,7 @@ use loadscope_model::view::LaneGroup;
 /// Lane with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaneBox {
-    /// The lane.
+    /// Lane that the box shows.
     pub lane: Lane,
     /// Upper edge, points below the first lane.
     pub top: f32,
@@ -36,7 +36,7 @@ pub enum Form {
 /// Heading of a group. A folded heading summarizes its lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupHeading {
-    /// The group.
+    /// Group below the heading.
     pub group: LaneGroup,
     /// Upper edge, points below the first lane.
     pub top: f32,
@@ -51,7 +51,7 @@ pub struct GroupHeading {
 /// Chart with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChartBox {
-    /// The chart.
+    /// Quantity that the chart shows.
     pub chart: Chart,
     /// Upper edge, points below the first lane.
     pub top: f32,

@@ -54,7 +54,7 @@ fn grid(start: i64, len: i64, until: Nanos) -> Grid {
     Grid::new(&TimeAxis::new(view, Rangef::new(0.0, 300.0), 1.0), until)
 }
 
-/// Times from zero to far more than a screen.
+/// Returns times from zero to far more than a screen.
 fn times() -> impl Strategy<Value = Vec<(i64, i64, i64)>> {
     let time = || prop_oneof![Just(0), 0..20i64, 0..2_000i64, 0..200_000i64];
     prop::collection::vec((time(), time(), time()), 1..300)
@@ -117,7 +117,7 @@ proptest! {
 
 #[test]
 fn wide_spans_are_drawn_whole_and_narrow_ones_as_shares() {
-    // 10 ns per point, so buckets have 30 ns.
+    // At 10 ns per point, buckets have 30 ns.
     let run = worker(&[(0, 300, 10), (0, 10, 10), (40, 30, 5), (0, 5, 5)]);
     let mut drawn = Vec::new();
     lay_out(track(&run), &grid(0, 3_000, run.end()), &mut drawn);

@@ -49,7 +49,7 @@ fn answer(state: &mut State, given: &Answer) {
     }
 }
 
-/// Reaches the goal of a try by simulating the options of its solution.
+/// Reaches the goal of a trial by simulating the options of its solution.
 fn reach(state: &mut State) {
     for _ in 0..4 {
         run_it(state);
@@ -94,7 +94,7 @@ fn every_lesson_can_be_finished_by_keyboard() {
     }
 }
 
-/// No question has more answers than there are digits. Shift+Enter skips every question and try.
+/// No question has more answers than there are digits. Shift+Enter skips every question and trial.
 #[test]
 fn digits_select_every_choice_and_one_key_skips() {
     for number in 1..=loadscope_lessons::LESSONS as u32 {

@@ -1,4 +1,4 @@
-//! Playing a lesson: opening, answering, tries, translation, leaving.
+//! Playing a lesson: opening, answering, trials, translation, leaving.
 
 use super::*;
 

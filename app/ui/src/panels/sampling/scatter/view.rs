@@ -10,7 +10,7 @@ use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::raster::Window;
 use loadscope_words::say;
 
-/// Distance at which the pointer selects a point, points.
+/// Maximum distance from the pointer to a selectable sample, in egui points.
 const NEAR: f32 = 8.0;
 /// Maximum number of points of the selected batch drawn one by one.
 const MARKED: usize = 4_096;
@@ -42,7 +42,7 @@ impl View<'_> {
         range.start + share * (range.end - range.start)
     }
 
-    /// Returns the area of another window's image.
+    /// Returns the screen area of `window` in this view.
     pub fn place_of(&self, window: &Window) -> Rect {
         Rect::from_min_max(
             pos2(self.x(window.positions.start), self.y(window.indices.end)),
