@@ -1,6 +1,6 @@
 //! Tests of the window in Chinese: no English text, no truncated text, and an immediate change of language.
 //!
-//! This is a separate program, because a program has only one language.
+//! These tests are a separate program, because a program has only one language.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(dead_code, reason = "a part of what the tests share is used")]

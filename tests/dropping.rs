@@ -62,7 +62,7 @@ fn a_dragged_file_is_named_and_opens_when_dropped() {
     drop_on(&mut window, std::slice::from_ref(&path));
     assert!(window.query_by_label_contains("Drop to").is_none());
     assert!(window.state().state.has_run());
-    // Its folder is a session, too.
+    // The folder of the file is a session, too.
     let mut window = Window::new().open();
     drop_on(&mut window, &[dir.path().to_owned()]);
     assert!(window.state().state.has_run());

@@ -28,7 +28,7 @@ pub fn repository(path: &str) -> PathBuf {
 
 /// Returns the control sequence: 12 samples of 0.1 s, of which sample 3 takes 0.6 s. Batch size 1, 3 workers, prefetch 2, a training step
 /// of 0.02 s.
-/// It is simulated, so all runs are identical to the nanosecond.
+/// The sequence is simulated, so all runs are identical to the nanosecond.
 pub fn control_sequence() -> Vec<Event> {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=100,slow=3:600".to_owned(),

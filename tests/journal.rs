@@ -78,7 +78,7 @@ fn the_run_of_a_killed_window_is_offered_and_can_be_saved() {
         )
     });
     assert_eq!(format!("{:?}", window.state().state.session.run), shown);
-    // It is not a recent file, because its journal will be deleted.
+    // The run is not a recent file, because its journal will be deleted.
     assert!(window.state().state.prefs.recent.is_empty());
     let saved = tempfile::tempdir().expect("a temporary folder");
     let path = saved.path().join("saved.jsonl.zst");

@@ -251,7 +251,7 @@ fn predicted_orders_match_their_images() {
         &mut window,
         "Each of the 1,000,000 indices comes exactly once",
     );
-    // Its points are drawn in the background.
+    // The points of the large order are drawn in the background.
     std::thread::sleep(std::time::Duration::from_millis(500));
     window.run();
     window.picture("sampling_million");

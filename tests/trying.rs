@@ -352,7 +352,7 @@ fn a_tried_program_runs_again_and_can_be_ended() {
     };
     assert!(table.rows[0].tried.measured.is_ok(), "{table:?}");
     assert!(!runs(name));
-    // Its recording can be opened.
+    // The run's recording can be opened.
     let recording = &table.rows[0].tried.recording;
     assert!(folder.path().join("tune").join(recording).exists());
 }

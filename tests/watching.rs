@@ -144,7 +144,7 @@ fn a_failed_program_shows_its_last_output() {
     until(&mut window, "The program train.sh ended with exit code 3");
     window.get_by_label_contains("one and two words");
     window.get_by_label_contains("ValueError: it failed");
-    // This program is used for measurements with other arguments.
+    // The window keeps this program for measurements with other arguments.
     let program = window.state().state.session.program.clone();
     let program = program.expect("it can be started again");
     assert_eq!(program.shown(), "sh train.sh one two words");

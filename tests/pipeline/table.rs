@@ -185,7 +185,7 @@ fn a_usual_window_shows_all_columns_with_fitting_units() {
         cost: |idx| 0.08 + f64::from(idx % 9) * 0.004,
         ..Play::default()
     };
-    // This is the width of the middle area in a window of 1,440 points with both panels open.
+    // The size is that of the middle area in a window of 1,440 points with both panels open.
     let size = (848.0, 300.0);
     let (mut harness, _) = table(size, Theme::Light, state(enact(play), Cursor::Live));
     harness.run();

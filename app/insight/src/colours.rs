@@ -1,7 +1,7 @@
 //! Colors of the window and of the report's page, in both themes.
 
 /// Colors of a theme as red, green and blue. A search chose the colors of the stages.
-/// It maximized the smallest distance between any two as people with each common kind of color blindness see them. All
+/// The search maximized the smallest distance between any two as people with each common kind of color blindness see them. All
 /// are legible on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colours {

@@ -1,6 +1,6 @@
 //! Views of several leaves of a batch together: images with boxes, masks, keypoints and captions, table rows, padded
 //! sequences, waveforms.
-//! They are recognized by the names and shapes that torchvision, Hugging Face and Loadscope's datasets use. This works
+//! The views are recognized by the names and shapes that torchvision, Hugging Face and Loadscope's datasets use. The recognition works
 //! for recordings of any program.
 
 mod annotated;

@@ -112,7 +112,7 @@ impl Reason {
         }
     }
 
-    /// Returns one or two sentences.
+    /// Describes the reason in one or two sentences.
     pub fn sentence(self) -> String {
         let rule = say!("the worker gets a task when the trainer takes a batch");
         match self {
@@ -140,7 +140,7 @@ impl Reason {
     }
 }
 
-/// Returns the reason why `lane` fetches nothing, as a sentence. Returns `None` if it fetches, or if it is not a lane for fetching.
+/// Describes why `lane` fetches nothing. Returns `None` if it fetches, or if it is not a lane for fetching.
 pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
     reason(run, pipeline, lane, false).map(Reason::sentence)
 }

@@ -1,4 +1,4 @@
-//! Search: "batch 512", "sample 40123", "slower than 200 ms". It is incremental, so hits appear while the user types
+//! Search: "batch 512", "sample 40123", "slower than 200 ms". The search is incremental, so hits appear while the user types
 //! and the window never blocks.
 
 use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Track};

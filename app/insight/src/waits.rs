@@ -20,7 +20,8 @@ pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
         .find(|wait| wait.batch == u32::try_from(row).ok())
 }
 
-/// Returns an instant after three quarters of the longest wait, when most of the batches in flight have finished. It reads every wait.
+/// Returns an instant after three quarters of the longest wait, when most of the batches in flight have finished. The function reads every
+/// wait.
 pub fn in_longest(run: &Run) -> Option<Nanos> {
     let wait = *run.waits().get(WaitSummary::of(run).longest?)?;
     let length = wait.end.min(run.end()) - wait.start;

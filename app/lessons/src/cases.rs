@@ -75,7 +75,7 @@ pub enum CaseError {
 }
 
 impl Case {
-    /// Returns case `number`, from 1 to [`CASES`], of a seed. It is the same on all platforms.
+    /// Returns case `number`, from 1 to [`CASES`], of a seed. The case is the same on all platforms.
     ///
     /// # Errors
     /// If `number` is out of range, or no run with its causes can be drawn.

@@ -10,7 +10,7 @@ pub struct LessonError {
     pub line: usize,
     /// Problem, without a final period.
     pub what: String,
-    /// Remedy, as a sentence.
+    /// Remedy, as a complete sentence.
     pub remedy: String,
 }
 

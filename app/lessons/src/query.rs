@@ -94,7 +94,7 @@ impl<'a> QueryContext<'a> {
     }
 }
 
-/// Simulates a run with these options. It is the same on all platforms.
+/// Simulates a run with these options. The run is the same on all platforms.
 ///
 /// # Errors
 /// If the engine rejects the options.

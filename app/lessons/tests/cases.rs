@@ -1,5 +1,5 @@
-//! Tests of the detective cases: twelve per seed, the same on all platforms, with a diagnosis that finds the hidden
-//! cause and a remedy that helps.
+//! Tests of the detective cases: twelve per seed, equal on all platforms. The diagnosis finds the hidden
+//! cause, and a remedy helps.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Test that every run that reaches the goal of a trial agrees with the texts of the trial. It searches small grids of
+//! Test that every run that reaches the goal of a trial agrees with the texts of the trial. The test searches small grids of
 //! options for unexpected solutions.
 
 use std::collections::BTreeMap;

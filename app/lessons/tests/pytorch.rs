@@ -35,7 +35,7 @@ fn pytorch() -> Option<PathBuf> {
 #[test]
 fn programs_print_their_stored_output() {
     let Some(python) = pytorch() else {
-        // This is the only test that may print that it was skipped.
+        // No other test may print that it was skipped.
         println!(
             "not compared: no Python with PyTorch 2.13; `cargo xtask setup --pytorch` makes one"
         );

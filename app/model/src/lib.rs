@@ -2,7 +2,7 @@
 //!
 //! Panels read [`state::State`] and return [`command::Command`]s. A [`Model`] contains the state.
 //! Each change is a [`message::Message`], from the user or from a file. Only [`update::update`] carries messages out.
-//! It returns an [`effect::Effect`] for a file, the engine or a dialog.
+//! `update` returns an [`effect::Effect`] for a file, the engine or a dialog.
 //!
 //! ```
 //! use loadscope_model::{Model, command::Action, view::Workspace};

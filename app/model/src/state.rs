@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// Returns true if the pipeline is shown alone. This needs a pipeline.
+    /// Returns true if the pipeline is shown alone. Without a pipeline, nothing can be shown alone.
     pub fn presents(&self) -> bool {
         let has_pipeline = self.has_run() && !self.session.run.whole().transitions().is_empty();
         self.look.presenting && has_pipeline && self.prefs.workspace == Workspace::Debug
@@ -206,7 +206,7 @@ impl State {
     }
 
     /// Returns the time from the first epoch to the last event of all loaders of the session, which share one time axis.
-    /// It excludes the far past, for which only sums are stored.
+    /// The range excludes the far past, for which only sums are stored.
     pub fn extent(&self) -> (Nanos, Nanos) {
         let (start, end) = self
             .session
@@ -275,7 +275,7 @@ fn rounded_up(length: Nanos) -> Nanos {
 }
 
 /// Rounds a duration up to a whole number of steps.
-/// A step is between 1/512 and 1/256 of the duration. It is a power of two, so it rarely changes.
+/// A step is between 1/512 and 1/256 of the duration. The step is a power of two, so it rarely changes.
 fn in_steps(length: Nanos) -> Nanos {
     let Ok(whole @ 1..) = u64::try_from(length.0) else {
         return length;

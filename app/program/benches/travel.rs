@@ -1,5 +1,5 @@
-//! Time travel in a million batches: the pipeline at a random instant, the next stall, the state of all buttons in each frame, and a search
-//! in ten million samples.
+//! Time travel in a million batches: the pipeline at a random instant, the next stall, and the state of all buttons in each frame.
+//! Also a search in ten million samples.
 
 #![allow(
     clippy::print_stdout,

@@ -11,8 +11,8 @@ unsafe extern "C" {
     fn mi_collect(force: bool);
 }
 
-/// Returns free memory to the system. This takes milliseconds. Reading a large recording leaves free memory: about a fifth of the memory
-/// that it keeps.
+/// Returns free memory to the system. The call takes milliseconds. Reading a large recording leaves free memory: about a fifth of the
+/// memory that it keeps.
 pub fn release_free_memory() {
     // SAFETY: `mi_collect` changes only free memory, and any thread may call it.
     unsafe { mi_collect(true) };

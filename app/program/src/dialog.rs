@@ -104,7 +104,7 @@ impl Dialogs {
             .add_filter(say!("Tables, Parquet"), &["parquet"])
             .add_filter(say!("Tables, CSV"), &["csv"]);
         self.show_dialog(dialog.save_file(), Some(PathFor::Export), |f| {
-            // The dialog has asked before replacing this name. It does not know the names of the files with tables.
+            // The dialog has asked before replacing this name. The dialog does not know the names of the files with tables.
             match ExportFormat::for_path(f.path()) {
                 Some(ExportFormat::Chrome) => {
                     Command::Overwrite(Output::Export(f.path().to_owned(), None))

@@ -109,7 +109,7 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
     prefs.options.dataset = without_password(&prefs.options.dataset);
     let text = serde_json::to_vec_pretty(&prefs).map_err(std::io::Error::from);
     let text = text.map_err(failed("write"))?;
-    // Another window that closes at the same moment may be writing the file. That takes an instant.
+    // Another window that closes at the same moment may be writing the file. A write takes an instant.
     for _ in 0..TRIES {
         match AtomicFile::write_all_to(path, Existing::Replace, &text) {
             Err(WriteError::InUse(_)) => std::thread::sleep(SOON),

@@ -68,7 +68,7 @@ fn refused(args: &[&str]) -> String {
 fn refused_in(args: &[&str], space: u64) -> String {
     let output = run_in(args, space);
     let text = String::from_utf8(output.stderr).expect("UTF-8");
-    // It must not end by a signal or a panic.
+    // The command must not end by a signal or a panic.
     assert_eq!(
         output.status.code(),
         Some(2),

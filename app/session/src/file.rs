@@ -46,7 +46,7 @@ fn is_python(path: &Path) -> bool {
 /// Checks if a file or folder can be opened, without reading all of it.
 ///
 /// # Errors
-/// If it cannot be opened.
+/// If the file or folder cannot be opened.
 pub fn check_path(path: &Path) -> Result<(), ImportError> {
     match path.is_dir() {
         true if Folder::has_recording(path) => Ok(()),
@@ -274,7 +274,7 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
     let mut events = Vec::with_capacity(CHUNK);
     let mut so_far = 0;
     let outcome = read(path, |event, bytes| {
-        // Some files have many bytes before their first event. This progress is sent at once.
+        // Some files have many bytes before their first event. Progress before the first event is sent at once.
         let is_due = event.is_none() || events.len() + 1 >= CHUNK;
         events.extend(event);
         so_far = bytes;

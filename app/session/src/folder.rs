@@ -1,7 +1,7 @@
 //! A folder of recordings, from several ranks or hosts, opened as one session.
 //!
 //! Each recording is read twice. The first pass finds its rank and the times of its trainer's requests for batches.
-//! They determine its position on the common time axis. The second pass reads everything.
+//! These facts determine its position on the common time axis. The second pass reads everything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -193,7 +193,7 @@ fn detect_kind(path: &Path) -> Result<Kind, String> {
     })
 }
 
-/// Returns false if the first bytes belong to no known format. It is fast, because a folder can contain 100,000 images.
+/// Returns false if the first bytes belong to no known format. The check is fast, because a folder can contain 100,000 images.
 fn may_be_recording(path: &Path) -> bool {
     if !path.is_file() {
         return true;

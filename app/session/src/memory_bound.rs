@@ -39,7 +39,7 @@ pub(super) struct MemoryBound {
     /// Estimated size of the window's runs, bytes.
     shown: u64,
     rebuild: Option<Rebuild>,
-    /// Marker of the last sent runs. It is alive until the window applies them.
+    /// Marker of the last sent runs. The marker is alive until the window applies the runs.
     sent: Weak<()>,
 }
 

@@ -120,7 +120,7 @@ impl Blocks {
         let is_there = source.reader.read_lines(lines);
         source.next += u64::from(is_there);
         drop(source);
-        // A waiting thread can read the next block now. It checks and waits under the lock.
+        // A waiting thread can read the next block now. That thread checks and waits under the lock.
         drop(lock(&self.queue));
         self.block_ready.notify_all();
         let block = is_there.then(|| lines.parse());

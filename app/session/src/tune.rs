@@ -240,7 +240,7 @@ impl Tuning<'_> {
         }
     }
 
-    /// Returns sentences about settings that change the behavior of the program.
+    /// Describes the settings that change the behavior of the program.
     fn differences(&self) -> Vec<String> {
         let compared = self.runs.iter().filter(|(done, _)| done.failed.is_none());
         let (tried, as_it_is): (Vec<_>, Vec<_>) = compared

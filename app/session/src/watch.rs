@@ -79,7 +79,7 @@ impl Watched {
     /// Starts `command`.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the program cannot be started.
     pub fn start(
         command: &[OsString],
         request: &Request,
@@ -91,7 +91,7 @@ impl Watched {
     /// Starts `command` in `folder`. `None` is the working directory of this process.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the program cannot be started.
     pub fn start_in(
         folder: Option<&Path>,
         command: &[OsString],

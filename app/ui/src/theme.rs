@@ -379,7 +379,7 @@ fn visuals(palette: &Palette) -> Visuals {
     }
     w.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
     w.hovered.bg_stroke = Stroke::new(1.0, mix(0.3));
-    // This is also the style of the focused widget, which must be easy to see.
+    // The active style is also that of the focused widget, which must be easy to see.
     w.active.bg_stroke = Stroke::new(1.0, palette.strong);
     v
 }

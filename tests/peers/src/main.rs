@@ -172,7 +172,7 @@ where
         .sampler(sampler)
         .collator(collator)
         .num_workers(job.workers)
-        // This allows 2 batches per worker in flight or waiting, as with PyTorch and Loadscope.
+        // The depth allows 2 batches per worker in flight or waiting, as with PyTorch and Loadscope.
         .prefetch_depth(job.workers.max(1))
         .build();
     let mut check = Check::default();

@@ -81,12 +81,12 @@ impl<'a> Comparison<'a> {
         first.map_or(Outcome::Unclear, |m| m.outcome)
     }
 
-    /// Returns sentences about the changes in throughput and waits, with the names A and B.
+    /// Describes the changes in throughput and waits, with the names A and B.
     pub fn sentence(&self) -> String {
         self.sentence_of("A", "B")
     }
 
-    /// Returns the sentences of [`Comparison::sentence`] with the names `a` and `b`.
+    /// Returns the text of [`Comparison::sentence`] with the names `a` and `b`.
     pub fn sentence_of(&self, a: &str, b: &str) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
         let waits = self.waits(b);
@@ -105,7 +105,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns a sentence about the change in throughput. `of` formats a measure with its change.
+    /// Describes the change in throughput. `of` formats a measure with its change.
     fn rate(&self, a: &str, b: &str, of: impl Fn(&Measure) -> String) -> String {
         let both = self
             .times()

@@ -75,13 +75,13 @@ pub fn ready(report: &Report) -> Option<Nanos> {
     (survey.share(ready) >= LITTLE).then_some(ready)
 }
 
-/// Returns a sentence about `ready`, as in `Finished batches waited 1.74 s in total in the reorder buffer`.
+/// Describes `ready`, as in `Finished batches waited 1.74 s in total in the reorder buffer`.
 pub fn held(report: &Report, ready: Nanos) -> String {
     let time = report.survey.format_time(ready);
     say!("Finished batches waited {time} in total in the reorder buffer")
 }
 
-/// Returns a sentence about the time in `iter`, which no cause includes.
+/// Describes the time in `iter`, which no cause includes.
 ///
 /// Returns `None` without workers, or if the time is less than 0.5 % of the run.
 pub fn opening(report: &Report) -> Option<String> {

@@ -266,7 +266,7 @@ fn strip(report: &Report) -> Markup {
 fn outlook(report: &Report) -> Markup {
     let title = html! { h2 { (say!("Forecasts for other settings")) } };
     if let Some(reason) = super::outlook::reason(report) {
-        // The verdict may contain the same sentence.
+        // The verdict may already contain the reason.
         return match report.diagnosis.verdict.outlook.is_some() {
             true => Markup::default(),
             false => html! { (title) p { (prose(&reason)) } },

@@ -9,7 +9,7 @@ use super::program::Program;
 use crate::format::{join, plural};
 use crate::loaders::{describe_straggler, name, names, rank_groups};
 
-/// Maximum number of other loaders that the sentence names.
+/// Maximum number of other loaders that the text names.
 const NAMED: usize = 7;
 
 /// The reported loader and the other loaders of its session.
@@ -21,7 +21,7 @@ pub struct LoaderContext {
     pub others: Vec<Named>,
     /// True if the user chose the loader. Otherwise, the report is about the loader with the longest waits.
     pub is_requested: bool,
-    /// A sentence about the straggler among the ranks. `None` without a straggler.
+    /// Description of the straggler among the ranks. `None` without a straggler.
     pub straggler: Option<String>,
     /// Time of the loader's program by loader. `None` if the program has one loader.
     pub program: Option<Program>,
@@ -67,7 +67,7 @@ impl LoaderContext {
         self.this.label()
     }
 
-    /// Returns sentences that name the reported loader and compare its waits with those of the other loaders.
+    /// Names the reported loader, and compares its waits with those of the other loaders.
     pub fn sentence(&self) -> String {
         let why = match (self.is_requested, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {
@@ -133,7 +133,7 @@ impl Named {
     }
 }
 
-/// Returns a sentence about the straggler among the ranks that run the loader `id`. Returns `None` without a straggler.
+/// Describes the straggler among the ranks that run the loader `id`. Returns `None` without a straggler.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let rank_groups = rank_groups(all);
     let group = rank_groups

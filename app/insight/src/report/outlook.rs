@@ -110,14 +110,14 @@ fn settings(
     })
 }
 
-/// Returns the sentences below the table: a warning about rough forecasts, and the settings without a forecast.
+/// Returns the remarks below the table: a warning about rough forecasts, and the settings without a forecast.
 pub fn remarks(report: &Report) -> Vec<String> {
     let prospects = report.prospects.as_ref().and_then(|p| p.as_ref().ok());
     let caveat = prospects.and_then(ForecastSet::caveat);
     caveat.into_iter().chain(left_out(report)).collect()
 }
 
-/// Returns a sentence about the settings that the table omits. Returns `None` if the verdict contains it.
+/// Describes the settings that the table omits. Returns `None` if the verdict contains it.
 fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;

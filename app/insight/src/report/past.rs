@@ -9,7 +9,7 @@ use crate::format::length;
 /// Maximum number of long waits in [`longest`].
 const NAMED: usize = 5;
 
-/// Returns sentences about the older data. The list is empty if the recording keeps everything in full.
+/// Describes the older data, one sentence per fact. The list is empty if the recording keeps everything in full.
 pub fn sentences(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn sentences(run: &Run) -> Vec<String> {
     out
 }
 
-/// Returns a sentence about the main cause of the waits in the summarized time. Returns `None` without waits.
+/// Describes the main cause of the waits in the summarized time. Returns `None` without waits.
 fn main_cause(past: &Past) -> Option<String> {
     let waited = past.total().waited();
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;
@@ -47,7 +47,7 @@ fn main_cause(past: &Past) -> Option<String> {
     })
 }
 
-/// Returns sentences about the events of the summarized time that are kept in full.
+/// Describes the events of the summarized time that are kept in full.
 fn kept(past: &Past) -> Vec<String> {
     let Some(retention) = past.retention() else {
         return Vec::new();

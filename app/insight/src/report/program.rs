@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::format::{join, percent};
 use crate::loaders::names;
 
-/// Maximum number of parts in the sentence.
+/// Maximum number of parts in the text.
 const NAMED: usize = 6;
-/// Minimum share of a part in the sentence.
+/// Minimum share of a part in the text.
 const LEAST: f64 = 0.005;
 
 /// Time of a program by loader.

@@ -154,7 +154,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
 
 /// Writes the table of forecasts, or the reason why it is missing.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
-    // The verdict may contain the same sentence.
+    // The verdict may already contain the reason.
     let is_reported = report.diagnosis.verdict.outlook.is_some();
     if let Some(reason) = super::outlook::reason(report) {
         if is_reported {

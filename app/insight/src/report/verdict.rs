@@ -118,7 +118,7 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
     [Some(best), left_out].into_iter().flatten().collect()
 }
 
-/// Returns a sentence about the model's error, with a setting to try.
+/// Describes the model's error, with a setting to try.
 fn unreliable(report: &Report, prospects: &ForecastSet) -> String {
     let time = |time| report.survey.format_time(time);
     let text = say!(

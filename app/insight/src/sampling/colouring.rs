@@ -77,7 +77,7 @@ impl Colouring {
         }
     }
 
-    /// Returns a function from position and index to the point's group. It must be called with nondecreasing positions.
+    /// Returns a function from position and index to the point's group. The function must be called with nondecreasing positions.
     pub fn groups(self, answers: &OrderAnalysis) -> impl FnMut(usize, u64) -> Option<u32> + '_ {
         let ends = &answers.order.ends;
         let mut batch = 0;

@@ -105,7 +105,7 @@ impl Shuffle {
 }
 
 /// Returns the mean difference of any two indices. Each gap between neighboring values counts in `below × above` pairs.
-/// This avoids the subtraction of large sums.
+/// The pairs avoid catastrophic cancellation, the subtraction of large sums.
 fn random_gap(counts: &Counts) -> f64 {
     let all: u64 = counts.each().map(|(_, count)| count).sum();
     let (mut below, mut sum, mut last) = (0, 0.0, None);

@@ -105,7 +105,7 @@ fn first_difference<T: PartialEq>(
 }
 
 impl OutputDifference {
-    /// Returns a sentence, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it is`.
+    /// Describes the difference, as in `num_workers=4 changes the output of the program: line 3 differs from the runs as it is`.
     pub fn sentence(self, setting: &str) -> String {
         match self {
             Self::Printed(line) => say!(

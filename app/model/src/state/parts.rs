@@ -184,7 +184,7 @@ pub struct ViewState {
     pub trying: Option<TuneRuns>,
     /// True if animations are off, by the setting of the user, the system or this start.
     pub still: bool,
-    /// True if data flow and the user has not touched the window for a while. It is then drawn rarely.
+    /// True if data flow and the user has not touched the window for a while. The window is then drawn rarely.
     pub unattended: bool,
     /// Duration of the last frame, ms.
     pub frame_ms: f32,
@@ -225,7 +225,7 @@ pub struct Overlay {
 /// Environment of the program.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// True if this build has no embedded loader. It can simulate, but not run.
+    /// True if this build has no embedded loader. Such a build can simulate, but not run.
     pub no_engine: bool,
     /// True if the window is a page in a browser, without access to files by path or to programs.
     pub in_page: bool,
@@ -237,7 +237,7 @@ pub struct Environment {
     pub language: Language,
     /// Language requested at the start. It overrides the preferences.
     pub asked_language: Option<Language>,
-    /// True if live runs are written to a journal. It offers unsaved runs at the next start.
+    /// True if live runs are written to a journal. The journal offers unsaved runs at the next start.
     pub keeps_journal: bool,
     /// Unsaved runs of earlier windows.
     pub unsaved_runs: Vec<UnsavedRun>,

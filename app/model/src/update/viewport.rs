@@ -109,7 +109,7 @@ pub fn forward(state: &mut State) {
 }
 
 /// Returns the view while zoom or pan keys are held.
-/// It zooms in by `zoom` doublings around `pivot` (out if negative) and moves by `pan` view widths.
+/// The view zooms in by `zoom` doublings around `pivot` (out if negative) and moves by `pan` view widths.
 pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeView {
     let shown = state.shown();
     let pivot = pivot.unwrap_or(Nanos(shown.start.0.midpoint(shown.end.0)));

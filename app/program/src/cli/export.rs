@@ -140,7 +140,7 @@ fn name(kind: ExportFormat) -> &'static str {
     }
 }
 
-/// Returns the warning about the beginning of a limited recording. It has only sums, and no table has a column for them.
+/// Returns the warning about the beginning of a limited recording. The beginning has only sums, and no table has a column for them.
 fn missing_past_warning(past: &Past) -> String {
     let total = past.total();
     say!(

@@ -165,7 +165,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
         print_message(error_sentence(e));
-        // If the window never followed the program, the journal records it. Its exit code stays the same.
+        // If the window never followed the program, the journal records it. The program's exit code stays the same.
         if !watched.is_followed() {
             record_in_journal(&watched, extent, None);
         }

@@ -1,5 +1,6 @@
 //! All writes to standard output and standard error. Names and sentences come from untrusted recordings and programs, so control characters
-//! are escaped. Either stream may be closed, full, or a pipe without a reader. This must not end or delay a recorded program.
+//! are escaped. Either stream may be closed, full, or a pipe without a reader. The state of a stream must not end or delay a recorded
+//! program.
 
 use serde_json::Value;
 use std::fmt::Display;

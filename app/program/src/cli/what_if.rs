@@ -125,7 +125,7 @@ struct ForecastReport<'a> {
 }
 
 impl ForecastReport<'_> {
-    /// Returns the sentence about the effect of one change to the recorded setting.
+    /// Describes the effect of one change to the recorded setting.
     fn sentence(&self) -> String {
         let workers = self.recorded.setting().num_workers;
         self.prospects.sentence(workers, |time| time.to_string())

@@ -86,8 +86,8 @@ impl FramePacing {
         self.taken_in = time;
     }
 
-    /// Starts a frame. `last` is the time of the last frame on the window's thread. Returns true if motion need not be smooth: a run is
-    /// live at its own pace, nothing is played, presented or learned, and the user has not touched the window for a while.
+    /// Starts a frame. `last` is the time of the last frame on the window's thread. Returns true if motion need not be smooth.
+    /// That requires a run at its own pace without playback, presentation or lesson, and no recent user input.
     pub fn begin(&mut self, ctx: &Context, state: &State, is_slowed: bool, last: Duration) -> bool {
         let now = state.place.platform.clock.now();
         let cost = last.saturating_sub(self.taken_in);

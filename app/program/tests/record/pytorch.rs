@@ -147,7 +147,7 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     );
 }
 
-/// Programs create a new loader for every validation. It counts as one loader with many epochs.
+/// Programs create a new loader for every validation. These loaders count as one loader with many epochs.
 #[test]
 fn a_recreated_loader_continues_the_earlier_one() {
     let Some(python) = needed_pytorch() else {

@@ -176,7 +176,7 @@ struct EndRequests {
 }
 
 impl EndRequests {
-    /// Asks the program to end, with stronger requests over time. It may catch `SystemExit` or continue in another thread.
+    /// Asks the program to end, with stronger requests over time. The program may catch `SystemExit` or continue in another thread.
     /// Returns the request, if one was made now.
     fn escalate(&mut self, watched: &Watched, ends: usize) -> Option<EndRequest> {
         let since = |at: Instant, patience: Duration| at.elapsed() > patience;

@@ -1,5 +1,5 @@
-//! Loaders of the session, with equal loaders of all ranks grouped. It shows the trainers' activity on the screen, the straggler, and the
-//! accuracy of the clocks.
+//! Loaders of the session, with equal loaders of all ranks grouped. The panel shows the trainers' activity on the screen, the straggler,
+//! and the accuracy of the clocks.
 
 mod columns;
 
@@ -159,7 +159,7 @@ impl LoadersView {
     }
 }
 
-/// Shows the name of a group and the sentence about its straggler.
+/// Shows the name of a group and the description of its straggler.
 fn title(ui: &mut Ui, group: &LoaderGroup) {
     ui.add_space(space::GAP * 2.0);
     let palette = Palette::of(ui);
@@ -172,7 +172,7 @@ fn title(ui: &mut Ui, group: &LoaderGroup) {
     }
 }
 
-/// Shows a sentence over the whole width.
+/// Shows a text over the whole width.
 fn line(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
     let inner = Margin::symmetric(space::MARGIN as i8, 1);
     Frame::NONE.inner_margin(inner).show(ui, |ui| {

@@ -175,7 +175,7 @@ fn last_warning(state: &State) -> Option<&str> {
     if !state.has_run() {
         return None;
     }
-    // Errors are shown elsewhere. After 100 other messages, a warning may not appear here. It is still counted and listed.
+    // Errors are shown elsewhere. After 100 other messages, a warning may not appear here. The warning is still counted and listed.
     let last = state
         .session
         .landmarks

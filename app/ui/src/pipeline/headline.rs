@@ -57,7 +57,7 @@ impl Pen<'_> {
             heading(size::BODY),
             ink,
         );
-        // The sentence has priority. The legend appears only if the longest sentence leaves enough space.
+        // The last event has priority. The legend appears only if the longest description leaves enough space.
         let with_legend = rect.width() - taken.max(760.0) >= 520.0;
         let mut room = inset(line, taken + 12.0, if with_legend { 520.0 } else { 0.0 });
         if with_legend {

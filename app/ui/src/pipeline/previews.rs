@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, Vec2, pos2, vec2};
 use loadscope_trace::{FieldData, Pictures, Run};
 
-/// Maximum side of a stored preview, pixels. This is enough for a worker's box.
+/// Maximum side of a stored preview, pixels. The limit is enough for a worker's box.
 const SIDE: usize = 128;
 /// Number of cached previews above which those not drawn in the last frame are dropped.
 const MAX_CACHED: usize = 192;

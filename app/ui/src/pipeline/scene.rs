@@ -151,7 +151,7 @@ impl<'a> Scene<'a> {
     /// Returns the last `most` yielded batches of this epoch, oldest first. The flag is true if a batch with a higher index was yielded
     /// earlier.
     pub fn yielded(&self, most: usize) -> Vec<(u32, bool)> {
-        /// Maximum number of transitions searched, enough for a few thousand batches. This runs in every frame.
+        /// Maximum number of transitions searched, enough for a few thousand batches. The search runs in every frame.
         const MAX_SCANNED: usize = 16_384;
         let before = self
             .run
@@ -255,7 +255,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     let has_begun = pipeline.step > 0 || now > Nanos::ZERO;
     if let Some(wait) = pipeline.waiting.filter(|_| has_begun) {
         let total = run.info.batches_per_epoch;
-        // The last call of `next` raises `StopIteration`. This is the end, not a stall.
+        // The last call of `next` raises `StopIteration`. This exception is the end of the epoch, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
             return Trainer::Idle(say!("No batches left"));
         }

@@ -147,13 +147,13 @@ struct Walk {
     before: Option<Shares>,
     /// Landmark at `t`, if there is one.
     sum_checkpoint: Option<SumCheckpoint>,
-    /// Number of spans in the last bucket. It is a guess for the next bucket.
+    /// Number of spans in the last bucket. The number is a guess for the next bucket.
     count: usize,
 }
 
 impl Walk {
     /// Emits one bucket of a crowded range. Its end moves to a checkpoint, where the running sum is known, so that no span is fetched from
-    /// memory. It moves by at most a quarter of a bucket, which is less than a pixel.
+    /// memory. The end moves by at most a quarter of a bucket, which is less than a pixel.
     fn sum_checkpoint(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
         let bucket = Nanos(grid.bucket as i64);
         // The rest of a bucket whose end was moved belongs to the next one.

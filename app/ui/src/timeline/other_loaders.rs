@@ -1,5 +1,5 @@
-//! Trainers of the other loaders of the session, on the same time axis. They show which rank waits while this one trains. A click on a
-//! loader shows it instead of the current one.
+//! Trainers of the other loaders of the session, on the same time axis. The strips show which rank waits while the shown one trains. A
+//! click on a loader shows it instead of the current one.
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};

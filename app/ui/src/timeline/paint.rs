@@ -1,4 +1,4 @@
-//! Converts the layout into one mesh and a few labels. It decides only colors and pixels.
+//! Conversion of the layout into one mesh and a few labels. Only colors and pixels are decided here.
 
 use std::sync::Arc;
 

@@ -90,7 +90,7 @@ impl Scene<'_> {
 pub(super) struct Part<'a> {
     /// Visible area, with the labels.
     pub area: Rect,
-    /// Top of its first lane. It is above the area when the lanes are scrolled.
+    /// Top of the part's first lane. The top is above the area when the lanes are scrolled.
     pub top: f32,
     pub lanes: &'a Lanes,
 }

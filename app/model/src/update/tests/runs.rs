@@ -275,7 +275,7 @@ fn shown_runs_are_restored_and_events_reach_their_run() {
 }
 
 /// Regression test: *Run the program with other settings* ran the program of `loadscope watch`.
-/// It must run the program of the shown run.
+/// The action must run the program of the shown run.
 #[test]
 fn try_program_uses_the_program_of_the_shown_run() {
     use crate::watching::Program;

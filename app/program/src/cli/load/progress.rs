@@ -10,8 +10,8 @@ use loadscope_words::say;
 /// Minimum time between two updates.
 const OFTEN: Duration = Duration::from_millis(200);
 
-/// Pause after an update, as a multiple of its duration. An update then takes at most 1/20 of a core. It sums all waits, and a run can have
-/// millions.
+/// Pause after an update, as a multiple of its duration. An update then takes at most 1/20 of a core. An update sums all waits, and a run
+/// can have millions.
 const PART: u32 = 20;
 
 /// Progress bar, hidden without a terminal.

@@ -3,7 +3,7 @@
 use loadscope_trace::{Batch, HeldBatch, Lane, Nanos, PathStep, Run, Stage, Wait};
 use loadscope_words::say;
 
-/// Returns sentences about the waits of the batch at `row`, the longest wait first.
+/// Describes the waits of the batch at `row`, the longest wait first.
 pub fn batch_history(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     let Some(batch) = run.batches().get(row) else {
         return Vec::new();
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// The sentence once read "Fetching it took 1.33 s" while the batch was still being fetched.
+    /// The text once read "Fetching it took 1.33 s" while the batch was still being fetched.
     #[test]
     fn a_batch_story_at_an_instant_ignores_later_events() {
         let options = RunOptions {
@@ -199,7 +199,7 @@ mod tests {
         assert!(told > 5, "{told}");
     }
 
-    /// The sentence once read "Fetching it took 32.9 ms" for a batch that failed in collation.
+    /// The text once read "Fetching it took 32.9 ms" for a batch that failed in collation.
     #[test]
     fn the_story_of_a_failed_batch_names_the_failed_stage() {
         use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};

@@ -161,7 +161,7 @@ fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
         ((width + GAP) / pitch).floor() * pitch
     };
     let best = sizes.into_iter().max_by(|a, b| {
-        // If two sizes are equally good, the larger one wins. It comes first.
+        // If two sizes are equally good, the larger one wins, because it comes first.
         filled(a)
             .total_cmp(&filled(b))
             .then(std::cmp::Ordering::Greater)

@@ -11,7 +11,7 @@ use super::super::lanes::Lanes;
 use super::*;
 use loadscope_model::view::TimeView;
 
-/// Returns a worker that idles, fetches and collates for the given times, ns. It never finishes the last batch.
+/// Returns a worker that idles, fetches and collates for the given times, ns. The worker never finishes the last batch.
 fn worker(times: &[(i64, i64, i64)]) -> Run {
     let mut run = Run::new(RunInfo::default());
     let mut at = 0;
