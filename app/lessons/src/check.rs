@@ -60,6 +60,7 @@ pub fn check(file: &str, lesson: &Lesson, codes: &dyn ProgramCatalog) -> LessonR
     checked
 }
 
+/// Checks one step, and describes its moments and the answers to its queries.
 fn facts(
     run: &Run,
     lesson: &Lesson,

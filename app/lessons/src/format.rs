@@ -200,6 +200,7 @@ fn changes(table: &Table) -> Result<Changes, Mistake> {
     Changes::of(pairs.collect())
 }
 
+/// Parses a step. A step has exactly one task.
 fn step(file: File<'_>, scenes: &[Scene], raw: &Spanned<RawStep>) -> Result<Step, LessonError> {
     let start = raw.span().start;
     let step = raw.get_ref();

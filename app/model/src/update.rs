@@ -128,6 +128,7 @@ fn settle_motion(state: &mut State) {
         };
 }
 
+/// Applies a command of the user, and returns the effect to perform outside the state.
 fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
     if !matches!(command, Command::Hover(_)) {
         state.overlay.hint = None;

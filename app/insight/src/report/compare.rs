@@ -230,6 +230,7 @@ impl<'a> Comparison<'a> {
         out.trim_end().to_owned()
     }
 
+    /// Writes the comparison: warnings, the change in throughput, measures, causes and findings.
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let warnings = self.warnings();
         for warning in &warnings {

@@ -95,6 +95,7 @@ struct Part {
     steps: Vec<(String, Nanos)>,
 }
 
+/// Returns a bar and a table of the waited time by cause. The markup is empty without waits.
 fn blame(report: &Report) -> Markup {
     let blame = &report.survey.blame;
     if blame.waited.0 <= 0 {

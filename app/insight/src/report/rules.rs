@@ -108,6 +108,7 @@ const BYTES: [(&str, f64); 7] = [
 impl FromStr for Rule {
     type Err = InvalidRule;
 
+    /// Parses `NAME>LIMIT`, also with `<`, `>=` or `<=`. The name determines the units that the limit may have.
     fn from_str(text: &str) -> Result<Self, InvalidRule> {
         let no = |why: &str| InvalidRule(why.to_owned());
         let at = text

@@ -76,6 +76,7 @@ impl Table {
         (share > MAX_ERROR).then_some(share)
     }
 
+    /// Writes the header and one line per run, with the columns aligned.
     fn write_rows(&self, out: &mut String) -> std::fmt::Result {
         let longest = self.rows.iter().map(|row| display_width(&name(row))).max();
         let width = longest

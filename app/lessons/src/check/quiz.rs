@@ -27,6 +27,7 @@ pub fn check_quiz(
     checked
 }
 
+/// Checks one question, and describes its answer and the step that teaches it.
 fn fact(
     entry: &Entry,
     lessons: &[Lesson],

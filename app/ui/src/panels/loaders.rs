@@ -104,6 +104,7 @@ impl LoadersView {
         commands
     }
 
+    /// Recomputes the rows if a run, the visible range or the width has changed.
     fn update(&mut self, state: &State, width: f32) {
         let all = state.session.loaders.all(&state.session.run);
         let view = state.shown();

@@ -266,6 +266,7 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     );
 }
 
+/// Shows the options of the training loop: epochs, step time and reaction to errors.
 fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,

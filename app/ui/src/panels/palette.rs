@@ -126,6 +126,7 @@ fn chosen(entry: &Entry) -> Vec<Command> {
     }
 }
 
+/// Shows an entry with its keys, or with the reason if it is unavailable.
 fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
     let palette = Palette::of(ui);
     let (name, keys, why) = match entry {

@@ -188,6 +188,7 @@ fn last_warning(state: &State) -> Option<&str> {
     warnings.next().map(|(_, m)| m.text.as_str())
 }
 
+/// Returns the source of the run and its progress.
 fn origin(state: &State) -> String {
     match &state.session.source {
         Source::None => say!("No run").to_owned(),

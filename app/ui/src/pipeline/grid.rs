@@ -57,6 +57,7 @@ const GAP: f32 = 4.0;
 impl Detail {
     const ALL: [Self; 4] = [Self::Full, Self::Line, Self::Dense, Self::Mini];
 
+    /// Returns the sizes of queue places, workers and gaps at this level of detail.
     fn measures(self, plan: &Plan) -> Measures {
         let chip = plan.chip_width();
         let (slot, slots, lead, worker, row, worker_height) = match self {

@@ -73,6 +73,7 @@ fn head(ui: &mut Ui, rect: Rect, commands: &mut Vec<Command>) {
     }
 }
 
+/// Shows one variable. A click selects its batch or its worker.
 fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &mut Vec<Command>) {
     let size_of_line = vec2(ui.available_width(), ROW);
     let (rect, _) = ui.allocate_exact_size(size_of_line, Sense::hover());

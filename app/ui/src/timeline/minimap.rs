@@ -137,6 +137,7 @@ pub(super) fn show(
     handle_input(ui, &response, &whole, frame, scene, drag, requests);
 }
 
+/// Drags the window or one of its edges, and moves the window to a click outside.
 fn handle_input(
     ui: &Ui,
     response: &Response,

@@ -60,6 +60,7 @@ pub(super) fn show(
     handle(ui, &response, scene, drag, requests);
 }
 
+/// Drags the time cursor or a range, and moves the cursor to a click.
 fn handle(
     ui: &Ui,
     response: &Response,

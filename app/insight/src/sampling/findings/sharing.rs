@@ -78,6 +78,7 @@ pub fn same_seeds(about: &OrderFacts) -> Vec<FindingDraft> {
     out
 }
 
+/// Finds ranks with equal worker seeds, repeated indices or omitted indices.
 pub fn ranks(answers: &OrderAnalysis, about: &OrderFacts) -> Vec<FindingDraft> {
     let mut out = Vec::new();
     let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {

@@ -81,6 +81,7 @@ fn holds(condition: &Condition, run: &Run, durations: &Durations, row: usize) ->
     }
 }
 
+/// Parses one part of a filter, such as `late`, `fetch > 20 ms` or `worker 2`.
 fn condition(part: &str) -> Option<Condition> {
     let part = part.to_lowercase();
     match part.as_str() {

@@ -39,6 +39,7 @@ pub fn show(
     samples::show(ui, state, at, commands);
 }
 
+/// Shows the batch index, the current stage, and facts about the batch.
 fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let batch = &state.session.run.batches()[at];
     let stage = state.pipeline().stage_of(batch.id);

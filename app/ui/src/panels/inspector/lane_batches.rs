@@ -56,6 +56,7 @@ pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Comman
     slowest(ui, run, &rows, is_cut, now, commands);
 }
 
+/// Shows the slowest samples that the listed batches have fetched by `now`.
 fn slowest(
     ui: &mut Ui,
     run: &Run,

@@ -81,6 +81,7 @@ impl WavesCache {
         }
     }
 
+    /// Returns the textures of the spectrograms, cached until the batch or the theme changes.
     fn textures(
         &mut self,
         ui: &Ui,

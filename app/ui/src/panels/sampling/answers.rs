@@ -113,6 +113,7 @@ fn range(from: u64, to: u64) -> String {
     }
 }
 
+/// Draws the number of indices drawn `times` times as a bar, relative to `most`.
 fn bar(ui: &mut Ui, times: usize, indices: u64, most: u64) {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());

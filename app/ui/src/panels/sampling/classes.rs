@@ -85,6 +85,7 @@ fn shown(balance: &Balance) -> Vec<&Class> {
     all.into_iter().map(|(_, class)| class).collect()
 }
 
+/// Draws a class as a bar, with a tick at its expected count.
 fn row(ui: &mut Ui, class: &Class, most: f64) {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
