@@ -109,7 +109,7 @@ impl ClockInfo {
         self.runs.insert(run, state);
     }
 
-    /// Returns the lowest rank of a run with several ranks. `None` without such a run.
+    /// Returns the lowest rank of a run with several ranks. Returns `None` without such a run.
     pub fn rank(&self) -> Option<u32> {
         self.runs.values().map(|state| state.job.1).min()
     }
@@ -216,7 +216,7 @@ fn align_session(all: &[ClockInfo], session: &[usize], alignments: &mut [Alignme
 
 /// Returns the offset of the wall clock of `others` from that of `base`, and its uncertainty, ns. A positive offset means ahead.
 ///
-/// The offset is the median over all pairs of ranks of one loader that are in step. `None` without such a pair.
+/// The offset is the median over all pairs of ranks of one loader that are in step. Returns `None` without such a pair.
 fn clock_offset(base: &[&ClockInfo], others: &[&ClockInfo]) -> Option<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (a, b) in base
@@ -241,7 +241,7 @@ fn clock_offset(base: &[&ClockInfo], others: &[&ClockInfo]) -> Option<(i64, i64)
     Some((offset, withins[withins.len() / 2].max(disagree)))
 }
 
-/// Returns the clock offset of `b` from `a` and its 90 % interval, ns. `None` if the ranks are not in step.
+/// Returns the clock offset of `b` from `a` and its 90 % interval, ns. Returns `None` if the ranks are not in step.
 ///
 /// `start_difference` is the wall-clock start of `b` minus that of `a`, ns.
 fn step_offset(

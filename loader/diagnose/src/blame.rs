@@ -25,7 +25,7 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// Returns the waited time of `cause`. `None` if the source does not measure it.
+    /// Returns the waited time of `cause`. Returns `None` if the source does not measure it.
     pub fn time_of(&self, cause: Cause) -> Option<Nanos> {
         let time = self.times[cause as usize];
         let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);

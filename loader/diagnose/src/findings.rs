@@ -78,7 +78,8 @@ impl Diagnosis {
         }
     }
 
-    /// Returns the setting to try if the forecasts are unreliable, from the first remedy that contains one. `None` without such a remedy.
+    /// Returns the setting to try if the forecasts are unreliable, from the first remedy that contains one. Returns `None` without such a
+    /// remedy.
     pub fn suggested_change(&self) -> Option<Change> {
         self.findings.iter().find_map(remedy::suggested_change)
     }

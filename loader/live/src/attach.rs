@@ -223,7 +223,7 @@ fn boot() -> io::Result<String> {
         .to_owned())
 }
 
-/// Returns the start time of a process. `None` if there is no such process.
+/// Returns the start time of a process. Returns `None` if there is no such process.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The process name in parentheses can contain any character.

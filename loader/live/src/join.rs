@@ -302,7 +302,7 @@ impl Join {
         self.runs
     }
 
-    /// Converts an instant on the clock of the first stream, ns, to event time. `None` before the first loader.
+    /// Converts an instant on the clock of the first stream, ns, to event time. Returns `None` before the first loader.
     pub fn time_of(&self, monotonic: i64) -> Option<Nanos> {
         self.zero
             .map(|zero| Nanos(monotonic.saturating_sub(zero).max(0)))
@@ -362,7 +362,7 @@ fn run_of(stream: &Stream) -> Option<RunId> {
     stream.runs.values().min().copied()
 }
 
-/// Returns the lane of a measurement of a process. `None` for the main process.
+/// Returns the lane of a measurement of a process. Returns `None` for the main process.
 pub(crate) fn lane(process: &Process) -> Option<Lane> {
     process.worker.map(Lane::Worker)
 }

@@ -192,7 +192,7 @@ impl Listener {
         self.connections.len()
     }
 
-    /// Returns the current time on the monotonic clock of the first process, ns. `None` before the first handshake.
+    /// Returns the current time on the monotonic clock of the first process, ns. Returns `None` before the first handshake.
     pub fn now(&self) -> Option<i64> {
         let (when, time) = self.clock?;
         let passed = i64::try_from(when.elapsed().as_nanos()).unwrap_or(i64::MAX);

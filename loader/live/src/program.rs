@@ -262,7 +262,8 @@ impl Program {
         !matches!(self.process, Process::Remote(_))
     }
 
-    /// Returns a search for processes without the probe. `None` for programs on another host and for programs that were already running.
+    /// Returns a search for processes without the probe. Returns `None` for programs on another host and for programs that were already
+    /// running.
     pub fn unrecorded_scanner(&self) -> Option<UnrecordedScanner> {
         let looks = self.is_local() && !self.was_already_running();
         looks.then(|| UnrecordedScanner::new(self.pid(), self.folder.path()))

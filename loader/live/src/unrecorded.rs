@@ -159,7 +159,7 @@ pub(crate) fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
     all
 }
 
-/// Returns the reason why a Python with these arguments and environment has no probe. `None` if it has one.
+/// Returns the reason why a Python with these arguments and environment has no probe. Returns `None` if it has one.
 fn missing_probe_reason(
     arguments: &[&str],
     environment: &[u8],

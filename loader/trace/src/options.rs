@@ -275,7 +275,7 @@ impl RunInfo {
         self.options.is_shuffled() || !self.batch_sampler.is_empty()
     }
 
-    /// Returns the class of a PyTorch program's dataset, such as `ImageFolder`. `None` if unknown.
+    /// Returns the class of a PyTorch program's dataset, such as `ImageFolder`. Returns `None` if unknown.
     pub fn dataset_class(&self) -> Option<&str> {
         let Origin::Pytorch(_) = self.origin else {
             return None;

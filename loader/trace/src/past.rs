@@ -22,7 +22,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Returns the limits of the recording. `None` if unknown.
+    /// Returns the limits of the recording. Returns `None` if unknown.
     pub fn retention(&self) -> Option<&Retention> {
         self.retention.as_deref()
     }
@@ -42,7 +42,7 @@ impl Past {
         &self.kept
     }
 
-    /// Returns the time from which the recording is complete. `None` if nothing is complete.
+    /// Returns the time from which the recording is complete. Returns `None` if nothing is complete.
     pub fn until(&self) -> Option<Nanos> {
         self.until
     }

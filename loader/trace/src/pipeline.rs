@@ -111,7 +111,7 @@ impl<'a> Pipeline<'a> {
         self.batches().filter(move |b| b.lane == Some(lane))
     }
 
-    /// Returns the stage of a batch. `None` before its dispatch.
+    /// Returns the stage of a batch. Returns `None` before its dispatch.
     pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
         let row = self.run.row(id)?;
         let found = self

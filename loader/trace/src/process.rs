@@ -22,7 +22,7 @@ impl ProcessCost {
         end: Nanos::from_millis(40),
     };
 
-    /// Returns the assumed cost for a program of this origin. `None` if workers are threads or the cost is unknown.
+    /// Returns the assumed cost for a program of this origin. Returns `None` if workers are threads or the cost is unknown.
     pub fn assumed(origin: &Origin) -> Option<Self> {
         matches!(origin, Origin::Pytorch(_)).then_some(Self::FORKED)
     }

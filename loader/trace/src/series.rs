@@ -124,14 +124,14 @@ impl Series {
         self.points.truncate(shown);
     }
 
-    /// Returns the value at `t`. `None` before the first and where it could not be measured.
+    /// Returns the value at `t`. Returns `None` before the first and where it could not be measured.
     pub fn at(&self, t: Nanos) -> Option<f64> {
         let after = self.points.partition_point(|(at, _)| *at <= t);
         let (_, value) = self.points.range(..after).last()?;
         value.is_finite().then_some(*value)
     }
 
-    /// Returns the highest value from `start` to `end`. `None` if there was none.
+    /// Returns the highest value from `start` to `end`. Returns `None` if there was none.
     pub fn highest(&self, start: Nanos, end: Nanos) -> Option<f64> {
         let first = self.points.partition_point(|(at, _)| *at <= start);
         let after = first

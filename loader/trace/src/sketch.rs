@@ -49,7 +49,7 @@ impl QuantileSketch {
         self.buckets.is_empty()
     }
 
-    /// Returns the approximate quantile: the time that a `share` of the times does not exceed. `None` if empty.
+    /// Returns the approximate quantile: the time that a `share` of the times does not exceed. Returns `None` if empty.
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
         let wanted = (self.count() as f64 * share.clamp(0.0, 1.0))
             .ceil()

@@ -43,7 +43,7 @@ impl Activity {
         Self::Waiting,
     ];
 
-    /// Returns the activity of a batch in `stage`. `None` for final stages, which have no duration.
+    /// Returns the activity of a batch in `stage`. Returns `None` for final stages, which have no duration.
     pub fn of(stage: Stage) -> Option<Self> {
         Some(match stage {
             Stage::Queued => Self::Queued,

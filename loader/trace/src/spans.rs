@@ -95,8 +95,8 @@ impl Spans {
         low + ends.range(low..high).partition_point(|end| *end <= t)
     }
 
-    /// Returns the last checkpoint at or before `end`. `None` if it is not after the span `from`, or if a span in between is not shorter than
-    /// `narrower`.
+    /// Returns the last checkpoint at or before `end`. Returns `None` if it is not after the span `from`, or if a span in between is not
+    /// shorter than `narrower`.
     #[inline]
     pub fn sum_checkpoint(
         &self,

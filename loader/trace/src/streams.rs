@@ -16,8 +16,8 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Returns the streams of the first epoch in which the streams of at least two workers ended, and of all workers with batches. `None`
-    /// without such an epoch.
+    /// Returns the streams of the first epoch in which the streams of at least two workers ended, and of all workers with batches. Returns
+    /// `None` without such an epoch.
     pub fn of(run: &Run) -> Option<Self> {
         let mut streams = run.epochs().iter().find_map(|epoch| {
             let ended = epoch.exhausted.iter();

@@ -135,7 +135,7 @@ impl Cause {
         }
     }
 
-    /// Returns the activity with the color of the cause. `None` if the cause is not a stage of a batch.
+    /// Returns the activity with the color of the cause. Returns `None` if the cause is not a stage of a batch.
     pub fn activity(self) -> Option<Activity> {
         Some(match self {
             Self::Queued | Self::IndexQueue | Self::Starting => Activity::Queued,
@@ -149,7 +149,7 @@ impl Cause {
         })
     }
 
-    /// Returns the stage that a source must measure for this cause. `None` if the cause needs no stage.
+    /// Returns the stage that a source must measure for this cause. Returns `None` if the cause needs no stage.
     pub(super) fn stage(self) -> Option<Stage> {
         Some(match self {
             Self::Queued | Self::IndexQueue => Stage::Queued,

@@ -58,7 +58,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the advice to group samples of similar cost. `None` unless the batch size is above 1.
+/// Returns the advice to group samples of similar cost. Returns `None` unless the batch size is above 1.
 pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
     const GROUPS: Text = text!("Group samples of similar cost into a batch");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
@@ -115,7 +115,7 @@ fn slowest_row(survey: &Survey) -> Option<usize> {
     slowest(false).or_else(|| slowest(true))
 }
 
-/// Returns the name of the slowest sample of a batch, as in `sample 13 (a/13.png)`. `None` if its dataset index is unknown.
+/// Returns the name of the slowest sample of a batch, as in `sample 13 (a/13.png)`. Returns `None` if its dataset index is unknown.
 fn slowest_sample_name(survey: &Survey, row: usize) -> Option<String> {
     let slowest = survey.run.samples(row);
     // Ties go to the first sample, as in `worst_sample`.

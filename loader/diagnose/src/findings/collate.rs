@@ -39,7 +39,8 @@ pub(super) fn put_before_workers(findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the size of the largest batch with recorded content, bytes. `None` below 16 MiB, or if the loader has its own `collate_fn`.
+/// Returns the size of the largest batch with recorded content, bytes. Returns `None` below 16 MiB, or if the loader has its own
+/// `collate_fn`.
 fn large_batches(survey: &Survey) -> Option<u64> {
     let run = survey.run;
     let is_default = !run

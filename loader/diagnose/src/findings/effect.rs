@@ -152,7 +152,7 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&ForecastSet>) -
     }
 }
 
-/// Returns the number after `num_workers=`. `None` if the text contains no such number.
+/// Returns the number after `num_workers=`. Returns `None` if the text contains no such number.
 fn parse_num_workers(text: &str) -> Option<usize> {
     let (_, rest) = text.split_once("num_workers=")?;
     let digits = rest

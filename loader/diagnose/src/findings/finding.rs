@@ -25,7 +25,7 @@ impl Severity {
     /// Minimum share of the loop time for a critical finding: 20 %.
     pub const CRITICAL_SHARE: f64 = 0.2;
 
-    /// Returns the severity of a cost with this share of the loop time, 0 to 1. `None` below [`Severity::WARNING_SHARE`].
+    /// Returns the severity of a cost with this share of the loop time, 0 to 1. Returns `None` below [`Severity::WARNING_SHARE`].
     pub fn of_share(share: f64) -> Option<Self> {
         match share {
             s if s >= Self::CRITICAL_SHARE => Some(Self::Critical),

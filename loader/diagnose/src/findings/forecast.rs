@@ -172,7 +172,7 @@ impl ForecastSet {
         took.0 as f64 / self.now().0.max(1) as f64 - 1.0
     }
 
-    /// Returns a warning that the forecasts are estimates. `None` for exact and for unreliable forecasts.
+    /// Returns a warning that the forecasts are estimates. Returns `None` for exact and for unreliable forecasts.
     pub fn caveat(&self) -> Option<String> {
         (self.is_rough() && self.fits()).then(|| {
             say!(
@@ -203,7 +203,7 @@ impl ForecastSet {
     }
 
     /// Returns the recommended change: the smallest effort among the changes within 2 % of the fastest. `workers` is the recorded number.
-    /// `None` if no change is faster.
+    /// Returns `None` if no change is faster.
     pub fn recommended(&self, workers: usize) -> Option<Forecast> {
         self.recommended_among(workers, |_| true)
     }
@@ -221,8 +221,8 @@ impl ForecastSet {
         best.min_by_key(|f| (f.change.effort(workers), f.took))
     }
 
-    /// Returns the fastest alternative to `first` that changes one setting. For `num_workers`, it may add one worker only. `None` without
-    /// one.
+    /// Returns the fastest alternative to `first` that changes one setting. For `num_workers`, it may add one worker only. Returns `None`
+    /// without one.
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
         let is_little = |f: &&Forecast| match f.change {
             Change::NumWorkers(n) => n == workers.saturating_add(1),
@@ -274,7 +274,7 @@ impl ForecastSet {
         }
     }
 
-    /// Returns a sentence with the reason why other values of `num_workers` have no forecast. `None` if they have one.
+    /// Returns a sentence with the reason why other values of `num_workers` have no forecast. Returns `None` if they have one.
     pub fn workers_refusal(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
         Some(say!("Other numbers of workers cannot be forecast: {why}"))

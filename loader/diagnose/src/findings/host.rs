@@ -27,7 +27,7 @@ pub(super) fn busy(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the number of cores that other programs did not use, at least 1. `None` if the number of cores is unknown.
+/// Returns the number of cores that other programs did not use, at least 1. Returns `None` if the number of cores is unknown.
 pub(super) fn free_cores(survey: &Survey) -> Option<usize> {
     let cores = survey.run.info.cores as usize;
     let taken = survey.run.taken_cores().unwrap_or(0.0).round() as usize;

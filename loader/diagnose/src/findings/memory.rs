@@ -184,7 +184,7 @@ impl Growth {
     /// Minimum ratio of the last to the first measurement.
     const MIN_RATIO: f64 = 1.25;
 
-    /// Returns the growth of a process, without copy-on-write. `None` if its memory does not keep growing.
+    /// Returns the growth of a process, without copy-on-write. Returns `None` if its memory does not keep growing.
     fn of(process: &[Memory]) -> Option<Self> {
         let (first, last) = (process.first()?, process.last()?);
         let middle = process.get(process.len() / 2)?;
@@ -248,13 +248,13 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the peak memory of all processes together (PSS), bytes. `None` if it was not measured.
+/// Returns the peak memory of all processes together (PSS), bytes. Returns `None` if it was not measured.
 fn peak(run: &Run) -> Option<f64> {
     let all = run.gauge(None, GaugeKind::Pss)?;
     all.highest(Nanos(i64::MIN), Nanos::MAX)
 }
 
-/// Returns the last measured value of a gauge of the whole program. `None` if it was not measured.
+/// Returns the last measured value of a gauge of the whole program. Returns `None` if it was not measured.
 fn latest(run: &Run, what: GaugeKind) -> Option<f64> {
     let mut points = run.gauge(None, what)?.points().iter().rev();
     points

@@ -34,7 +34,7 @@ pub(super) fn collating(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the dataset index of the sample. `None` if it is unknown.
+/// Returns the dataset index of the sample. Returns `None` if it is unknown.
 fn index(run: &Run, misfit: &Misfit) -> Option<u64> {
     let row = run.row(misfit.of)?;
     run.indices(row).get(misfit.position as usize).copied()

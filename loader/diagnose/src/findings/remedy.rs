@@ -97,7 +97,8 @@ pub(super) fn apply_forecasts(
     }
 }
 
-/// Returns the setting to try if the forecasts are unreliable: the first one in the remedy. `None` for findings about other problems.
+/// Returns the setting to try if the forecasts are unreliable: the first one in the remedy. Returns `None` for findings about other
+/// problems.
 pub(super) fn suggested_change(finding: &Finding) -> Option<Change> {
     match finding.id {
         FindingId::NoWorkers
@@ -118,7 +119,7 @@ fn suggested_remedy(change: Change, is_program: bool) -> String {
 
 /// Returns another remedy if the finding names a setting that is not forecast to be faster.
 ///
-/// `None` if its settings are faster or have no forecast, or if the finding has no cost in time.
+/// Returns `None` if its settings are faster or have no forecast, or if the finding has no cost in time.
 fn faster_remedy(finding: &Finding, workers: usize, prospects: &ForecastSet) -> Option<String> {
     finding.cost?;
     let is_slow =
@@ -159,7 +160,8 @@ fn about_workers(workers: usize, prospects: &ForecastSet) -> String {
     }
 }
 
-/// Returns the best forecast change, or the advice to reduce the work per batch. `None` without a forecast of another prefetch factor.
+/// Returns the best forecast change, or the advice to reduce the work per batch. Returns `None` without a forecast of another prefetch
+/// factor.
 fn about_window(workers: usize, prospects: &ForecastSet) -> Option<String> {
     if let Some(first) = prospects.recommended(workers) {
         return Some(prospects.remedy(&first));
@@ -172,7 +174,7 @@ fn about_window(workers: usize, prospects: &ForecastSet) -> Option<String> {
 
 /// Returns the remedy for slow samples, with the settings that are forecast not to hide them.
 ///
-/// `None` without forecasts of such settings, or if one of them helps.
+/// Returns `None` without forecasts of such settings, or if one of them helps.
 fn about_slow_samples(workers: usize, prospects: &ForecastSet) -> Option<String> {
     let prepare = PREPARE.say();
     let any_order = |f: &Forecast| f.change == Change::InOrder(false);
@@ -199,7 +201,7 @@ fn about_slow_samples(workers: usize, prospects: &ForecastSet) -> Option<String>
     )
 }
 
-/// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little. `None` without a forecast.
+/// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little. Returns `None` without a forecast.
 fn about_order(workers: usize, prospects: &ForecastSet, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;

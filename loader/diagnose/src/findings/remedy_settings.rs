@@ -8,7 +8,7 @@ fn settings(text: &str) -> impl Iterator<Item = Change> + '_ {
     text.split(move |c| !is_part(c)).filter_map(setting)
 }
 
-/// Parses a setting such as `num_workers=4`. `None` for other words.
+/// Parses a setting such as `num_workers=4`. Returns `None` for other words.
 fn setting(word: &str) -> Option<Change> {
     let (name, value) = word.split_once('=')?;
     let number = || value.parse::<usize>().ok();

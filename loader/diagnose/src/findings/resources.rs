@@ -26,14 +26,14 @@ fn first_error(run: &Run, is_one: impl Fn(&str) -> bool) -> Option<(Nanos, &str)
     errors.find(|(_, text)| is_one(text))
 }
 
-/// Returns the highest value of a gauge over all lanes. `None` if it was not measured.
+/// Returns the highest value of a gauge over all lanes. Returns `None` if it was not measured.
 fn highest(run: &Run, what: GaugeKind) -> Option<f64> {
     let series = run.gauges().filter(|(_, kind, _)| *kind == what);
     let peaks = series.filter_map(|(.., s)| s.highest(Nanos(i64::MIN), Nanos::MAX));
     peaks.reduce(f64::max)
 }
 
-/// Returns the lowest finite value of a gauge of the whole program, with its time. `None` if it was not measured.
+/// Returns the lowest finite value of a gauge of the whole program, with its time. Returns `None` if it was not measured.
 pub(super) fn least(run: &Run, what: GaugeKind) -> Option<(Nanos, f64)> {
     let points = run.gauge(None, what)?.points().iter();
     let known = points.filter(|(_, value)| value.is_finite());

@@ -54,7 +54,7 @@ pub(super) fn outweighs(survey: &Survey) -> bool {
 
 /// Returns the one to three samples that cause at least 70 % of the waiting for slow samples, and the waited time that they cause.
 ///
-/// `None` if more samples are needed, or if all of them were slow in the first batch of the run only.
+/// Returns `None` if more samples are needed, or if all of them were slow in the first batch of the run only.
 fn named(survey: &Survey) -> Option<(Vec<SlowSample>, Nanos)> {
     let mut all = slow_samples(survey);
     all.sort_by_key(|s| Reverse(s.cost));

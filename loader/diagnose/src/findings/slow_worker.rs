@@ -50,7 +50,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
 
 /// Returns the slow worker, its median batch time, and the median of the medians of the other workers.
 ///
-/// `None` unless its median is at least twice that of every other worker, and about 90 % of its batches exceed those medians.
+/// Returns `None` unless its median is at least twice that of every other worker, and about 90 % of its batches exceed those medians.
 fn slowest(survey: &Survey) -> Option<(WorkerId, Nanos, Nanos)> {
     let mut all: BTreeMap<WorkerId, Vec<i64>> = BTreeMap::new();
     for (batch, work) in survey.run.batches().iter().zip(&survey.work) {

@@ -28,7 +28,7 @@ const LATE_RATIO: i64 = 3;
 
 /// Returns the time from the start of an epoch to its first yield, and the instant of that yield.
 ///
-/// `None` if the epoch started before the recording, or yielded no batch.
+/// Returns `None` if the epoch started before the recording, or yielded no batch.
 fn first_delay(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     if epoch.was_running {
         return None;
@@ -41,7 +41,7 @@ fn first_delay(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
 
 /// Returns the number of workers that started before the first batch of an epoch, and the time until the last of these starts.
 ///
-/// `None` without such a worker, and for sources other than PyTorch.
+/// Returns `None` without such a worker, and for sources other than PyTorch.
 fn worker_starts(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
     if !matches!(survey.run.info.origin, Origin::Pytorch(_)) {
         return None;

@@ -36,7 +36,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the time at which the batch at `row` was yielded. `None` if it was not.
+/// Returns the time at which the batch at `row` was yielded. Returns `None` if it was not.
 fn yielded_at(run: &Run, row: usize) -> Option<Nanos> {
     run.entered(row, loadscope_trace::Stage::Training)
 }

@@ -77,7 +77,7 @@ fn remedy(run: &Run) -> String {
     }
 }
 
-/// Returns the position of the batch that training waited for last. `None` if that wait ended with a batch.
+/// Returns the position of the batch that training waited for last. Returns `None` if that wait ended with a batch.
 fn awaited(run: &Run) -> Option<usize> {
     let wait = run.waits().last().filter(|wait| wait.batch.is_none())?;
     run.awaited_in(wait)

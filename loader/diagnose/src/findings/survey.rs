@@ -197,7 +197,7 @@ impl<'a> Survey<'a> {
         self.wait_summary.is_loop_a_part() || self.wait_summary.is_of_the_end()
     }
 
-    /// Returns the number of workers that load a batch per training step. `None` if more than 64 are needed, or without the times.
+    /// Returns the number of workers that load a batch per training step. Returns `None` if more than 64 are needed, or without the times.
     pub fn needed_workers(&self) -> Option<usize> {
         /// Maximum number of workers to advise.
         const MAX_WORKERS: i64 = 64;
@@ -344,7 +344,7 @@ impl Samples {
         wall >= MIN_SLOW_SAMPLE && wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
     }
 
-    /// Returns the CPU time per wall time. `None` if it was not measured.
+    /// Returns the CPU time per wall time. Returns `None` if it was not measured.
     pub fn cpu_share(&self) -> Option<f64> {
         (self.timed.0 > 0).then(|| self.cpu.0 as f64 / self.timed.0 as f64)
     }

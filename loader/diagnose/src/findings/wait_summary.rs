@@ -67,8 +67,8 @@ impl<'a> WaitSummary<'a> {
         }
     }
 
-    /// Returns the position in [`Run::batches`] of the batch with the longest wait. `None` without waits, or if the wait was not for a
-    /// batch.
+    /// Returns the position in [`Run::batches`] of the batch with the longest wait. Returns `None` without waits, or if the wait was not
+    /// for a batch.
     pub fn batch(&self) -> Option<usize> {
         self.run.awaited_in(&self.run.waits()[self.longest?])
     }
@@ -96,7 +96,7 @@ impl<'a> WaitSummary<'a> {
         )
     }
 
-    /// Returns the waited time without a subject, as in `1.11 s of 1.59 s (70 %)`. `None` if it was not measured.
+    /// Returns the waited time without a subject, as in `1.11 s of 1.59 s (70 %)`. Returns `None` if it was not measured.
     pub fn amount(&self) -> Option<String> {
         let (place, so_far) = (self.place(), self.so_far());
         (!self.run.has_only_parts()).then(|| {
@@ -152,7 +152,7 @@ impl<'a> WaitSummary<'a> {
     }
 
     /// Returns the program's time outside the loop, as in `evaluation 2.00 s, outside the loop 1.20 s`. Other work in training steps is
-    /// included from 1 % of the loop time, and time between epochs from 10 %. `None` if both are shorter.
+    /// included from 1 % of the loop time, and time between epochs from 10 %. Returns `None` if both are shorter.
     pub fn left_out(&self) -> Option<String> {
         /// Minimum share of the loop time for other work in training steps.
         const NAMED: f64 = 0.01;
@@ -168,7 +168,7 @@ impl<'a> WaitSummary<'a> {
         (!parts.is_empty()).then(|| parts.join(say!(", ")))
     }
 
-    /// Returns the cause of the longest wait. `None` without such a wait.
+    /// Returns the cause of the longest wait. Returns `None` without such a wait.
     ///
     /// - The longest wait is most of the waiting: `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0`.
     /// - Waits of similar length are most of the waiting: `64 waits of about 60.0 ms each, the longest (0.10 s) for batch 4, because …`.
@@ -191,7 +191,8 @@ impl<'a> WaitSummary<'a> {
         })
     }
 
-    /// Returns the number and the mean length of the waits near the median. `None` if these waits are less than 75 % of the waited time.
+    /// Returns the number and the mean length of the waits near the median. Returns `None` if these waits are less than 75 % of the waited
+    /// time.
     fn usual_wait(&self) -> Option<(u64, Nanos)> {
         /// Minimum number of similar waits.
         const FEW: usize = 4;
@@ -216,7 +217,7 @@ impl<'a> WaitSummary<'a> {
         is_most.then(|| (waits as u64, Nanos(sum / waits)))
     }
 
-    /// Returns the longest wait with its cause. `None` without waits, or if the longest wait is the one at the end of an epoch.
+    /// Returns the longest wait with its cause. Returns `None` without waits, or if the longest wait is the one at the end of an epoch.
     pub fn longest_wait(&self) -> Option<LongestWait> {
         let (run, k) = (self.run, self.longest?);
         let wait = run.waits()[k];
@@ -281,9 +282,9 @@ impl<'a> WaitSummary<'a> {
         took.is_some_and(|took| took.0 as f64 >= ONE_WAIT * self.waited.0 as f64)
     }
 
-    /// Returns the slowest sample of a batch, as in `sample 4 took 1.00 s (0.80 s in decode)`. `None` if it took at most half of the time
-    /// of all samples. The text contains the longest stage if it took more than half of the sample and less than 95 %. A dataset with a
-    /// single stage needs no stage name.
+    /// Returns the slowest sample of a batch, as in `sample 4 took 1.00 s (0.80 s in decode)`. Returns `None` if it took at most half of
+    /// the time of all samples. The text contains the longest stage if it took more than half of the sample and less than 95 %. A dataset
+    /// with a single stage needs no stage name.
     fn slowest_sample(&self, row: usize) -> Option<String> {
         const MOST: f64 = 0.5;
         const NEARLY_ALL: f64 = 0.95;

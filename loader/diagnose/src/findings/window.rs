@@ -87,7 +87,7 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the minimum number of finished batches that remained after a yield. `None` without a counted yield.
+/// Returns the minimum number of finished batches that remained after a yield. Returns `None` without a counted yield.
 ///
 /// Yields count only after the start of an epoch, and while the prefetch window is full.
 fn least_ready(survey: &Survey) -> Option<usize> {

@@ -44,8 +44,8 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Returns the recorded cause of a worker's death, as in `Worker 1 (process 2572) was killed by signal 9`. `None` if not recorded. It is
-/// the last error message of the worker at the time of its end that names no batch and no sample.
+/// Returns the recorded cause of a worker's death, as in `Worker 1 (process 2572) was killed by signal 9`. Returns `None` if not recorded.
+/// It is the last error message of the worker at the time of its end that names no batch and no sample.
 fn cause_of_death(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
     let messages = run.messages().iter().rev();
     let mut messages = messages.filter(|(when, m)| *when == at && m.level == Level::Error);

@@ -29,7 +29,7 @@ pub enum UnattachableReason {
 }
 
 impl UnattachableReason {
-    /// Returns the reason why the process `pid` cannot be recorded. `None` if it can, or if this is unknown.
+    /// Returns the reason why the process `pid` cannot be recorded. Returns `None` if it can, or if this is unknown.
     pub fn of(pid: u32) -> Option<Self> {
         let mut unattachable = Self::NoPython;
         for pid in family(u64::from(pid), &proc::parents()) {
@@ -71,7 +71,7 @@ struct ProcessProperties {
 }
 
 impl ProcessProperties {
-    /// Reads a process. `None` if `/proc` does not provide the information.
+    /// Reads a process. Returns `None` if `/proc` does not provide the information.
     fn of(pid: u64) -> Option<Self> {
         let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).ok();
         let maps = String::from_utf8_lossy(&read("maps")?).into_owned();
@@ -100,7 +100,7 @@ impl ProcessProperties {
         }
     }
 
-    /// Returns `Ok` if the process will answer. `None` if it is not Python.
+    /// Returns `Ok` if the process will answer. Returns `None` if it is not Python.
     fn check(&self) -> Option<Result<(), UnattachableReason>> {
         let unattachable = match &self.packages {
             _ if !self.is_python => return None,

@@ -66,7 +66,7 @@ impl Join {
         self.event(at, run, kind);
     }
 
-    /// Returns the time of each sample. `None` if not measured.
+    /// Returns the time of each sample. Returns `None` if not measured.
     fn timings(
         &self,
         stream: &Stream,

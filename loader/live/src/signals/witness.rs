@@ -34,7 +34,7 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    /// Starts the witness. `None` if the system cannot create a process. The witness ends when the calling thread ends.
+    /// Starts the witness. Returns `None` if the system cannot create a process. The witness ends when the calling thread ends.
     pub fn start() -> Option<Self> {
         let seen = shared()?;
         let arguments = arguments();
@@ -114,8 +114,8 @@ impl Witness {
     }
 }
 
-/// Returns the pending signals of a process as bits. A running process returns all bits, because it can be about to
-/// count one. `None` if it has ended.
+/// Returns the pending signals of a process as bits. A running process returns all bits, because it can be about to count one. Returns
+/// `None` if it has ended.
 fn pending(process: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name));

@@ -146,7 +146,7 @@ impl FactRecord {
         }
     }
 
-    /// Returns the batch of the fact. `None` for a fact about a loader, an iterator or a worker.
+    /// Returns the batch of the fact. Returns `None` for a fact about a loader, an iterator or a worker.
     pub(crate) fn batch_ref(&self) -> Option<BatchRef> {
         match self {
             Self::File { of, .. } | Self::Misfit { of, .. } => Some(*of),

@@ -55,7 +55,7 @@ impl Checksums {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    /// Parses the content of a skippable frame. `None` if it is damaged or from another program.
+    /// Parses the content of a skippable frame. Returns `None` if it is damaged or from another program.
     pub fn parse(inside: &[u8]) -> Option<Self> {
         let (inside, own) = inside.split_last_chunk::<4>()?;
         if inside.len() < FIXED || crc32fast::hash(inside) != u32::from_le_bytes(*own) {

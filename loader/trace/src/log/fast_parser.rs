@@ -96,7 +96,7 @@ struct Fields {
     stages: Option<Vec<StageTiming>>,
 }
 
-/// Sets a field. `None` if it was already set.
+/// Sets a field. Returns `None` if it was already set.
 fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
     field.replace(value).is_none().then_some(())
 }

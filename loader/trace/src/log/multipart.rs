@@ -54,7 +54,7 @@ impl PartFile {
     }
 }
 
-/// Returns the folder `name` next to the recording at `path`. `None` unless `name` is a plain name.
+/// Returns the folder `name` next to the recording at `path`. Returns `None` unless `name` is a plain name.
 pub fn folder(path: &Path, name: &str) -> Option<PathBuf> {
     let mut components = Path::new(name).components();
     let is_plain = matches!(

@@ -300,7 +300,7 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     Ok((parts, kept_data))
 }
 
-/// Opens a file in the folder. `None` if it no longer exists.
+/// Opens a file in the folder. Returns `None` if it no longer exists.
 fn open(folder: &Path, member: PartFile) -> Result<Option<File>, LogError> {
     let path: PathBuf = folder.join(member.name());
     match File::open(&path) {

@@ -42,7 +42,7 @@ impl Collate {
         *self == Self::Fitting
     }
 
-    /// Returns Python code with an equivalent function and its name. `None` if PyTorch needs no function.
+    /// Returns Python code with an equivalent function and its name. Returns `None` if PyTorch needs no function.
     pub(super) fn python(self) -> Option<(String, &'static str)> {
         const MODULE: &str = "torch.utils.data._utils.collate";
         let by = |name: &str, function: &str| {

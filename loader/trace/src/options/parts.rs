@@ -4,7 +4,7 @@
 const HIDDEN: &str = "***";
 
 /// Splits a text at its commas. A part, or its value after the first `=`, can be in double quotes. Quoted text can contain commas, and `""`
-/// is a quote. Spaces around parts and empty parts are dropped. `None` for an unclosed quote.
+/// is a quote. Spaces around parts and empty parts are dropped. Returns `None` for an unclosed quote.
 pub fn parts(text: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     let mut rest = text;

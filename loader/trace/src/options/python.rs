@@ -126,7 +126,7 @@ impl RunOptions {
 }
 
 impl RunInfo {
-    /// Returns the Python call that makes the loader. `None` for imported runs, whose arguments are unknown.
+    /// Returns the Python call that makes the loader. Returns `None` for imported runs, whose arguments are unknown.
     pub fn python_line(&self) -> Option<String> {
         let options = &self.options;
         match self.origin {

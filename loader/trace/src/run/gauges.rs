@@ -42,7 +42,7 @@ impl Run {
         (!series.points().is_empty()).then_some(series)
     }
 
-    /// Returns the mean number of cores that other programs used. `None` if not measured or within the noise.
+    /// Returns the mean number of cores that other programs used. Returns `None` if not measured or within the noise.
     pub fn taken_cores(&self) -> Option<f64> {
         /// Share of a core that the system itself can use.
         const NOISE: f64 = 0.25;

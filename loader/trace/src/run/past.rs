@@ -5,7 +5,7 @@ use crate::event::State;
 use crate::{Event, EventKind, Nanos, Past};
 
 impl Run {
-    /// Returns the reduced data from before the complete part of the recording. `None` if the recording is complete.
+    /// Returns the reduced data from before the complete part of the recording. Returns `None` if the recording is complete.
     pub fn past(&self) -> Option<&Past> {
         self.past.as_deref().filter(|past| !past.is_empty())
     }

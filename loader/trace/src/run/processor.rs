@@ -14,7 +14,7 @@ impl Run {
         self.cpu_times.note(row, time);
     }
 
-    /// Returns the CPU time of `part` of the work on the batch at `row`. `None` if not measured.
+    /// Returns the CPU time of `part` of the work on the batch at `row`. Returns `None` if not measured.
     pub fn cpu_time(&self, row: usize, part: Part) -> Option<CpuTime> {
         let stage = self.batches.get(row)?.stage;
         let is_known = match (self.hidden_after(), part) {

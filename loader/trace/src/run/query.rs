@@ -247,7 +247,7 @@ impl Run {
         (part.len(), samples)
     }
 
-    /// Returns the named stages of the samples of a batch. `None` if not measured or not known yet.
+    /// Returns the named stages of the samples of a batch. Returns `None` if not measured or not known yet.
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;
         let samples = batch.timings.len() as usize;

@@ -39,7 +39,7 @@ impl RangeSummary {
         self.end <= self.start
     }
 
-    /// Returns `count` per second of the range. `None` if the range is empty.
+    /// Returns `count` per second of the range. Returns `None` if the range is empty.
     pub fn per_second(&self, count: u64) -> Option<f64> {
         (!self.is_empty()).then(|| count as f64 / self.len().as_secs_f64())
     }

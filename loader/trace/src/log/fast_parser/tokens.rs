@@ -101,7 +101,7 @@ impl<'a> Tokens<'a> {
         self.finish_digits(value, length)
     }
 
-    /// Consumes `length` digits with this `value`. `None` for leading zeros, fractions, exponents or too many digits.
+    /// Consumes `length` digits with this `value`. Returns `None` for leading zeros, fractions, exponents or too many digits.
     #[inline]
     pub fn finish_digits(&mut self, value: u64, length: usize) -> Option<i64> {
         let zeros = length > 1 && self.rest.first() == Some(&b'0');
