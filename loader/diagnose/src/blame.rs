@@ -53,9 +53,9 @@ impl Blame {
 /// Part of a wait with its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlamedInterval {
-    /// Cause.
+    /// State of the awaited batch in this interval.
     pub cause: Cause,
-    /// Start.
+    /// Start (inclusive).
     pub start: Nanos,
     /// End (exclusive).
     pub end: Nanos,

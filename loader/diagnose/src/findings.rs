@@ -1,4 +1,4 @@
-//! Findings: causes of waits, errors and lost data in a run. Each has a sentence with a number, its evidence and a remedy.
+//! Findings: causes of waits, errors and lost data in a run. Each has a text with a measured number, its evidence and a remedy.
 //!
 //! Each finding is a function of the [`Survey`] of a run, next to its thresholds. It returns `None` if the finding does not apply.
 
@@ -84,7 +84,7 @@ impl Diagnosis {
         self.findings.iter().find_map(remedy::suggested_change)
     }
 
-    /// Returns a warning if several findings have a cost and their sum exceeds the waited time. `None` otherwise.
+    /// Returns a warning if several findings have a cost and their sum exceeds the waited time. Returns `None` otherwise.
     pub fn overlap(&self) -> Option<&'static str> {
         let costs: Vec<Nanos> = self.findings.iter().filter_map(|f| f.cost).collect();
         let sum = costs.iter().fold(Nanos::ZERO, |sum, cost| sum + *cost);

@@ -11,7 +11,7 @@ use crate::WaitSummary;
 pub struct Straggler {
     /// Run of the rank.
     pub run: RunId,
-    /// Rank.
+    /// Rank of the straggler, from 0.
     pub rank: u32,
     /// Waited time of its trainer.
     pub waited: Nanos,

@@ -256,7 +256,7 @@ fn waited_time_is_split_by_sample_and_stage() {
     assert_eq!((fetching.unnamed.0, fetching.elsewhere.0), (5, 10 + 10 + 5));
     let first = fetching.samples[0];
     assert_eq!((first.row, first.index, first.waited.0), (1, Some(6), 20));
-    // This range is within the decoding of the first sample.
+    // The range is within the decoding of the first sample.
     let part = FetchBlame::between(&run, Nanos(107), Nanos(112));
     assert_eq!(part.stages, [("decode".to_owned(), Nanos(5))]);
 }

@@ -51,7 +51,7 @@ const WORKER: Option<Lane> = Some(Lane::Worker(0));
 
 #[test]
 fn copy_on_write_and_memory_growth_are_separate_findings() {
-    // The worker's own memory grows from 20 to 320 MB without additional pages.
+    // USS grows from 20 to 315 MB while RSS stays at 500 MB: shared pages become private.
     let copying = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, 500.0 * MB),
@@ -64,7 +64,7 @@ fn copy_on_write_and_memory_growth_are_separate_findings() {
     assert!(finding.text.contains("295"), "{}", finding.text);
     assert!(finding.remedy.contains("NumPy"), "{}", finding.remedy);
     assert_eq!(found(&run(copying), "memory_growth"), None);
-    // The same growth with additional pages.
+    // USS and RSS grow equally: the new pages were never shared.
     let leaking = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, (500.0 + 5.0 * t) * MB),
@@ -108,7 +108,7 @@ fn usual_worker_memory_is_no_finding() {
     for id in ["copy_on_write", "memory_growth", "memory"] {
         assert_eq!(found(&run(usual), id), None);
     }
-    // Its siblings end, so pages that it shared only with them become its own. It does not grow.
+    // The other workers end, so pages that worker 0 shared only with them become its own. Its RSS does not grow.
     let alone = |t: f64| {
         let own = if t < 30.0 { 20.0 } else { 40.0 };
         vec![
@@ -149,6 +149,6 @@ fn shared_memory_is_reported_only_if_little_is_free() {
     };
     let finding = found(&with(4.0), "shared_memory").expect("it is found");
     assert!(finding.text.contains("4.00"), "{}", finding.text);
-    // The use is the same, but much space is free, so the limit is not Docker's 64 MiB.
+    // The use of shared memory is the same, but much space is free, so the limit is not Docker's 64 MiB.
     assert_eq!(found(&with(8_000.0), "shared_memory"), None);
 }

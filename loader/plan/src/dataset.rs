@@ -53,7 +53,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
 /// Checks that the dataset of these options supports extra costs.
 ///
 /// # Errors
-/// If it is iterable-style.
+/// If the dataset is iterable-style.
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), LoaderError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(LoaderError::Spec(

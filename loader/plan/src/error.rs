@@ -12,7 +12,7 @@ use loadscope_words::say;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExceptionKind {
     name: Cow<'static, str>,
-    /// True for a type that cannot be created from a message alone. Workers pass it on as a RuntimeError.
+    /// True for a type that cannot be created from a message alone. PyTorch re-raises such an error as RuntimeError.
     needs_arguments: bool,
 }
 
@@ -33,28 +33,28 @@ impl ExceptionKind {
         }
     }
 
-    /// Name `AssertionError`.
+    /// Python's `AssertionError`.
     pub const ASSERTION_ERROR: Self = Self::plain("AssertionError");
-    /// Name `AttributeError`.
+    /// Python's `AttributeError`.
     pub const ATTRIBUTE_ERROR: Self = Self::plain("AttributeError");
-    /// Name `IndexError`.
+    /// Python's `IndexError`.
     pub const INDEX_ERROR: Self = Self::plain("IndexError");
-    /// Name `KeyError`.
+    /// Python's `KeyError`.
     pub const KEY_ERROR: Self = Self::plain("KeyError");
-    /// Name `RuntimeError`.
+    /// Python's `RuntimeError`.
     pub const RUNTIME_ERROR: Self = Self::plain("RuntimeError");
-    /// Name `StopIteration`.
+    /// Python's `StopIteration`.
     pub const STOP_ITERATION: Self = Self::plain("StopIteration");
-    /// Name `TypeError`.
+    /// Python's `TypeError`.
     pub const TYPE_ERROR: Self = Self::plain("TypeError");
-    /// Name `UnboundLocalError`.
+    /// Python's `UnboundLocalError`.
     pub const UNBOUND_LOCAL_ERROR: Self = Self::plain("UnboundLocalError");
-    /// Name `ValueError`.
+    /// Python's `ValueError`.
     pub const VALUE_ERROR: Self = Self::plain("ValueError");
-    /// Name `ZeroDivisionError`.
+    /// Python's `ZeroDivisionError`.
     pub const ZERO_DIVISION_ERROR: Self = Self::plain("ZeroDivisionError");
 
-    /// Returns the type after a worker or the pin thread passed the error on.
+    /// Returns the type that PyTorch's `ExceptionWrapper.reraise` raises.
     fn passed_on(self) -> Self {
         match self.needs_arguments {
             true => Self::RUNTIME_ERROR,
@@ -97,7 +97,7 @@ pub enum LoaderError {
     Python {
         /// Type of the exception.
         kind: ExceptionKind,
-        /// PyTorch's text.
+        /// Error message of PyTorch, without the type.
         message: String,
     },
     /// Failure to open a dataset. The text contains the problem, the place and the remedy.
@@ -140,7 +140,7 @@ pub enum LoaderError {
         /// Cause of the failure.
         cause: Box<LoaderError>,
     },
-    /// Unexpected end of a worker. Its batches are lost, the others follow.
+    /// Unexpected end of workers. Their batches are lost, and the others follow.
     #[error(
         "RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}",
         numbers(workers)
@@ -158,7 +158,7 @@ pub enum LoaderError {
         what: String,
         /// Cause of the failure.
         message: String,
-        /// Remedy.
+        /// Advice to the user.
         remedy: &'static str,
     },
     /// Interrupt of a wait for a batch. Python's `KeyboardInterrupt`.
@@ -287,7 +287,7 @@ pub struct SampleError {
     pub kind: String,
     /// Problem, place and remedy.
     pub message: String,
-    /// True for a type that cannot be created from a message alone. Workers pass it on as a RuntimeError, as PyTorch does.
+    /// True for a type that cannot be created from a message alone. PyTorch re-raises such an error as RuntimeError.
     pub needs_arguments: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Description of a run.
+//! Describes a run before its first batch.
 
 use loadscope_trace::{Origin, RunInfo, RunOptions, Stage, without_password};
 
@@ -18,7 +18,7 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// Returns the description of a run. `started_unix_ns`: its start, ns since 1970. `pinning`: method of pinning, if any.
+    /// Returns the description of a run. `started_unix_ns` is its start, ns since 1970. `pinning` is the method of pinning, if any.
     pub fn info(&self, started_unix_ns: i64, pinning: Option<String>) -> RunInfo {
         let mut measured = Stage::ALL.to_vec();
         measured.retain(|s| *s != Stage::Pinning || pinning.is_some());

@@ -81,7 +81,7 @@ pub enum KeyValueError {
         /// Reason why it is wrong.
         wrong: ValueError,
     },
-    /// Values that contradict each other, as a sentence.
+    /// Error message for values that contradict each other.
     #[error("{0}")]
     Conflict(String),
 }
@@ -139,7 +139,7 @@ impl KeySet {
     /// Returns the key with this name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no key has this name.
     pub fn key(&self, name: &str) -> Result<Key, KeyValueError> {
         let found = self.keys.iter().find(|key| key.name == name);
         found

@@ -21,7 +21,7 @@ pub const EPOCHS: u32 = 1_000_000;
 pub const BATCHES: u64 = 20_000_000;
 /// Maximum number of samples per batch.
 pub const BATCH_SIZE: usize = 10_000_000;
-/// Maximum number of worker threads. Each takes about a megabyte before it loads anything. The system may allow fewer.
+/// Maximum number of worker threads. Each thread takes about a megabyte before it loads anything. The system may allow fewer.
 pub const WORKERS: usize = 1024;
 /// Maximum number of batches in flight per worker.
 pub const PREFETCH: usize = 10_000;
@@ -33,7 +33,7 @@ pub const RANKS: u32 = 1_000_000;
 pub const TIMEOUT: f64 = 1e9;
 /// Maximum time of a training step, ms: one hour.
 pub const STEP_MS: f64 = 3.6e6;
-/// Maximum side of the square to which pictures are resized, pixels.
+/// Maximum side of the square to which images are resized, pixels.
 pub const IMAGE_SIZE: u32 = 4096;
 /// Maximum size of a file of options, bytes.
 pub const CONFIG_BYTES: u64 = 1_000_000;
@@ -41,7 +41,7 @@ pub const CONFIG_BYTES: u64 = 1_000_000;
 pub const SAMPLER_BYTES: u64 = 1_000_000_000;
 /// Maximum number of values or labels in such a file.
 pub const SAMPLER_ENTRIES: usize = 100_000_000;
-/// Maximum number of classes in a file of labels. Each has 3,000 samples per epoch.
+/// Maximum number of classes in a file of labels. Each class has 3,000 samples per epoch by default.
 pub const CLASSES: usize = 100_000;
 
 /// Returns the error text for a value above a limit.
@@ -143,7 +143,7 @@ pub struct Epoch {
 /// Checks the size of all epochs of a run. The run keeps the events of each batch in memory.
 ///
 /// # Errors
-/// If there are more batches than a run keeps, or not enough memory.
+/// If the epochs have more batches than a run keeps, or the host has not enough memory.
 pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
     /// Measured memory of a run per batch and per sample time, bytes.
     const BATCH: u64 = 900;
@@ -169,10 +169,10 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
     check_memory(bytes, what, remedy)
 }
 
-/// Checks the memory of the batches in flight. `sample`: bytes per sample.
+/// Checks the memory of the batches in flight. `sample` is the number of bytes per sample.
 ///
 /// # Errors
-/// If there is not enough memory.
+/// If the host has not enough memory.
 pub fn check_in_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), LoaderError> {
     /// Overhead per sample in bytes: its index and its tensor.
     const BESIDE: u64 = 200;
@@ -193,7 +193,7 @@ pub fn check_in_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), 
 /// Checks the number of samples of an epoch, once the dataset is known.
 ///
 /// # Errors
-/// If there are more than [`SAMPLES`].
+/// If `count` is more than [`SAMPLES`].
 pub fn check_samples(count: usize) -> Result<(), LoaderError> {
     let count = count as u64;
     if count <= SAMPLES {

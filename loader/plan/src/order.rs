@@ -23,7 +23,7 @@ pub struct Order {
     pub len: Option<usize>,
     /// Indices of each batch of each epoch.
     pub epochs: Vec<Vec<Vec<u64>>>,
-    /// Worker of each batch of each epoch. -1: the main thread.
+    /// Worker of each batch of each epoch. -1: the main process.
     pub workers: Vec<Vec<i64>>,
     /// Seed of each worker in each epoch.
     pub seeds: Vec<Vec<u64>>,
@@ -61,7 +61,7 @@ pub struct EpochOrder {
     pub indices: Vec<u64>,
     /// End of each batch in `indices`.
     pub ends: Vec<usize>,
-    /// Worker of each batch. -1: the main thread.
+    /// Worker of each batch. -1: the main process.
     pub workers: Vec<i64>,
     /// Seed of each worker.
     pub seeds: Vec<u64>,

@@ -24,7 +24,7 @@ pub enum Task<T> {
         /// Worker that received the task.
         worker: usize,
     },
-    /// Answered with the end of the worker's stream. The entry stays until its turn.
+    /// Answered with the end of the worker's stream. The entry stays until `rcvd_idx` passes it.
     Ended {
         /// Worker that answered.
         worker: usize,
@@ -198,14 +198,15 @@ impl<T> Scheduler<T> {
                     self.take(self.rcvd_idx);
                     self.advance();
                 }
-                // This batch was yielded out of order.
+                // The batch was yielded out of order.
                 None => self.advance(),
             }
         }
         Next::Exhausted
     }
 
-    /// Handles a returned batch. Returns it if it is its turn, otherwise holds it.
+    /// Handles a returned batch. Returns the batch if it is next in order, or without `in_order`. Otherwise, holds it. Drops a result of an
+    /// earlier epoch.
     pub fn receive(&mut self, idx: usize, data: T) -> Option<Yielded<T>> {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         let worker = match self.task(idx) {

@@ -41,7 +41,7 @@ pub struct Simulation {
 pub struct Delivery {
     /// Task index.
     pub idx: usize,
-    /// Worker that loaded it. `None`: the main thread.
+    /// Worker that loaded the batch. `None`: the main process.
     pub worker: Option<usize>,
     /// Samples of the batch.
     pub samples: Vec<u64>,
@@ -153,7 +153,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         self.emit(at, EventKind::Entered { batch, stage });
     }
 
-    /// Fetches and collates batch `idx` in `worker` from `start` on, and returns the end. `None`: the stream has ended.
+    /// Fetches and collates batch `idx` in `worker` from `start` on, and returns the end. Returns `None` if the stream has ended.
     fn fetch(&mut self, idx: usize, worker: usize, start: Nanos) -> Option<Nanos> {
         let state = &mut self.workers[worker];
         let nth = state.sent_tasks;
@@ -335,7 +335,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         }
     }
 
-    /// Waits for the next batch to yield. `None`: the epoch has ended.
+    /// Waits for the next batch to yield. Returns `None` if the epoch has ended.
     fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
         loop {
             match scheduler.next_step() {

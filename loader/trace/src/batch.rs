@@ -1,4 +1,4 @@
-//! State of one batch.
+//! Stores the state of a batch, and the steps of its path.
 
 use std::ops::Add;
 
@@ -73,7 +73,7 @@ impl Extent {
 /// One stage on the path of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathStep {
-    /// Stage.
+    /// Stage that the batch entered.
     pub stage: Stage,
     /// Time of entry.
     pub start: Nanos,
@@ -82,7 +82,7 @@ pub struct PathStep {
 }
 
 impl PathStep {
-    /// Returns the stage in which a batch failed, or `None` if it had not failed by `now`.
+    /// Returns the stage in which a batch failed. Returns `None` if it had not failed by `now`.
     pub fn failed_in(path: &[Self], now: Nanos) -> Option<Stage> {
         let is_failure = |s: &Self| s.stage == Stage::Failed && s.start <= now;
         let at = path.iter().position(is_failure)?;

@@ -42,7 +42,7 @@ impl Run {
                 edges.iter().map(area).collect()
             }
             Counter::BatchesPerSecond => {
-                // Half-open like the spans: an event at an edge belongs to the later bucket.
+                // Buckets are half-open like the spans: an event at an edge belongs to the later bucket.
                 let yielded = |t: &Nanos| self.yields.before(*t) as f64 * 1e9;
                 edges.iter().map(yielded).collect()
             }

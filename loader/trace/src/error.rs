@@ -1,4 +1,4 @@
-//! Errors of reading and writing recordings.
+//! Describes errors of recordings, with a remedy for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ pub enum LogError {
     Open {
         /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
-    /// The disk or the pipe failed.
+    /// Reading from or writing to a disk or a pipe failed.
     #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = verb(.doing), lines = .lines, cause = loadscope_words::explain(.cause)))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
         /// Number of lines before the error.
         lines: u64,
-        /// Cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The file is not a recording.
@@ -49,7 +49,7 @@ pub enum LogError {
     Parts {
         /// Folder of the parts.
         folder: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// A line is not a valid event.
@@ -57,7 +57,7 @@ pub enum LogError {
     Line {
         /// Line number, from 1.
         line: u64,
-        /// Reason.
+        /// Error message of the parser.
         why: String,
     },
     /// Compressed data cannot be decompressed.

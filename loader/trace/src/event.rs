@@ -82,25 +82,25 @@ pub enum EventKind {
     },
     /// No more events follow.
     RunEnded,
-    /// A worker runs.
+    /// A worker has started.
     WorkerStarted(Box<WorkerInfo>),
-    /// A worker ended.
+    /// A worker has ended.
     WorkerEnded {
-        /// Worker.
+        /// Worker that ended.
         worker: WorkerId,
-        /// Reason.
+        /// Regular end or crash.
         reason: EndReason,
         /// Low 32 bits of [`WorkerInfo::os_id`]. It separates two workers with one number, because a worker can end after its successor
         /// started.
         os_id: Option<u32>,
     },
-    /// A worker is set up. Contains its initial random states.
+    /// A worker is set up. The event contains its initial random states.
     WorkerSeeded(Box<RandomStates>),
     /// A batch was put into an index queue and enters [`Stage::Queued`].
     Dispatched(Box<Dispatch>),
     /// A batch entered a stage.
     Entered {
-        /// Batch.
+        /// Batch that entered the stage.
         batch: BatchId,
         /// New stage.
         stage: Stage,
@@ -202,7 +202,7 @@ pub struct State {
 /// Batch that was sent to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Batch.
+    /// Epoch and number.
     pub batch: BatchId,
     /// Worker, `None` if the main process fetches the batch (`num_workers=0`).
     pub worker: Option<WorkerId>,
@@ -224,7 +224,7 @@ pub struct WorkerInfo {
 /// Digests of a worker's NumPy and Python random states after `worker_init_fn`. Workers with equal digests draw equal numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RandomStates {
-    /// Worker.
+    /// Number, `0..num_workers`.
     pub worker: WorkerId,
     /// Thread or process id, as in [`WorkerInfo`].
     pub os_id: Option<u64>,
@@ -234,7 +234,7 @@ pub struct RandomStates {
     pub python: Option<u64>,
 }
 
-/// Reason of a worker's end.
+/// Reason why a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
@@ -247,7 +247,7 @@ pub enum EndReason {
 /// Times of the samples of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Batch.
+    /// Batch of the samples.
     pub batch: BatchId,
     /// One entry per sample, in the order of the indices.
     pub samples: Vec<SampleTiming>,
@@ -278,7 +278,7 @@ pub struct StageTiming {
 /// CPU time of a part of the work on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessorTime {
-    /// Batch.
+    /// Batch that was worked on.
     pub batch: BatchId,
     /// Part of the work.
     pub part: Part,

@@ -20,12 +20,12 @@ pub enum Fact {
     },
     /// The stream of the worker ended, and nothing in the worker had called `get_worker_info()`.
     UndividedStream {
-        /// Worker.
+        /// Worker whose stream ended.
         worker: WorkerId,
     },
     /// Attributes of the dataset that the main process changed between epochs, or `set_epoch()`.
     DatasetChanged {
-        /// Names.
+        /// Names of the attributes, or `set_epoch()`.
         attributes: Vec<String>,
     },
     /// The file of a sample.

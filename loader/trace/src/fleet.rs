@@ -110,8 +110,8 @@ pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nan
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }
 
-/// Returns the readiness of a run in `parts` equal parts of `start..end`: 1 if the trainer never waited, 0 if it only waited. `None` means
-/// that it neither waited nor trained.
+/// Returns the readiness of a run in `parts` equal parts of `start..end`: 1 if the trainer never waited, 0 if it only waited. An entry is
+/// `None` if the trainer neither waited nor trained.
 pub fn readiness(run: &Run, start: Nanos, end: Nanos, parts: usize) -> Vec<Option<f32>> {
     let length = i128::from((end - start).0.max(0));
     let at = |k: usize| start + Nanos((length * k as i128 / parts.max(1) as i128) as i64);

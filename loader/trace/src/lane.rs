@@ -20,7 +20,7 @@ pub enum Lane {
     ResultQueue,
     /// Main process, which fetches the batches itself (`num_workers=0`).
     Main,
-    /// Worker.
+    /// Worker with this number.
     Worker(WorkerId),
     /// Index queue of a worker.
     IndexQueue(WorkerId),
@@ -85,7 +85,7 @@ impl fmt::Display for Lane {
 /// One row of a lane. Its spans never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Track {
-    /// Lane.
+    /// Lane that contains the row.
     pub lane: Lane,
     /// Row within the lane, from 0.
     pub row: u16,

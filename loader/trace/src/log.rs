@@ -38,14 +38,14 @@ pub use write::{Compression, LogWriter, format_event};
 
 use crate::Nanos;
 
-/// First bytes of a zstd frame.
+/// Magic number of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// Largest delay of an event relative to later events in a file, because several processes write it.
 const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
 
-/// Maximum length of the lines whose events are held back for sorting, bytes. Otherwise, a file without advancing times exhausts the
-/// memory.
+/// Maximum length of the lines whose events are held back for sorting, bytes. Without this limit, a file without advancing times would
+/// exhaust the memory.
 const MAX_HELD: usize = 32 << 20;
 
 /// Maximum length of a line, bytes. Real events are shorter, and a damaged file must not exhaust the memory.

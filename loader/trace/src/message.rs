@@ -9,20 +9,20 @@ use crate::{BatchId, WorkerId, count};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Information.
+    /// Note that needs no reaction.
     Info,
     /// Warning, such as a `UserWarning` of PyTorch.
     Warning,
-    /// Failure.
+    /// Error, such as an exception in a worker.
     Error,
 }
 
 /// Message about a run, a worker or a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Severity.
+    /// Error, warning or note.
     pub level: Level,
-    /// Text of complete sentences.
+    /// Text in complete sentences.
     pub text: String,
     /// Batch, if the message is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,8 +5,8 @@ use crate::Nanos;
 /// Instant of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Number of transitions so far. Several can share a time.
+    /// Number of transitions so far. Several transitions can have the same time.
     pub step: usize,
-    /// Time.
+    /// Time on the run's clock.
     pub at: Nanos,
 }

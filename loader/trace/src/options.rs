@@ -219,7 +219,7 @@ pub const UNNAMED_DATASET: &str = "A dataset";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunInfo {
-    /// Options.
+    /// Arguments of `DataLoader`, and options of the training loop.
     pub options: RunOptions,
     /// Source of the events.
     pub origin: Origin,

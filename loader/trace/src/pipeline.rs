@@ -12,13 +12,13 @@ pub use task::TaskInfo;
 #[derive(Clone, Debug)]
 pub struct Pipeline<'a> {
     run: &'a Run,
-    /// Time.
+    /// Instant of this state.
     pub at: Nanos,
     /// Number of transitions so far.
     pub step: usize,
     /// Current epoch. `None` before the first.
     pub epoch: Option<u32>,
-    /// Number of batches dispatched in this epoch, PyTorch's `_send_idx`.
+    /// Number of batches dispatched in this epoch. PyTorch's `_send_idx`.
     pub send_idx: u32,
     /// Index of the next batch to yield, PyTorch's `_rcvd_idx`.
     pub rcvd_idx: u32,
@@ -49,7 +49,7 @@ pub struct HeldBatch {
 impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
         let mut in_flight = in_flight(run, step);
-        // Keeps the batch that left the pipeline with the last transition, so that the window can show it.
+        // The batch that left the pipeline with the last transition stays in the list, so that the window can show it.
         let moved = run.transitions.range(..step).last().map(|t| t.batch);
         in_flight.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
         let begun = run.epochs.partition_point(|e| e.start <= at);
@@ -67,14 +67,15 @@ impl<'a> Pipeline<'a> {
             tasks: Vec::new(),
         };
         if let Some(epoch) = epoch {
-            // The rows of an epoch are in order of dispatch, so the dispatched ones are a prefix.
             pipeline.count(epoch);
         }
         pipeline
     }
 
+    /// Counts the dispatched, received and outstanding batches of `epoch`.
     fn count(&mut self, epoch: &Epoch) {
         let (run, step) = (self.run, self.step);
+        // Rows are in dispatch order, so the dispatched batches are a prefix.
         let sent = epoch
             .rows
             .partition_point(|row| run.first_transition(*row) < step);
@@ -128,7 +129,7 @@ impl<'a> Pipeline<'a> {
         self.run.transitions.get(at as usize).map(|t| t.stage)
     }
 
-    /// Returns the batch that the trainer waits for, or would wait for: the first in sampler order that it has not received.
+    /// Returns the awaited batch: the first one in sampler order that the trainer has not received. The trainer need not wait for it yet.
     pub fn awaited(&self) -> Option<HeldBatch> {
         self.batches()
             .find(|b| Some(b.id.epoch) == self.epoch && b.stage < Stage::Training)

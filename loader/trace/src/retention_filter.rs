@@ -1,8 +1,8 @@
 //! Reduces a run to sums per minute and a few full events, for recordings with a limit.
 //!
-//! A recording with a limit consists of parts, and the oldest parts are dropped. [`RetentionFilter`] reads every event before that. It extracts the
-//! data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each run, so that a
-//! part is readable without earlier parts.
+//! A recording with a limit consists of parts, and the oldest parts are dropped. [`RetentionFilter`] reads every event before that. It
+//! extracts the data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each
+//! run, so that a part is readable without earlier parts.
 //!
 //! The memory of the filter grows with the batches in flight, not with the length of a run.
 
@@ -36,7 +36,7 @@ pub struct RetentionPolicy {
     pub keep_slowest: usize,
 }
 
-/// Selects the data of an event stream that is kept after its part is dropped.
+/// Selector of the data that a recording keeps after the part with its events is dropped.
 #[derive(Debug)]
 pub struct RetentionFilter {
     policy: RetentionPolicy,

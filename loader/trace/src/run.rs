@@ -351,7 +351,7 @@ impl Run {
             self.inconsistent += 1;
             return;
         };
-        // Only the first content counts. Later ones have no known time.
+        // Only the first content of a batch counts. Later contents have no known time.
         if self.content_at(row).is_some() {
             return;
         }
@@ -387,7 +387,7 @@ impl Run {
 
     /// Returns the position of a batch in [`Run::batches`].
     pub fn row(&self, id: BatchId) -> Option<usize> {
-        // Usually the last epoch.
+        // The batch is usually in the last epoch.
         let last = self.epochs.len().wrapping_sub(1);
         let epoch = match self.epochs.last() {
             Some(epoch) if epoch.epoch == id.epoch => last,

@@ -42,7 +42,7 @@ impl Ticks {
         self.at.bytes() + self.sums.bytes()
     }
 
-    /// Keeps only the first `count`.
+    /// Keeps only the first `count` instants.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.at.truncate(count);
     }

@@ -82,13 +82,13 @@ impl Activity {
 /// Interval on a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Start.
+    /// Start (inclusive).
     pub start: Nanos,
     /// End (exclusive), or [`Nanos::MAX`] while it lasts.
     pub end: Nanos,
     /// Position of the batch in [`crate::Run::batches`], or [`Span::NO_BATCH`].
     pub batch: u32,
-    /// Activity.
+    /// Stage of the batch, or the trainer's wait.
     pub activity: Activity,
 }
 

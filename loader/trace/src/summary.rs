@@ -1,4 +1,4 @@
-//! Summary of a run.
+//! Summarizes a run, or several simultaneous runs.
 
 use serde::Serialize;
 
@@ -27,9 +27,9 @@ pub struct Summary {
     pub failed: u64,
     /// Batches that never reached the trainer.
     pub discarded: u64,
-    /// Error messages.
+    /// Messages that are errors.
     pub errors: u64,
-    /// Warnings.
+    /// Messages that are warnings.
     pub warnings: u64,
     /// Applied events.
     pub events: u64,

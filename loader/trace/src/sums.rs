@@ -15,11 +15,11 @@ pub struct Sums {
     /// Number of the part that contained the interval.
     #[serde(skip)]
     pub part: u32,
-    /// Start.
+    /// Start (inclusive).
     pub from: Nanos,
     /// End (exclusive).
     pub to: Nanos,
-    /// Events.
+    /// Applied events.
     #[serde(skip_serializing_if = "is_zero")]
     pub events: u64,
     /// Events that the recorder dropped.
@@ -43,10 +43,10 @@ pub struct Sums {
     /// Batches that never reached the trainer.
     #[serde(skip_serializing_if = "is_zero")]
     pub discarded: u64,
-    /// Error messages.
+    /// Messages that are errors.
     #[serde(skip_serializing_if = "is_zero")]
     pub errors: u64,
-    /// Warnings.
+    /// Messages that are warnings.
     #[serde(skip_serializing_if = "is_zero")]
     pub warnings: u64,
     /// Time of waits, by the state of the awaited batch.
@@ -71,7 +71,7 @@ pub struct Sums {
     /// Times of fetching and collating a batch.
     #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
     pub fetches: QuantileSketch,
-    /// Gauges.
+    /// Sums of the gauges, one entry per lane and quantity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gauges: Vec<GaugeSum>,
 }
@@ -138,7 +138,7 @@ pub struct GaugeSum {
     /// Measured lane. `None` for the whole program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
-    /// Quantity.
+    /// Measured quantity. It determines the unit of the values.
     pub what: GaugeKind,
     /// Number of values.
     pub count: u64,

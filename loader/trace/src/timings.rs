@@ -53,7 +53,7 @@ impl Timings {
         })
     }
 
-    /// Keeps only the first `count`.
+    /// Keeps only the times of the first `count` samples.
     pub fn truncate(&mut self, count: usize) {
         self.times.truncate(count);
     }

@@ -5,7 +5,7 @@ use crate::{Nanos, Stage};
 /// Change of a batch's stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// Time.
+    /// Time of entering `stage`.
     pub at: Nanos,
     /// Position of the batch in [`crate::Run::batches`].
     pub batch: u32,

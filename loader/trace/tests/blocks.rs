@@ -114,7 +114,7 @@ fn a_line_above_the_length_limit_is_refused() {
 fn a_damaged_line_before_a_cut_is_refused() {
     let mut text = log(50, Compression::None);
     text.extend(b"{\"t\":}\n");
-    // This is more than a block of zstd, but less than a block of the reader.
+    // The white space is longer than a block of zstd, but shorter than a block of the reader.
     text.extend(vec![b' '; 1 << 18]);
     let mut bytes = zstd::bulk::compress(&text, 1).expect("a vector");
     bytes.truncate(bytes.len() - 3);

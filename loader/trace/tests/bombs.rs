@@ -84,7 +84,7 @@ fn no_time_passes() {
     assert!(peak_mib() < 500, "{} MiB", peak_mib());
 }
 
-/// The header or a line has 200 MB.
+/// The header or a line has 200 MiB.
 fn one_line_without_end() {
     let blank = || std::iter::repeat_n(" ".repeat(1 << 20), 200);
     let error = opened(&compressed(blank())).expect_err("no header");
@@ -97,10 +97,10 @@ fn one_line_without_end() {
     assert!(LogReader::new(Cursor::new(zeros.into_bytes())).is_err());
 }
 
-/// A file of one megabyte decompresses to 40 GB, as zeros or as empty lines, with or without a header.
+/// A file of less than 2 MiB decompresses to 40 GiB, as zeros or as empty lines, with or without a header.
 fn forty_gigabytes_of_zeros() {
     const BLOCK: u32 = 1 << 17;
-    // Returns a frame of RLE blocks, each with one byte and its number of repetitions.
+    // The closure returns a frame of RLE blocks, each with one byte and its number of repetitions.
     let repeated = |byte: u8, count: usize| {
         let mut bytes = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3];
         for k in 0..count {
@@ -140,7 +140,7 @@ fn a_window_that_is_too_large() {
     let two = Cursor::new(frame(20, HEADER)).chain(Cursor::new(frame(31, "{}\n")));
     let mut reader = LogReader::new(two).expect("a sound first frame");
     assert!(reader.next().is_some_and(|e| e.is_err()));
-    // Only empty frames.
+    // This file has only empty frames.
     let empty = frame(10, "").repeat(10_000);
     assert!(LogReader::new(Cursor::new(empty)).is_err());
 }

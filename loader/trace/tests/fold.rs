@@ -35,7 +35,7 @@ proptest! {
         let run = fold(&events);
         prop_assert_eq!(run.anomalies().0, 0);
         for at in probes.iter().map(|p| Nanos((p * run.end().0 as f64) as i64)) {
-            // A simple replay of the events.
+            // A simple replay of the events computes the expected stages.
             let mut stages = BTreeMap::new();
             for e in events.iter().filter(|e| e.at <= at) {
                 match &e.kind {

@@ -11,7 +11,7 @@ use crate::history;
 
 use history::{history, moves};
 
-/// Kept line, and whether it is certain.
+/// Kept line, and true if it is certain.
 type Kept = (Vec<u8>, bool);
 
 fn repaired(bytes: &[u8]) -> Result<(Damage, Vec<Kept>), LogError> {

@@ -147,7 +147,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     r#"{"t":1,"e":"fetched","epoch":0,"batch":0,"starts":[],"walls":[],"stages":[["a",[1]]]}"#,
 ];
 
-/// Lines that the reader accepts, and whether the schema does.
+/// Lines that the reader accepts, each with true if the schema accepts it too.
 const TOLERATED: &[(&str, bool)] = &[
     (
         r#"{"t":1,"e":"dispatched","epoch":0,"batch":0,"worker":null,"indices":[]}"#,

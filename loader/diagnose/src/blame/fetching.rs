@@ -18,7 +18,7 @@ pub struct FetchBlame {
     pub elsewhere: Nanos,
 }
 
-/// Sample that training waited for.
+/// Sample whose loading delayed training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBlame {
     /// Position of the batch in [`Run::batches`].

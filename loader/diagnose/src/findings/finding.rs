@@ -51,11 +51,11 @@ pub enum Evidence {
     Run,
     /// The time from the first to the second instant.
     Range(Nanos, Nanos),
-    /// A batch.
+    /// A batch, by epoch and number.
     Batch(BatchId),
     /// A sample: its batch, its position in the batch, and its dataset index if known.
     Sample(BatchId, usize, Option<u64>),
-    /// A worker.
+    /// A worker, by number.
     Worker(WorkerId),
     /// An epoch, and a position in its sample order.
     Position(u32, usize),
@@ -98,7 +98,7 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Advice to the user, with PyTorch's names.
     pub remedy: String,
-    /// Cost in training time, seconds. `None` if the finding is not about time.
+    /// Cost in training time. Seconds in JSON. `None` if the finding is not about time.
     #[serde(rename = "cost_seconds", serialize_with = "seconds")]
     pub cost: Option<Nanos>,
 }

@@ -31,16 +31,16 @@ pub enum Change {
 pub struct Forecast {
     /// The changed setting. In JSON: PyTorch's arguments, such as `num_workers=4`.
     pub change: Change,
-    /// Forecast duration, seconds.
+    /// Forecast duration. Seconds in JSON.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub took: Nanos,
-    /// Forecast time that training waits, seconds.
+    /// Forecast time that training waits. Seconds in JSON.
     #[serde(rename = "waited_seconds", serialize_with = "seconds")]
     pub waited: Nanos,
-    /// Lower end of the 90 % interval of the duration, seconds. The interval covers other samples of the same kind.
+    /// Lower end of the 90 % interval of the duration. Seconds in JSON. The interval covers other samples of the same kind.
     #[serde(serialize_with = "seconds")]
     pub low: Nanos,
-    /// Upper end of the 90 % interval of the duration, seconds.
+    /// Upper end of the 90 % interval of the duration. Seconds in JSON.
     #[serde(serialize_with = "seconds")]
     pub high: Nanos,
 }
@@ -57,16 +57,16 @@ pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nan
 /// Forecasts for a run: for other settings, and for the recorded ones. The latter shows the error of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForecastSet {
-    /// Recorded duration of the run, seconds.
+    /// Recorded duration of the run. Seconds in JSON.
     #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
     pub recorded: Nanos,
-    /// Forecast duration for the recorded settings, seconds. An exact model gives the recorded duration.
+    /// Forecast duration for the recorded settings. Seconds in JSON. An exact model gives the recorded duration.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
-    /// Upper end of the 90 % interval of `refit`, seconds.
+    /// Upper end of the 90 % interval of `refit`. Seconds in JSON.
     #[serde(serialize_with = "seconds")]
     pub refit_high: Nanos,
-    /// Time that training waits in the forecast for the recorded settings, seconds.
+    /// Time that training waits in the forecast for the recorded settings. Seconds in JSON.
     #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
     pub refit_waited: Nanos,
     /// Forecasts with one changed setting each: the nearest values, and the `num_workers` of `cheapest`.
@@ -80,7 +80,7 @@ pub struct ForecastSet {
     pub workers_refused: Option<String>,
     /// True if the forecasts assume that workers divide the stream of an iterable dataset, which the recording does not show.
     pub is_divided: bool,
-    /// Duration with an ideal loader that never delays training, seconds. It includes the time between epochs.
+    /// Duration with an ideal loader that never delays training. Seconds in JSON. It includes the time between epochs.
     #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
     pub headroom: Nanos,
     /// Assumptions that replace missing measurements, as sentences for the user.

@@ -12,7 +12,7 @@ const MIN_BATCHES: usize = 4;
 /// Minimum ratio of the median batch time of the slow worker to that of any other worker.
 const MIN_RATIO: i64 = 2;
 
-/// First things to check.
+/// Remedy: the parts of the program and of the host to check first.
 const CHECK: Text = text!(
     "Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker"
 );

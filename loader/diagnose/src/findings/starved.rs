@@ -140,7 +140,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
             None => say!("Reduce the cost per sample. A larger prefetch_factor hardly helps.")
                 .to_owned(),
         },
-        // This is the same cost as that of `starved`.
+        // The cost is the same as that of `starved`.
         cost: Some(cost),
     })
 }

@@ -1,4 +1,4 @@
-//! Measurements of a whole run, as input for the findings.
+//! Measures a run once, for all findings.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use stage_times::{HeldIntervals, StageTimes};
 /// Measurements of a whole run, as input for the findings.
 #[derive(Clone, Debug)]
 pub struct Survey<'a> {
-    /// Run.
+    /// Measured run.
     pub run: &'a Run,
     /// Start of the first epoch, or 0 without one.
     pub start: Nanos,

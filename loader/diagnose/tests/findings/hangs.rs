@@ -192,7 +192,7 @@ fn one_iterator_per_batch_is_a_finding_with_bounded_times() {
     let found = found.expect("an iterator for each batch");
     let text = found.text.replace('\u{2009}', " ");
     let expected = "10 of 10 iterators yielded only one batch: 1.47 s (75 % of the run) to start, wait and end. 2 workers restart each time.";
-    // 10 · (50 + 70) + 9 · 30 ms of 1.95 s.
+    // The cost is 10 · (50 + 70) + 9 · 30 ms of 1.95 s.
     assert_eq!(text, expected);
     assert!(
         found.remedy.contains("it = iter(loader)"),

@@ -48,7 +48,7 @@ impl From<Option<Nanos>> for Cell<'_> {
 }
 
 impl Cell<'_> {
-    /// Returns the number of the worker that fetched a batch, or an empty value for the main thread.
+    /// Returns the number of the worker that fetched a batch, or an empty value for the main process.
     pub fn worker(worker: Option<WorkerId>) -> Self {
         worker.map_or(Self::None, |w| Self::Int(i64::from(w)))
     }

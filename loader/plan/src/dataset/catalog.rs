@@ -25,7 +25,7 @@ pub struct Entry {
 
 /// Lookup of datasets. Implementations that open files are in crates above this one.
 pub trait Catalog {
-    /// Returns the known properties of the dataset `spec`. `image_size`: side of the square to which pictures are resized.
+    /// Returns the known properties of the dataset `spec`. `image_size` is the side of the square to which images are resized, pixels.
     ///
     /// # Errors
     /// If the dataset cannot be opened.

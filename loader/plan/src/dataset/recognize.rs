@@ -27,7 +27,7 @@ const CONTENTS: [(&str, &str); 6] = [
     ("SegmentationClass", "voc"),
 ];
 
-/// Returns the word of the dataset that `path` most likely is, or `None` if it is unknown.
+/// Returns the word of the dataset that `path` most likely contains. Returns `None` if the kind is unknown.
 pub fn dataset_kind_of(path: &Path) -> Option<&'static str> {
     if path.is_dir() {
         let found = CONTENTS.iter().find(|(name, _)| path.join(name).exists());

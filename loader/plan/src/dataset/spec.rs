@@ -29,7 +29,7 @@ pub enum DatasetSpec {
     /// Built-in handwritten digits.
     #[default]
     Digits,
-    /// Folder of pictures with one subfolder per class.
+    /// Folder of images with one subfolder per class.
     Folder {
         /// Path of the folder.
         path: PathBuf,

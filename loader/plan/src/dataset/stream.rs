@@ -44,7 +44,7 @@ pub struct StreamModel {
 }
 
 impl StreamModel {
-    /// Returns the sample numbers of worker `id` of `workers`. `None`: no workers.
+    /// Returns the sample numbers of worker `id` of `workers`. With `None`, there are no workers.
     pub fn samples(
         &self,
         worker: Option<(usize, usize)>,
@@ -57,7 +57,7 @@ impl StreamModel {
                 let size = sizes.get(id).copied().unwrap_or(0);
                 Box::new((0..size).map(move |i| id.saturating_mul(100).saturating_add(i)))
             }
-            // Without workers the main thread yields all shards in sequence.
+            // Without workers the main process yields all shards in sequence.
             (Sharing::Shards(sizes), None) => {
                 let shards = sizes.clone().into_iter().enumerate();
                 Box::new(shards.flat_map(|(id, size)| (0..size).map(move |i| 100 * id + i)))
@@ -75,12 +75,12 @@ impl StreamModel {
         }
     }
 
-    /// Returns true if there are no samples.
+    /// Returns true if the stream contains no samples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of samples of worker `id` of `workers`. `None`: no workers.
+    /// Returns the number of samples of worker `id` of `workers`. With `None`, there are no workers.
     pub fn count(&self, worker: Option<(usize, usize)>) -> usize {
         let len = self.cost.len;
         match (&self.sharing, worker) {

@@ -1,6 +1,6 @@
-//! The reason for a missing forecast.
+//! Explains missing forecasts.
 
-/// Reason for a missing forecast, as a sentence for the user.
+/// Error message for the user: the reason for a missing forecast.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ForecastError(pub String);

@@ -1,4 +1,4 @@
-//! Forecasts of many settings.
+//! Forecasts a grid of settings, and finds the best and the cheapest one.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +62,7 @@ pub fn grid(
 /// Forecasts all `settings`. `progress` receives the completed share and returns false to cancel.
 ///
 /// # Errors
-/// If a setting is invalid, or there is none. `Ok(None)`: cancelled.
+/// If a setting is invalid, or `settings` is empty. Returns `Ok(None)` if canceled.
 pub fn explore(
     recorded: &Recorded,
     settings: &[Setting],
@@ -72,7 +72,7 @@ pub fn explore(
         return Err(ForecastError(say!("no settings given").to_owned()));
     };
     let own = recorded.setting();
-    // The recorded number of workers, since the time of a training step may depend on it.
+    // The setting keeps the recorded number of workers, because the time of a training step may depend on it.
     let headroom = recorded.headroom(&Setting {
         num_workers: own.num_workers,
         ..first.clone()
@@ -109,8 +109,8 @@ pub fn explore(
 }
 
 impl Recorded {
-    /// Returns `settings` with workers kept between epochs, one per number of workers, where that differs. They have the recorded
-    /// prefetch factor, to change one thing less.
+    /// Returns `settings` with workers kept between epochs, one per number of workers, where that differs. They have the recorded prefetch
+    /// factor, so that fewer arguments change.
     pub(super) fn with_persistent_workers(&self, settings: &[Setting]) -> Vec<Setting> {
         let factor = self.setting().prefetch_factor;
         let mut kept: Vec<Setting> = Vec::new();
@@ -140,7 +140,7 @@ pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)>
     Some((best, cheapest.map_or(best, |(at, _)| at)))
 }
 
-/// Returns the forecasts of all `settings` in their order. `Ok(None)`: cancelled.
+/// Returns the forecasts of all `settings` in their order. Returns `Ok(None)` if canceled.
 pub(super) fn forecast_all(
     recorded: &Recorded,
     settings: &[Setting],

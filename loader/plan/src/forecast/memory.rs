@@ -12,7 +12,7 @@ fn window(setting: &Setting) -> f64 {
 }
 
 impl Recorded {
-    /// Returns the peak memory of all processes, bytes. `None`: the recording lacks a value that the setting needs.
+    /// Returns the peak memory of all processes, bytes. Returns `None` if the recording lacks a value that the setting needs.
     pub(super) fn memory_of(&self, setting: &Setting) -> Option<u64> {
         let base = self.setting();
         let more_workers = setting.num_workers as f64 - base.num_workers as f64;

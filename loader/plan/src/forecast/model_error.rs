@@ -42,7 +42,7 @@ pub(super) struct ModelError {
 type Part = (f64, Option<&'static str>);
 
 impl Recorded {
-    /// Returns the model's error for a forecast of `time` for `setting`. `busy`: used share of the cores, 0 to 1.
+    /// Returns the model's error for a forecast of `time` for `setting`. `busy` is the used share of the cores, 0 to 1.
     pub(super) fn model_error(&self, setting: &Setting, time: Nanos, busy: f64) -> ModelError {
         let time = float(time).max(1.0);
         if self.origin == Origin::Simulation {
@@ -125,8 +125,8 @@ impl Recorded {
         }
     }
 
-    /// Returns the error from setup work before the first batch: by the main process, then by other numbers of workers. `more`: number
-    /// of process starts beyond the recorded ones.
+    /// Returns the error from setup work before the first batch: by the main process, then by other numbers of workers. `more` is the
+    /// number of process starts beyond the recorded ones.
     fn setup_error(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
         let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
         let own = (float(self.startup.first_fetch) - USUAL_SETUP).max(0.0);

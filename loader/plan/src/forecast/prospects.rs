@@ -16,7 +16,7 @@ const PREFETCH: [usize; 4] = [1, 2, 3, 4];
 /// forecast from a part, so that it takes about a second.
 ///
 /// # Errors
-/// If the run has too little data. `Ok(None)`: cancelled.
+/// If the run has too little data. Returns `Ok(None)` if canceled.
 pub fn prospects(
     run: &Run,
     progress: &(dyn Fn(f64) -> bool + Sync),
@@ -47,7 +47,7 @@ impl Recorded {
         all
     }
 
-    /// Returns the reason why other numbers of workers cannot be forecast. `None`: they can.
+    /// Returns the reason why other numbers of workers cannot be forecast. Returns `None` if they can be forecast.
     pub fn workers_refused(&self) -> Option<String> {
         let base = self.setting();
         let other = Setting {
@@ -83,7 +83,7 @@ impl Recorded {
             step += epoch.steps.iter().map(|s| time(s.alone)).sum::<i128>();
             steps += epoch.steps.len() as i128;
         }
-        // (work / tasks) / (step / steps), rounded up.
+        // The number is (work / tasks) / (step / steps), rounded up.
         let (work, step) = (work.checked_mul(steps)?, step.checked_mul(tasks)?);
         (step > 0).then(|| usize::try_from((work + step - 1) / step).ok())?
     }
@@ -91,7 +91,7 @@ impl Recorded {
     /// Forecasts the values of the run's verdict. See [`prospects`].
     ///
     /// # Errors
-    /// If the recorded setting itself cannot be forecast. `Ok(None)`: cancelled.
+    /// If the recorded setting itself cannot be forecast. Returns `Ok(None)` if canceled.
     pub fn prospects(
         &self,
         progress: &(dyn Fn(f64) -> bool + Sync),

@@ -98,7 +98,7 @@ impl Resampled {
         let (Some(low), Some(high)) = (times.get(1), times.iter().rev().nth(1)) else {
             return (time, time);
         };
-        // Both errors are independent.
+        // The sampling error and the model error are independent.
         let combined = |sampled: f64| (sampled * sampled + model_error * model_error).sqrt();
         let share = |of: f64| match mean > 0.0 {
             true => combined((of / mean - 1.0) * self.shrink),

@@ -11,7 +11,7 @@ use crate::limits;
 /// Setting under which the same samples are loaded. Fields have PyTorch's names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Number of worker processes. 0: the main thread fetches.
+    /// Number of worker processes. 0: the main process fetches.
     pub num_workers: usize,
     /// Batches in flight per worker. It has no effect without workers.
     pub prefetch_factor: usize,

@@ -139,12 +139,12 @@ pub(super) fn simulate_epoch(load: &EpochLoad, parameters: &Parameters) -> Epoch
     simulation.result
 }
 
-/// State of the main thread.
+/// State of the main process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MainState {
     /// Before the first task.
     Starting,
-    /// Waits for a batch. `fresh`: has not checked the result queue yet.
+    /// Waits for a batch. `fresh` is true until it has checked the result queue.
     Waiting {
         fresh: bool,
     },
@@ -173,7 +173,7 @@ struct EpochSimulation<'a> {
     /// Position in the load of each task index. `None`: its stream has ended.
     task_of: Vec<Option<u32>>,
     worker_of: Vec<usize>,
-    /// Batches in flight to the main thread: arrival time (as bits, for ordering), tie-breaker, task index.
+    /// Batches on their way to the main process: arrival time (as bits, for ordering), tie-breaker, task index.
     inbox: BinaryHeap<Reverse<(u64, usize, usize)>>,
     /// Batches that passed the pin thread. It keeps their order.
     passed: usize,
@@ -189,7 +189,7 @@ struct EpochSimulation<'a> {
 impl<'a> EpochSimulation<'a> {
     fn new(load: &'a EpochLoad, parameters: &'a Parameters) -> Self {
         let workers = parameters.num_workers;
-        // One thread per worker, the pin thread and the main thread.
+        // Each worker, the pin thread and the main process is one simulated thread.
         let threads = workers + 2;
         let computing = workers + 1 + usize::from(parameters.pins);
         Self {
@@ -231,7 +231,7 @@ impl<'a> EpochSimulation<'a> {
             let thread = self.cores.next();
             let arrival = self.next_arrival();
             let pin = self.next_pin();
-            // At equal times, threads finish before the pin thread starts a batch and the main thread checks its queue.
+            // At equal times, threads finish before the pin thread starts a batch and the main process checks its queue.
             let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => a <= b,
                 (a, _) => a.is_some(),
@@ -265,7 +265,7 @@ impl<'a> EpochSimulation<'a> {
         }
     }
 
-    /// Returns the time at which the main thread next checks the result queue.
+    /// Returns the time at which the main process next checks the result queue.
     fn next_arrival(&self) -> Option<f64> {
         match self.main {
             MainState::Waiting { fresh: true } => Some(self.cores.now),

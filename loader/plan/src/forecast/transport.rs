@@ -1,7 +1,7 @@
 //! Transport of a batch from the worker's process to the trainer's.
 //!
 //! A worker collates into shared memory, whose pages the system clears one by one. A thread of the worker sends a description of each
-//! tensor. The main thread receives it and maps the memory, and the training step touches the pages first. Without workers there
+//! tensor. The main process receives it and maps the memory, and the training step touches the pages first. Without workers there
 //! is no transport. Costs recorded with workers apply to all numbers of workers. For a change from workers to none or back, they
 //! are assumed as measured on an ordinary host.
 
@@ -43,7 +43,7 @@ const SEND: TransportCost = TransportCost {
     tensor: 280_000.0,
     byte: 0.06,
 };
-/// Cost of receiving, in the main thread.
+/// Cost of receiving, in the main process.
 const RECEIVE: TransportCost = TransportCost {
     tensor: 400_000.0,
     byte: 0.1,

@@ -27,7 +27,7 @@ pub enum ValueError {
     /// Not two numbers separated by a colon.
     #[error("{}", say!("'{0}' is not two numbers separated by a colon", .0))]
     Pair(String),
-    /// Reason that only one key has, as a sentence.
+    /// Reason that only one key has: the text of the error message.
     #[error("{0}")]
     Other(String),
 }
@@ -42,7 +42,7 @@ impl ValueError {
 /// Parses a whole number in a range.
 ///
 /// # Errors
-/// If the text is no such number.
+/// If the text is not a whole number in `range`.
 pub fn whole<T: FromStr + PartialOrd + Display>(
     text: &str,
     range: impl RangeBounds<T>,
@@ -54,7 +54,7 @@ pub fn whole<T: FromStr + PartialOrd + Display>(
 /// Parses a finite number in a range.
 ///
 /// # Errors
-/// If the text is no such number.
+/// If the text is not a finite number in `range`.
 pub fn real(text: &str, range: impl RangeBounds<f64>) -> Result<f64, ValueError> {
     let number = text.parse::<f64>().ok();
     let number = number.filter(|number| number.is_finite() && range.contains(number));
@@ -73,7 +73,7 @@ fn number_error<T: Display>(
         Bound::Unbounded => None,
     };
     let range = match (end(range.start_bound()), end(range.end_bound())) {
-        // The maximum of the type is no useful limit for the user.
+        // The maximum of the type is not a useful limit for the user.
         (Some(low), Some(high)) if high.to_string() == u64::MAX.to_string() => {
             say!(" of at least {low}")
         }
@@ -103,7 +103,7 @@ pub fn flag(text: &str) -> Result<bool, ValueError> {
 /// Splits a pair such as `4:1000` at the colon.
 ///
 /// # Errors
-/// If there is no colon.
+/// If the text contains no colon.
 pub fn pair(text: &str) -> Result<(&str, &str), ValueError> {
     let parts = text.split_once(':').map(|(a, b)| (a.trim(), b.trim()));
     parts.ok_or_else(|| ValueError::Pair(text.to_owned()))
@@ -133,7 +133,7 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, ValueE
         let number = text.parse::<usize>().ok().filter(|number| *number <= most);
         number.ok_or_else(too_much)
     };
-    // The set has at most `most` + 1 numbers.
+    // The set contains at most `most` + 1 numbers.
     let mut all = BTreeSet::new();
     for part in text.split(',') {
         match part.split_once("..") {

@@ -22,7 +22,7 @@ const OWN_THREADS: u64 = 16;
 /// Checks that the host has memory for `bytes`.
 ///
 /// # Errors
-/// If it has less. The text contains `what`, which includes its verb, and the remedy.
+/// If the host has less memory. The error message consists of `what`, which includes its verb, the sizes and `remedy`.
 pub fn check_memory(
     bytes: u64,
     what: impl fmt::Display,
@@ -41,7 +41,7 @@ pub fn check_memory(
 /// Checks that the system allows this process `num_workers` more threads.
 ///
 /// # Errors
-/// If it does not. The text contains the reason and the allowed number.
+/// If the system allows fewer threads. The error message contains the reason and the allowed number.
 pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
     let wanted = num_workers as u64;
     match lowest_thread_limit() {

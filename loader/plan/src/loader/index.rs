@@ -21,13 +21,13 @@ pub enum Index {
     Stream {
         /// Samples per batch. `None`: no batching.
         batch_size: Option<usize>,
-        /// True if every worker drops a short last batch.
+        /// True if every worker drops an incomplete last batch.
         drop_last: bool,
     },
 }
 
 impl Index {
-    /// Returns `len(_index_sampler)`. It is 0 for streams, whose length is unknown.
+    /// Returns `len(_index_sampler)`. Returns 0 for streams, whose length is unknown.
     pub fn len(&self) -> usize {
         match self {
             Self::Batches(batches) => batches.len(),
@@ -36,7 +36,7 @@ impl Index {
         }
     }
 
-    /// Returns true if there are no tasks. Always false for streams.
+    /// Returns true if an epoch has no tasks. Always returns false for streams.
     pub fn is_empty(&self) -> bool {
         !matches!(self, Self::Stream { .. }) && self.len() == 0
     }

@@ -17,7 +17,7 @@ pub enum Samples {
     Map(usize),
     /// Map-style dataset, with the data that its sampler needs per sample.
     Known(SampleTable),
-    /// Stream of each worker. Without workers, the first stream belongs to the main thread.
+    /// Stream of each worker. Without workers, the first stream belongs to the main process.
     Streams(Streams),
 }
 
@@ -45,7 +45,7 @@ pub enum Streams {
 }
 
 impl Streams {
-    /// Returns the samples of worker `id` of `num_workers`. Without workers, worker 0 is the main thread.
+    /// Returns the samples of worker `id` of `num_workers`. Without workers, worker 0 is the main process.
     pub fn of(&self, id: usize, num_workers: usize) -> Box<dyn Iterator<Item = u64> + '_> {
         match self {
             Self::Listed(lists) => Box::new(lists.get(id).into_iter().flatten().copied()),
@@ -107,7 +107,7 @@ impl<'a> Orders<'a> {
         self.len() == Some(0)
     }
 
-    /// Returns the number of indices of an epoch. A short last batch counts as a full one.
+    /// Returns the number of indices of an epoch. An incomplete last batch counts as a full one.
     pub fn indices(&self) -> u64 {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => indices(&self.plan.index, self.options),
@@ -125,7 +125,7 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// Returns the worker of each batch of an epoch. -1: the main thread. It is the same in every epoch.
+    /// Returns the worker of each batch of an epoch. -1: the main process. It is the same in every epoch.
     pub fn workers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
         match self.samples {
             Samples::Map(_) | Samples::Known(_) => {
@@ -197,7 +197,7 @@ impl<'a> Orders<'a> {
 /// Indices of a batch, with its worker.
 type NextBatch = Result<(Vec<u64>, i64), LoaderError>;
 
-/// Iterator over the batches of an epoch: the indices and the worker of each. -1: the main thread.
+/// Iterator over the batches of an epoch: the indices and the worker of each. -1: the main process.
 pub struct EpochBatches<'a> {
     epoch: u32,
     base_seed: u64,
@@ -232,7 +232,7 @@ impl Iterator for EpochBatches<'_> {
     }
 }
 
-/// Returns the number of indices that a sampler yields per epoch. A short last batch counts as a full one.
+/// Returns the number of indices that a sampler yields per epoch. An incomplete last batch counts as a full one.
 pub fn indices(index: &Index, options: &RunOptions) -> u64 {
     let size = match index {
         Index::Batches(_) => options.batch_size.unwrap_or(1),

@@ -11,11 +11,11 @@ use crate::error::LoaderError;
 /// Data that a sampler needs of each sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequiredColumn {
-    /// Class.
+    /// Class of the sample.
     Classes,
-    /// Value of this column.
+    /// Value of the sample in this column.
     Groups(String),
-    /// Length.
+    /// Length of the sample, such as its number of tokens.
     Lengths,
 }
 

@@ -65,7 +65,7 @@ impl Mt19937 {
         }
     }
 
-    /// Resumes a stream at word `next` of a block. Returns `None` if there is no such word.
+    /// Resumes a stream at word `next` of a block. Returns `None` if `next` is outside the block.
     pub fn resume(state: Box<[u32; N]>, next: usize) -> Option<Self> {
         let mut stream = Self::at_end(state);
         stream.temper();

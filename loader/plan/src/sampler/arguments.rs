@@ -17,15 +17,15 @@ pub enum PyArg {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// int.
+    /// Python's `int`, limited to 64 bits.
     Int(i64),
-    /// float.
+    /// Python's `float`.
     Float(f64),
-    /// str.
+    /// Python's `str`.
     Str(String),
-    /// list.
+    /// Python's `list`.
     List(Vec<Self>),
-    /// Any other type, by name.
+    /// Value of any other type, by the name of the type.
     #[serde(skip)]
     Other(String),
 }

@@ -23,7 +23,7 @@ pub trait BatchSource: Send + Sync {
     /// Returns `iter(batch_sampler)`, the batches of an epoch.
     fn iter(&self) -> BatchIter;
 
-    /// Returns the number of 32-bit words that a complete epoch draws. `None`: unknown.
+    /// Returns the number of 32-bit words that a complete epoch draws. Returns `None` if the number is unknown.
     fn draws(&self) -> Option<Draws> {
         None
     }
@@ -31,7 +31,7 @@ pub trait BatchSource: Send + Sync {
     /// Returns `len(batch_sampler)`, which some batch samplers lack.
     ///
     /// # Errors
-    /// TypeError if there is no length.
+    /// TypeError if the batch sampler has no length.
     fn checked_len(&self) -> Result<usize, LoaderError> {
         Ok(self.len())
     }
@@ -78,7 +78,7 @@ impl fmt::Debug for BatchSampler {
 }
 
 impl BatchSampler {
-    /// Creates batches of `batch_size` indices. With `drop_last` a short last batch is dropped.
+    /// Creates batches of `batch_size` indices. With `drop_last` an incomplete last batch is dropped.
     ///
     /// # Errors
     /// ValueError if `batch_size` is not positive.
@@ -117,7 +117,7 @@ impl BatchSampler {
         self.batch_size
     }
 
-    /// Returns true if a short last batch is dropped.
+    /// Returns true if an incomplete last batch is dropped.
     pub fn drop_last(&self) -> bool {
         self.drop_last
     }

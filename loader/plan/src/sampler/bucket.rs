@@ -13,10 +13,10 @@ use crate::rng::Generator;
 
 /// Batches of samples with similar lengths, which need little padding. PyTorch has no such sampler.
 ///
-/// Each epoch shuffles the samples and cuts them into stretches of [`STRETCH`](Self::STRETCH) batches. Each stretch is sorted by length
-/// and cut into batches. The batches are shuffled. A short last batch comes last, or is dropped with `drop_last`. The order is drawn
-/// from a separate generator with seed `seed + epoch`, which is the same for all ranks. Every rank yields each `num_replicas`-th sample
-/// of every batch.
+/// Each epoch shuffles the samples and splits them into megabatches of [`STRETCH`](Self::STRETCH) batches, as Hugging Face's
+/// `LengthGroupedSampler` does. Each megabatch is sorted by length and split into batches. The batches are shuffled. An incomplete batch
+/// comes last, or is dropped with `drop_last`. The order is drawn from a separate generator with seed `seed + epoch`, which is the same for
+/// all ranks. Every rank yields each `num_replicas`-th sample of every batch.
 #[derive(Debug)]
 pub struct LengthBucketBatchSampler {
     lengths: Arc<[u64]>,
@@ -27,7 +27,7 @@ pub struct LengthBucketBatchSampler {
 }
 
 impl LengthBucketBatchSampler {
-    /// Batches per sorted stretch. More make lengths more similar, fewer make epochs differ more.
+    /// Batches per megabatch. More batches make lengths more similar, fewer make epochs differ more.
     pub const STRETCH: usize = 50;
 
     /// Creates batches of `batch_size` samples for all ranks together. `lengths` has the length of each sample.
@@ -159,7 +159,7 @@ mod tests {
         fn lengths_in_a_batch_are_similar(lengths in prop::collection::vec(0u64..10_000, 300..600), seed: u64) {
             let size = 4;
             let batches = epoch(&make(&lengths, size, true).seed(seed));
-            // Batches of one stretch do not overlap: no sample's length is within the range of another batch.
+            // Batches of one megabatch do not overlap: no sample's length is within the range of another batch.
             let stretch = batches.len().min(LengthBucketBatchSampler::STRETCH);
             if batches.len() == stretch {
                 let mut ranges: Vec<(u64, u64)> = batches

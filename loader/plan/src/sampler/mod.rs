@@ -59,7 +59,7 @@ pub trait Sampler: Send + Sync {
         Box::new(epoch::IterEpoch(self.iter()))
     }
 
-    /// Returns the number of 32-bit words that a complete epoch draws. `None`: unknown.
+    /// Returns the number of 32-bit words that a complete epoch draws. Returns `None` if the number is unknown.
     fn draws(&self) -> Option<Draws> {
         None
     }

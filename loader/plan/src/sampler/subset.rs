@@ -31,7 +31,7 @@ impl<T> SubsetRandomSampler<T> {
         self.indices.len()
     }
 
-    /// Returns true if there are no elements.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }

@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(one, many);
     }
 
-    /// Both interfaces draw equally much when stopped early.
+    /// The iterator and the block interface draw equally much when stopped early.
     #[test]
     fn stopping_early_draws_equally_much_in_both_interfaces(
         n in 1usize..100,

@@ -7,17 +7,17 @@ pub enum Work {
     Batches(Vec<Vec<u64>>),
     /// Iterable-style dataset.
     Streams {
-        /// Samples of each worker's stream. Without workers, the first stream belongs to the main thread.
+        /// Samples of each worker's stream. Without workers, the first stream belongs to the main process.
         streams: Vec<Vec<u64>>,
         /// Samples per batch. It is 1 for a loader without batches.
         batch_size: usize,
-        /// True if every worker drops a short last batch.
+        /// True if every worker drops an incomplete last batch.
         drop_last: bool,
     },
 }
 
 impl Work {
-    /// Returns the samples of task `idx`, the `nth` task of `worker`. `None`: its stream has ended.
+    /// Returns the samples of task `idx`, the `nth` task of `worker`. Returns `None` if the stream of the worker has ended.
     pub(super) fn samples(&self, idx: usize, worker: usize, nth: usize) -> Option<&[u64]> {
         match self {
             Self::Batches(batches) => batches.get(idx).map(Vec::as_slice),

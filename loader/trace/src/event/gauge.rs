@@ -1,4 +1,4 @@
-//! Measured quantities.
+//! Gauges: quantities that are measured at intervals, such as memory and CPU use.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Gauge {
     pub lane: Option<Lane>,
     /// Measured part of a pipeline other than a `DataLoader`, as that pipeline names it.
     pub part: Option<String>,
-    /// Quantity.
+    /// Measured quantity. It determines the unit of `value`.
     pub what: GaugeKind,
     /// Value in the unit of `what`.
     pub value: f64,
@@ -21,11 +21,11 @@ pub struct Gauge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GaugeKind {
-    /// Resident memory, bytes.
+    /// Resident set size (RSS): memory in all pages of a process, bytes.
     Rss,
-    /// Resident memory with shared pages divided by their number of users, bytes.
+    /// Proportional set size (PSS): resident memory with shared pages divided by the number of their processes, bytes.
     Pss,
-    /// Memory that no other process shares, bytes.
+    /// Unique set size (USS): memory in pages that no other process shares, bytes.
     Uss,
     /// CPU use, cores.
     Cpu,

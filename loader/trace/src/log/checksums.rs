@@ -5,7 +5,7 @@ use std::mem::take;
 
 use crc32fast::Hasher;
 
-/// First bytes of a skippable zstd frame.
+/// Magic number of the skippable zstd frames that contain checksums.
 pub(super) const MAGIC: [u8; 4] = [0x5B, 0x2A, 0x4D, 0x18];
 
 /// Tag that distinguishes Loadscope's skippable frames from others.
@@ -30,7 +30,7 @@ pub(super) struct Checksums {
     pub lines: u64,
     /// Length of the text, bytes.
     pub length: u64,
-    /// CRC-32 of each [`CHUNK`] of the text. The last chunk can be shorter.
+    /// CRC-32 of each [`CHUNK`] of the text. The last chunk can be shorter than the others.
     pub chunks: Vec<u32>,
 }
 

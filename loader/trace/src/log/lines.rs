@@ -57,7 +57,7 @@ impl LogReader {
         }
         let bytes = &mut lines.bytes;
         let mut used = self.rest.len();
-        // Shrinks the buffer after an unusually long line.
+        // The buffer shrinks after an unusually long line.
         let room = BLOCK.max(2 * used).min(MAX_LINE + 1);
         if bytes.len() < room || bytes.len() > 8 * room {
             *bytes = vec![0; room];
@@ -65,7 +65,7 @@ impl LogReader {
         bytes[..used].copy_from_slice(&self.rest);
         self.rest.clear();
         (lines.cut, lines.too_long, lines.failed) = (false, false, None);
-        // Number of bytes without a line end.
+        // The first `looked_at` bytes contain no line end.
         let mut looked_at = 0;
         loop {
             if used == bytes.len() {

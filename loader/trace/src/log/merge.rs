@@ -128,7 +128,7 @@ impl Merge {
             };
             let first = self.blocks.front().map(|b| b.events[b.next].at);
             let straggler = self.stragglers.peek().map(|Reverse(s)| s.order.0);
-            // For equal times, in-order events precede stragglers.
+            // At equal times, in-order events precede stragglers.
             if let Some(at) = straggler.filter(|at| first.is_none_or(|first| *at < first)) {
                 if at > until {
                     return;
@@ -143,7 +143,7 @@ impl Merge {
                 return;
             };
             let rest = &mut block.events[block.next..];
-            // Passes on all events up to `end`, or only the excess if too much is held.
+            // All events up to `end` are passed on, or only the excess if too much is held.
             let end = straggler.map_or(until, |at| at.min(until));
             let mut count = rest.partition_point(|e| e.at <= end);
             if self.weight > most {

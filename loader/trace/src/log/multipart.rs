@@ -49,7 +49,7 @@ impl PartFile {
             Some(("waits", class)) => Self::Waits(class.parse().ok()?),
             Some(_) => return None,
         };
-        // Rejects other spellings of a number, such as `+5`.
+        // Other spellings of a number, such as `+5`, are rejected.
         (member.name() == name).then_some(member)
     }
 }

@@ -124,7 +124,7 @@ impl PartsReader {
     fn fill(&mut self) -> io::Result<bool> {
         self.out.clear();
         self.at = 0;
-        // Merges the kept data in order of time.
+        // The kept data is merged in order of time.
         while let Some(k) = (0..self.kept_data.len()).min_by_key(|k| self.kept_data[*k].at) {
             self.out.append(&mut self.kept_data[k].line);
             if !self.kept_data[k].advance(self.first)? {
@@ -272,7 +272,7 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     members.sort_unstable();
     let open = |member: PartFile| open(folder, member);
     let mut parts = VecDeque::new();
-    // Starts with the newest, because a running recorder can drop the oldest parts meanwhile.
+    // The newest part is opened first, because a running recorder can drop the oldest parts meanwhile.
     for member in members.iter().rev() {
         let PartFile::Part(number) = *member else {
             continue;

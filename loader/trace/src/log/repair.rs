@@ -1,7 +1,7 @@
 //! Recovery of the intact lines of a damaged recording.
 //!
 //! A plain recording is read line by line. In a compressed one, frames that cannot be decompressed are skipped. The checksums after a
-//! damaged frame tell which of its lines are intact.
+//! damaged frame show which of its lines are intact.
 
 use std::io::{Read, Seek};
 

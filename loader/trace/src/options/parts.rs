@@ -17,7 +17,7 @@ pub fn parts(text: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Returns the first part and the text after its comma. `Some(None)` at the end.
+/// Returns the first part and the text after its comma. Returns `Some(None)` at the end, and `None` for an unclosed quote.
 fn next(text: &str) -> Option<Option<(String, &str)>> {
     let text = text.trim_start();
     if text.is_empty() {

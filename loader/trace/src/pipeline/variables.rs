@@ -40,7 +40,7 @@ impl Pipeline<'_> {
             let row = self.run.transitions.get(at as usize)?.batch as usize;
             let idx = self.run.batches[row].id.idx;
             let is_blocked = first.is_some_and(|first| first < idx);
-            // This call yielded the previous batch, so the next call passes these tasks.
+            // The last call yielded the previous batch, so the next call passes these tasks.
             let is_next = matches!(call, Call::Yielded(yielded) if yielded < idx);
             (is_blocked || is_next).then_some(TaskInfo {
                 idx,
@@ -115,7 +115,7 @@ impl Pipeline<'_> {
             .run
             .transitions
             .range((call.step as usize).min(self.step)..self.step);
-        // There is at most one. If events of calls were lost, the latest counts.
+        // A call yields at most one batch. If events of calls were lost, the latest batch counts.
         let yielded = since.iter().rev().find_map(|t| {
             let id = self.run.batches[t.batch as usize].id;
             (is_taken(self.run, t.batch, t.stage) && id.epoch == epoch.epoch).then_some(id.idx)

@@ -5,14 +5,14 @@ use crate::Nanos;
 use crate::batch::Extent;
 use crate::event::Fetched;
 
-/// Maximum number of different lists of stage names. A dataset has the same list for every batch. An unlimited number would make searching
-/// slow.
+/// Maximum number of different lists of stage names. A dataset usually has the same list for every batch. An unlimited number of lists
+/// would make the search slow.
 const MAX_STAGE_LISTS: usize = 256;
 
 impl Run {
     pub(super) fn apply_fetched(&mut self, at: Nanos, fetched: &Fetched) {
         let row = self.row(fetched.batch);
-        // Only once per batch, even for a batch without samples.
+        // Sample times are stored only once per batch, even for a batch without samples.
         let Some(row) = row.filter(|row| !self.batches[*row].is_measured()) else {
             self.inconsistent += 1;
             return;

@@ -15,7 +15,7 @@ use crate::{BatchId, Level, Moment, Nanos, Stage, Wait};
 const LATE: usize = 1000;
 
 impl Run {
-    /// Hides the events after `moment`. `None` shows all events.
+    /// Hides the events after `moment`. With `None`, all events are shown.
     pub fn hide_after(&mut self, moment: Option<Moment>) {
         if self.hidden_after() == moment {
             return;

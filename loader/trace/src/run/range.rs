@@ -1,4 +1,4 @@
-//! Summary of a time range.
+//! Summarizes a time range of a run.
 
 use super::Run;
 use crate::{Activity, Lane, Nanos, Sample, Shares, Spans, Track};
@@ -6,7 +6,7 @@ use crate::{Activity, Lane, Nanos, Sample, Shares, Spans, Track};
 /// Summary of a time range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RangeSummary {
-    /// Start.
+    /// Start (inclusive).
     pub start: Nanos,
     /// End (exclusive), not later than the last event.
     pub end: Nanos,
@@ -112,7 +112,7 @@ impl Run {
                     .for_each(|spans| self.work_of(spans, range, &mut work));
             }
         }
-        // The earliest of equal batches.
+        // Of equally slow batches, the earliest one counts.
         let slowest = work.iter().rev().max_by_key(|w| w.all);
         range.slowest_batch = slowest.map(|w| (w.row, w.all));
         // A sample takes no longer than the fetch of its batch. The longest fetch is searched first. After that, only fetches longer than

@@ -52,7 +52,7 @@ impl Run {
             + of(self.waits.len(), size_of::<Wait>())
             + of(self.indices.len(), size_of::<u64>())
             + of(self.stage_walls.len(), size_of::<crate::Nanos>())
-            // Sample times.
+            // Each sample has a start, a wall time and a CPU time.
             + of(self.indices.len(), 24);
         lists + self.content_bytes()
     }

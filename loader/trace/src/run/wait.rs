@@ -7,7 +7,7 @@ use crate::Nanos;
 pub struct Wait {
     /// Time of the call of `next`.
     pub start: Nanos,
-    /// Return of `next`, or [`Nanos::MAX`] while it waits.
+    /// Time at which `next` returned, or [`Nanos::MAX`] while it waits.
     pub end: Nanos,
     /// Position in [`Run::batches`](super::Run::batches) of the batch that arrived. `None` while the trainer waits and at the end of an
     /// epoch.

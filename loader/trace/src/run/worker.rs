@@ -1,9 +1,9 @@
-//! Recorded data of a worker.
+//! Stores the recorded data of a worker.
 
 use crate::Nanos;
 use crate::event::{EndReason, RandomStates, WorkerInfo};
 
-/// Worker.
+/// Worker of a run, from its start to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
     /// Number, seed and process id.

@@ -99,7 +99,7 @@ macro_rules! data {
                 }
             }
 
-            /// Parses the text after the word. `None`: unknown word.
+            /// Parses the text after the word. Returns `None` for an unknown word.
             fn read(word: &str, text: &str) -> Option<Result<Self, LoaderError>> {
                 match word {
                     $($word => Some({
@@ -139,7 +139,7 @@ macro_rules! data {
 }
 
 data! {
-    /// PASCAL VOC: XML files with pictures. torchvision's `VOCDetection` and `VOCSegmentation`.
+    /// PASCAL VOC: XML files with images. torchvision's `VOCDetection` and `VOCSegmentation`.
     Voc(VocSpec) = "voc", "voc:DIR,set=train", {
         /// Folder that contains `Annotations`, or `VOCdevkit`.
         dir,
@@ -152,12 +152,12 @@ data! {
         task: VocTask = VocTask::Detection, text!("task=detection (or segmentation)");
         /// Class names from label 1 on. Empty: the names of VOC, or the names that are found.
         classes: Vec<String> = Vec::new(), Text::same("classes=cat;dog");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
     /// COCO: instances, captions or keypoints in JSON. torchvision's `CocoDetection`, pycocotools.
     Coco(CocoSpec) = "coco", "coco:IMAGES,ANNOTATIONS", {
-        /// Folder of pictures.
+        /// Folder of images.
         images,
         /// File of annotations.
         annotations,
@@ -166,10 +166,10 @@ data! {
         task: CocoTask = CocoTask::Auto, text!("task=auto (or instances, captions, keypoints)");
         /// True to draw masks.
         masks: bool = true, Text::same("masks=true");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
-    /// Rows of a query to an SQLite file or a PostgreSQL server. `sqlite3`, `psycopg`.
+    /// Rows of a query to an SQLite file or a PostgreSQL server. Python's `sqlite3`, `psycopg`.
     Sql(SqlSpec) = "sql", "sql:sqlite:FILE,query=SELECT … (or sql:postgresql://…)", {
         /// URL: `sqlite:FILE` or `postgresql://…`.
         url,
@@ -178,13 +178,13 @@ data! {
         query: String = String::new(), Text::same("query=\"SELECT a, b FROM t\"");
         /// Column of unique numbers or texts for lookups. `None`: rows are streamed.
         index: Option<String> = None, text!("index=id (map-style by this column, otherwise iterable-style)");
-        /// Column of pictures.
+        /// Column of images.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// Column of texts.
         text: Option<String> = None, Text::same("text=COLUMN");
         /// Column of labels.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Table as text. `pandas.read_csv`.
@@ -196,11 +196,11 @@ data! {
         sep: Option<Separator> = None, text!("sep=tab (or comma, semicolon, space)");
         /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// Column of picture files, relative to the table's folder.
+        /// Column of image files, relative to the table's folder.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Columnar tables. `pyarrow.parquet`.
@@ -210,11 +210,11 @@ data! {
     } {
         /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// Column of pictures.
+        /// Column of images.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Saved Hugging Face dataset. `datasets.load_from_disk`.
@@ -226,11 +226,11 @@ data! {
         split: Option<String> = None, Text::same("split=train");
         /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// Column of pictures.
+        /// Column of images.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One JSON value per line. `datasets`, `json`.
@@ -240,11 +240,11 @@ data! {
     } {
         /// Loaded columns. Empty: all.
         columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
-        /// Column of picture files, relative to the file's folder.
+        /// Column of image files, relative to the file's folder.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// Column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One array, indexed by its first axis. `numpy.load(…, mmap_mode="r")`.
@@ -284,7 +284,7 @@ data! {
         shuffle: usize = 0, Text::same("shuffle=1000");
         /// True to shuffle the shards in each epoch.
         shuffle_shards: bool = false, Text::same("shuffle_shards=true");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One POSIX tar archive, iterable-style. `webdataset.WebDataset`.
@@ -296,7 +296,7 @@ data! {
         fields: Vec<String> = Vec::new(), Text::same("fields=jpg;cls");
         /// Size of the shuffle buffer, samples. 0: no buffer.
         shuffle: usize = 0, Text::same("shuffle=1000");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Key-value database of bytes. `lmdb`.
@@ -306,7 +306,7 @@ data! {
     } {
         /// Content of the values.
         decode: Decode = Decode::Auto, text!("decode=auto (or picture, npy, text, bytes)");
-        /// Resizing of the pictures.
+        /// Resizing of the images.
         size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// WAV, FLAC and OGG files. `soundfile.read`.
@@ -325,7 +325,7 @@ data! {
 }
 
 impl DataSpec {
-    /// Parses `WORD:…`. `None`: unknown word.
+    /// Parses `WORD:…`. Returns `None` for an unknown word.
     pub(super) fn parse(text: &str) -> Option<Result<Self, LoaderError>> {
         let (word, rest) = text.trim_start().split_once(':')?;
         Some(Self::read(word, rest)?.and_then(|spec| spec.checked(rest)))

@@ -11,7 +11,7 @@ pub(super) trait OptionValue: Sized + PartialEq {
     /// Parses the value.
     fn read(text: &str) -> Result<Self, ValueError>;
 
-    /// Writes the value so that it parses to the same value. `None`: the option is omitted.
+    /// Writes the value so that it parses to the same value. Returns `None` for the default, which is omitted.
     fn write(&self) -> Option<String>;
 }
 
@@ -120,9 +120,9 @@ macro_rules! words {
 }
 
 words! {
-    /// Resizing of pictures.
+    /// Resizing of images.
     PictureSize {
-        /// No resizing. Pictures of different sizes cannot be stacked.
+        /// No resizing. Images of different sizes cannot be stacked.
         #[default]
         Original = "original",
         /// Resizing to squares of `image_size`, including boxes and masks.
@@ -149,7 +149,7 @@ words! {
         Auto = "auto",
         /// Boxes, labels and masks.
         Instances = "instances",
-        /// Captions.
+        /// Texts of the captions.
         Captions = "captions",
         /// Boxes, labels and keypoints.
         Keypoints = "keypoints",
@@ -159,10 +159,10 @@ words! {
 words! {
     /// Content of the values of a database.
     Decode {
-        /// Detected from the first bytes: picture, NumPy array, text, otherwise bytes.
+        /// Detected from the first bytes: image, NumPy array, text, otherwise bytes.
         #[default]
         Auto = "auto",
-        /// Picture.
+        /// Encoded image, such as JPEG or PNG.
         Picture = "picture",
         /// NumPy array.
         Npy = "npy",
@@ -176,14 +176,14 @@ words! {
 /// Field separator of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
-    /// Comma.
+    /// Comma, as `sep=comma`.
     #[default]
     Comma,
-    /// Tab.
+    /// Tab, as `sep=tab`.
     Tab,
-    /// Semicolon.
+    /// Semicolon, as `sep=semicolon`.
     Semicolon,
-    /// Space.
+    /// Space, as `sep=space`.
     Space,
     /// Any other single-byte character.
     Other(u8),

@@ -14,18 +14,18 @@ pub(in super::super) struct BatchFacts {
     pub fetched: Option<Nanos>,
     /// Start and end of collating.
     pub collating: Option<(Nanos, Nanos)>,
-    /// Time at which its worker sent it.
+    /// Time at which the worker sent the batch.
     pub returning: Option<Nanos>,
     /// Start and end of pinning.
     pub pinning: Option<(Nanos, Nanos)>,
-    /// Time at which the main thread received it.
+    /// Time at which the main process received the batch.
     pub arrived: Option<Nanos>,
-    /// Time of its turn.
+    /// Time at which the batch was next in order.
     pub ready: Option<Nanos>,
     /// Start and end of the training step.
     pub training: Option<(Nanos, Option<Nanos>)>,
     pub failed: bool,
-    /// Time at which it was done or failed.
+    /// Time at which the batch was done or failed.
     pub gone: Option<Nanos>,
 }
 
@@ -96,7 +96,7 @@ impl BatchFacts {
         self.pinning.map_or(Nanos::ZERO, |(start, end)| end - start)
     }
 
-    /// Returns the time at which its worker finished it.
+    /// Returns the time at which the worker finished the batch.
     pub fn made(&self) -> Option<Nanos> {
         self.collating.map(|(_, end)| end).or(self.fetched)
     }

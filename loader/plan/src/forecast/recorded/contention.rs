@@ -1,10 +1,10 @@
 //! Removes the threads' waits for a core from the recorded costs.
 //!
-//! A sample's wall time beyond its CPU time is a wait for a core, or for something else such as a disk, a lock or a clock. Only
-//! waits for a core depend on the number of workers. If there are no more threads than cores, all of it is a wait for something else.
-//! Otherwise computing was stretched by one factor for all samples. It is the largest factor with which a simulation of the
-//! recorded setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that
-//! waits for a disk would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
+//! A sample's wall time beyond its CPU time is a wait for a core, or for something else such as a disk, a lock or a clock. Only waits for a
+//! core depend on the number of workers. If there are no more threads than cores, all of it is a wait for something else. Otherwise,
+//! contention made computing slower by one factor for all samples. This is the largest factor with which a simulation of the recorded
+//! setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that waits for a disk
+//! would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
 
 use loadscope_trace::Nanos;
 
@@ -92,7 +92,8 @@ impl Recorded {
         busy.sum()
     }
 
-    /// Returns the simulated time of all workers in fetching and collating, if computing was stretched by 1 + `queueing`.
+    /// Returns the simulated time of all workers in fetching and collating, if computing took 1 + `queueing` times as long as on a core of
+    /// its own.
     fn busy_simulated(&mut self, queueing: f64) -> f64 {
         self.queueing = queueing;
         let setting = self.setting();
@@ -103,14 +104,14 @@ impl Recorded {
         })
     }
 
-    /// Returns the stretch of pure computing: at most the value for equal shares of the cores.
+    /// Returns the relative increase of pure computing time: at most the value for equal shares of the cores.
     pub(in super::super) fn fair_queueing(&self) -> f64 {
         let workers = self.options.num_workers as f64;
         let fair = self.cores.map_or(0.0, |cores| workers / cores as f64 - 1.0);
         self.queueing.min(fair.max(0.0))
     }
 
-    /// Returns the part of `off` that is no wait for a core. `off` and `cpu` are times of the same work.
+    /// Returns the part of `off` that is not a wait for a core. `off` and `cpu` are times of the same work.
     pub(in super::super) fn truly_off(&self, off: Nanos, cpu: Nanos) -> f64 {
         (number::float(off) - number::float(cpu) * self.queueing).max(0.0)
     }

@@ -1,4 +1,4 @@
-//! Short delays between the stages, as medians, percentiles or trimmed means. Causes outside the loader often stretch single delays.
+//! Short delays between the stages, as medians, percentiles or trimmed means. Causes outside the loader often lengthen single delays.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ pub(in super::super) struct Delays {
     /// Share of the next batch for which the sending thread waits for the interpreter, 0 to 1. The worker computes that batch meanwhile.
     /// The wait is at most [`SWITCH_INTERVAL`]. It is only known if `returning` is from idle workers.
     pub interpreter: f64,
-    /// Part of `returning` that the main thread needs to receive the batch. It also applies to batches that already arrived.
+    /// Part of `returning` that the main process needs to receive the batch. It also applies to batches that already arrived.
     pub receive: Nanos,
     /// From the end of a batch in its worker to an idle pin thread.
     pub to_pin: Nanos,
-    /// From the turn of a batch to its training step. The next task is sent meanwhile.
+    /// From the turn of a batch to its training step. The main process sends the next task meanwhile.
     pub yielding: Nanos,
     /// From the call of `next` to the start of fetching, without workers. It includes the sampler.
     pub pull: Nanos,
@@ -125,7 +125,7 @@ struct DelaySamples {
 }
 
 impl DelaySamples {
-    /// Collects the times that the main thread needs to receive a batch that arrived long before. They start at the call of `next`, or at
+    /// Collects the times that the main process needs to receive a batch that arrived long before. They start at the call of `next`, or at
     /// the previous batch received in the same call.
     fn note_receiving(&mut self, run: &Run, facts: &[BatchFacts]) {
         /// Age after which a batch is certainly in the result queue.
@@ -201,7 +201,7 @@ impl DelaySamples {
         }
     }
 
-    /// `free`: end of the worker's previous batch. `None`: the first batch.
+    /// Collects the delay before a worker starts a batch. `free` is the end of the worker's previous batch, `None` before its first batch.
     fn note_worker(&mut self, batch: &BatchFacts, free: Option<Nanos>) {
         if let (Some(start), Some(free)) = (batch.fetching, free) {
             match batch.queued <= free {
@@ -211,7 +211,7 @@ impl DelaySamples {
         }
     }
 
-    /// Collects the delays to an idle pin thread. The wait for a busy pin thread is no transport delay.
+    /// Collects the delays to an idle pin thread. The wait for a busy pin thread is not a transport delay.
     fn note_pinning(&mut self, facts: &[BatchFacts]) {
         let way = |f: &BatchFacts| f.worker.and(f.pinning).zip(f.made());
         let mut pinned: Vec<_> = facts.iter().filter_map(way).collect();
@@ -225,7 +225,8 @@ impl DelaySamples {
         }
     }
 
-    /// `asked`: time at which the trainer began to wait for it.
+    /// Collects the delays between a worker, the main process and the trainer. `asked` is the time at which the trainer began to wait for
+    /// the batch.
     fn note_main(&mut self, batch: &BatchFacts, asked: Option<Nanos>) {
         let Some(asked) = asked else { return };
         let sent = batch.pinning.map(|(_, end)| end).or(batch.made());

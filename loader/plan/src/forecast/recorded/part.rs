@@ -1,13 +1,13 @@
-//! Selection of a part of a long recording: stretches of consecutive batches across each epoch. Results of an epoch's part are
-//! scaled to the whole epoch.
+//! Selection of a part of a long recording: segments of consecutive batches across each epoch. Results of an epoch's part are scaled to the
+//! whole epoch.
 
 use loadscope_trace::Run;
 
 use crate::forecast::number;
 
-/// Maximum number of stretches of an epoch. Many of them cover local effects.
+/// Maximum number of segments of an epoch. Many segments cover local effects.
 const STRETCHES: usize = 256;
-/// Minimum length of a stretch in windows, so that its ends do not matter.
+/// Minimum length of a segment, in prefetch windows. In a longer segment, the effects at its ends do not matter.
 const WINDOWS: usize = 8;
 /// Maximum number of epochs.
 const EPOCHS: usize = 16;
@@ -89,7 +89,7 @@ fn chosen_epochs(run: &Run) -> Vec<usize> {
         .collect()
 }
 
-/// Returns stretches with about `most` of `len` tasks, including the first tasks.
+/// Returns segments with about `most` of `len` tasks in total, including the first tasks.
 fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     let least = WINDOWS.saturating_mul(window).min(len).max(1);
     let count = (most / least).clamp(1, STRETCHES);
@@ -97,8 +97,8 @@ fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     if each.saturating_mul(count) >= len {
         return vec![(0, len)];
     }
-    // One stretch at a pseudorandom place in each of `count` equal sections, so that periodic effects are not missed. The first one
-    // is at the start.
+    // Each of `count` equal sections contains one segment at a pseudorandom place, so that periodic effects are not missed. The first
+    // segment is at the start.
     let of = len / count;
     let place = |k: usize| (number::uniform(k as u64) * (of - each + 1) as f64) as usize;
     (0..count)
@@ -122,7 +122,7 @@ mod tests {
         assert!(many.windows(2).all(|w| w[0].1 <= w[1].0));
         let last = many[STRETCHES - 1].1;
         assert!(last <= 1_000_000 && last > 995_000, "{last}");
-        // A window larger than the epoch.
+        // The window is larger than the epoch.
         assert_eq!(stretches(1_000, 10, 5_000), [(0, 1_000)]);
         assert_eq!(stretches(0, 0, 1), [(0, 0)]);
     }

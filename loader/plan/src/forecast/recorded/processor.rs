@@ -38,7 +38,7 @@ impl Processor {
         self.unknown.len()
     }
 
-    /// Returns the computing share of the samples' time, 0 to 1. `None`: fewer samples are known than unknown.
+    /// Returns the computing share of the samples' time, 0 to 1. Returns `None` if fewer samples are known than unknown.
     pub fn share(&self) -> Option<f64> {
         let tells = self.wall > 0 && self.known >= self.unknown.len();
         tells.then(|| self.cpu as f64 / self.wall as f64)

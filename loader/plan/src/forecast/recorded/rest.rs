@@ -6,8 +6,8 @@ use super::sample::REST;
 use super::{Recorded, StageCosts};
 
 impl Recorded {
-    /// Returns the time of sample `at` in a stage, or outside all stages for [`REST`]. A stage named [`REST`] takes precedence. `None`:
-    /// unknown stage.
+    /// Returns the time of sample `at` in a stage, or outside all stages for [`REST`]. A stage named [`REST`] takes precedence. Returns
+    /// `None` for an unknown stage.
     pub(in crate::forecast) fn time_in(&self, stage: &str, at: usize) -> Option<Nanos> {
         let wall = |stage: &StageCosts| stage.walls.get(at).copied().unwrap_or_default();
         match self.stage(stage) {

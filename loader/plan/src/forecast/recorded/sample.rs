@@ -1,4 +1,4 @@
-//! Costs of one sample.
+//! Stores the costs of a sample, on and off a core.
 
 use loadscope_trace::Nanos;
 

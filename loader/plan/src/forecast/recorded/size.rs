@@ -1,11 +1,11 @@
-//! Size of the batches.
+//! Reads the size of the batches from their recorded contents.
 
 use loadscope_trace::{Nanos, Run};
 
 use super::delays::median;
 use crate::forecast::number::float;
 
-/// Size of the batches.
+/// Median number of tensors and bytes of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct Size {
     pub tensors: f64,
@@ -13,7 +13,7 @@ pub(in crate::forecast) struct Size {
 }
 
 impl Size {
-    /// Returns the median of the batches whose content was recorded. `None`: no content was recorded.
+    /// Returns the median of the batches whose content was recorded. Returns `None` if no content was recorded.
     pub fn of(run: &Run) -> Option<Self> {
         let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
         let (mut tensors, mut bytes): (Vec<Nanos>, Vec<Nanos>) = contents

@@ -16,11 +16,11 @@ const LOOKED_AT: Nanos = Nanos::from_millis(50);
 pub(in super::super) struct Startup {
     /// From `iter(loader)` to the first task, without starting workers.
     pub first_task: Nanos,
-    /// Time of the main thread to start one worker.
+    /// Time that the main process needs to start one worker.
     pub spawn: Nanos,
     /// From the end of `spawn` until the worker runs.
     pub until_runs: Nanos,
-    /// From then on, or from its first task if that is later, until its first fetch.
+    /// From that instant, or from its first task if that is later, until its first fetch.
     pub first_fetch: Nanos,
     /// Computing part of `first_fetch`, where known.
     pub first_computes: Nanos,
@@ -109,7 +109,7 @@ fn computing(run: &Run, worker: WorkerId, from: Nanos, until: Nanos) -> f64 {
         return 0.0;
     };
     let points = cores.points().iter();
-    // A value covers the time before it.
+    // A gauge value covers the time before it.
     let within =
         points.filter(|(at, cores)| *at > from + LOOKED_AT && *at <= until && cores.is_finite());
     let (sum, count) = within.fold((0.0, 0), |(sum, n), (_, cores)| {
@@ -147,7 +147,7 @@ impl Measured {
         ) {
             let last = (*last).min(before);
             let spawn = match (last - *first).0 {
-                // All times are equal, or there is a single one.
+                // All times are equal, or there is a single worker.
                 0 if count == 1 => last.min(usual.start),
                 0 => Nanos(last.0 / count),
                 // The time before the first start includes other work.

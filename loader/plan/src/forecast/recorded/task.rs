@@ -15,7 +15,7 @@ impl Recorded {
         before: Option<&TaskCost>,
     ) -> Option<TaskCost> {
         if self.streams && !facts.was_yielded() {
-            // Its stream had ended, or was stopped early.
+            // The batch has no fetch: its stream had ended, or the epoch was stopped early.
             return None;
         }
         let Some(fetch) = facts.fetch() else {

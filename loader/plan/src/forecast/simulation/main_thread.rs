@@ -1,4 +1,4 @@
-//! The main thread: it sends tasks, receives batches, yields them and trains.
+//! The main process: it sends tasks, receives batches, yields them and trains.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -57,7 +57,7 @@ impl EpochSimulation<'_> {
         self.wait_began = self.cores.now;
     }
 
-    /// Runs the main thread until it has a batch or must wait for one, as PyTorch's `_next_data`.
+    /// Runs the main process until it has a batch or must wait for one, as PyTorch's `_next_data`.
     pub(super) fn next_data(&mut self) {
         self.main = MainState::Waiting { fresh: false };
         loop {

@@ -1,4 +1,4 @@
-//! Loading without workers: the main thread fetches, pins and trains in sequence.
+//! Loading without workers: the main process fetches, pins and trains in sequence.
 
 use super::EpochSimulation;
 

@@ -64,7 +64,7 @@ impl<'a> Tokens<'a> {
             return self.digits();
         }
         self.rest = &self.rest[1..];
-        // Rejects `-0`.
+        // `-0` is left to the serde parser.
         self.digits()
             .filter(|value| *value != 0)
             .map(|value| -value)
@@ -75,7 +75,7 @@ impl<'a> Tokens<'a> {
     pub fn digits(&mut self) -> Option<i64> {
         let mut value = 0;
         let mut length = 0;
-        // Eight digits at a time.
+        // The loop checks eight digits at a time.
         while let Some(eight) = self.rest.get(length..length + 8) {
             let eight = u64::from_le_bytes(eight.try_into().ok()?);
             let count = digits_of(eight);

@@ -83,7 +83,7 @@ impl<'a, 'b, R: Read + Seek> CompressedReader<'a, 'b, R> {
         self.pending = Some(before..bytes.end);
     }
 
-    /// Sets the number of the next line within its recording, `None` if unknown. The lines before it are lost.
+    /// Sets the number of the next line within its recording. `number` is `None` if unknown. The lines before it are lost.
     fn set_line_number(&mut self, number: Option<u64>) {
         let damaged = self.pending.take();
         let here = self.splitter.number;
@@ -97,7 +97,7 @@ impl<'a, 'b, R: Read + Seek> CompressedReader<'a, 'b, R> {
         match damaged {
             Some(bytes) if known => self.line_filter.lost(Some((here, number - 1)), bytes),
             Some(bytes) => self.line_filter.lost(None, bytes),
-            // Whole frames are missing here.
+            // Whole frames are missing before this line.
             None if number > here => {
                 self.splitter.reset();
                 self.line_filter

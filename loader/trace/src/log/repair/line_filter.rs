@@ -193,7 +193,7 @@ impl<'a> LineFilter<'a> {
         })
     }
 
-    /// Records a loss of the lines from first to last. The range can be empty. `None` means that the number of lines is unknown.
+    /// Records a loss of the lines from first to last. The range can be empty. With `None`, the number of lines is unknown.
     pub fn lost(&mut self, lines: Option<(u64, u64)>, bytes: Range<u64>) {
         let start = bytes.start.max(self.counted);
         self.damage.bytes += bytes.end.saturating_sub(start);

@@ -143,7 +143,7 @@ impl Splitter {
             self.number = self.number.saturating_add(1);
         }
         self.line.clear();
-        // Shrinks the buffer after an unusually long line.
+        // The buffer shrinks after an unusually long line.
         self.line.shrink_to(1 << 20);
         self.is_too_long = false;
         self.start = self.position;

@@ -230,7 +230,7 @@ fn missing_frames_are_counted_from_the_next_frame() {
         sign.len() > 8 && sign.len().is_multiple_of(2),
         "frames and their checksums"
     );
-    // Removes two frames with their checksums.
+    // Two frames are missing with their checksums.
     let bytes = [&whole[..sign[2]], &whole[sign[6]..]].concat();
     let (damage, _) = repaired(&bytes).expect("a recording");
     assert_eq!(damage.kept + damage.lost + 1, 10_000, "{damage:?}");

@@ -1,4 +1,4 @@
-//! Properties of data that are known from their text: style, picture size, files, and a description.
+//! Properties of data that are known from their text: style, image size, files, and a description.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl DataSpec {
         }
     }
 
-    /// Returns the resizing of its pictures, or `None` if it cannot contain any.
+    /// Returns the resizing of the images. Returns `None` if the data cannot contain images.
     pub fn size(&self) -> Option<PictureSize> {
         Some(match self {
             Self::Voc(spec) => spec.size,
@@ -87,7 +87,7 @@ impl DataSpec {
 }
 
 impl SqlSpec {
-    /// Returns the file of an SQLite database, or `None` for a server.
+    /// Returns the file of an SQLite database. Returns `None` for a server.
     pub fn file(&self) -> Option<&Path> {
         self.url.strip_prefix("sqlite:").map(Path::new)
     }
