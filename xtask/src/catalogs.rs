@@ -34,7 +34,7 @@ const CRATES: [&str; 15] = [
 ];
 
 /// Prints texts without a translation. Returns false if a catalog is unsorted or contains an entry that no source uses, or if a source
-/// contains a sentence outside of `say!` and `text!`.
+/// contains a user text outside of `say!` and `text!`.
 ///
 /// # Errors
 /// If a source or a catalog cannot be read.
@@ -73,7 +73,7 @@ pub fn check(workspace: &Path) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// File with the sentences outside of catalogs.
+/// File that lists the texts outside of catalogs.
 const EXEMPT: &str = "xtask/src/catalogs/exempt.rs";
 
 /// Sorts the lines of all catalogs by the bytes of their English texts.
@@ -117,7 +117,7 @@ fn untranslated_help(workspace: &Path) -> Result<Vec<String>> {
 /// Catalog of the command-line help.
 const HELP: &str = "app/program/words/help.zh.toml";
 
-/// Returns the sentences of a crate outside of `say!` and `text!` that are not exempt, with their files.
+/// Returns the texts of a crate outside of `say!` and `text!` that are not exempt, with their files.
 fn uncatalogued(workspace: &Path, texts: &SourceTexts) -> Vec<(String, String)> {
     let all = texts.uncatalogued.iter().map(|(path, text)| {
         let file = path.strip_prefix(workspace).unwrap_or(path);

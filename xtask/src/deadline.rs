@@ -79,7 +79,7 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
                 progress.read(&bytes, Instant::now());
             }
             Ok(ProcessEvent::Ended(status)) => {
-                // Kills processes that a test left running.
+                // Processes that a test left running are killed.
                 group::kill(process);
                 ended = Some((status?, Instant::now()));
             }

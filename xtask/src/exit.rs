@@ -24,7 +24,7 @@ pub fn code_of(status: ExitStatus) -> u8 {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return u8::try_from(128 + signal).unwrap_or(u8::MAX);
     }
-    // Windows has larger codes. They must not become 0.
+    // Windows has larger exit codes. These must not become 0.
     status
         .code()
         .map_or(1, |code| u8::try_from(code).unwrap_or(1))

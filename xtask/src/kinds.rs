@@ -1,4 +1,4 @@
-//! Tests of `loadscope record` with typical PyTorch programs, and with trainings that contain an injected cause.
+//! Tests of `loadscope record` with typical PyTorch programs, and with training runs that contain an injected bottleneck.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub fn kinds(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     run(ready, workspace, options, "kinds.py", "KINDS.md")
 }
 
-/// Checks the verdicts on trainings with injected causes, tries the suggested changes, and writes tests/pytorch/CAUSES.md.
+/// Checks the verdicts on training runs with injected bottlenecks, tries the suggested changes, and writes tests/pytorch/CAUSES.md.
 pub fn causes(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     run(ready, workspace, options, "causes.py", "CAUSES.md")
 }

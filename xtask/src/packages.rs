@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 /// Purpose of the packages. Each level includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Compilation.
+    /// Compilation of the workspace.
     Building,
     /// Opening a window.
     Window,

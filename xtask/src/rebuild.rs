@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> Result<u8> {
                 drop(changed);
             }
         }
-        // Builds the restored text.
+        // The last build compiles the restored text.
         for tree in &trees {
             build(&tree.folder)?;
         }

@@ -9,7 +9,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Returns `None` if there are no values.
+    /// Returns the median, minimum and maximum. Returns `None` if `values` is empty.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().collect();
         Some(Self {
@@ -35,7 +35,7 @@ impl Spread {
     }
 }
 
-/// Returns the quantile `share`, interpolated linearly. Returns `None` if there are no values.
+/// Returns the quantile `share`, interpolated linearly. Returns `None` if `values` is empty.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

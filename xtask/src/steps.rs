@@ -111,7 +111,7 @@ pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
 
 /// Runs all tests of the window and updates their reference images.
 pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
-    // Selects tests in the workspace. A package alone has other features and would be compiled again.
+    // The arguments select tests in the whole workspace. A package alone has other features and would be compiled again.
     let of_window = [
         "--workspace",
         "--exclude",

@@ -68,7 +68,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     let python = builders(&ready.target.join("wheel-builders"))?;
     let out = ready.target.join("wheels");
     if out.is_dir() {
-        // Removes wheels of older versions.
+        // Wheels of older versions are removed.
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
     }
     let mut maturin = Command::new(&python);

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::Kind;
 
-/// Sentence that lists the supported inputs.
+/// List of the supported inputs, the end of an error message.
 const OPENABLE: Text = text!(
     "Loadscope opens recordings (.jsonl, .jsonl.zst), folders of recordings, torch.profiler traces (.json, .json.gz), folders of LotusTrace logs and SPDL statistics (SQLite)"
 );
@@ -25,7 +25,7 @@ pub enum ImportError {
     Open {
         /// File or folder.
         path: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The input is not in a supported format.
@@ -36,7 +36,7 @@ pub enum ImportError {
     Foreign {
         /// True for a folder, false for a file.
         is_folder: bool,
-        /// Predicate of a sentence about it: `is a PNG image`.
+        /// Predicate of the error message: `is a PNG image`.
         what: String,
     },
     /// The file is empty or contains only whitespace.
@@ -47,7 +47,7 @@ pub enum ImportError {
     Nothing {
         /// Format of the input.
         kind: Kind,
-        /// Predicate of a sentence about the missing data.
+        /// Predicate of the error message, about the missing data.
         why: String,
     },
     /// The file is damaged.
@@ -57,7 +57,7 @@ pub enum ImportError {
         kind: Kind,
         /// Position of the damage: `at byte 512`.
         place: String,
-        /// Cause.
+        /// Error message of the parser.
         why: String,
     },
     /// The input is larger than the memory limit.
@@ -69,7 +69,7 @@ pub enum ImportError {
         most: usize,
         /// Items that are counted.
         what: &'static str,
-        /// Sentence with a remedy.
+        /// Remedy, the end of the error message.
         remedy: &'static str,
     },
 }
@@ -81,7 +81,7 @@ impl ImportError {
         matches!(self, Self::Open { .. } | Self::Log(LogError::Open { .. }))
     }
 
-    /// Returns the predicate of a sentence about a file of an unknown kind: `is a PNG image`. Returns `None` for other errors.
+    /// Returns the predicate of the error message about a file of an unknown kind: `is a PNG image`. Returns `None` for other errors.
     pub fn other_kind(&self) -> Option<&str> {
         let Self::Foreign { what, .. } = self else {
             return None;
@@ -97,7 +97,7 @@ impl ImportError {
         }
     }
 
-    /// Returns the error for a file of an unknown kind. `what` is the predicate of a sentence about it.
+    /// Returns the error for a file of an unknown kind. `what` is the predicate of the error message.
     pub(crate) fn foreign(what: &str) -> Self {
         Self::Foreign {
             is_folder: false,
@@ -114,7 +114,7 @@ pub enum ExportError {
     Write {
         /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// A file already exists, or its path cannot be a file.
@@ -125,7 +125,7 @@ pub enum ExportError {
     Table {
         /// Path of the file.
         path: PathBuf,
-        /// Reason.
+        /// Reason why the format does not support the run.
         why: String,
     },
     /// The export was canceled.

@@ -35,7 +35,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Sentence with the file name endings that [`for_path`](Self::for_path) recognizes.
+    /// List of the file name endings that [`for_path`](Self::for_path) recognizes, in words.
     pub const ENDINGS: Text = text!(".json or .json.gz for Perfetto, .parquet or .csv for tables");
 
     /// Returns the format for the extension of a file name. Returns `None` for an unknown extension.
@@ -121,7 +121,7 @@ pub fn export_named(
         (Some(folder), Some(name)) => folder.staging_path().join(name),
         _ => file.to_owned(),
     };
-    // Creates all temporary files before the first write, so that a refusal comes at once.
+    // All temporary files are created before the first write, so that a refusal comes at once.
     let parts: Result<Vec<_>, WriteError> = (files
         .iter()
         .map(|file| AtomicFile::create(&place(file), existing)))

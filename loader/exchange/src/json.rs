@@ -34,9 +34,9 @@ pub(crate) enum JsonError {
 /// Kind of a value. [`Json::text`] returns the text or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// Text.
+    /// Text in quotation marks.
     Text,
-    /// Number.
+    /// Number, as written in the file.
     Number,
     /// Word, list or object, which was skipped.
     Other,
@@ -211,7 +211,7 @@ impl<R: Read> Json<R> {
             let escaped = self.peek()?;
             self.at += 1;
             if self.text.len() < LONGEST {
-                // `\u0041` stays escaped, because no compared name contains such an escape.
+                // `\u0041` becomes `u0041`, because no compared name contains such an escape.
                 self.text.push(match escaped {
                     b'n' => b'\n',
                     b't' => b'\t',
@@ -322,7 +322,7 @@ mod tests {
     fn unwanted_values_are_skipped() {
         let text =
             br#" {"a": [1, {"b": "\"]}"}], "c\"d": N/A, "e": -Infinity, "f": -1.5e3 , "g": "h"}"#;
-        // Returns one byte per read, to test every buffer boundary.
+        // This reader returns one byte per read, to test every buffer boundary.
         struct Slow<'a>(&'a [u8]);
         impl Read for Slow<'_> {
             fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {

@@ -4,7 +4,7 @@
 //! statistics. It recognizes the input by its content, not by its name. Values that a source did not measure stay "not measured".
 //! [`export()`] writes a run as a trace for Perfetto or as tables, as documented in `TABLES.md`.
 //!
-//! The crate uses no threads, no window and no engine. Files are untrusted: memory is bounded, and damage is reported in a sentence.
+//! The crate uses no threads, no window and no engine. Files are untrusted: memory is bounded, and damage is reported in an error message.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub use import::{check, read, size};
 pub use kind::Kind;
 pub use sink::Outcome;
 
-/// Compiles and runs the example of the README.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

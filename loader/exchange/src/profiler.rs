@@ -242,7 +242,7 @@ impl<R: Read> Reader<'_, R> {
     }
 }
 
-/// Counts the bytes read from the file, for the progress.
+/// File that counts the bytes read from it, for the progress.
 struct Counted(File, Arc<AtomicU64>);
 
 impl Read for Counted {

@@ -9,10 +9,10 @@ use loadscope_words::{Text, say, text};
 use crate::open::open;
 use crate::{ImportError, Kind, lotus};
 
-/// Number of bytes that are read of a file.
+/// Maximum number of bytes that are read from a file.
 const HEAD: usize = 64 << 10;
 
-/// First bytes of known formats, with a predicate.
+/// Magic numbers of unsupported formats, each with the end of the error message.
 #[rustfmt::skip]
 const SIGNATURES: &[(&[u8], Text)] = &[
     (b"\x89PNG", text!("is a PNG image")),
@@ -134,7 +134,7 @@ fn contains(text: &[u8], what: &[u8]) -> bool {
     text.windows(what.len()).any(|w| w == what)
 }
 
-/// Returns true for UTF-8, also if the end cuts a character.
+/// Returns true if `text` is valid UTF-8, apart from a truncated last character.
 fn valid_beginning(text: &[u8]) -> bool {
     std::str::from_utf8(text).map_or_else(|e| e.error_len().is_none(), |_| true)
 }

@@ -1,4 +1,4 @@
-//! The receiver of an import's events.
+//! Passes the events of an import to its receiver, and reports progress.
 
 use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId};
 
@@ -7,7 +7,7 @@ use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId};
 pub struct Outcome {
     /// True if the file ends in the middle.
     pub cut: bool,
-    /// Number of events that were too far out of order. They get a later time than their own.
+    /// Number of events that were too far out of order. Such events get a later time than their own.
     pub late: u64,
 }
 

@@ -48,7 +48,7 @@ fn broken(error: &rusqlite::Error) -> ImportError {
 }
 
 fn open(path: &Path) -> Result<Connection, ImportError> {
-    // Read-only. URI file names are disabled.
+    // The file is opened read-only. URI file names are disabled.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
     let most = STEPS_OF_BYTE

@@ -1,4 +1,4 @@
-//! Malformed files are refused with a sentence, in bounded memory, without a panic. Accepted files result in consistent runs.
+//! Malformed files are refused with an error message, in bounded memory, without a panic. Accepted files result in consistent runs.
 //!
 //! The test `fuzz_damaged_files_are_refused_or_read` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their
 //! number. The original files are in `tests/data`.
@@ -84,7 +84,7 @@ fn lotus() -> (Vec<u8>, Vec<u8>) {
     (read("_main_"), read("_worker_"))
 }
 
-/// Damage of a file: position as a share of the length, kind, byte.
+/// Corruption of a file: position as a share of the length, kind, byte.
 type Damage = (f64, u8, u8);
 
 fn damages() -> impl Strategy<Value = Vec<Damage>> {
@@ -98,14 +98,14 @@ fn damage(bytes: &mut Vec<u8>, damages: &[Damage]) {
             0 => bytes.insert(at, *byte),
             1 if at < bytes.len() => bytes[at] ^= (*byte).max(1),
             2 if at < bytes.len() => _ = bytes.remove(at),
-            // Copies a piece, with its structure, to another position.
+            // A piece is copied, with its structure, to another position.
             3 if at < bytes.len() => {
                 let end = (at + 8 * usize::from(*byte)).min(bytes.len());
                 let piece = bytes[at..end].to_vec();
                 let to = at / 2;
                 bytes.splice(to..to, piece);
             }
-            // Inserts a large number.
+            // A large number is inserted.
             4 => {
                 let digits = b"-1e9223372036854775807.5";
                 let from = usize::from(*byte) % digits.len();
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// Tries random damages. Run it longer with `LOADSCOPE_FUZZ=1000000 cargo test -p loadscope-exchange fuzz`.
+/// Tries random corruption. Run the test longer with `LOADSCOPE_FUZZ=1000000 cargo test -p loadscope-exchange fuzz`.
 #[test]
 fn fuzz_damaged_files_are_refused_or_read() {
     let wanted = std::env::var("LOADSCOPE_FUZZ").ok();
@@ -184,7 +184,7 @@ fn fuzz_damaged_files_are_refused_or_read() {
     let seed = std::env::var("LOADSCOPE_FUZZ_SEED").ok();
     let mut state: u64 = seed.and_then(|n| n.parse().ok()).unwrap_or(7);
     let mut next = move || {
-        // SplitMix64. The same seed results in the same sequence.
+        // The numbers are from SplitMix64. The same seed results in the same sequence.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

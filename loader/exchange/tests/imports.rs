@@ -287,7 +287,7 @@ fn each_thread_of_a_trace_is_a_loader() {
     };
     let mut text = String::from(r#"{"baseTimeNanoseconds":5000,"traceEvents":["#);
     for k in 0..4 {
-        // A long call in one thread, during which the other thread calls twice.
+        // One thread has a long call, during which the other thread calls twice.
         text += &next(7, 100 * k, 60);
         text += &next(8, 100 * k + 10, 5);
         text += &op(8, 100 * k + 20);

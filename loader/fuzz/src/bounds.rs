@@ -61,7 +61,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both blocks may exist for a moment.
+        // The old and the new block may exist at the same time.
         Self::count_alloc(size);
         // SAFETY: the caller upholds the contract.
         let new = unsafe { System.realloc(at, layout, size) };

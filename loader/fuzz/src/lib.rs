@@ -31,7 +31,7 @@ pub fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Compiles and runs the example of the README.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

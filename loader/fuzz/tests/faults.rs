@@ -185,7 +185,7 @@ fn reading_a_cyclic_table_ends() {
     ends(TABLE);
 }
 
-/// The same in an index of events.
+/// Index pages of events that are their own children.
 #[test]
 fn reading_cyclic_events_ends() {
     taken(EVENTS);
@@ -229,7 +229,7 @@ fn a_run_in_the_dropped_part_has_an_empty_extent() {
     taken(ENDED);
 }
 
-/// Regression test: the shape of a batch exceeds any memory. Its size in bytes is the maximum number and was rounded up to MB.
+/// Regression test: the shape of a batch exceeds any memory. Its size in bytes is the maximum number and was rounded up to whole MB.
 #[test]
 fn a_batch_with_an_overflowing_byte_count_has_a_size() {
     taken(ROUNDED);

@@ -1,8 +1,8 @@
 //! Requests to record a running process.
 //!
-//! After `python -m loadscope install`, Python checks a folder of the user whenever an iterator of a `DataLoader` is created.
-//! A file there names a process, which includes its descendants, and the socket for the events. The file contains no code.
-//! It is only accepted if folder and file belong to the user and nobody else can write to them.
+//! After `python -m loadscope install`, Python checks a folder of the user whenever an iterator of a `DataLoader` is created. A file there
+//! names a process, which includes its descendants, and the socket for the events. The file contains no code. It is only accepted if folder
+//! and file belong to the user and no other user can write to them.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -74,7 +74,7 @@ impl Running {
     /// Returns the process with this id.
     ///
     /// # Errors
-    /// If there is none, or if it belongs to another user.
+    /// If no process has this id, or if the process belongs to another user.
     pub fn of(pid: u32) -> Result<Self, AttachError> {
         let start = start_time(pid).ok_or(AttachError::NoProcess(pid))?;
         match is_own(Path::new(&format!("/proc/{pid}"))) {
@@ -223,12 +223,12 @@ fn boot() -> io::Result<String> {
         .to_owned())
 }
 
-/// Returns the start time of a process. Returns `None` if there is no such process.
+/// Returns the start time of a process. Returns `None` if no process has this id.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The process name in parentheses can contain any character.
     let mut rest = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    // A zombie does not run any more.
+    // A zombie no longer runs.
     let is_over = matches!(rest.next()?, "Z" | "X");
     rest.nth(18)?.parse().ok().filter(|_| !is_over)
 }

@@ -31,7 +31,7 @@ pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let mut streams: Vec<PathBuf> = files
         .filter(|file| file.file_name().to_string_lossy().ends_with(SUFFIX))
         .map(|file| file.path())
-        // Skips pipes: opening one blocks until it has a writer.
+        // Pipes are skipped: opening one blocks until it has a writer.
         .filter(|path| path.is_file())
         .collect();
     streams.sort();

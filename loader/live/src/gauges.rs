@@ -290,7 +290,7 @@ mod tests {
         let (mut many, mut took) = (1, 30);
         for step in 1..6000u64 {
             let now = start + Duration::from_millis(100 * step);
-            // A new process every ten seconds.
+            // A new process starts every ten seconds.
             if budget.may_measure(now, step % 100 == 0) {
                 assert!(step < 20 || now - budget.last >= MEMORY_EVERY || step % 100 == 0);
                 budget = budget.add(now, Duration::from_millis(30));
@@ -300,7 +300,7 @@ mod tests {
                 assert_eq!(many, 5, "one a second at first, whatever a look takes");
             }
         }
-        // Ten minutes.
+        // The simulated measurements cover ten minutes.
         assert!((2800..=3260).contains(&took), "{took} ms, {many} looks");
         let cheap = MemoryBudget::from(start).add(start, Duration::from_millis(1));
         assert!(!cheap.may_measure(start + Duration::from_millis(900), false));
@@ -333,7 +333,7 @@ mod tests {
         assert!(value(GaugeKind::MemoryLeft) > 0.0);
     }
 
-    /// Regression: counting files found nothing, because PyTorch unlinks its files after mapping.
+    /// Regression test: counting files found nothing, because PyTorch unlinks its files after mapping.
     #[test]
     fn shared_memory_of_unlinked_files_is_counted() {
         const SIZE: usize = 8 << 20;

@@ -116,7 +116,7 @@ pub struct Join {
     new_processes: Vec<Introduction>,
     /// Ids of all processes that introduced themselves.
     pids: BTreeSet<u64>,
-    /// Names of libraries that load data without a `DataLoader`.
+    /// Names of libraries in the program that load data without a `DataLoader`.
     other_libraries: BTreeSet<String>,
     /// True if the recording ended before the program. A missing `bye` then is not a crash.
     is_detached: bool,

@@ -57,7 +57,7 @@ mod variable {
     pub const STOP: &str = "LOADSCOPE_PROBE_STOP";
 }
 
-/// Doctest of the example in the README.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

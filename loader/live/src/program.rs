@@ -77,7 +77,7 @@ pub enum Attach {
 pub struct Address {
     /// Address in the probe's format: `unix:PATH`.
     pub to: String,
-    /// Token.
+    /// Token that each process must send in its first line.
     pub token: String,
 }
 

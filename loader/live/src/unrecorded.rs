@@ -31,7 +31,7 @@ pub enum UnrecordedReason {
 }
 
 impl UnrecordedReason {
-    /// Returns cause and remedy, as the second half of a sentence.
+    /// Returns cause and remedy, as the end of the warning.
     pub fn text(self) -> String {
         match self {
             Self::Environment => {
@@ -56,12 +56,12 @@ pub struct Unrecorded {
     pub pid: u64,
     /// Shortened command.
     pub command: String,
-    /// Reason.
+    /// Reason why the process has no probe.
     pub reason: UnrecordedReason,
 }
 
 impl Unrecorded {
-    /// Returns a sentence: `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: …`
+    /// Returns the warning: `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: …`
     pub fn sentence(&self) -> String {
         say!(
             "Process {} ({}) uses PyTorch and is not recorded: {}",
@@ -72,7 +72,7 @@ impl Unrecorded {
     }
 }
 
-/// Search for processes without the probe.
+/// Scanner for processes without the probe.
 pub struct UnrecordedScanner {
     /// Process id of the started program.
     root: u64,
@@ -115,7 +115,7 @@ impl UnrecordedScanner {
         for pid in family {
             let scans = self.scans.entry(pid).or_default();
             *scans += 1;
-            // The first 20 scans, then every tenth.
+            // The process is inspected in the first 20 scans, then in every tenth.
             if *scans > MAX_SCANS || (*scans > 20 && !scans.is_multiple_of(10)) {
                 continue;
             }

@@ -167,7 +167,7 @@ fn pending_records_are_limited_in_bytes() {
     join.open(WORKER, introduction(20));
     let times = packed(&vec![1100; 1 << 20]);
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
-    // 8 MiB each, from a process that was never announced.
+    // Each record has 8 MiB, and its process was never announced.
     for _ in 0..40 {
         send_record(&mut join, WORKER, &line);
     }
@@ -291,7 +291,7 @@ fn facts_of_loader_and_workers_are_in_the_run() {
     send_record(&mut join, MAIN, r#"["length",1012,0,20]"#);
     send_record(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
     send_record(&mut join, WORKER, r#"["undivided",1014,0]"#);
-    // An unknown loader.
+    // The loader of this record is unknown.
     send_record(&mut join, MAIN, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
     assert_eq!(

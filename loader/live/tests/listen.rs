@@ -47,7 +47,7 @@ fn a_client_with_the_token_is_accepted_on_both_sockets() {
     let mut a = UnixStream::connect(&path).expect("a connection");
     let mut b = TcpStream::connect(("127.0.0.1", port_of(&tcp))).expect("a connection");
     a.write_all(lines.as_bytes()).expect("written");
-    // Small pieces, as from a network.
+    // The lines arrive in small pieces, as from a network.
     for piece in lines.as_bytes().chunks(3) {
         b.write_all(piece).expect("written");
     }
@@ -95,7 +95,7 @@ fn clients_without_the_token_are_refused_and_reported() {
             .replace("stream\":1", "stream\":2")
             .into_bytes(),
         [b"[".repeat(60_000), b"\n".to_vec()].concat(),
-        // A first line without an end.
+        // The first line has no end.
         b"a".repeat(1 << 20),
         vec![0xff, 0xfe, b'\n'],
     ];
@@ -142,7 +142,7 @@ fn simultaneous_workers_are_all_accepted() {
     let path = folder.path().join("socket");
     let mut listener = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
     let mut join = Join::default();
-    // Connected workers that have not sent their introduction yet.
+    // These workers are connected, but have not sent their introduction yet.
     let mut workers: Vec<UnixStream> = (0..100)
         .map(|_| UnixStream::connect(&path).expect("a connection"))
         .collect();

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// Calls the probe's Python function with fake files.
+/// Python program that calls the probe's function with fake files.
 const ASK: &str = r#"
 import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location("probe", sys.argv[1])

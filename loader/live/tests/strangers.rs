@@ -47,7 +47,7 @@ fn token_guesses_are_refused_with_bounded_reports() {
     let (mut listener, port) = listener_and_port();
     let mut join = Join::default();
     let mut said = Vec::new();
-    // Every prefix of the token, the token with each character changed, and other spellings.
+    // The guesses are every prefix of the token, the token with each character changed, and other spellings.
     let mut guesses: Vec<String> = (0..TOKEN.len()).map(|n| TOKEN[..n].to_owned()).collect();
     for at in 0..TOKEN.len() {
         let mut guess = TOKEN.as_bytes().to_vec();
@@ -91,7 +91,7 @@ fn silent_and_slow_clients_do_not_block_others() {
     honest
         .write_all(introduction(TOKEN).as_bytes())
         .expect("written");
-    // Their time is over. A client that sends a byte now and then gets no extension.
+    // The timeout of the handshake has passed. A client that sends a byte now and then gets no extension.
     let start = Instant::now();
     while listener.authenticated_count() == 0 || listener.connection_count() > 1 {
         assert!(start.elapsed() < Duration::from_secs(120));

@@ -1,4 +1,4 @@
-//! Figures of the programs for one work, and its goals.
+//! Compares the figures of the programs for one workload, and checks its goals.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -13,7 +13,7 @@ pub struct Measured {
     pub workload: &'static Workload,
     /// Tasks with one turn per round.
     pub measurements: Vec<(Task, Vec<Measurement>)>,
-    /// Sentences about programs that did different work.
+    /// Messages about programs that did different work.
     pub differences: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Result of one run of a program.
+//! Stores the result of one run of a program, and parses its cost of recording.
 
 use serde_json::Value as Json;
 

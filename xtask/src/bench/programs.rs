@@ -78,7 +78,7 @@ pub struct Programs {
     data: PathBuf,
 }
 
-/// Other loaders.
+/// The other loaders, PyTorch and dataloader-rs.
 struct Peers {
     pytorch: Script,
     dataloader_rs: PathBuf,

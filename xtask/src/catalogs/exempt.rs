@@ -1,22 +1,22 @@
-//! Sentences that no catalog contains, with the reasons.
+//! Texts that no catalog contains, with the reasons.
 
-/// Reason why no catalog contains a sentence.
+/// Reason why no catalog contains a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExemptReason {
     /// PyTorch, Python or NumPy prints exactly this text in the same place.
     PyTorch,
     /// Recordings contain the text, and readers in any language open them.
     Recorded,
-    /// Only programs or developers read the text. Examples: SQL, a shell command, a part of another library's message, the first bytes of a
-    /// format, an internal name of the window, `Debug` output.
+    /// Only programs or developers read the text. Examples: SQL, a shell command, a part of another library's message, the magic number of
+    /// a format, an internal name of the window, `Debug` output.
     Code,
 }
 
-/// Exempt sentences of a file. An empty beginning matches all sentences.
+/// Exempt texts of a file. An empty beginning matches all texts.
 pub struct Exempt {
     /// Path relative to the workspace.
     pub file: &'static str,
-    /// Beginnings of the exempt sentences.
+    /// Beginnings of the exempt texts.
     pub begins: &'static [&'static str],
     /// Reason of the exemption.
     pub reason: ExemptReason,
@@ -34,7 +34,7 @@ const fn exempt(
     }
 }
 
-/// Crates in which catalogs contain all other sentences.
+/// Crates in which catalogs contain all other texts.
 pub const CHECKED: [&str; 5] = [
     "loader/plan",
     "loader/exchange",
@@ -481,7 +481,7 @@ pub const EXEMPT: &[Exempt] = &[
     ),
 ];
 
-/// Returns the index of the exemption for a sentence of a file, and its reason.
+/// Returns the index of the exemption for a text of a file, and its reason.
 pub fn exemption(file: &str, text: &str) -> Option<(usize, ExemptReason)> {
     let all = EXEMPT.iter().enumerate();
     let mut of_file = all.filter(|(_, one)| one.file == file);

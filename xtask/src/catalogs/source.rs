@@ -1,4 +1,4 @@
-//! The texts of a crate's sources.
+//! Collects the texts of a crate's sources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,12 +8,12 @@ use anyhow::{Context as _, Result};
 
 use crate::import_cycles::lex::{Token, tokens};
 
-/// Texts of a crate's sources.
+/// Texts of a crate's sources, for comparison with its catalog.
 #[derive(Debug, Default)]
 pub struct SourceTexts {
     /// Keys of `say!` and `text!`.
     pub keys: BTreeSet<String>,
-    /// Sentences outside of these macros, with their file.
+    /// Texts of several words outside of these macros, with their file.
     pub uncatalogued: Vec<(PathBuf, String)>,
 }
 
@@ -82,7 +82,7 @@ fn read_source(path: &Path, source: &str, texts: &mut SourceTexts) {
             ] => {
                 texts.keys.insert(format!("{context}|{text}"));
             }
-            // Messages of failed assertions, and reasons in attributes.
+            // Messages of failed assertions and reasons in attributes are not for users.
             [.., Token::Name("expect"), Token::Sign('(')]
             | [.., Token::Name("panic"), Token::Sign('!'), Token::Sign('(')]
             | [.., Token::Name("reason"), Token::Sign('=')] => {}

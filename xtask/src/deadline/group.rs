@@ -64,7 +64,7 @@ mod unix {
 
     /// Kills the process group of `leader`.
     pub fn kill(leader: u32) {
-        // Group 0 is our own, and -1 is every process.
+        // Group 0 is the group of xtask, and -1 is every process.
         let leader = pid_t::try_from(leader).ok().filter(|leader| *leader > 1);
         if let Some(leader) = leader {
             // SAFETY: kill reads no memory.
@@ -113,7 +113,7 @@ mod others {
     pub fn kill_all(process: u32) {
         let mut command = Command::new("taskkill");
         command.args(["/T", "/F", "/PID", &process.to_string()]);
-        // A failure is ignored, because there is no alternative.
+        // A failure is ignored, because no other means is available.
         let _ = command.output();
     }
 }

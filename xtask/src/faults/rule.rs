@@ -1,4 +1,4 @@
-//! Rules: the system calls that fail, are delayed, or have another effect.
+//! Fault injection rules for system calls.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ impl Call {
 /// File, pipe or socket of a call.
 #[derive(Clone, Debug)]
 pub enum On {
-    /// Any.
+    /// Any file, pipe or socket.
     Anything,
     /// Path in this folder.
     Within(PathBuf),
@@ -117,7 +117,7 @@ impl When {
     }
 }
 
-/// Effect on a call.
+/// Fault that is injected into a call.
 #[derive(Clone)]
 pub enum Act {
     /// The call fails with this error.
@@ -147,7 +147,7 @@ impl fmt::Debug for Act {
     }
 }
 
-/// Calls, and the effect on them.
+/// Fault injection rule: the affected calls, and the fault.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub call: Call,

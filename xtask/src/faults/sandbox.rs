@@ -208,7 +208,7 @@ impl<'a> Sandbox<'a> {
 impl Drop for Sandbox<'_> {
     fn drop(&mut self) {
         self.end_all();
-        // Makes read-only folders writable, so that they can be removed.
+        // Read-only folders become writable, so that they can be removed.
         let mut folders = vec![self.root.path().to_owned()];
         while let Some(folder) = folders.pop() {
             let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));

@@ -1,4 +1,4 @@
-//! State that all cases share.
+//! Stores paths, recordings and limits that all cases share.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

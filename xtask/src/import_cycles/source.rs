@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
                     });
                     break;
                 }
-                // Not Rust, or a variable of a macro.
+                // The token is not Rust, or a variable of a macro.
                 _ => {
                     self.at += 1;
                     break;

@@ -2,7 +2,7 @@
 
 /// Line of the table of contents.
 pub enum Chapter {
-    /// Heading.
+    /// Heading above the following documents.
     Part(&'static str),
     /// Document of the repository.
     Page {

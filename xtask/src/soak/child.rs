@@ -161,7 +161,7 @@ impl WatchState {
                 stops.end(child)?;
             }
             if let Some(status) = child.try_wait()? {
-                // Receives the last messages.
+                // The pause lets the last messages arrive.
                 std::thread::sleep(SAMPLE_INTERVAL);
                 self.apply_messages()?;
                 return Ok(status);

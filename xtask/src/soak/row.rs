@@ -1,4 +1,4 @@
-//! A row of the table.
+//! Creates the rows of the table.
 
 use serde::Deserialize;
 

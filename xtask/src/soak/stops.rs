@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-/// Suspends and resumes a process at random times.
+/// Random times at which a process is suspended and resumed.
 pub struct Stops {
     noise: u64,
     /// Time of the next suspension or resumption.

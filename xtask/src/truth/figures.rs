@@ -95,8 +95,8 @@ impl Evaluation {
 }
 
 impl Regret {
-    /// Considers only settings with the recorded `in_order`. Another order changes the training, so Loadscope does not recommend it for
-    /// speed alone.
+    /// Returns the regret among the settings with the `in_order` of `recommended`. Another order changes the training, so Loadscope does
+    /// not recommend it for speed alone.
     fn of(outcomes: &[Outcome], recommended: Setting) -> Option<Self> {
         let same: Vec<&Outcome> = outcomes
             .iter()
@@ -114,8 +114,8 @@ impl Regret {
     }
 }
 
-/// Returns the setting that would be recommended among these. It has the fewest workers, then the smallest prefetch factor, within 2 % of
-/// the shortest forecast.
+/// Returns the outcome that Loadscope would recommend among `outcomes`. Among the forecasts within 2 % of the shortest, it has the fewest
+/// workers, then the smallest prefetch factor.
 fn recommended_of<'a>(outcomes: &'a [&'a Outcome]) -> Option<&'a &'a Outcome> {
     let forecast: Vec<(f64, &&Outcome)> = outcomes
         .iter()
@@ -257,7 +257,7 @@ pub mod tests {
             "another order is left out"
         );
         assert!((regret.share - 0.1).abs() < 1e-9, "{}", regret.share);
-        // Not measured: 2 workers are forecast to be as good as the best of the measured settings.
+        // The recommended setting was not measured. Its stand-in is 2 workers: the fewest workers within 2 % of the shortest forecast.
         let other = judged("num_workers=5", outcomes());
         assert!(!other.was_recommended_tried());
         let regret = other.regret.expect("something was tried");

@@ -15,7 +15,7 @@ use super::cell::{Cell, Column, Kind};
 use super::failure::Failure;
 use super::table::Table;
 
-/// Number of rows per row group. A group is in memory until it is written.
+/// Number of rows per row group. A row group is in memory until it is written.
 const GROUP: usize = 1 << 17;
 
 impl From<ParquetError> for Failure {

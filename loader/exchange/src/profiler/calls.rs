@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(outcomes("nccnccndnccncc"), [yes, yes, no, yes, yes]);
         // In-order loading with persistent workers draws no seed.
         assert_eq!(outcomes("nccnnccn"), [yes, no, yes, no]);
-        // A small computation after the epoch, such as a mean.
+        // The program computes something small after the epoch, such as a mean.
         assert_eq!(
             outcomes("nccccccccnccccccccncdncccccccc"),
             [yes, yes, no, yes]
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(outcomes("neccnecc"), [yes, yes]);
         assert_eq!(outcomes("nene"), [yes, yes]);
         assert_eq!(outcomes("nccccccccnedncccccccc"), [yes, no, yes]);
-        // Only loading, no computation.
+        // The program only loads and does not compute.
         assert_eq!(outcomes("nnndnnn"), [yes, yes, no, yes, yes, no]);
     }
 

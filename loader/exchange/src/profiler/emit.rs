@@ -142,7 +142,7 @@ fn emit_skipped(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
     sink.emit_message(end, Level::Warning, text);
 }
 
-/// Converts the calls of a thread to events.
+/// Converter of a thread's calls to events.
 struct EventBuilder {
     run: RunId,
     zero: i64,

@@ -1,4 +1,4 @@
-//! The metadata of a trace.
+//! Stores the metadata of a trace: clock, host, rank and writer.
 
 /// Metadata of a trace.
 #[derive(Debug, Default)]
@@ -7,7 +7,7 @@ pub(super) struct Header {
     pub base: i64,
     /// Name of the host.
     pub host: String,
-    /// Rank and number of ranks.
+    /// Rank of the process, and number of ranks.
     pub rank: u32,
     pub world_size: u32,
     /// True for an export of Loadscope.

@@ -14,7 +14,7 @@ pub fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Reads all loaders of an input. The flag is true if the input is cut off.
+/// Reads all loaders of an input. The flag is true if the input is truncated.
 pub fn try_fleet(path: &Path) -> Result<(Fleet, bool), ImportError> {
     let mut fleet = Fleet::default();
     let mut last = None;
@@ -29,14 +29,14 @@ pub fn try_fleet(path: &Path) -> Result<(Fleet, bool), ImportError> {
     Ok((fleet, outcome.cut))
 }
 
-/// Reads the first loader of an input. The flag is true if the input is cut off.
+/// Reads the first loader of an input. The flag is true if the input is truncated.
 pub fn try_open(path: &Path) -> Result<(Run, bool), ImportError> {
     let (fleet, cut) = try_fleet(path)?;
     let run = fleet.get(RunId(0)).cloned();
     Ok((run.unwrap_or_default(), cut))
 }
 
-/// Reads the first loader of an intact input.
+/// Reads the first loader of an input, and panics if it cannot be read. The flag is true if the input is truncated.
 pub fn opened(path: &Path) -> (Run, bool) {
     try_open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }

@@ -149,7 +149,7 @@ pub fn annotation(bytes: &[u8], thoroughly: bool) {
     });
 }
 
-/// Tests an archive of samples. The first byte selects if its files are decoded.
+/// Tests an archive of samples. The first byte determines whether the files are decoded.
 pub fn shards(bytes: &[u8], _: bool) {
     let Some((kind, bytes)) = bytes.split_first() else {
         return;

@@ -7,7 +7,7 @@ use loadscope_trace::{Compression, Damage, LogWriter, repair};
 use super::events::{Bytes, histories};
 use super::recording::{self, Outcome, by_block, by_line};
 
-/// Limit for the number of damages.
+/// Exclusive limit for the number of corruptions of a file.
 const MAX_CORRUPTIONS: u8 = 5;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
@@ -62,7 +62,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     }
 }
 
-/// A line, and true if it is certain.
+/// Kept line, and true if it is certain.
 type Kept = (Vec<u8>, bool);
 
 fn repaired(file: &[u8]) -> Result<(Damage, Vec<Kept>), ()> {

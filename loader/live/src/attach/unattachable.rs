@@ -15,16 +15,16 @@ const MARK: &str = "/loadscope/_dormant.py";
 /// The file that Python reads at its start after `python -m loadscope install`.
 const INSTALLED: &str = "loadscope.pth";
 
-/// Reason why a process and its children can never be recorded.
+/// Reason why a process and its descendants can never be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnattachableReason {
-    /// No process is a Python.
+    /// Neither the process nor a descendant is a Python.
     NoPython,
-    /// Its Python has no `loadscope.pth`.
+    /// The Python of the process has no `loadscope.pth`.
     NotInstalled,
-    /// It started before `python -m loadscope install`.
+    /// The process started before `python -m loadscope install`.
     StartedBefore,
-    /// It was started by `loadscope record`.
+    /// The process was started by `loadscope record`.
     Recorded,
 }
 

@@ -1,8 +1,8 @@
-//! End of a program.
+//! Converts the exit status of a program.
 
 use std::process::ExitStatus;
 
-/// End of a program.
+/// End of a program, by itself or by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Exit with this code.

@@ -1,4 +1,4 @@
-//! Error at the start of a program.
+//! Describes errors at the start of a program.
 
 use std::ffi::OsString;
 use std::{fmt, io};

@@ -104,7 +104,8 @@ impl SignalForwarder {
         waiting() | self.witness.as_ref().map_or(0, Witness::waiting)
     }
 
-    /// Returns how many times the witness received a signal. `Some(None)` without a witness, `None` if not yet known.
+    /// Returns the number of times that the witness received a signal. Returns `Some(None)` without a witness, and `None` if the number is
+    /// not known yet.
     #[cfg(target_os = "linux")]
     fn seen(&mut self, number: i32, age: Duration) -> Option<Option<u32>> {
         let Some(witness) = &self.witness else {

@@ -64,7 +64,7 @@ impl Introduction {
             let why = WireError::of(e);
             WireError(say!("it does not begin like a stream of the probe: {why}"))
         })?;
-        // These two are part of the name of every worker.
+        // Host and boot id are part of the key of every worker.
         introduction.host = brief(introduction.host);
         introduction.boot = brief(introduction.boot);
         match introduction.loadscope_stream {

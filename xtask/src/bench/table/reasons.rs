@@ -48,7 +48,7 @@ pub(super) const PARTS: [Part; 5] = [
     },
 ];
 
-/// Appends a line for each missed goal whose reason was measured. Appends nothing if there is no such goal.
+/// Appends a line for each missed goal whose reason was measured. Appends nothing if no goal was missed.
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {

@@ -186,7 +186,7 @@ impl Writer {
         Ok(made)
     }
 
-    /// Fails unless the command reported the error, kept old files, and left no partial files.
+    /// Fails unless the command reported the error, kept old files, and left no partial derived file. A partial recording must still open.
     fn ended_badly(&self, sandbox: &Sandbox, ended: &Ended, old: Option<&[u8]>) -> Result<()> {
         match self.kind {
             // The fault must not affect a program that was started.

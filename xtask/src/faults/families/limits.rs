@@ -83,7 +83,7 @@ fn read_without_threads(sandbox: &Sandbox, line: &'static str) -> Result<()> {
         sandbox.recording()?;
         let words: Vec<&str> = line.split(' ').collect();
         let ended = sandbox.loadscope(&words).rule(rule).run()?;
-        // Commands use threads only to be faster.
+        // Commands use threads only for speed.
         match ended.code {
             Some(0) => ended.code(0)?,
             _ => ended.check_refused(&[])?,

@@ -144,7 +144,7 @@ fn export(sandbox: &Sandbox, number: i32) -> Result<()> {
         // The first write may happen before `start` returns. Process 0 would be this process group.
         // SAFETY: kill accesses no memory of this process. The process waits until this function returns.
         unsafe { libc::kill(*shared.wait(), number) };
-        // Leaves time to deliver the signal.
+        // The pause leaves time to deliver the signal.
         std::thread::sleep(Duration::from_millis(20));
     };
     let rule = Rule::new(

@@ -17,7 +17,7 @@ use crate::faults::sandbox::Sandbox;
 /// Number of concurrent writers.
 const MANY: usize = 16;
 
-/// Returns a separate program per writer. Its notes identify it.
+/// Returns the options of the fake program of writer `number`. Each writer has its own notes file.
 fn fake_program(sandbox: &Sandbox, number: usize, batches: u64) -> FakeProgramOptions {
     FakeProgramOptions {
         notes: sandbox.notes().with_extension(number.to_string()),
@@ -241,7 +241,7 @@ fn link_appears(sandbox: &Sandbox) -> Result<()> {
     })
 }
 
-/// Moves the recording while it grows, or also puts another file in its place.
+/// Renames the growing recording. With `replaced`, creates another file at the old path.
 fn moved(sandbox: &Sandbox, replaced: bool) -> Result<()> {
     let fake_program = FakeProgramOptions {
         batches: 0,

@@ -97,7 +97,7 @@ impl Started<'_> {
             if Instant::now() > self.until {
                 let words = self.words();
                 self.sandbox.end_all();
-                // Reaps the zombie.
+                // The call reaps the zombie.
                 let _ = ended(self.process);
                 return Err(anyhow!("{}: it hangs. {words}", self.shown));
             }

@@ -26,7 +26,7 @@ pub enum Stream {
     Broken,
     /// A full pipe that is read after this time.
     Stuck(Duration),
-    /// This file.
+    /// The file at this path.
     File(PathBuf),
 }
 

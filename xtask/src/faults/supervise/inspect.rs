@@ -54,7 +54,7 @@ fn clone_flags(process: c_int, data: &seccomp_data) -> u64 {
 pub(super) fn path_of(process: c_int, data: &seccomp_data) -> Option<PathBuf> {
     let argument = match c_long::from(data.nr) {
         libc::SYS_openat | libc::SYS_unlinkat | libc::SYS_mkdirat => 1,
-        // The new path.
+        // The path is the new one.
         libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_linkat => 3,
         #[cfg(target_arch = "x86_64")]
         libc::SYS_rename => 1,

@@ -35,7 +35,7 @@ impl Rng {
     }
 }
 
-/// Detects a stalled host, on which nothing can be written.
+/// Detector of a stalled host, on which nothing can be written.
 pub struct StallDetector {
     worst: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
