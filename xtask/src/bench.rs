@@ -40,7 +40,7 @@ pub struct Options {
     quick: bool,
 }
 
-/// Amount of each work: number of rounds, share of the work, minimum duration in seconds.
+/// Amount of work per workload: number of rounds, share of the work, minimum duration in seconds.
 struct Effort {
     rounds: u32,
     share: f64,
@@ -79,7 +79,7 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
         if workloads.is_empty() {
             continue;
         }
-        // Written after every work, because measuring takes long and finished figures must survive an interruption.
+        // The page is written after every workload, because measuring takes long and finished figures must survive an interruption.
         let path = workspace.join("tests/peers").join(name);
         let is_whole = !options.quick && workloads.len() == all.len();
         let mut measured = Vec::new();
@@ -103,12 +103,12 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
 /// Function that formats a report.
 type Report = fn(&[Measured], u32) -> String;
 
-/// Returns all works.
+/// Returns all workloads.
 fn all_workloads() -> impl Iterator<Item = &'static Workload> {
     WORKLOADS.iter().chain(FORMATS)
 }
 
-/// Returns the works with one of the given names or group names, or all works if none is given.
+/// Returns the workloads with one of the given names or group names. Returns all workloads if `only` is empty.
 fn chosen(only: &[String]) -> Result<Vec<&'static Workload>> {
     for name in only {
         if !all_workloads().any(|workload| workload.is_called(name)) {

@@ -33,8 +33,8 @@ const CRATES: [&str; 15] = [
     "loader/engine",
 ];
 
-/// Prints texts without a translation. Returns false if a catalog is unsorted or contains an entry that no source uses, or if a source
-/// contains a user text outside of `say!` and `text!`.
+/// Prints texts without a translation. Returns false if a catalog is unsorted or contains an entry that no source uses. Also returns false
+/// if a source contains a user text outside of `say!` and `text!`.
 ///
 /// # Errors
 /// If a source or a catalog cannot be read.

@@ -75,6 +75,7 @@ pub fn check(ready: &Ready, workspace: &Path, with_tests: bool, keep_going: bool
     Ok(code)
 }
 
+/// Returns the steps of CI, in their order.
 fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Step<'a>> {
     let step = |arguments: &'static [&'static str]| {
         move || finish(&mut cargo(ready, arguments)).map(Ended::With)
@@ -126,7 +127,7 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
     steps
 }
 
-/// Checks the dependencies by `deny.toml`: their licenses and their sources.
+/// Checks the dependencies by `deny.toml`: licenses, bans and sources, and known vulnerabilities if their database can be fetched.
 fn dependencies(ready: &Ready) -> Result<Ended> {
     let works = |arguments: &[&str]| {
         let mut command = cargo(ready, arguments);
@@ -150,7 +151,7 @@ fn dependencies(ready: &Ready) -> Result<Ended> {
     finish(&mut command).map(Ended::With)
 }
 
-/// Checks for import cycles between the files of a crate.
+/// Checks for import cycles between the files of each crate.
 fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     let mut command = cargo(ready, &["metadata", "--no-deps", "--format-version", "1"]);
     let listed = command.output().context("cannot start cargo")?;

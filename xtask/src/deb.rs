@@ -53,7 +53,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
 }
 
 fn build(ready: &Ready) -> Result<PathBuf> {
-    // A separate folder, because the program with the embedded loader has the same name.
+    // The target folder is separate, because the program with the embedded loader has the same name.
     let target = ready.target.join("without-engine");
     let arguments = [
         "build",

@@ -45,7 +45,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let place = folder.display().to_string();
         let answer = output_of(&program, &[format.to_owned(), place, count.to_string()]);
-        // Also after a failure, because the data may take gigabytes.
+        // The folder is removed even after a failure, because the data may take gigabytes.
         let removed = fs::remove_dir_all(&folder);
         let row = row(format, unit, &serde_json::from_str(&answer?)?)?;
         removed.with_context(|| format!("{} cannot be removed", folder.display()))?;

@@ -96,7 +96,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         if watched.rows.iter().any(|row| row.holds == Some(false)) {
             code = 1;
         }
-        // Written after each part, because the next one takes hours.
+        // The page is written after each part, because the next part takes hours.
         if options.write {
             write(&path, section)?;
         }

@@ -125,7 +125,7 @@ pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
     let mut command = cargo_test(ready, &of_window)?;
     prepare_pictures(&mut command, ready)?;
     let drawn = finish(command.env("UPDATE_SNAPSHOTS", "true"))?;
-    // Also after a failed test, because other tests have drawn images.
+    // The images are compressed even after a failed test, because other tests have drawn images.
     let shrunk = pictures::shrink(workspace)?;
     Ok(if drawn == 0 { shrunk } else { drawn })
 }

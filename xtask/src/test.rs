@@ -39,7 +39,7 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     };
     let mut command = cargo_test(ready, &[])?;
     if !names_a_package(arguments) {
-        // Without xtask, because Windows cannot replace a running program.
+        // Xtask is excluded, because Windows cannot replace a running program.
         command.args(["--workspace", "--exclude", "xtask"]);
     }
     prepare_pictures(&mut command, ready)?;

@@ -178,7 +178,8 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Returns a command line for the script that works in any login shell: it has no nested single quotes and nothing for a shell to expand.
+/// Returns a command line for the script that works in any login shell. The line has no nested single quotes and nothing that a shell
+/// expands.
 fn wrapped(script: &str) -> io::Result<String> {
     Ok(format!(
         r#"exec /bin/sh -c 's=$(printf %s {} | base64 -d | gzip -dc) && [ -n "$s" ] || {{ echo "loadscope: base64 and gzip are needed on this host" >&2; exit 2; }}; eval "$s"'"#,

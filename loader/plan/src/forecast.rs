@@ -1,10 +1,10 @@
 //! Forecasts of other settings: the costs of a recording go through the same [`Scheduler`](crate::scheduler), with a virtual clock
 //! and a model of the cores.
 //!
-//! A [`Recorded`] contains the costs of a run: computing and waiting per sample, collating, returning and pinning per batch,
-//! training steps, and the start of the workers. If the recording had more runnable threads than cores, their waits for a core are
-//! removed first. The model adds them again for another number of workers. A [`Setting`] contains the changes.
-//! [`Recorded::forecast`] returns the result for one setting, [`explore`] for many.
+//! A [`Recorded`] contains the costs of a run. They are computing and waiting per sample, collating, returning and pinning per batch,
+//! training steps, and worker starts. If the recording had more runnable threads than cores, their waits for a core are removed first. The
+//! model adds them again for another number of workers. A [`Setting`] contains the changes. [`Recorded::forecast`] returns the result for
+//! one setting, [`explore`] for many.
 
 mod checked;
 mod cores;

@@ -38,7 +38,7 @@ pub use cpu::processors;
 pub use error::LoaderError;
 pub use facts::Facts;
 
-/// Compiles and runs the example of the README.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

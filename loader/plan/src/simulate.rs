@@ -291,6 +291,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         }
     }
 
+    /// Sends the next task, and simulates its worker up to the answer: a batch or the end of the stream.
     fn try_put(&mut self, scheduler: &mut Scheduler<()>) {
         let next = self.next;
         let there = self.plan.work.has_task(next);

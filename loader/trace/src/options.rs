@@ -43,7 +43,7 @@ pub struct RunOptions {
     pub rank: u32,
     /// Distributed samplers drop the tail instead of padding.
     pub sampler_drop_last: bool,
-    /// Distributed samplers get the epoch, so that each epoch has a different order. Programs often forget this call.
+    /// Distributed samplers get the epoch through `set_epoch`, so that each epoch has a different order. Programs often forget this call.
     pub set_epoch: bool,
     /// Seed of `generator`. `None` for a new seed per run, unless there is a `global_seed`.
     pub seed: Option<u64>,

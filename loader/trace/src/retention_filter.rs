@@ -21,7 +21,7 @@ use tracked::{Finished, Tracked};
 /// Interval of one sum, on the clock of the recording.
 const MINUTE: Nanos = Nanos(60_000_000_000);
 
-/// Errors and warnings that are kept in full. Later ones are only counted.
+/// Maximum number of errors and warnings that are kept in full. Later messages are only counted.
 const MAX_MESSAGES: u64 = 1000;
 
 /// Maximum number of runs, as in [`crate::Fleet`].

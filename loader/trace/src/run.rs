@@ -220,7 +220,7 @@ impl Run {
         if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
             self.late += 1;
         }
-        // `Nanos::MAX` means that something has not ended, so no event has this time.
+        // `Nanos::MAX` marks spans and waits that have not ended, so no event has this time.
         let at = event.at.max(self.last).min(Nanos(i64::MAX - 1));
         if self.events > 1 || !matches!(event.kind, EventKind::RunStarted(_)) {
             self.last = at;

@@ -8,7 +8,7 @@ use super::programs::{Program, Task};
 use super::workload::{Goal, Unit, Workload};
 use crate::spread::Spread;
 
-/// Figures of one work.
+/// Figures of one workload.
 pub struct Measured {
     pub workload: &'static Workload,
     /// Tasks with one turn per round.
@@ -178,7 +178,7 @@ pub fn figure(unit: Unit, value: f64) -> String {
         Unit::ItemsPerSecond if value >= 1e3 => ("k/s", value / 1e3),
         Unit::ItemsPerSecond => ("/s", value),
     };
-    // Three significant digits.
+    // The figure has three significant digits.
     let digits = usize::from(scaled < 100.0) + usize::from(scaled < 10.0);
     format!("{scaled:.digits$} {name}")
 }

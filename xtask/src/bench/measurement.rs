@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 /// Result of one run of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measurement {
-    /// Figure in the unit of the work.
+    /// Figure in the unit of the workload.
     pub value: f64,
     /// Sum of all labels, and their sum weighted by position, if the program prints them.
     pub checksums: Option<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! The compared programs: their build or installation, and one run of a program.
+//! The compared programs: their build or installation, and single runs.
 
 use std::env;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
 use crate::steps;
 
-/// Program that does the work.
+/// Program that runs a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     Loadscope,
@@ -25,11 +25,11 @@ pub enum Program {
     Counterpart,
 }
 
-/// Work for one program with fixed settings.
+/// Workload for one program with fixed settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     pub program: Program,
-    /// Name of the work for this program.
+    /// Name of the workload for this program.
     pub workload: &'static str,
     pub workers: u8,
     /// `off`, `events` (received and dropped) or `log` (sorted, compressed and written).

@@ -54,6 +54,7 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
     text
 }
 
+/// Appends the table of a workload: one row per program, number of workers and kind of recording.
 fn section(text: &mut String, one: &Measured) {
     let _ = writeln!(
         text,

@@ -1,18 +1,18 @@
-//! A compared work, its programs and its goals.
+//! A compared workload, its programs and its goals.
 
 use super::programs::{Program, Task};
 
-/// Work that the programs do.
+/// Workload that the programs run.
 #[derive(Debug)]
 pub struct Workload {
-    /// Name of the work, also its name for Loadscope.
+    /// Name of the workload, also for Loadscope.
     pub id: &'static str,
     /// Description for the report.
     pub description: &'static str,
     pub unit: Unit,
     /// Names for PyTorch, one per implementation. The fastest one counts.
     pub pytorch: &'static [&'static str],
-    /// Name for dataloader-rs, if it can do the work.
+    /// Name for dataloader-rs, if it can run the workload.
     pub dataloader_rs: Option<&'static str>,
     /// Name for the Python reader of a format.
     pub counterpart: Option<&'static str>,
@@ -46,7 +46,7 @@ pub enum Unit {
     Nanoseconds,
 }
 
-/// Goal of a work.
+/// Goal of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// At least this many times as good as PyTorch at its best.
@@ -63,19 +63,19 @@ pub enum Goal {
     Log(f64, u8),
     /// No task loses an event.
     NoneLost,
-    /// At most this value, in the unit of the work.
+    /// At most this value, in the unit of the workload.
     AtMost(f64),
-    /// At least this value, in the unit of the work.
+    /// At least this value, in the unit of the workload.
     AtLeast(f64),
 }
 
 impl Workload {
-    /// Returns true if `name` is its ID or the name of its group: `w4` is the group of `w4-random` and others.
+    /// Returns true if `name` is the ID of the workload or the name of its group: `w4` is the group of `w4-random` and others.
     pub fn is_called(&self, name: &str) -> bool {
         self.id == name || self.id.split('-').next() == Some(name)
     }
 
-    /// Returns true if it measures a data format.
+    /// Returns true if the workload measures a data format.
     pub fn is_format(&self) -> bool {
         self.counterpart.is_some()
     }

@@ -1,4 +1,4 @@
-//! The compared works and their goals.
+//! The compared workloads and their goals.
 
 mod bare;
 mod formats;
@@ -28,7 +28,7 @@ const RECORDING_SMALL: [Goal; 5] = [
     NoneLost,
 ];
 
-/// All works, in the order of the measurements.
+/// All workloads, in the order of the measurements.
 pub const WORKLOADS: &[Workload] = &[
     Workload {
         id: "w1",

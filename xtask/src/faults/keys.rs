@@ -55,7 +55,7 @@ impl Keys {
 
     /// Sends the setup request. The answer describes the screens.
     fn begin(&mut self) -> Result<()> {
-        // Little-endian, version 11.0, without authorization.
+        // The request is little-endian, for version 11.0, without authorization.
         self.stream
             .write_all(&[b'l', 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
         let mut head = [0; 8];

@@ -29,7 +29,7 @@ pub struct Sandbox<'a> {
 impl<'a> Sandbox<'a> {
     pub fn new(shared: &'a SharedState) -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        // Short, because the path of a socket is limited to 107 bytes.
+        // The name is short, because the path of a socket is limited to 107 bytes.
         let root = tempfile::Builder::new().prefix("lf-").tempdir()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let sandbox = Self {

@@ -187,7 +187,7 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     options.nice_len = LzmaOptions::NICE_LEN_MAX;
     // WebAssembly instructions have variable lengths, so their position means little, but the preceding byte means much.
     (options.lc, options.lp, options.pb) = (4, 0, 0);
-    // At least as long as the program, so that the search for repetitions covers the whole program.
+    // The dictionary is at least as long as the program, so that the search for repetitions covers the whole program.
     options.dict_size = u32::try_from(bytes.len().next_power_of_two())?;
     let size = u64::try_from(bytes.len())?;
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(size))

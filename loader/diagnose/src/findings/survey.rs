@@ -254,6 +254,7 @@ impl<'a> Survey<'a> {
         mean(&plain.collect::<Vec<_>>())
     }
 
+    /// Measures each wait: its kind, and its time by cause.
     fn find_waits(&self) -> Vec<Waited> {
         let run = self.run;
         let mut held = HeldIntervals::of(run);

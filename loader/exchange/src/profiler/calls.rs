@@ -74,6 +74,7 @@ impl Calls {
         }
     }
 
+    /// Adds a call of `next()` to its thread. Nested calls and calls beyond the limits are only counted.
     fn call(&mut self, names: &Names, slice: &Slice, class: u16) {
         let at = match self.positions.get(&slice.thread) {
             Some(at) => *at,

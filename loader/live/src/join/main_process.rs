@@ -25,6 +25,7 @@ impl Join {
         self.streams.insert(id, stream);
     }
 
+    /// Processes a record about a loader, an epoch or the process itself. Passes all others on.
     fn apply_stream_record(&mut self, id: StreamId, stream: &mut Stream, record: Record) {
         if let Record::Loader { at, loader, about } = record {
             self.zero.get_or_insert(at.saturating_add(stream.shift));

@@ -78,6 +78,7 @@ impl Join {
         self.event(at, run, EventKind::WorkerSeeded(Box::new(of)));
     }
 
+    /// Processes a record of a worker whose batch was looked up. Counts the record as lost if the batch can never be known.
     fn apply_worker_record(
         &mut self,
         stream: &mut Stream,

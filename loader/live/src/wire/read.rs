@@ -294,6 +294,7 @@ fn drop_negative_indices(indices: Vec<i64>) -> (Vec<u64>, bool) {
     (indices.unwrap_or_default(), unnamed)
 }
 
+/// Parses a record of a process that fetches a batch: the worker or, without workers, the main process.
 fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
     match name {
         "content" => {

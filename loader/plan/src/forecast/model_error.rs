@@ -1,8 +1,8 @@
 //! Error of the model itself, in addition to the variation between samples.
 //!
-//! The constants below make the intervals contain nine of ten outcomes of real PyTorch programs (`cargo xtask truth`). Intervals
-//! are wide if the recording has little data: a change from workers to none, many more processes than recorded, busy cores, or
-//! batches that are cheaper than their transport.
+//! The constants below make the intervals contain nine of ten outcomes of real PyTorch programs (`cargo xtask truth`). Intervals are wide
+//! if the recording says little about the setting. Examples are a change from workers to none, many more processes than recorded, busy
+//! cores, and batches that are cheaper than their transport.
 
 use loadscope_trace::{Nanos, Origin};
 use loadscope_words::say;

@@ -35,11 +35,11 @@ use sample::SampleCost;
 pub(super) use size::Size;
 use startup::Startup;
 
-/// Batches that can be simulated in about a second for several dozen settings.
+/// Number of batches that can be simulated in about a second for several dozen settings.
 const MOST_BATCHES: usize = 16_384;
-/// Samples that can be simulated in the same time.
+/// Number of samples that can be simulated in the same time.
 const MOST_SAMPLES: usize = 524_288;
-/// Minimum number of batches, regardless of their size. Fewer are not representative.
+/// Minimum number of batches, regardless of their size. Fewer batches are not representative.
 const FEW_BATCHES: usize = 512;
 
 /// Costs of a recording, per sample.
@@ -168,6 +168,7 @@ impl Recorded {
         Self::of_parts(run, &part::of_at_most(run, most))
     }
 
+    /// Reads the costs of `parts`, then removes contention and measures the error of the forecast of the recorded setting.
     fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, ForecastError> {
         let (time, waited) = measured_time(run);
         let simulated = run.info.origin == Origin::Simulation;

@@ -51,6 +51,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
+    /// Returns the parameters of an epoch with `setting`, from the recorded costs.
     pub fn of(recorded: &Recorded, setting: &Setting, epoch: usize) -> Self {
         let costs = recorded.transport(setting);
         let (delays, startup, workers) = (&recorded.delays, &recorded.startup, setting.num_workers);

@@ -7,7 +7,7 @@ use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 use crate::sampler::{BatchSource, Sampler};
 
-/// Requests of one epoch. It ends after an error.
+/// Requests of one epoch. The iterator ends after an error.
 pub type RequestIter = Box<dyn Iterator<Item = Result<Request, LoaderError>> + Send>;
 
 /// Source of the loader's tasks.

@@ -7,7 +7,7 @@ use super::{Draws, Epoch, PyArg, Sampler, boolean_argument, positive_int_argumen
 use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::SharedGenerator;
 
-/// Batches of one epoch. It ends after an error.
+/// Batches of one epoch. The iterator ends after an error.
 pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, LoaderError>> + Send>;
 
 /// Value that a loader accepts as `batch_sampler`: it creates lists of indices for each epoch.

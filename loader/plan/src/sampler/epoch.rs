@@ -3,7 +3,7 @@
 use crate::error::LoaderError;
 use crate::rng::Indices;
 
-/// Indices of one epoch. It ends after an error, like a Python generator.
+/// Indices of one epoch. The iterator ends after an error, like a Python generator.
 pub type IndexIter = Box<dyn Iterator<Item = Result<usize, LoaderError>> + Send>;
 
 /// One epoch of a sampler, for consumers that read many indices at once. Like [`IndexIter`], it draws only indices that

@@ -45,8 +45,8 @@ impl WeightedRandomSampler {
     /// Creates a sampler from arguments of any Python type.
     ///
     /// # Errors
-    /// ValueError for a `num_samples` that is not a positive int, a `replacement` that is not a bool, or `weights` that are
-    /// not a list of numbers, in this order. TypeError if the list contains anything but numbers.
+    /// ValueError if `num_samples` is not a positive int, `replacement` is not a bool, or `weights` is not a list of numbers, checked in
+    /// this order. TypeError if the list contains anything but numbers.
     pub fn from_args(
         weights: &PyArg,
         num_samples: &PyArg,

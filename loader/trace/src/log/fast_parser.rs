@@ -102,6 +102,7 @@ fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
 }
 
 impl Fields {
+    /// Parses the value of the field `name`. Returns `None` for an unknown field or value.
     fn read(&mut self, name: &[u8], text: &mut Tokens<'_>, numbers: &mut Vec<i64>) -> Option<()> {
         match name {
             b"t" => set(&mut self.t, text.int()?),

@@ -22,7 +22,7 @@ use line_filter::{LineFilter, Trust};
 use source::{Found, Source};
 use splitter::{LinePart, Splitter};
 
-/// Bytes that are searched for frames if a file does not begin with one.
+/// Number of bytes that are searched for a frame if a file does not begin with one.
 const HEAD: u64 = 1 << 20;
 
 /// Reads a damaged recording and passes every intact line to `keep`, the header first. A lost header is replaced. The kept lines form a

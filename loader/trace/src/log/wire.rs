@@ -132,6 +132,7 @@ fn is_zero(run: &RunId) -> bool {
 }
 
 impl<'a> Line<'a> {
+    /// Returns a line with the fields that all events have: time, run and kind.
     fn bare(event: &Event, e: Name) -> Self {
         Self {
             t: event.at,
@@ -202,6 +203,7 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Returns the line of an event. `loader/trace/FORMAT.md` defines its fields.
     pub fn of(event: &'a Event) -> Self {
         let bare = |e| Self::bare(event, e);
         match &event.kind {

@@ -10,11 +10,11 @@ use crate::spread::Spread;
 
 const HEAD: &str = "\n## Why goals are missed\n\nMedians of the same run.\n\n";
 
-/// Work that does only a part of another work. Its figure bounds the whole work.
+/// Workload that does only a part of another workload. Its figure bounds the whole workload.
 pub(super) struct Part {
-    /// ID of the whole work.
+    /// ID of the whole workload.
     pub of: &'static str,
-    /// ID of the work that does only the part.
+    /// ID of the workload that does only the part.
     pub workload: &'static str,
     /// Description of the part, the subject of a sentence.
     description: &'static str,
@@ -81,7 +81,7 @@ fn reason(one: &Measured, goal: Goal, all: &[Measured]) -> Option<String> {
     }
 }
 
-/// Compares a work with its part, where more is better. `wanted` is the required value, unless the goal already states it.
+/// Compares a workload with its part, where more is better. `wanted` is the required value, unless the goal already states it.
 fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String> {
     let part = PARTS.iter().find(|part| part.of == one.workload.id)?;
     let alone = all

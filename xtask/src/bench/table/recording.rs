@@ -12,7 +12,7 @@ const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. 
     | work | workers | recording | slower | a batch takes | loading | loading, recorded | the recorder | events a batch | ns an event |\n\
     |---|---|---|---|---|---|---|---|---|---|\n";
 
-/// Appends a row for each way of recording. Appends nothing if no work was recorded.
+/// Appends a row for each way of recording. Appends nothing if no workload was recorded.
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {

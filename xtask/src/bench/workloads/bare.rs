@@ -1,8 +1,8 @@
-//! Works without a loader: the part of another work that every loader of the same data must do. The host limits its speed.
+//! Workloads without a loader: the part of another workload that every loader of the same data must do. The host limits its speed.
 
 use crate::bench::workload::{Unit, Workers, Workload};
 
-/// Work without goals and recording, because it has no loader.
+/// Workload without goals and recording, because it has no loader.
 const BARE: Workload = Workload {
     id: "",
     description: "",

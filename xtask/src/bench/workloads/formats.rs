@@ -2,7 +2,7 @@
 
 use crate::bench::workload::{Goal, Unit, Workers, Workload};
 
-/// Returns a work that is compared with its counterpart.
+/// Returns a workload that is compared with its counterpart.
 const fn counterpart_workload(
     id: &'static str,
     description: &'static str,
@@ -21,7 +21,7 @@ const fn counterpart_workload(
     }
 }
 
-/// Works for formats, in the order of `docs/DATASETS.md`.
+/// Workloads for formats, in the order of `docs/DATASETS.md`.
 pub const FORMATS: &[Workload] = &[
     counterpart_workload(
         "formats-voc",

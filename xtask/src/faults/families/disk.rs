@@ -113,7 +113,7 @@ impl Writer {
         }
         if self.kind == Kind::OfProgram {
             words.push("--".into());
-            // Long enough for several writes.
+            // The program runs long enough for several writes.
             let fake_program = FakeProgramOptions {
                 batches: OF_PROGRAM,
                 every: 10_000,
@@ -198,7 +198,7 @@ impl Writer {
                     "the program yielded {told} batches of {OF_PROGRAM}"
                 );
             }
-            // 127, as in shells, if the probe or the program could not be prepared.
+            // The exit code is 127, as in shells, if the probe or the program could not be prepared.
             Kind::OfProgram => ended.require(
                 matches!(ended.code, Some(2 | 127)),
                 "exit code 2 or 127 was expected",
@@ -335,7 +335,7 @@ pub fn cases() -> Vec<Case> {
                 Ends::Well => "everything is written, as if nothing had happened",
                 Ends::Badly => holds,
             };
-            // With an old file if the command must fail, because the old file must stay until the new one is complete.
+            // An old file exists if the command must fail, because the old file must stay until the new one is complete.
             let old = fault.only_with_old || fault.ends == Ends::Badly;
             let name = format!("{}, {}", writer.name, fault.name);
             let check = move |sandbox: &Sandbox| writer.attempt(sandbox, fault, old);

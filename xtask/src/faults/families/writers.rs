@@ -79,7 +79,7 @@ fn same_name(sandbox: &Sandbox, force: bool) -> Result<()> {
         false => &["-o", "run.jsonl"],
     };
     let start = |number| {
-        // Long enough for all of them to run at the same time.
+        // The program runs long enough for all recorders to run at the same time.
         let fake_program = FakeProgramOptions {
             every: 30_000,
             ..fake_program(sandbox, number, 100 + number as u64)

@@ -1,10 +1,10 @@
 //! Removes the threads' waits for a core from the recorded costs.
 //!
-//! A sample's wall time beyond its CPU time is a wait for a core, or for something else such as a disk, a lock or a clock. Only waits for a
-//! core depend on the number of workers. If there are no more threads than cores, all of it is a wait for something else. Otherwise,
-//! contention made computing slower by one factor for all samples. This is the largest factor with which a simulation of the recorded
-//! setting keeps its workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that waits for a disk
-//! would have waited for a core anyway. The simpler explanation is that all of it is a wait for a core.
+//! A sample's wall time beyond its CPU time is a wait: for a core, or for a disk, a lock, a clock or the like. Only waits for a core depend
+//! on the number of workers. If there are no more threads than cores, all of it is a wait for something else. Otherwise, contention made
+//! computing slower by one factor for all samples. This is the largest factor with which a simulation of the recorded setting keeps its
+//! workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that waits for a disk would have waited
+//! for a core anyway. The simpler explanation is that all of it is a wait for a core.
 
 use loadscope_trace::Nanos;
 
@@ -14,7 +14,7 @@ use super::super::simulation::{self, Parameters};
 use super::{Recorded, Step};
 use crate::limits;
 
-/// Batches of an epoch that are simulated.
+/// Number of batches of an epoch that are simulated.
 const ENOUGH: usize = 600;
 /// Bisection steps for the factor.
 const ROUNDS: usize = 14;
@@ -92,8 +92,8 @@ impl Recorded {
         busy.sum()
     }
 
-    /// Returns the simulated time of all workers in fetching and collating, if computing took 1 + `queueing` times as long as on a core of
-    /// its own.
+    /// Returns the simulated time of all workers in fetching and collating. `queueing` is the assumed relative increase of computing time
+    /// by waits for a core.
     fn busy_simulated(&mut self, queueing: f64) -> f64 {
         self.queueing = queueing;
         let setting = self.setting();

@@ -31,6 +31,7 @@ pub(in super::super) struct Startup {
 }
 
 impl Startup {
+    /// Measures the start of each epoch, and returns the medians. Costs of processes that the recording lacks are assumed.
     pub fn of(run: &Run, facts: &[BatchFacts]) -> Self {
         let mut measured = Measured::default();
         for batches in facts.chunk_by(|a, b| a.epoch == b.epoch) {
@@ -103,7 +104,7 @@ impl Startup {
     }
 }
 
-/// Returns the share of a core that `worker` used in an interval, 0 to 1. It is 0 if there is no gauge value.
+/// Returns the share of a core that `worker` used in an interval, 0 to 1. Returns 0 without a gauge value.
 fn computing(run: &Run, worker: WorkerId, from: Nanos, until: Nanos) -> f64 {
     let Some(cores) = run.gauge(Some(Lane::Worker(worker)), GaugeKind::Cpu) else {
         return 0.0;

@@ -1,8 +1,8 @@
 //! Sorting algorithms of the C++ standard library in PyTorch's Linux builds.
 //!
-//! In `torch.topk`, `std::partial_sort`, `std::nth_element` and `std::sort` determine the order of equal scores. To return the
-//! same order, this module makes the same comparisons and moves: a heap for the first, partitions around a median of three for the
-//! others, and insertion sort for short ranges. The largest key comes first.
+//! In `torch.topk`, `std::partial_sort`, `std::nth_element` and `std::sort` determine the order of equal scores. To return the same order,
+//! this module makes the same comparisons and moves. The first algorithm uses a heap, the others partition around a median of three, and
+//! short ranges are insertion-sorted. The largest key comes first.
 
 /// Key with its value. Comparisons ignore the value.
 type Item<T> = (u64, T);

@@ -23,7 +23,7 @@ const BEGINNING: u64 = 256 << 10;
 const MAX_WASTED: u64 = 128 << 20;
 const WASTED_FACTOR: u64 = 8;
 
-/// Bytes that were decompressed without success.
+/// Number of bytes that were decompressed without success.
 #[derive(Debug, Default)]
 struct DecodeBudget(u64);
 

@@ -53,6 +53,7 @@ impl Line<'_> {
         })
     }
 
+    /// Converts the fields of the line to the event that `e` names.
     fn into_kind(self) -> Result<EventKind, WrongLine> {
         Ok(match self.e {
             Name::RunStarted => {

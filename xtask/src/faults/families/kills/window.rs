@@ -19,7 +19,7 @@ pub fn watching(sandbox: &Sandbox, kills: u32) -> Result<()> {
     let display = Display::start(sandbox)?;
     let mut rng = Rng::of(sandbox, 3);
     repeat(sandbox, kills, |number| {
-        // A new user each time, because the next start offers the journal of the killed window.
+        // Each kill has a new user, because the next start offers the journal of the killed window.
         let fresh = Sandbox::new(sandbox.shared)?;
         let mut watch = display.watch(&fresh, &fake_program(&fresh)).start()?;
         watch.until("the program yields batches", || {
