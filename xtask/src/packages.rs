@@ -150,7 +150,7 @@ pub fn lavapipe() -> Option<PathBuf> {
         .filter_map(|folder| fs::read_dir(folder).ok())
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()));
-    // Debian installs one per architecture.
+    // Debian installs one driver file per architecture.
     let mut found: Vec<_> = files
         .filter(|path| path.to_string_lossy().contains("lvp_icd"))
         .collect();

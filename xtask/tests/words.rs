@@ -88,7 +88,7 @@ const OLD: &[Old] = &[
 
 /// Files in which a phrase is correct.
 const ALLOWED: &[(&str, &str)] = &[
-    // Title of the collection with the digits.
+    // The phrase is in the title of the collection with the digits.
     ("assets/digits/ATTRIBUTION.md", "data set"),
     // Stored preferences contain the height of the pipeline under this key.
     ("app/model/src/prefs.rs", "machine"),

@@ -160,7 +160,7 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(resources::lost_events(survey));
     let is_stuck = all.iter().any(|f| f.id == FindingId::SilentWorker);
     match iterators::per_batch(survey) {
-        // A stuck worker explains the waiting.
+        // A stuck worker already explains the waiting.
         _ if is_stuck => {}
         // A new iterator per batch causes the other delays, so they need no remedy.
         Some(finding) => all.push(finding),

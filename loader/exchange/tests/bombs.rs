@@ -41,7 +41,7 @@ fn decompression_bombs_use_bounded_memory() {
     let begin = r#"{"traceEvents":["#;
     let before = peak_mib();
     let size = 256 << 20;
-    // Huge texts, nested objects, whitespace, numbers and name lists.
+    // The inputs are huge texts, nested objects, whitespace, numbers and name lists.
     for (start, piece, end) in [
         (
             r#"{"traceEvents":[{"name":""#,
@@ -60,7 +60,7 @@ fn decompression_bombs_use_bounded_memory() {
     let calls = packed(&format!("{begin}{CALL}"), &format!(",{CALL}"), size, "]}");
     let (run, _) = try_bytes("calls.json.gz", &calls).expect("sound");
     assert_eq!(run.batches().len(), 0);
-    // One thread per call.
+    // Each call is in a thread of its own.
     let mut many = String::from(begin);
     for k in 0..20_000 {
         many += &CALL.replace("\"tid\":1", &format!("\"tid\":{k}"));

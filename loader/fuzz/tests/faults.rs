@@ -159,7 +159,7 @@ fn a_refused_line_of_a_stream_is_quoted_in_part() {
 #[test]
 fn a_cut_after_a_refused_line_is_not_reported() {
     let bytes = taken(CUT);
-    // Three frames, as the target creates them. The truncated one is not read.
+    // The file has three frames, as the target creates them. The truncated frame is not read.
     let text = &bytes[8..];
     let frames = text.chunks(text.len() / 3 + 1);
     let frames = frames.map(|piece| zstd::bulk::compress(piece, 0).expect("a vector"));

@@ -327,7 +327,7 @@ impl Connection {
 /// Parses the handshake. Returns an error if the line is invalid or the token is wrong.
 fn parse_handshake(line: &[u8], token: &str) -> Result<Introduction, String> {
     let introduction = Introduction::parse(line).map_err(|e| e.to_string())?;
-    // Constant-time comparison: the duration reveals nothing about the token.
+    // The comparison takes constant time, so its duration reveals nothing about the token.
     let given = introduction.token.as_bytes();
     let differs = given
         .iter()

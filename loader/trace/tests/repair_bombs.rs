@@ -64,7 +64,7 @@ fn repair_of_decompression_bombs_uses_bounded_memory() {
         let damage = repaired([&header[..], half, &[0xFF; 40], &end].concat());
         assert!(!damage.is_none() && damage.kept == 1, "{damage:?}");
     }
-    // A plain recording with lines that exceed the limit.
+    // The lines of this plain recording exceed the limit.
     let long = |byte: u8| {
         let line = vec![byte; 70 << 20];
         [

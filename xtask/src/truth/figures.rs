@@ -257,7 +257,7 @@ pub mod tests {
             "another order is left out"
         );
         assert!((regret.share - 0.1).abs() < 1e-9, "{}", regret.share);
-        // The recommended setting was not measured. Its stand-in is 2 workers: the fewest workers within 2 % of the shortest forecast.
+        // The recommended setting was not measured. It is replaced by 2 workers: the fewest workers within 2 % of the shortest forecast.
         let other = judged("num_workers=5", outcomes());
         assert!(!other.was_recommended_tried());
         let regret = other.regret.expect("something was tried");

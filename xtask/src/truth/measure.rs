@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn another_program_has_another_checksum() {
-        // Published FNV-1a value of this text.
+        // The expected number is the published FNV-1a value of this text.
         assert_eq!(checksum(b"foobar"), 0x8594_4171_f739_67e8);
         assert_ne!(checksum(b"SAMPLES = 1280"), checksum(b"SAMPLES = 2560"));
     }

@@ -56,7 +56,7 @@ impl Crew<'_> {
         let mut next = vec![0; self.workers.len()];
         let mut is_over = vec![false; self.workers.len()];
         let (mut now, mut idx) = (0, 0);
-        // Round robin over the workers whose stream continues.
+        // The loop goes round robin over the workers whose stream continues.
         while is_over.iter().any(|over| !over) {
             for worker in 0..self.workers.len() {
                 if is_over[worker] {

@@ -22,7 +22,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         0 => Compression::Zstd,
         _ => Compression::None,
     };
-    // The events as a file returns them.
+    // These are the events as a file returns them.
     let events = by_line(&written(&histories(&mut from)))
         .expect("our own header")
         .0;

@@ -85,7 +85,7 @@ fn parse_busy_time(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
             continue;
         }
         found += 1;
-        // Columns: user nice system idle iowait irq softirq steal.
+        // The columns are user, nice, system, idle, iowait, irq, softirq and steal.
         let spent = words
             .take(8)
             .enumerate()

@@ -164,7 +164,7 @@ fn shared() -> Option<&'static SharedCounts> {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_SHARED | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: new memory, all-zero, of the right size and never unmapped. All-zero counters are valid.
+    // SAFETY: the memory is new, all-zero, of the right size and never unmapped. All-zero counters are valid.
     unsafe {
         let memory = libc::mmap(null_mut(), size_of::<SharedCounts>(), access, kind, -1, 0);
         (memory != libc::MAP_FAILED).then(|| &*memory.cast::<SharedCounts>())
@@ -181,7 +181,8 @@ unsafe fn witness(
     arguments: Option<(usize, usize)>,
     every: &libc::sigset_t,
 ) -> ! {
-    // SAFETY: only async-signal-safe system calls. The arguments are writable memory of this process that nothing else reads here.
+    // SAFETY: the function only makes async-signal-safe system calls. The arguments are writable memory of this process that nothing else
+    // reads here.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {

@@ -210,7 +210,7 @@ mod linux {
         let text = read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut all = Vec::new();
         for line in text.lines() {
-            // `0::/user.slice` or `4:pids:/user.slice`
+            // A line is `0::/user.slice` (v2) or `4:pids:/user.slice` (v1).
             let mut parts = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
                 continue;

@@ -114,7 +114,7 @@ impl Lines {
     /// Parses the lines into events.
     pub fn parse(&mut self) -> Parsed {
         let mut parsed = Parsed {
-            // Typical length of a line, bytes.
+            // A typical line has 96 bytes.
             events: Vec::with_capacity(self.used / 96 + 1),
             length: self.used,
             consumed: self.consumed,

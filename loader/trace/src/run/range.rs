@@ -112,7 +112,7 @@ impl Run {
                     .for_each(|spans| self.work_of(spans, range, &mut work));
             }
         }
-        // Of equally slow batches, the earliest one counts.
+        // The earliest of equally slow batches counts.
         let slowest = work.iter().rev().max_by_key(|w| w.all);
         range.slowest_batch = slowest.map(|w| (w.row, w.all));
         // A sample takes no longer than the fetch of its batch. The longest fetch is searched first. After that, only fetches longer than

@@ -111,7 +111,7 @@ impl Rank {
 }
 
 fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), LoaderError> {
-    // Length of PyTorch's list after padding or truncation.
+    // `padded` is the length of PyTorch's list after padding or truncation.
     let padded = if drop_last {
         count.min(total)
     } else if total >= count {

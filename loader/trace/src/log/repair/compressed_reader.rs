@@ -134,7 +134,7 @@ impl<'a, 'b, R: Read + Seek> CompressedReader<'a, 'b, R> {
             self.set_line_number(Some(sums.first_line.saturating_add(sums.lines)));
             return Ok(end);
         }
-        // Damaged or truncated checksums. Their length can be wrong.
+        // The checksums are damaged or truncated, so their length can be wrong.
         if end > self.source.size || self.source.is_checksums(at)? {
             let next = self.next(at + 4)?;
             match next == self.source.size {
