@@ -7,7 +7,7 @@ mod counting_reader;
 #[cfg_attr(target_family = "wasm", path = "log/frames_portable.rs")]
 mod frames;
 mod parts_reader;
-// The tests compare it with the C library.
+// The tests compare the fast parser with the serde parser.
 mod fast_parser;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod frames_portable;
@@ -17,7 +17,7 @@ mod lines;
 mod merge;
 pub mod multipart;
 mod read;
-// Repair needs files, which a browser does not have.
+// A browser has no C library, so it uses the portable version.
 #[cfg_attr(target_family = "wasm", path = "log/decompress_portable.rs")]
 mod decompress;
 #[cfg(all(test, not(target_family = "wasm")))]

@@ -1,9 +1,9 @@
 //! Transport of a batch from the worker's process to the trainer's.
 //!
 //! A worker collates into shared memory, whose pages the system clears one by one. A thread of the worker sends a description of each
-//! tensor. The main process receives it and maps the memory, and the training step touches the pages first. Without workers there
-//! is no transport. Costs recorded with workers apply to all numbers of workers. For a change from workers to none or back, they
-//! are assumed as measured on an ordinary host.
+//! tensor. The main process receives it and maps the memory, and the training step touches the pages first. Without workers, no batch is
+//! transported. Costs recorded with workers apply to all numbers of workers. For a change from workers to none or back, they are assumed as
+//! measured on an ordinary host.
 
 use loadscope_trace::Origin;
 

@@ -1,4 +1,4 @@
-//! Compression without the C library, for browsers. The files are larger.
+//! Compression without the C library, for browsers. The files are larger. Tests on other systems read them with the C library.
 
 use std::io::{self, BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! Recovery of the intact lines of a damaged recording.
+//! Recovery of the intact lines of a damaged recording. Repair needs files, which a browser does not have.
 //!
 //! A plain recording is read line by line. In a compressed one, frames that cannot be decompressed are skipped. The checksums after a
 //! damaged frame show which of its lines are intact.
