@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::version::{VERSION, VISION};
 use crate::{libtorch, python};
 
-/// Index of the wheels without CUDA. They are a tenth of the size of PyPI's wheels, which need NVIDIA's libraries to be imported.
+/// Index of the wheels without CUDA. These wheels are a tenth of the size of PyPI's wheels, which need NVIDIA's libraries to be imported.
 const CPU_WHEELS: &str = "https://download.pytorch.org/whl/cpu";
 
 /// Returns the folder for the environments and other compared programs.

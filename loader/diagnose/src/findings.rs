@@ -1,6 +1,7 @@
 //! Findings: causes of waits, errors and lost data in a run. Each has a text with a measured number, its evidence and a remedy.
 //!
-//! Each finding is a function of the [`Survey`] of a run, next to its thresholds. It returns `None` if the finding does not apply.
+//! Each finding is a function of the [`Survey`] of a run, next to its thresholds. The function returns `None` if the finding does not
+//! apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 

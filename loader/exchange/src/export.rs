@@ -99,7 +99,8 @@ pub fn export(
 /// `progress` receives the completed share, 0 to 1, and returns false to cancel. The export holds only the runs in memory.
 ///
 /// Files appear only after all of them are complete, and a new folder appears with all its files. In an existing folder, files are replaced
-/// one by one. If a replacement fails, earlier files are already replaced. This file and the later ones are unchanged.
+/// one by one. If a replacement fails, earlier files are already replaced. The file whose replacement failed and the later files are
+/// unchanged.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.

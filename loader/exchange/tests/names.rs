@@ -1,4 +1,4 @@
-//! Untrusted names in exports and recordings. They must stay names.
+//! Untrusted names in exports and recordings: no format may interpret them.
 
 use crate::support;
 

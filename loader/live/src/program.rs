@@ -59,7 +59,7 @@ enum Process {
     Started(Child),
     /// A local `ssh` process that started the program on another host.
     Remote(Child),
-    /// A process that was already running. It does not know this process, and continues after a detach.
+    /// A process that was already running. The program does not know this process, and continues after a detach.
     Running { process: Running, is_detached: bool },
 }
 
@@ -154,7 +154,7 @@ impl Program {
         ))
     }
 
-    /// Starts `command` on another host with `ssh`. It has a terminal there if this process has one.
+    /// Starts `command` on another host with `ssh`. The program has a terminal there if this process has one.
     ///
     /// # Errors
     /// If `ssh` cannot be started, or an argument of the command cannot be passed to it.
@@ -241,7 +241,7 @@ impl Program {
         Ok((program, listener, Address { to, token }))
     }
 
-    /// Returns true if the program was running before the recording. It continues after the recording.
+    /// Returns true if the program was running before the recording. Such a program continues after the recording.
     pub fn was_already_running(&self) -> bool {
         matches!(self.process, Process::Running { .. })
     }

@@ -180,7 +180,7 @@ impl OpenStep {
         self.count_aside(AsideKind::Loader, at - done)
     }
 
-    /// Ends the last step of the loop. It has no end of its own, so at most the mean length of a step counts.
+    /// Ends the last step of the loop. The last step has no end of its own, so at most the mean length of a step counts.
     pub fn end_at_loop_end(self, at: Nanos, training_ends_at_next: bool) -> Uncounted {
         let (end, usual) = match (self.done, self.usual) {
             (Some(_), _) if !training_ends_at_next => return Uncounted::default(),

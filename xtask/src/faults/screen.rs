@@ -92,7 +92,7 @@ pub fn journal(sandbox: &Sandbox) -> Option<PathBuf> {
     (size > 0).then_some(path)
 }
 
-/// Opens a window, and sends it a signal as soon as it is open. It must end by that signal.
+/// Opens a window, and sends it a signal as soon as it is open. The window must end by that signal.
 pub fn opened_and_ended(sandbox: &Sandbox, launch: Launch, number: i32) -> Result<()> {
     let preferences = sandbox.home().join("data/loadscope/preferences.json");
     let _ = fs::remove_file(&preferences);

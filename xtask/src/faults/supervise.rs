@@ -1,7 +1,7 @@
 //! Intercepts system calls of a process with seccomp user notifications, and answers some of them itself.
 //!
-//! Unlike a preloaded library, it sees every call, including direct system calls, and needs no code in the process. It affects only the
-//! process itself, not the programs that it starts.
+//! Unlike a preloaded library, the interception sees every call, including direct system calls, and needs no code in the process. The
+//! interception affects only the process itself, not the programs that it starts.
 
 use std::io;
 use std::mem;

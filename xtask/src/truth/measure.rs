@@ -14,7 +14,7 @@ use super::setting::Setting;
 use super::store::{Folder, Host, Measurement, Measurements, Tried, WorkloadMeasurements};
 use super::workloads::Workload;
 
-/// Deadline of a program. It takes a few seconds, but spawned workers on a busy host take a minute.
+/// Deadline of a program. A run takes a few seconds, but spawned workers on a busy host take a minute.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// Programs and settings of the measurements.

@@ -145,7 +145,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Reports training as the bottleneck: it waits for less than 5 % of the time, or its steps take at least 75 % of it.
+/// Reports training as the bottleneck: training waits for less than 5 % of the time, or its steps take at least 75 %.
 pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
     /// Minimum share of the time in training steps that makes training the bottleneck despite waits.
     const MIN_STEP_SHARE: f64 = 0.75;

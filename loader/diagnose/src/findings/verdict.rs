@@ -75,7 +75,7 @@ impl Verdict {
         // A finding without a cost is about an error or lost data, which faster settings do not repair.
         let wants_outlook = is_waiting && top.map_or(!is_short, |f| f.cost.is_some());
         let longest = wait_summary.batch().filter(|_| is_waiting);
-        // The longest wait explains the waiting only if it is at least half of it.
+        // The longest wait explains the waiting only if it is at least half of the waited time.
         let is_one_wait = wait_summary.is_one_wait();
         let bound = || findings.iter().find(|f| f.id == FindingId::TrainingBound);
         let found = match top {

@@ -196,7 +196,7 @@ impl<'a> WaitSummary<'a> {
     fn usual_wait(&self) -> Option<(u64, Nanos)> {
         /// Minimum number of similar waits.
         const FEW: usize = 4;
-        /// Maximum difference from the median, as a share of it.
+        /// Maximum difference from the median, as a share of the median.
         const ALIKE: f64 = 0.25;
         /// Minimum share of the similar waits in the waited time.
         const MOST: f64 = 0.75;

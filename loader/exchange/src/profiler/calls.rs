@@ -22,7 +22,7 @@ pub(super) struct Call {
     pub class: u8,
     /// Number of operators after the call and before the next one.
     pub computed: u32,
-    /// True if an iterator was created before the next call. It drew the seed of its workers.
+    /// True if an iterator was created before the next call. The iterator drew the seed of its workers.
     pub new_iterator: bool,
 }
 

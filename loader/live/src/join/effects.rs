@@ -9,8 +9,8 @@ use crate::wire::About;
 /// Maximum number of stored errors.
 const MOST_REFUSED: usize = 1000;
 
-/// Effects of a [`Request`](crate::Request) on the program. The recording also has a message about each of them. That text is for users
-/// only: no code reads it.
+/// Effects of a [`Request`](crate::Request) on the program. The recording also has a message about each of them. Those messages are for
+/// users only: no code reads them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// True if the probe ended the program, as [`Request::stop`](crate::Request::stop) requests.

@@ -121,7 +121,7 @@ impl Join {
         }
     }
 
-    /// Drops the queued records of the stream with the most bytes. They count as lost.
+    /// Drops the queued records of the stream with the most bytes. These records count as lost.
     pub(super) fn drop_largest_queue(&mut self) {
         let weight = |s: &Stream| s.queued.iter().map(Record::weight).sum::<usize>();
         let longest = self.streams.iter().max_by_key(|(_, s)| weight(s));

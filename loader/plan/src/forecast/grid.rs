@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 0.02;
 pub struct Exploration {
     /// One forecast per setting, in the same order.
     pub configurations: Vec<Forecast>,
-    /// Forecast of the recorded setting. It equals the recorded time if the model is right.
+    /// Forecast of the recorded setting. Its time equals the recorded time if the model is right.
     pub recorded: Forecast,
     /// Position of the fastest setting. Ties go to the fewest workers.
     pub best: usize,
@@ -28,8 +28,8 @@ pub struct Exploration {
     pub cheapest: usize,
     /// Forecasts with `persistent_workers=True` for the same numbers of workers, if the settings restart workers in each epoch.
     pub kept: Vec<Forecast>,
-    /// Recommended setting: within 2 % of the best of all, with the fewest workers, then the smallest prefetch factor. Settings that
-    /// may well be slower than the recorded one are excluded. It is the recorded setting if none is faster by 2 %.
+    /// Recommended setting: within 2 % of the best of all, with the fewest workers, then the smallest prefetch factor. Settings that may
+    /// well be slower than the recorded one are excluded. If no setting is faster by 2 %, the recorded one is recommended.
     pub recommended: Forecast,
     /// Training time with a loader that never delays the trainer.
     pub headroom: Nanos,

@@ -176,7 +176,7 @@ struct EpochSimulation<'a> {
     worker_of: Vec<usize>,
     /// Batches on their way to the main process: arrival time (as bits, for ordering), tie-breaker, task index.
     inbox: BinaryHeap<Reverse<(u64, usize, usize)>>,
-    /// Batches that passed the pin thread. It keeps their order.
+    /// Number of batches that passed the pin thread, which keeps their order.
     passed: usize,
     /// Batches in flight to the pin thread, with their arrival times.
     to_pin: VecDeque<(f64, usize)>,

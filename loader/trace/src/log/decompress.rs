@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-/// Largest window, as a power of two. It limits the memory. zstd writes at most 128 MiB by default.
+/// Largest window, as a power of two. The limit bounds the memory. zstd writes at most 128 MiB by default.
 const MAX_WINDOW_LOG: u32 = 27;
 
 /// Size of a block header, bytes. The size that zstd requests includes the header of the following block.

@@ -1,11 +1,11 @@
-//! Decompression without the C library, for browsers. It is slower.
+//! Decompression without the C library, for browsers. It is slower than the C library.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Largest window, bytes. It limits the memory.
+/// Largest window, bytes. The limit bounds the memory.
 const MAX_WINDOW: u64 = 1 << 27;
 
 /// Text that is decompressed at a time, bytes.

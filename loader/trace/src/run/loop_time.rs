@@ -184,7 +184,7 @@ impl Run {
         sum(until) - sum(from)
     }
 
-    /// Records the creation of an iterator. It sends tasks until the first call of `next`.
+    /// Records the creation of an iterator. The iterator sends tasks until the first call of `next`.
     pub(super) fn open_epoch(&mut self, at: Nanos) {
         self.opened = Some((at, at));
     }

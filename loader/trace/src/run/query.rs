@@ -84,7 +84,7 @@ impl Run {
         !self.ended && (!self.closed || self.hidden.is_some())
     }
 
-    /// Returns the number of applied events. It changes with every change of the run.
+    /// Returns the number of applied events. The number changes with every change of the run.
     pub fn events(&self) -> u64 {
         self.events
     }

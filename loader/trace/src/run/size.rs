@@ -3,7 +3,7 @@
 use crate::{Batch, Event, EventKind, Run, Transition, Wait};
 use loadscope_column::Column;
 
-/// Estimated size of a transition, bytes. It closes a span with running sums, and can have entries in other lists.
+/// Estimated size of a transition, bytes. A transition closes a span with running sums, and can have entries in other lists.
 const TRANSITION: usize = 2 * size_of::<Transition>() + 24 + 16;
 
 /// Size of the times of a sample, bytes.

@@ -112,7 +112,7 @@ fn working_folder_removed(sandbox: &Sandbox) -> Result<()> {
 }
 
 /// Runs commands in a removed working folder, like a shell whose folder another process removed. On some systems, the numerics library of
-/// libtorch does not load there. It ends the process with code 2 and an error message.
+/// libtorch does not load there. The library then ends the process with code 2 and an error message.
 fn no_working_folder(sandbox: &Sandbox) -> Result<()> {
     let log = sandbox.recording()?;
     let bytes = fs::read(&log)?;

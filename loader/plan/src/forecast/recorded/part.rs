@@ -60,7 +60,7 @@ pub(super) fn of_at_most(run: &Run, most: usize) -> Vec<Part> {
     let chosen = chosen_epochs(run);
     let few: usize = chosen.iter().map(|e| run.epochs()[*e].rows.len()).sum();
     let share = (most as f64 / few.max(1) as f64).min(1.0);
-    // The first epoch has weight 1, since workers start in it. The others represent the rest.
+    // The first epoch has weight 1, since workers start in it. The other selected epochs represent the rest.
     let others = run.epochs().len().saturating_sub(1);
     let each = others as f64 / chosen.len().saturating_sub(1).max(1) as f64;
     let window = run.info.options.window().max(1);

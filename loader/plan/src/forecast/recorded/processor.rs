@@ -1,7 +1,7 @@
 //! CPU share of samples, if it was measured for some of them only.
 //!
-//! The probe measures CPU time once it has seen that samples are slow enough, so the first batches have no value. It is more
-//! accurate to assume that these are like the others than that they only wait.
+//! The probe measures CPU time once it has seen that samples are slow enough, so the first batches have no value. Assuming that these
+//! batches are like the others is more accurate than assuming that they only wait.
 
 use loadscope_trace::{Nanos, Sample};
 

@@ -174,7 +174,8 @@ fn digits_of(eight: u64) -> usize {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const REPEATED_ZERO: u64 = 0x30 * ONES;
 
-/// Returns the number in the first `count` of eight characters (0 for none). It combines two, four, then eight digits at a time.
+/// Returns the number in the first `count` of eight characters (0 for none). The calculation combines two, four, then eight digits at a
+/// time.
 #[inline]
 fn number_of(eight: u64, count: usize) -> u64 {
     if count == 0 {
