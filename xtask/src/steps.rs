@@ -15,7 +15,7 @@ use crate::exit::code_of;
 use crate::setup::Ready;
 use crate::{packages, pictures, python};
 
-/// Builds and starts the program, with the demo if there are no arguments.
+/// Builds and starts the program. Without arguments, it starts with the demo.
 pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["run", "--package", "loadscope"]);
     if release {
@@ -24,7 +24,7 @@ pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     finish(command.arg("--").args(or_demo(arguments)))
 }
 
-/// Returns the arguments, or `demo` if there are none.
+/// Returns the arguments, or `demo` without arguments.
 fn or_demo(arguments: &[OsString]) -> Vec<OsString> {
     match arguments {
         [] => vec!["demo".into()],

@@ -84,7 +84,7 @@ pub fn setup() -> Result<()> {
     Ok(())
 }
 
-/// Checks that the crates compile for a browser. Prints a message and succeeds if there is no compiler.
+/// Checks that the crates compile for a browser. Prints a message and succeeds if no compiler for a browser is installed.
 pub fn check(ready: &Ready) -> Result<u8> {
     let Some(mut command) = compiler("check") else {
         eprintln!(

@@ -25,7 +25,7 @@ use process::Process;
 
 /// Maximum number of batches and transform calls in memory.
 const MOST: usize = 32 << 20;
-/// Maximum length of a line. Class names are short.
+/// Maximum length of a line, bytes. Real lines are shorter, because class names are short.
 const LONGEST_LINE: usize = 4096;
 /// Maximum number of logs in a folder, and of files that are checked before the first log is found.
 const MOST_FILES: usize = 1 << 16;

@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// Returns true if there are no rows, such as when all of them began in the hidden part of the run.
+    /// Returns true if the lane has no rows, for example because all of them began in the hidden part of the run.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// Buckets per power of two. A value read from a sketch is off by at most 6 %.
+/// Number of buckets per power of two. A value read from a sketch is off by at most 6 %.
 const PARTS: u16 = 8;
 
-/// Last bucket of the largest time.
+/// Bucket of the largest time.
 const LAST: u16 = 60 * PARTS + PARTS - 1;
 
 /// Distribution of times over buckets of similar length. Adding two distributions loses nothing.
@@ -150,7 +150,7 @@ impl Log2Histogram {
             .fold(Nanos::ZERO, |all, (_, _, sum)| all + Nanos(*sum))
     }
 
-    /// Returns true if there are no times.
+    /// Returns true if no time was recorded.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -94,7 +94,7 @@ impl Default for CostModel {
 }
 
 impl CostModel {
-    /// Returns the cost of sample `index`. It is the same in every call and every run.
+    /// Returns the cost of sample `index`. The cost is the same in every call and every run.
     pub fn cost(&self, index: usize) -> Nanos {
         if let Some(&cost) = self.slow.get(&index) {
             return cost;

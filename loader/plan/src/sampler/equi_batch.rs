@@ -36,8 +36,8 @@ impl DistributedEquiBatchSampler {
     /// sample may belong to several classes.
     ///
     /// # Errors
-    /// ValueError if `rank` is not in `0..num_replicas`, or if `batch_size` is not positive or leaves a rank without samples.
-    /// ValueError if there are no classes or one of them is empty.
+    /// ValueError if `rank` is not in `0..num_replicas`, or if `batch_size` is not positive or leaves a rank without samples. ValueError if
+    /// `classes` is empty or contains an empty class.
     pub fn new(
         classes: Vec<Vec<usize>>,
         batch_size: i64,
