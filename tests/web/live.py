@@ -105,7 +105,7 @@ def followed(attempt, name, command, python, program, variables):
     attempt.row("%s: batches of the program, of the page" % name, "%d, %d" % (count, got), count == got)
     late = [1e3 * lateness(json.loads(re.search(r"times (.*)", out).group(1)), at, yielded) for at, yielded in seen]
     said = "median %.0f ms, longest %.0f ms, of %d looks" % (sorted(late)[len(late) // 2], max(late), len(late))
-    attempt.row("%s: the page behind the program" % name, said, max(late) <= BEHIND)
+    attempt.timed("%s: the page behind the program" % name, said, max(late) <= BEHIND)
     return count
 
 
@@ -118,7 +118,7 @@ def ignored(attempt, python):
     share = median(beside / without for without, beside in pairs)
     without, beside = (median(pair[at] for pair in pairs) for at in (0, 1))
     said = "%.2f s, %.2f s without one: %.2f of it (medians of %d pairs)" % (beside, without, share, PAIRS)
-    attempt.row("a program beside a viewer that reads nothing", said, share <= 1.05)
+    attempt.timed("a program beside a viewer that reads nothing", said, share <= 1.05)
 
 
 def alone_or_ignored(attempt, python, program, is_there):
