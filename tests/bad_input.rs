@@ -7,7 +7,7 @@ use loadscope_model::state::Source;
 use crate::fixture::{Window, control_recording, wait};
 
 /// Opens `bytes` in the window. Returns the notice, and true if a run is open.
-fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
+fn open_notice(name: &str, bytes: &[u8]) -> (String, bool) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("there is room");
@@ -30,21 +30,21 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
 
 #[test]
 fn unreadable_files_are_refused_with_a_remedy() {
-    let (text, open) = refusal("new.jsonl", b"{\"loadscope\": 99}\n");
+    let (text, open) = open_notice("new.jsonl", b"{\"loadscope\": 99}\n");
     assert!(
         text.contains("version 99") && text.contains("newer Loadscope") && !open,
         "{text}"
     );
-    let (text, open) = refusal("photo.jsonl", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3]);
+    let (text, open) = open_notice("photo.jsonl", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3]);
     assert!(
         text.contains("JPEG image") && text.contains("photo.jsonl") && !open,
         "{text}"
     );
-    let (text, open) = refusal("empty.jsonl", b"");
+    let (text, open) = open_notice("empty.jsonl", b"");
     assert!(text.contains("empty") && !open, "{text}");
     let damaged =
         b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"epoch_started\"}\n{\"t\":2,\"e\":\"run_ended\"}\n";
-    let (text, open) = refusal("damaged.jsonl", damaged);
+    let (text, open) = open_notice("damaged.jsonl", damaged);
     assert!(
         text.contains("line 2") && text.contains("`epoch`") && !open,
         "{text}"
@@ -55,7 +55,7 @@ fn unreadable_files_are_refused_with_a_remedy() {
 fn a_truncated_recording_opens_with_a_notice() {
     let (_dir, path) = control_recording();
     let whole = std::fs::read(&path).expect("just written");
-    let (text, open) = refusal("half.jsonl.zst", &whole[..whole.len() / 2]);
+    let (text, open) = open_notice("half.jsonl.zst", &whole[..whole.len() / 2]);
     assert!(text.contains("truncated") && open, "{text}");
 }
 

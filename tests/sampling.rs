@@ -69,20 +69,20 @@ fn a_shuffled_run_matches_its_images() {
 }
 
 /// Opens the drop-down for the coloring of the points.
-fn open_colourings(window: &mut Harness<'static, App>) {
+fn open_colorings(window: &mut Harness<'static, App>) {
     window.get_by_label("Colour of the points").click();
     window.run();
 }
 
 /// Selects a coloring of the points.
-fn colour(window: &mut Harness<'static, App>, by: &str) {
-    open_colourings(window);
+fn color(window: &mut Harness<'static, App>, by: &str) {
+    open_colorings(window);
     window.get_by_label(by).click();
     window.run();
 }
 
 /// Returns the number of different colors in the middle of the window.
-fn colours(window: &mut Harness<'static, App>) -> usize {
+fn colors(window: &mut Harness<'static, App>) -> usize {
     let picture = window.render().expect("the window can be drawn");
     let (w, h) = (picture.width(), picture.height());
     let middle =
@@ -95,16 +95,16 @@ fn colours(window: &mut Harness<'static, App>) -> usize {
 }
 
 #[test]
-fn points_are_coloured_by_class_by_worker_or_by_batch() {
+fn points_are_colored_by_class_by_worker_or_by_batch() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
         let mut window = open(&Recorded::of(digits()), theme, SMALL);
         until(&mut window, "Each of the 1,797 indices");
-        let plain = colours(&mut window);
+        let plain = colors(&mut window);
         for by in ["Colour by class", "Colour by worker", "Colour by batch"] {
-            colour(&mut window, by);
-            assert_eq!(window.state().state.session.sampling.colouring.label(), by);
-            let many = colours(&mut window);
+            color(&mut window, by);
+            assert_eq!(window.state().state.session.sampling.coloring.label(), by);
+            let many = colors(&mut window);
             assert!(many > plain + 2, "{by}: {many} and {plain} colours");
             if by == "Colour by class" {
                 window.picture(format!("sampling_classes-{name}"));
@@ -143,9 +143,9 @@ fn ranks_and_epochs_are_overlaid_in_one_plot() {
         ] {
             let mut window = open(&Recorded::of(options.clone()), theme, size);
             until(&mut window, said);
-            let plain = colours(&mut window);
-            colour(&mut window, by);
-            let many = colours(&mut window);
+            let plain = colors(&mut window);
+            color(&mut window, by);
+            let many = colors(&mut window);
             assert!(many > plain, "{by}: {many} and {plain} colours");
             // The squares next to the drop-down are the legend.
             for layer in layers {
@@ -160,14 +160,14 @@ fn ranks_and_epochs_are_overlaid_in_one_plot() {
 
 /// A run with one epoch of one rank has nothing to overlay.
 #[test]
-fn colouring_by_rank_or_epoch_needs_several() {
+fn coloring_by_rank_or_epoch_needs_several() {
     let options = RunOptions {
         epochs: 1,
         ..digits()
     };
     let mut window = open(&Recorded::of(options), Theme::Dark, SMALL);
     until(&mut window, "Each of the 1,797 indices");
-    open_colourings(&mut window);
+    open_colorings(&mut window);
     for by in ["Colour by rank", "Colour by epoch"] {
         assert!(window.get_by_label(by).accesskit_node().is_disabled());
     }

@@ -252,7 +252,7 @@ fn gauge_charts_have_explaining_tooltips() {
 }
 
 #[test]
-fn a_click_on_a_legend_colour_selects_its_activity() {
+fn a_click_on_a_legend_color_selects_its_activity() {
     let mut harness = small(Window::new(&CONTROL));
     harness.get_by_label("Held color").click();
     harness.run();

@@ -2470,7 +2470,7 @@ def pictures_of(data, torch, largest=LARGEST_PREVIEW):
 
 
 def as_pictures(data, torch):
-    """The same values as batch, row, column, channel, if they look like pictures: grey or coloured, channels first or last. Grey
+    """The same values as batch, row, column, channel, if they look like pictures: grey or colored, channels first or last. Grey
     ones without a channel are bytes; as other numbers they would be sequences of vectors."""
     shape = data.shape
     if data.dtype != torch.uint8 and not data.dtype.is_floating_point:

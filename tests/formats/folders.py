@@ -21,8 +21,8 @@ SIDE = 24
 SEEDS = range(4)
 
 
-def colours(seed):
-    """Smooth colours with some noise."""
+def colors(seed):
+    """Smooth colors with some noise."""
     rng = numpy.random.default_rng(seed)
     y, x = numpy.mgrid[0:SIDE, 0:SIDE]
     planes = [x * 10, y * 10, (x + y) * 5]
@@ -30,22 +30,22 @@ def colours(seed):
 
 
 def rgb(seed):
-    return Image.fromarray(colours(seed))
+    return Image.fromarray(colors(seed))
 
 
 def alpha(seed):
-    return Image.fromarray(numpy.dstack([colours(seed), colours(seed + 9)[..., 0]]))
+    return Image.fromarray(numpy.dstack([colors(seed), colors(seed + 9)[..., 0]]))
 
 
 def grey16(seed):
     """Depths: of 12 bits, of 16 bits, some below 256."""
-    values = colours(seed)[..., 0].astype("uint16")
+    values = colors(seed)[..., 0].astype("uint16")
     return Image.fromarray(values * (1, 16, 257, 3)[seed % 4] + (0, 0, 255, 1)[seed % 4])
 
 
 def ink(seed):
-    black = colours(seed + 5)[..., :1]
-    return Image.fromarray(numpy.concatenate([colours(seed), black], -1), "CMYK")
+    black = colors(seed + 5)[..., :1]
+    return Image.fromarray(numpy.concatenate([colors(seed), black], -1), "CMYK")
 
 
 def turned(seed):
@@ -54,8 +54,8 @@ def turned(seed):
     return exif
 
 
-def png_of(colour, depth, samples):
-    """A PNG of modes that Pillow does not write: 16 bits of colours, 2 and 4 bits of grey."""
+def png_of(color, depth, samples):
+    """A PNG of modes that Pillow does not write: 16 bits of colors, 2 and 4 bits of grey."""
 
     def save(seed, path):
         import struct
@@ -68,7 +68,7 @@ def png_of(colour, depth, samples):
         else:
             lines = [rng.bytes(SIDE * depth // 8) for _ in range(SIDE)]
         chunk = lambda name, data: struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        head = struct.pack(">IIBBBBB", SIDE, SIDE, depth, colour, 0, 0, 0)
+        head = struct.pack(">IIBBBBB", SIDE, SIDE, depth, color, 0, 0, 0)
         data = zlib.compress(b"".join(b"\0" + line for line in lines))
         path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b""))
 
@@ -129,7 +129,7 @@ LOSSY = {
 REFUSED = {
     "gif.png": (lambda path: rgb(0).save(path, format="gif"), "is a GIF file. Convert it to JPEG or PNG"),
     "palette.tiff": (lambda path: rgb(0).quantize(16).save(path), "pixel format that is not supported"),
-    "float.tiff": (lambda path: Image.fromarray(colours(0)[..., 0].astype("float32")).save(path), "pixel format that is not supported"),
+    "float.tiff": (lambda path: Image.fromarray(colors(0)[..., 0].astype("float32")).save(path), "pixel format that is not supported"),
     "cut.webp": (lambda path: path.write_bytes(b"RIFF\x10\0\0\0WEBPVP8 "), "is incomplete"),
     "text.bmp": (lambda path: path.write_bytes(b"hello"), "cannot identify image file"),
 }

@@ -28,7 +28,7 @@ SIZES = {"width": (24, 220), "height": (24, 180)}
 
 
 def picture(rng, path, at):
-    """A picture of smooth colours with some texture, in one of the forms that JPEG has."""
+    """A picture of smooth colors with some texture, in one of the forms that JPEG has."""
     width, height = rng.randint(*SIZES["width"]), rng.randint(*SIZES["height"])
     x = numpy.linspace(0, 3 + at % 5, width)
     y = numpy.linspace(0, 2 + at % 3, height)[:, None]

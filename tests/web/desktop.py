@@ -65,7 +65,7 @@ class Desktop:
                 subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:" + shot], env=self.variables, check=True, timeout=DEADLINE)
                 with open(shot, "rb") as file:
                     now = file.read()
-                # An empty screen is one colour.
+                # An empty screen is one color.
                 if now == last and len(set(now[at : at + 3] for at in range(0, len(now), 3))) > 50:
                     subprocess.run(["import", "-window", "root", str(path)], env=self.variables, check=True, timeout=DEADLINE)
                     return

@@ -227,7 +227,7 @@ class Attempt:
             opened = None
             try:
                 number = ":" + display.stdout.readline().strip()
-                blank = colours(frame)
+                blank = colors(frame)
                 # Software draws where there is no graphics card.
                 variables = {**self.variables, "DISPLAY": number, "LIBGL_ALWAYS_SOFTWARE": "1"}
                 code = "import loadscope, sys\nwindow = loadscope.show('run.jsonl.zst')\nprint(window.pid, flush=True)\nsys.exit(window.wait())"
@@ -237,7 +237,7 @@ class Attempt:
                     assert opened.poll() is None, "the window ended with code %s" % opened.returncode
                     assert time.monotonic() - began < 120, "nothing was drawn; %d colours, %d before" % (drawn, blank)
                     time.sleep(0.2)
-                    drawn = colours(frame)
+                    drawn = colors(frame)
                 return "%d colours on the screen, %d before" % (drawn, blank)
             finally:
                 for process in (opened, display):
@@ -292,8 +292,8 @@ class Attempt:
         return "nothing is left"
 
 
-def colours(folder):
-    """How many colours are on the screen of Xvfb, whose memory is a file: 4 bytes a pixel behind a header."""
+def colors(folder):
+    """How many colors are on the screen of Xvfb, whose memory is a file: 4 bytes a pixel behind a header."""
     data = (pathlib.Path(folder) / "Xvfb_screen0").read_bytes()[-1280 * 800 * 4 :]
     return len({data[at : at + 3] for at in range(0, len(data), 4)})
 

@@ -20,7 +20,6 @@
 loadscope_words::catalogs!();
 
 pub mod background;
-pub mod colours;
 pub mod content;
 mod dataset;
 mod datasets;
@@ -33,6 +32,7 @@ pub mod landmarks;
 pub mod loaders;
 pub mod narrate;
 pub mod options;
+pub mod palette;
 pub mod past_sums;
 pub mod platform;
 pub mod report;

@@ -3,7 +3,7 @@
 pub mod analysis;
 pub mod balance;
 pub mod chi2;
-pub mod colouring;
+pub mod coloring;
 pub mod coverage;
 mod finding;
 pub mod findings;
@@ -40,5 +40,5 @@ pub struct Choice {
     /// Number of the epoch that is predicted for the options of the next run.
     pub options_epoch: u32,
     /// Coloring of the points.
-    pub colouring: colouring::Colouring,
+    pub coloring: coloring::Coloring,
 }

@@ -4,7 +4,7 @@ use crate::command;
 
 use std::path::Path;
 
-use command::{loadscope, refusal};
+use command::{command_error, loadscope};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
@@ -54,9 +54,9 @@ fn a_report_is_printed_as_markdown_and_written_as_junit() {
         "{xml}"
     );
     // An existing test report is not overwritten without `--force`, and the recording never is.
-    assert!(refusal(&args).contains("--force"), "{args:?}");
+    assert!(command_error(&args).contains("--force"), "{args:?}");
     assert_eq!(code(&[&args[..], &["--force"]].concat()).0, Some(1));
-    let onto = refusal(&["report", &path, "--junit", &path, "--force"]);
+    let onto = command_error(&["report", &path, "--junit", &path, "--force"]);
     assert!(onto.contains("is the input"), "{onto}");
 }
 

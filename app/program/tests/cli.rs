@@ -7,7 +7,7 @@ use crate::command;
 use std::path::Path;
 use std::process::Command;
 
-use command::{json, loadscope, refusal};
+use command::{command_error, json, loadscope};
 
 #[test]
 fn a_run_and_its_recording_report_the_same_facts() {
@@ -81,7 +81,7 @@ fn options_come_from_a_file_and_arguments_win() {
     assert_eq!((&run["batches"], &run["samples"]), (&5.into(), &10.into()));
     assert_eq!(run["options"]["num_workers"], 2);
     std::fs::write(&path, "batchsize = 5\n").expect("there is room");
-    let text = refusal(&["run", "--config", config]);
+    let text = command_error(&["run", "--config", config]);
     assert!(
         text.contains("options.toml:1: unknown key 'batchsize'. Did you mean batch_size? Valid: "),
         "{text}"
@@ -106,7 +106,7 @@ fn options_come_from_a_file_and_arguments_win() {
         ),
     ] {
         std::fs::write(&path, lines).expect("there is room");
-        let text = refusal(&["run", "--config", config]);
+        let text = command_error(&["run", "--config", config]);
         assert!(
             text.contains(said) && text.trim_end().lines().count() == 1,
             "{text}"
@@ -166,14 +166,14 @@ fn bad_input_is_refused_with_a_remedy() {
     let newer = file("newer.jsonl", b"{\"loadscope\": 99}\n");
     let binary = file("binary.jsonl", &[0x89, b'P', b'N', b'G', 0, 1, 2, 0xFF]);
     for command in ["info", "open"] {
-        assert!(refusal(&[command, &newer]).contains("Open it with a newer Loadscope"));
-        let said = refusal(&[command, &binary]);
+        assert!(command_error(&[command, &newer]).contains("Open it with a newer Loadscope"));
+        let said = command_error(&[command, &binary]);
         assert!(
             said.contains("is a PNG image") && said.contains("torch.profiler"),
             "{said}"
         );
         assert!(
-            refusal(&[command, "/no/such.jsonl"])
+            command_error(&[command, "/no/such.jsonl"])
                 .contains("/no/such.jsonl: not found. Check the path.")
         );
     }
@@ -181,7 +181,7 @@ fn bad_input_is_refused_with_a_remedy() {
         "damaged.jsonl",
         b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"entered\"}\n{\"t\":\"now\",\"e\":\"run_ended\"}\n",
     );
-    let said = refusal(&["info", &damaged]);
+    let said = command_error(&["info", &damaged]);
     let command = format!("`loadscope repair {damaged}`");
     assert!(
         said.contains("line 2 of the recording is damaged: ") && said.contains(&command),
@@ -189,22 +189,28 @@ fn bad_input_is_refused_with_a_remedy() {
     );
     let program = file("train.py", b"import torch\n");
     let command = format!("`loadscope record -- python {program}`");
-    for said in [refusal(&["report", &program]), refusal(&["open", &program])] {
+    for said in [
+        command_error(&["report", &program]),
+        command_error(&["open", &program]),
+    ] {
         assert!(said.contains(&command), "{said}");
     }
     let folder = format!("folder:{}", dir.path().display());
     assert!(
-        refusal(&["run", "--dataset", "folder:/no/such"]).contains("not found. Check the path.")
+        command_error(&["run", "--dataset", "folder:/no/such"])
+            .contains("not found. Check the path.")
     );
-    assert!(refusal(&["run", "--dataset", &folder]).contains("image"));
-    assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Valid: digits"));
-    assert!(refusal(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
-    assert!(refusal(&["run", "--batch-size", "0"]).contains("batch_size"));
+    assert!(command_error(&["run", "--dataset", &folder]).contains("image"));
+    assert!(command_error(&["run", "--dataset", "imagenet"]).contains("Valid: digits"));
+    assert!(command_error(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
+    assert!(command_error(&["run", "--batch-size", "0"]).contains("batch_size"));
     let negative = loadscope(&["run", "--num-workers", "-1"]);
     assert_eq!(negative.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&negative.stderr).contains("should be non-negative"));
-    assert!(refusal(&["run", "--record", "/no/such/run.jsonl"]).contains("/no/such/run.jsonl"));
-    let failing = refusal(&["run", "--dataset", "synthetic:len=4,cost_ms=0,fail=2"]);
+    assert!(
+        command_error(&["run", "--record", "/no/such/run.jsonl"]).contains("/no/such/run.jsonl")
+    );
+    let failing = command_error(&["run", "--dataset", "synthetic:len=4,cost_ms=0,fail=2"]);
     assert!(failing.contains("sample 2"), "{failing}");
 }
 
@@ -232,14 +238,14 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
 #[test]
 fn the_error_for_a_missing_display_suggests_the_report() {
     if cfg!(target_os = "linux") {
-        assert!(refusal(&[]).contains("`loadscope report FILE`"));
+        assert!(command_error(&[]).contains("`loadscope report FILE`"));
     }
 }
 
 #[test]
 fn watch_starts_no_program_without_a_display() {
     if cfg!(target_os = "linux") {
-        let said = refusal(&["watch", "--", "no-such-program"]);
+        let said = command_error(&["watch", "--", "no-such-program"]);
         assert!(
             said.contains("program not started: cannot open a window")
                 && said.contains("`loadscope record`"),
@@ -345,7 +351,7 @@ fn a_recording_is_exported_as_chrome_csv_and_parquet() {
     );
     assert!(dir.path().join("tables/samples.parquet").exists());
     assert!(dir.path().join("run.gauges.csv").exists());
-    let text = refusal(&["export", &run, "--to", "csv", "-o", "/no/such/run.csv"]);
+    let text = command_error(&["export", &run, "--to", "csv", "-o", "/no/such/run.csv"]);
     assert!(
         text.contains(": folder /no/such does not exist. Create it first."),
         "{text}"
@@ -356,12 +362,12 @@ fn a_recording_is_exported_as_chrome_csv_and_parquet() {
         ("parquet", "x.CSV", "csv"),
         ("csv", "x.json.gz", "chrome"),
     ] {
-        let text = refusal(&["export", &run, "--to", to, "-o", &path(name)]);
+        let text = command_error(&["export", &run, "--to", to, "-o", &path(name)]);
         let remedy = format!("Use --to {other}, or another name");
         assert!(text.contains(name) && text.contains(&remedy), "{text}");
         assert!(!dir.path().join(name).exists(), "{name}");
     }
     assert_eq!(said("csv", &path("tables.v2")), 6);
-    let text = refusal(&["info", &path("run.json")]);
+    let text = command_error(&["info", &path("run.json")]);
     assert!(text.contains("open the recording itself"), "{text}");
 }

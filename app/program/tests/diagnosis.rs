@@ -33,7 +33,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 /// Runs a command that must fail with exit code 2 and one error message.
-fn refusal(args: &[&str]) -> String {
+fn command_error(args: &[&str]) -> String {
     let output = loadscope(args);
     let said = complaint(&output);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
@@ -183,7 +183,7 @@ fn a_report_is_printed_and_written_as_html() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("in_order=False: 1."));
     assert!(!page.contains("<script") && !page.contains("http:") && !page.contains("https:"));
-    let nowhere = refusal(&["report", &file, "--html", "/no/such/folder/report.html"]);
+    let nowhere = command_error(&["report", &file, "--html", "/no/such/folder/report.html"]);
     assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");
 }
 
@@ -312,7 +312,7 @@ fn tiny_truncated_and_empty_recordings_are_reported() {
     );
     let said = text(&loadscope(&["report", &one]));
     assert!(said.contains("1 batch, 1 sample,"), "{said}");
-    assert!(refusal(&["what-if", &one]).contains("1 batch is too few"));
+    assert!(command_error(&["what-if", &one]).contains("1 batch is too few"));
     let whole = std::fs::read(Path::new(&folder.record(
         "whole.jsonl",
         "--dataset synthetic:len=64,cost_ms=2 --batch-size 2 --num-workers 2",
@@ -351,13 +351,13 @@ fn tiny_truncated_and_empty_recordings_are_reported() {
     let report = json(&["report", &header, "--json"]);
     assert_eq!(report["verdict"]["id"], "empty");
     assert!(!report["forecasts"]["refused"].is_null(), "{report}");
-    assert!(refusal(&["what-if", &header]).contains("nothing can be forecast"));
+    assert!(command_error(&["what-if", &header]).contains("nothing can be forecast"));
     let nothing = folder.write("nothing.jsonl", b"");
     for command in ["report", "what-if"] {
-        refusal(&[command, &nothing]);
-        refusal(&[command, "/no/such.jsonl"]);
+        command_error(&[command, &nothing]);
+        command_error(&[command, "/no/such.jsonl"]);
     }
-    refusal(&["compare", &one, "/no/such.jsonl"]);
+    command_error(&["compare", &one, "/no/such.jsonl"]);
 }
 
 /// Failed runs and iterable-style datasets leave recordings that can be opened.
@@ -378,6 +378,6 @@ fn recordings_of_failures_and_streams_are_reported() {
         63
     );
     json(&["what-if", &stream, "--workers", "3", "--json"]);
-    let said = refusal(&["what-if", &stream, "--workers", "5"]);
+    let said = command_error(&["what-if", &stream, "--workers", "5"]);
     assert!(said.contains("iterable-style"), "{said}");
 }

@@ -10,7 +10,7 @@ use crate::child;
 use crate::command;
 use crate::python;
 
-use command::{json, loadscope, refusal};
+use command::{command_error, json, loadscope};
 use loadscope_session::Journal;
 use python::needed_python;
 
@@ -318,7 +318,7 @@ fn invalid_limits_are_refused() {
         "{said}"
     );
     // The folder of the parts must be next to a regular file.
-    let said = refusal(&[
+    let said = command_error(&[
         "run",
         "--dataset",
         "synthetic:len=4",

@@ -6,7 +6,7 @@ use crate::command;
 
 use std::path::Path;
 
-use command::{json, loadscope, refusal};
+use command::{command_error, json, loadscope};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
@@ -41,7 +41,7 @@ fn stdout_of(args: &[&str]) -> String {
 
 #[test]
 fn commands_that_need_the_loader_are_refused() {
-    let text = refusal(&["run", "--dataset", "digits"]);
+    let text = command_error(&["run", "--dataset", "digits"]);
     assert!(
         text.contains("This build has no embedded loader")
             || text.contains("this build has no embedded loader"),
@@ -50,7 +50,7 @@ fn commands_that_need_the_loader_are_refused() {
     assert!(text.contains("docs/BUILDING.md"), "{text}");
     let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/pictures");
     let folder = format!("folder:{}", pictures.display());
-    let text = refusal(&["order", "--dataset", &folder]);
+    let text = command_error(&["order", "--dataset", &folder]);
     assert!(text.contains("no embedded loader"), "{text}");
 }
 

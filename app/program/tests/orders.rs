@@ -2,7 +2,7 @@
 
 use crate::command;
 
-use command::{json, loadscope, refusal};
+use command::{command_error, json, loadscope};
 /// Checks the layout and the errors. Another test compares the indices with PyTorch's.
 #[test]
 fn order_output_and_errors_are_exact() {
@@ -23,13 +23,13 @@ fn order_output_and_errors_are_exact() {
     assert_eq!(order["epochs"][0].as_array().map(Vec::len), Some(10));
     assert!(order["len"].is_null());
 
-    let text = refusal(&["order", "--len", "5", "--sampler", "bogus"]);
+    let text = command_error(&["order", "--len", "5", "--sampler", "bogus"]);
     assert!(text.contains("distributed"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--sampler", "weighted:/nowhere"]);
+    let text = command_error(&["order", "--len", "5", "--sampler", "weighted:/nowhere"]);
     assert!(text.contains("/nowhere"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--num-samples", "3"]);
+    let text = command_error(&["order", "--len", "5", "--num-samples", "3"]);
     assert!(text.contains("random or weighted"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--world", "2"]);
+    let text = command_error(&["order", "--len", "5", "--world", "2"]);
     assert!(text.contains("distributed"), "{text}");
 }
 

@@ -6,7 +6,7 @@ use crate::command;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use command::{json, loadscope, refusal};
+use command::{command_error, json, loadscope};
 use loadscope_files::{Existing, GrowingFile};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -52,7 +52,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
     let harmed = all.join("\n") + "\n";
     fs::write(&path, &harmed).expect("there is room");
     for command in ["info", "report"] {
-        let refused = refusal(&[command, text(&path)]);
+        let refused = command_error(&[command, text(&path)]);
         let line = format!("line {} of the recording is damaged", middle + 1);
         assert!(refused.contains(&line), "{refused}");
         let command = format!("`loadscope repair {}`", path.display());
@@ -99,7 +99,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(0xA5);
     fs::write(&path, &bytes).expect("there is room");
-    let refused = refusal(&["info", text(&path)]);
+    let refused = command_error(&["info", text(&path)]);
     // The damaged data may still decompress. Then a line is invalid.
     let places = [
         "the compressed recording is damaged after ",
@@ -160,9 +160,9 @@ fn existing_files_are_kept_without_force() {
     fs::write(&path, &whole[..whole.len() - 30]).expect("there is room");
     let output = path.with_file_name("run.repaired.jsonl.zst");
     fs::write(&output, "something else").expect("there is room");
-    assert!(refusal(&["repair", text(&path)]).contains("--force"));
+    assert!(command_error(&["repair", text(&path)]).contains("--force"));
     assert_eq!(fs::read(&output).expect("still there"), b"something else");
-    let same = refusal(&["repair", text(&path), "-o", text(&path), "--force"]);
+    let same = command_error(&["repair", text(&path), "-o", text(&path), "--force"]);
     assert!(same.contains("is the input"), "{same}");
     let report = stdout_of(&["repair", text(&path), "--force"]);
     assert!(report.contains("is truncated"), "{report}");
@@ -215,11 +215,11 @@ fn files_that_are_not_recordings_are_refused() {
             "not found. Check the path.",
         ),
     ] {
-        let refused = refusal(&["repair", &path]);
+        let refused = command_error(&["repair", &path]);
         assert!(refused.contains(word), "{path}: {refused}");
     }
     #[cfg(unix)]
-    assert!(refusal(&["repair", "/dev/zero"]).contains("is a device"));
+    assert!(command_error(&["repair", "/dev/zero"]).contains("is a device"));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 5);
 }
 
@@ -230,7 +230,7 @@ fn an_active_recording_is_not_repaired() {
     let mut growing = GrowingFile::create(&path, Existing::Keep, b"").expect("a free name");
     let begun = b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"run_ended\"}\n{\"t\":";
     std::io::Write::write_all(&mut growing, begun).expect("there is room");
-    assert!(refusal(&["repair", text(&path)]).contains("is being recorded"));
+    assert!(command_error(&["repair", text(&path)]).contains("is being recorded"));
     growing.finish().expect("there is room");
     assert!(stdout_of(&["repair", text(&path)]).contains("Wrote 1 event"));
 }

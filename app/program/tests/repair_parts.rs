@@ -155,7 +155,7 @@ fn a_recording_in_parts_without_a_sound_part_is_refused() {
     for member in members(&path) {
         fs::write(member, "nothing").expect("there is room");
     }
-    let refused = command::refusal(&["repair", text(&path)]);
+    let refused = command::command_error(&["repair", text(&path)]);
     assert!(refused.contains("no part in "), "{refused}");
     assert!(!path.with_file_name("run.repaired.jsonl.zst").exists());
 }

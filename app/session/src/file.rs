@@ -15,7 +15,7 @@ use super::folder::{Folder, LoaderNumbers, Placement};
 use super::reading::Blocks;
 
 /// Returns the error message for a file that cannot be opened.
-pub fn refusal(path: &Path, error: &ImportError) -> String {
+pub fn describe_open_error(path: &Path, error: &ImportError) -> String {
     match error {
         _ if is_standard_input(path) => {
             say!("cannot open -: Loadscope does not read standard input. Save it to a file first.")

@@ -44,7 +44,7 @@ mod watch;
 pub use engine::HAS_ENGINE;
 pub use error::SessionError;
 pub use export::{ExportFormat, export_runs, refuse_export_onto};
-pub use file::{check_path, refusal};
+pub use file::{check_path, describe_open_error};
 pub use journal::{Entry, Journal, NewEntry, UnsavedRun};
 pub use limited::{Limited, Limits, NewLimited};
 pub use loadscope_insight::session_event::{Notice, SessionEvent};

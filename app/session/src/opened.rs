@@ -7,7 +7,7 @@ use loadscope_trace::{Fleet, Run, plural};
 use loadscope_words::say;
 
 use super::Notice;
-use super::file::{EventApplier, ProgressListener, complete, read_into, refusal};
+use super::file::{EventApplier, ProgressListener, complete, describe_open_error, read_into};
 use super::folder::{Folder, LoaderNumbers, name, placements};
 use loadscope_insight::loaders::Loaders;
 
@@ -131,7 +131,7 @@ impl Opened {
                     cut.extend(was_cut.then(|| name(&path)));
                 }
                 Err(error) => {
-                    let why = refusal(&path, &error);
+                    let why = describe_open_error(&path, &error);
                     self.complain(match self.fleet.events() > known {
                         true => say!("Only the part before the damage is shown: {why}"),
                         false => say!("Recording skipped: {why}"),

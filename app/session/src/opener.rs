@@ -12,7 +12,7 @@ use loadscope_trace::Fleet;
 
 use super::file::ProgressListener;
 use super::opened::{Opened, open_with_progress};
-use super::{PartialRun, SessionEvent, Waker, refusal};
+use super::{PartialRun, SessionEvent, Waker, describe_open_error};
 
 /// Reader of a file that publishes snapshots.
 pub(super) struct Opener {
@@ -35,7 +35,7 @@ impl Opener {
                 self.send_loaded(opened);
                 None
             }
-            Err(e) => Some(refusal(&path, &e)),
+            Err(e) => Some(describe_open_error(&path, &e)),
         };
         self.send(SessionEvent::Ended(end));
     }

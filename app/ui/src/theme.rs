@@ -1,4 +1,4 @@
-//! Colors, fonts and distances. `clippy.toml` forbids colors elsewhere.
+//! Fonts, distances, and the colors of `app/insight/src/palette.rs`. `clippy.toml` forbids colors elsewhere.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -10,7 +10,7 @@ use egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, ThemePreference, Vec2, Visuals,
 };
-use loadscope_insight::colours::Colours;
+use loadscope_insight::palette::Colors;
 use loadscope_trace::{Activity, Stage};
 
 /// Text sizes, points.
@@ -100,26 +100,26 @@ pub struct Palette {
 
 impl Palette {
     /// Dark theme.
-    pub const DARK: Self = Self::from(&Colours::DARK, true);
+    pub const DARK: Self = Self::from(&Colors::DARK, true);
 
     /// Light theme.
-    pub const LIGHT: Self = Self::from(&Colours::LIGHT, false);
+    pub const LIGHT: Self = Self::from(&Colors::LIGHT, false);
 
-    const fn from(colours: &Colours, dark: bool) -> Self {
+    const fn from(colors: &Colors, dark: bool) -> Self {
         Self {
-            panel: opaque(colours.panel),
-            canvas: opaque(colours.canvas),
-            line: opaque(colours.line),
-            text: opaque(colours.text),
-            weak: opaque(colours.weak),
-            strong: opaque(colours.strong),
-            wait: opaque(colours.wait),
-            fetch: opaque(colours.fetch),
-            collate: opaque(colours.collate),
-            pin: opaque(colours.pin),
-            held: opaque(colours.held),
-            step: opaque(colours.step),
-            stall: opaque(colours.stall),
+            panel: opaque(colors.panel),
+            canvas: opaque(colors.canvas),
+            line: opaque(colors.line),
+            text: opaque(colors.text),
+            weak: opaque(colors.weak),
+            strong: opaque(colors.strong),
+            wait: opaque(colors.wait),
+            fetch: opaque(colors.fetch),
+            collate: opaque(colors.collate),
+            pin: opaque(colors.pin),
+            held: opaque(colors.held),
+            step: opaque(colors.step),
+            stall: opaque(colors.stall),
             dark,
         }
     }
@@ -163,9 +163,9 @@ impl Palette {
         }
     }
 
-    /// Returns `colour` dimmed to 35 % over the canvas, for unselected elements.
-    pub fn dimmed(&self, colour: Color32) -> Color32 {
-        self.canvas.lerp_to_gamma(colour, 0.35)
+    /// Returns `color` dimmed to 35 % over the canvas, for unselected elements.
+    pub fn dimmed(&self, color: Color32) -> Color32 {
+        self.canvas.lerp_to_gamma(color, 0.35)
     }
 
     /// Returns the color of the veil over everything outside a lesson's topic. The covered parts remain readable.
@@ -211,8 +211,8 @@ impl Palette {
 
 /// Returns the contrast ratio of two colors as defined by WCAG 2.2, 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
-    let luminance = |colour: Color32| {
-        let [r, g, b] = [colour.r(), colour.g(), colour.b()].map(linear);
+    let luminance = |color: Color32| {
+        let [r, g, b] = [color.r(), color.g(), color.b()].map(linear);
         0.2126 * r + 0.7152 * g + 0.0722 * b
     };
     let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);

@@ -27,7 +27,7 @@ mod ruler;
 mod sample_detail;
 mod scene;
 pub mod search_hits;
-mod span_colours;
+mod span_colors;
 mod tooltip;
 mod tooltip_text;
 mod view_animation;

@@ -24,8 +24,8 @@ fn made(folder: &Path, name: &str, commands: &str) -> PathBuf {
 const TASKS: &str = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time); \
                      INSERT INTO task_stats VALUES (1.0, 'decode', 4, 0, 0.1), (2.0, 'decode', 5, 0, 0.1);";
 
-/// Returns the error message, and the time until the refusal.
-fn refusal(path: &Path) -> (String, Duration) {
+/// Returns the error message, and the time until the error.
+fn timed_error(path: &Path) -> (String, Duration) {
     let start = Instant::now();
     let result = try_open(path).map(|_| ());
     let error = result.expect_err("nothing that can be opened");
@@ -85,7 +85,7 @@ fn cyclic_tables_are_refused() {
         let path = made(folder.path(), table, &format!("{TASKS} {events}"));
         assert!(try_open(&path).is_ok());
         without_end(&path, root_of(&path, table));
-        let (text, took) = refusal(&path);
+        let (text, took) = timed_error(&path);
         assert!(text.contains("are endless"), "{text}");
         assert!(took < Duration::from_secs(10), "{took:?}");
     }
@@ -111,7 +111,7 @@ fn views_and_virtual_tables_are_refused() {
         ),
     ] {
         let path = made(folder.path(), name, &commands);
-        let (text, took) = refusal(&path);
+        let (text, took) = timed_error(&path);
         assert!(text.contains("the tables task_stats"), "{name}: {text}");
         assert!(took < Duration::from_secs(10), "{name}: {took:?}");
     }
@@ -132,7 +132,7 @@ fn generated_columns_are_limited_and_triggers_do_not_run() {
         "bomb",
         &generated("hex(zeroblob(1000000000 / 4))"),
     );
-    let (text, took) = refusal(&path);
+    let (text, took) = timed_error(&path);
     assert!(text.contains("too big"), "{text}");
     assert!(took < Duration::from_secs(10), "{took:?}");
     // Nothing is written, so triggers do not run and the file stays unchanged.
@@ -160,7 +160,7 @@ fn extensions_are_not_loaded() {
         file.execute_batch(plain).expect("SQL");
     }
     drop(file);
-    let (text, _) = refusal(&path);
+    let (text, _) = timed_error(&path);
     assert!(
         text.contains("load_extension") || text.contains("empty") || text.contains("malformed"),
         "{text}"

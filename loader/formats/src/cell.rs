@@ -52,7 +52,7 @@ pub struct Picture {
 pub enum PictureMode {
     /// Colors: uint8 `[3, height, width]`.
     #[default]
-    Colour,
+    Color,
     /// Class numbers, as in a mask: uint8 `[height, width]`, palette indices or gray values.
     Classes,
 }

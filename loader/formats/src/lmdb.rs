@@ -156,7 +156,7 @@ impl Lmdb {
             Decode::Picture => Cell::Picture(Picture {
                 bytes,
                 origin: place().to_string().into(),
-                mode: PictureMode::Colour,
+                mode: PictureMode::Color,
             }),
             Decode::Npy => {
                 let whole = npy::array(&bytes, &place())?.whole();

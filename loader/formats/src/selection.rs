@@ -135,12 +135,12 @@ impl<R: Rows> Selected<R> {
             Cell::Bytes(bytes) => Cell::Picture(Picture {
                 bytes,
                 origin: say!("in '{name}' of row {index} of {}", self.of.table).into(),
-                mode: PictureMode::Colour,
+                mode: PictureMode::Color,
             }),
             Cell::Text(path) => {
                 let needed_by = || say!("row {index} of {}", self.of.table);
                 let path = self.of.folder.join(&*path);
-                file::picture(&path, PictureMode::Colour, needed_by, stages)?.into()
+                file::picture(&path, PictureMode::Color, needed_by, stages)?.into()
             }
             Cell::Map(fields) => {
                 // Hugging Face's struct has bytes or else a path.

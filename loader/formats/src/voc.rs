@@ -232,7 +232,7 @@ impl Rows for Voc {
             true => say!("the annotation {}", self.annotation_file(name).display()),
             false => say!("the list").to_owned(),
         };
-        let picture = file::picture(&path, PictureMode::Colour, needed_by, stages)?;
+        let picture = file::picture(&path, PictureMode::Color, needed_by, stages)?;
         let mut target = self.target(name, &annotation.objects, &text)?;
         if self.has_masks {
             let mask = self

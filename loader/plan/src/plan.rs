@@ -373,8 +373,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), LoaderE
         )));
     }
     // An iterable-style dataset of files is split among ranks without a sampler.
-    let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
-    let shares = spec.shares() || is_shared;
+    let shares = spec.shares() || options.is_shared_stream();
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(LoaderError::value_error(say!(
             "rank and world_size need a sampler that splits the samples: distributed, weighted, equi, group or bucket."

@@ -116,6 +116,16 @@ impl RunOptions {
         parts::is_stream(&self.dataset)
     }
 
+    /// Returns true if ranks share the iterable-style dataset without a sampler. They do not share a synthetic one.
+    pub fn is_shared_stream(&self) -> bool {
+        self.is_stream() && !parts::has_kind(&self.dataset, &["stream"])
+    }
+
+    /// Returns true if the dataset is synthetic, so its own text has the costs of its samples.
+    pub fn is_synthetic(&self) -> bool {
+        parts::has_kind(&self.dataset, &["synthetic", "stream"])
+    }
+
     /// Returns true if `shuffle` or a named sampler determines the order of the samples.
     pub fn is_shuffled(&self) -> bool {
         self.shuffle || !matches!(self.sampler.as_str(), "" | "sequential")

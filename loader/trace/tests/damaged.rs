@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use loadscope_trace::{LogReader, read_log};
 
-fn refusal(text: impl Into<Vec<u8>>) -> String {
+fn read_error(text: impl Into<Vec<u8>>) -> String {
     match LogReader::new(Cursor::new(text.into())) {
         Err(e) => e.to_string(),
         Ok(reader) => reader
@@ -17,12 +17,12 @@ fn refusal(text: impl Into<Vec<u8>>) -> String {
 
 #[test]
 fn foreign_files_are_refused_with_the_reason() {
-    assert!(refusal("").contains("it is empty"));
-    assert!(refusal([0xFFu8, 0xD8, 0xFF, 0xE0, 0, 16]).contains("binary"));
-    assert!(refusal("hello\n").contains("not a JSON object"));
-    assert!(refusal("{\"traceEvents\": []}\n").contains("`loadscope`"));
-    assert!(refusal("{\"loadscope\": \"one\"}\n").contains("not a whole number"));
-    let newer = refusal("{\"loadscope\": 99}\n");
+    assert!(read_error("").contains("it is empty"));
+    assert!(read_error([0xFFu8, 0xD8, 0xFF, 0xE0, 0, 16]).contains("binary"));
+    assert!(read_error("hello\n").contains("not a JSON object"));
+    assert!(read_error("{\"traceEvents\": []}\n").contains("`loadscope`"));
+    assert!(read_error("{\"loadscope\": \"one\"}\n").contains("not a whole number"));
+    let newer = read_error("{\"loadscope\": 99}\n");
     assert!(
         newer.contains("version 99") && newer.contains("newer Loadscope"),
         "{newer}"
@@ -31,7 +31,7 @@ fn foreign_files_are_refused_with_the_reason() {
 
 #[test]
 fn damaged_lines_are_refused_with_the_reason() {
-    let second = |line: &str| refusal(format!("{{\"loadscope\":1}}\n{line}\n"));
+    let second = |line: &str| read_error(format!("{{\"loadscope\":1}}\n{line}\n"));
     let missing = second(r#"{"t":1,"e":"entered","epoch":0,"stage":"held"}"#);
     assert!(
         missing.contains("line 2") && missing.contains("`batch`"),

@@ -136,7 +136,7 @@ impl Field {
         let sampler = sampler(options);
         // Ranks share streams of data, but not synthetic streams.
         let has_ranks = match is_stream {
-            true => !options.dataset.starts_with("stream"),
+            true => options.is_shared_stream(),
             false => ["weighted", "distributed", "equi", "group", "bucket"].contains(&sampler),
         };
         match self {
@@ -152,10 +152,7 @@ impl Field {
                 word.is_some_and(|word| PICTURES.contains(&word))
             }
             // Synthetic datasets have their own costs.
-            Self::ExtraCost => {
-                let made_up = ["synthetic", "stream"];
-                !made_up.iter().any(|word| options.dataset.starts_with(word))
-            }
+            Self::ExtraCost => !options.is_synthetic(),
             Self::Dataset
             | Self::BatchSize
             | Self::DropLast
@@ -206,8 +203,13 @@ mod tests {
         };
         let map = of("synthetic:len=8", "");
         assert!(Field::Shuffle.has_row(&map) && !Field::SetEpoch.has_row(&map));
-        let stream = of("stream:len=8", "");
-        assert!(!Field::Shuffle.has_row(&stream) && !Field::Sampler.has_row(&stream));
+        for text in ["stream:len=8", " stream:len=8"] {
+            let stream = of(text, "");
+            assert!(!Field::Shuffle.has_row(&stream) && !Field::Sampler.has_row(&stream));
+            assert!(!Field::Rank.has_row(&stream) && !Field::ExtraCost.has_row(&stream));
+        }
+        let shared = of("webdataset:a.tar", "");
+        assert!(Field::Rank.has_row(&shared) && Field::ExtraCost.has_row(&shared));
         let random = of("synthetic:len=8", "random");
         assert!(!Field::Shuffle.has_row(&random) && Field::Replacement.has_row(&random));
         let ranks = of("synthetic:len=8", "distributed");

@@ -49,7 +49,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
     let mut rest = options.clone();
     let mut all = Vec::new();
     while all.len() < MOST {
-        let Some(sentence) = refusal(&rest) else {
+        let Some(sentence) = describe_option_error(&rest) else {
             break;
         };
         let mut mended = None;
@@ -60,7 +60,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
             if matches!(field, Field::Sampler | Field::Dataset) {
                 without = normalized(without);
             }
-            if refusal(&without).as_ref() != Some(&sentence) {
+            if describe_option_error(&without).as_ref() != Some(&sentence) {
                 mended = Some((*field, without));
                 break;
             }
@@ -79,7 +79,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
     all
 }
 
-fn refusal(options: &RunOptions) -> Option<String> {
+fn describe_option_error(options: &RunOptions) -> Option<String> {
     check_options(options).err().map(|e| e.to_string())
 }
 

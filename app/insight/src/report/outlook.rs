@@ -123,7 +123,9 @@ fn left_out(report: &Report) -> Option<String> {
         return None;
     };
     let is_reported = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
-    prospects.workers_refusal().filter(|_| !is_reported)
+    prospects
+        .describe_unforecast_workers()
+        .filter(|_| !is_reported)
 }
 
 /// Returns the reason why the table is missing. Returns `None` if there is a table, or if no forecasts were requested.

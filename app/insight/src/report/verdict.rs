@@ -110,7 +110,9 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
         label: say!("Best change"),
         text,
     };
-    let left_out = prospects.workers_refusal().filter(|_| prospects.fits());
+    let left_out = prospects
+        .describe_unforecast_workers()
+        .filter(|_| prospects.fits());
     let left_out = left_out.map(|text| Fact {
         label: say!("Not forecast"),
         text,

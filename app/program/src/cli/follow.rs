@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use crossbeam_channel::{Receiver, bounded};
 use loadscope_files::is_being_written;
-use loadscope_session::refusal;
+use loadscope_session::describe_open_error;
 use loadscope_trace::{Event, LogError, LogReader};
 use loadscope_words::say;
 
@@ -52,7 +52,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
     if !path.is_file() || !is_being_written(path) {
         return Ok(None);
     }
-    let refused = |e: LogError| anyhow!(refusal(path, &e.into()));
+    let refused = |e: LogError| anyhow!(describe_open_error(path, &e.into()));
     let opened = File::open(path).map_err(|cause| LogError::Open {
         path: path.to_owned(),
         cause,

@@ -9,7 +9,7 @@ use loadscope_trace::{Run, RunId};
 use super::terminal::print_message;
 use loadscope_insight::loaders::find;
 use loadscope_insight::report::{LoaderContext, Report};
-use loadscope_session::{self as session, Opened, refusal};
+use loadscope_session::{self as session, Opened, describe_open_error};
 
 /// `--loader`.
 #[derive(Clone, Debug, Default, Args)]
@@ -42,7 +42,8 @@ pub struct Picked {
 
 /// Reads a recording or a folder of recordings. Prints notes about the files to standard error.
 pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
-    let opened = session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
+    let opened =
+        session::open(file, |_| true).map_err(|e| anyhow!(describe_open_error(file, &e)))?;
     for note in &opened.notes {
         print_message(&note.text);
     }

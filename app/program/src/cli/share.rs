@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use loadscope_files::{AtomicFile, check_not_input, is_being_written};
 use loadscope_insight::report::{Report, text};
-use loadscope_session::{self as session, Packed, datasets, packed, refusal};
+use loadscope_session::{self as session, Packed, datasets, describe_open_error, packed};
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
@@ -97,12 +97,13 @@ fn saved_message(output: &Path, size: &str) -> String {
 
 /// Reads the recording for a page. [`report`] prints the notes about a folder's recordings.
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
-    let opened = || session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)));
+    let opened =
+        || session::open(file, |_| true).map_err(|e| anyhow!(describe_open_error(file, &e)));
     if file.is_dir() {
         // A folder without a readable recording is refused. Packing omits damaged ones.
         opened()?;
     }
-    let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
+    let packed = packed(file, contents).map_err(|e| anyhow!(describe_open_error(file, &e)))?;
     if packed.cut {
         let opened = opened()?;
         let runs: Vec<_> = opened.fleet.runs().collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_session::{Limits, Selection, check_path, refusal};
+use loadscope_session::{Limits, Selection, check_path, describe_open_error};
 use loadscope_words::{cause, explain, say, shell_quoted};
 
 use super::follow::follow;
@@ -63,9 +63,9 @@ pub struct ViewArgs {
 
 /// Shows a recording in a browser until it is interrupted.
 pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
-    check_path(&args.file).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
+    check_path(&args.file).map_err(|e| anyhow!(describe_open_error(&args.file, &e)))?;
     if let Some(other) = &args.other {
-        check_path(other).map_err(|e| anyhow!(refusal(other, &e)))?;
+        check_path(other).map_err(|e| anyhow!(describe_open_error(other, &e)))?;
     }
     // The command fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;

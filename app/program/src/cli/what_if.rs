@@ -220,11 +220,11 @@ impl ForecastReport<'_> {
                     self.best_single_change()
                         .filter(|_| self.change_outside_table().is_none()),
                 );
-                facts.extend(self.prospects.workers_refusal());
+                facts.extend(self.prospects.describe_unforecast_workers());
             }
             None => {
                 facts.push(self.verdict());
-                facts.extend(self.prospects.workers_refusal());
+                facts.extend(self.prospects.describe_unforecast_workers());
             }
         }
         facts.extend(self.effects().iter().map(|effect| {

@@ -13,7 +13,7 @@ use crate::window::preview::LearnTarget;
 use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_model::watching::Program;
-use loadscope_session::{Journal, Watched, check_path, refusal};
+use loadscope_session::{Journal, Watched, check_path, describe_open_error};
 use loadscope_words::{Language, say};
 
 mod display;
@@ -34,7 +34,7 @@ pub enum Renderer {
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     // An error about a file is printed in the terminal where the user typed its name.
     for file in &files {
-        check_path(file).map_err(|e| anyhow!(refusal(file, &e)))?;
+        check_path(file).map_err(|e| anyhow!(describe_open_error(file, &e)))?;
     }
     let start = Start {
         files,

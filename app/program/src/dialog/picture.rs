@@ -16,18 +16,18 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
     if let Some(input) = input {
         check_not_input(path, input)?;
     }
-    let colours = match picture.channels {
+    let colors = match picture.channels {
         3 => ExtendedColorType::Rgb8,
         _ => ExtendedColorType::L8,
     };
     let (w, h) = (picture.width, picture.height);
     // The encoder assumes that the pixels match the size.
-    let expected = u64::from(w) * u64::from(h) * u64::from(colours.channel_count());
+    let expected = u64::from(w) * u64::from(h) * u64::from(colors.channel_count());
     if picture.pixels.len() as u64 != expected {
         return Err(PictureError::Size(w, h, picture.pixels.len()));
     }
     let mut png = Vec::new();
-    PngEncoder::new(&mut png).write_image(&picture.pixels, w, h, colours)?;
+    PngEncoder::new(&mut png).write_image(&picture.pixels, w, h, colors)?;
     // The dialog has asked before replacing a file.
     Ok(AtomicFile::write_all_to(path, Existing::Replace, &png)?)
 }

@@ -13,7 +13,7 @@ use loadscope_insight::diagnose::{Check, ComparedRun, Role};
 use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
-use loadscope_session::{Pace, open, refusal};
+use loadscope_session::{Pace, describe_open_error, open};
 use loadscope_window::loader_suffix;
 use loadscope_words::{cause, say};
 
@@ -64,7 +64,7 @@ impl App {
                 let read = open(&from, |share| progress.report(f64::from(share)).is_ok());
                 // A canceled read is incomplete and must not be returned.
                 progress.report(1.0).map_err(|Cancelled| Cancelled)?;
-                Ok(read.map_err(|e| refusal(&from, &e)))
+                Ok(read.map_err(|e| describe_open_error(&from, &e)))
             },
         );
         match job {

@@ -40,8 +40,9 @@ impl App {
         then: Option<Command>,
     ) {
         let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
-        let look =
-            move |_: &_| Ok(session::check_path(&asked).map_err(|e| session::refusal(&asked, &e)));
+        let look = move |_: &_| {
+            Ok(session::check_path(&asked).map_err(|e| session::describe_open_error(&asked, &e)))
+        };
         match Background::start(PLATFORM.jobs, "looker", move || wake(), look) {
             Ok(job) => {
                 self.path_check = Some(PathCheck {

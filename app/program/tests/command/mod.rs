@@ -27,7 +27,7 @@ pub fn json(output: &Output) -> serde_json::Value {
 }
 
 /// Runs a command that must fail with exit code 2 and one error message.
-pub fn refusal(args: &[&str]) -> String {
+pub fn command_error(args: &[&str]) -> String {
     let output = loadscope(args);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Folder, json, keys, loadscope, refusal, seconds, text};
+use super::{Folder, command_error, json, keys, loadscope, seconds, text};
 
 const PINNED: &str = "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2";
 
@@ -127,12 +127,12 @@ fn ranges_make_a_table_and_invalid_values_are_refused() {
         ("batch_size=0", "positive"),
         ("in_order=perhaps", "neither true nor false"),
     ] {
-        let said = refusal(&["what-if", &file, "--set", set]);
+        let said = command_error(&["what-if", &file, "--set", set]);
         assert!(said.contains(says), "{set}: {said}");
     }
     let twice = ["what-if", &file, "--set", "cores=1", "--set", "cores=2"];
-    assert!(refusal(&twice).contains("cores is given twice"));
-    assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
+    assert!(command_error(&twice).contains("cores is given twice"));
+    assert!(command_error(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }
 
 /// Regression test: the verdict named 4 workers, and the next line a faster `in_order=False`.

@@ -13,7 +13,7 @@ use loadscope_words::say;
 
 use super::job::{Job, Progress, TuneError};
 use crate::watch::{EndRequest, Watched};
-use crate::{Record, Selection, Session, SessionEvent, new_recording, open, refusal};
+use crate::{Record, Selection, Session, SessionEvent, describe_open_error, new_recording, open};
 
 /// Interval of the checks for requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -94,7 +94,7 @@ impl Trial<'_> {
             Some(_) => Fleet::default(),
             None => match open(&path, |_| true) {
                 Ok(opened) => opened.fleet,
-                Err(e) => return Err(TuneError::Nothing(refusal(&path, &e))),
+                Err(e) => return Err(TuneError::Nothing(describe_open_error(&path, &e))),
             },
         };
         Ok(TrialRun {

@@ -20,7 +20,7 @@ pub struct Cell {
     width: f32,
     align: Align2,
     font: FontId,
-    colour: Option<Color32>,
+    color: Option<Color32>,
 }
 
 impl Cell {
@@ -31,7 +31,7 @@ impl Cell {
             width,
             align: Align2::LEFT_CENTER,
             font: sans(size::BODY),
-            colour: None,
+            color: None,
         }
     }
 
@@ -53,20 +53,20 @@ impl Cell {
                 Align2::LEFT_CENTER
             },
             font: sans(size::SMALL),
-            colour: Some(palette.weak),
+            color: Some(palette.weak),
             ..Self::word(text, width)
         }
     }
 
     /// Sets the text color.
-    pub fn colour(mut self, colour: Color32) -> Self {
-        self.colour = Some(colour);
+    pub fn color(mut self, color: Color32) -> Self {
+        self.color = Some(color);
         self
     }
 
     /// Emphasizes the text.
     pub fn strong(mut self, palette: &Palette) -> Self {
-        self.colour = Some(palette.strong);
+        self.color = Some(palette.strong);
         self
     }
 }
@@ -125,9 +125,9 @@ fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
     let asked: f32 = cells.iter().map(|c| c.width).sum();
     let scale = ((rect.width() - gaps + space::GAP * 2.0) / asked.max(1.0)).min(1.0);
     let mut x = rect.left();
-    if let Some(colour) = marks.dot {
+    if let Some(color) = marks.dot {
         let dot = Rect::from_center_size(pos2(x + 4.0, rect.center().y), vec2(8.0, 8.0));
-        ui.painter().rect_filled(dot, 2.0, colour);
+        ui.painter().rect_filled(dot, 2.0, color);
         x += 14.0;
     }
     for (k, cell) in cells.iter().enumerate() {
@@ -139,7 +139,7 @@ fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
         write(ui, room, cell, palette);
         x += width + space::GAP * 2.0;
     }
-    if let Some((from, to, colour)) = marks.bar {
+    if let Some((from, to, color)) = marks.bar {
         let room = Rect::from_min_max(
             pos2(x, rect.top() + 6.0),
             pos2(rect.right(), rect.bottom() - 6.0),
@@ -153,19 +153,19 @@ fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
                 pos2(left, room.top()),
                 pos2(right.max(left + 2.0), room.bottom()),
             );
-            ui.painter().rect_filled(bar, 1.0, colour);
+            ui.painter().rect_filled(bar, 1.0, color);
         }
     }
     response
 }
 
 fn write(ui: &Ui, room: Rect, cell: &Cell, palette: &Palette) {
-    let colour = cell.colour.unwrap_or(palette.text);
-    let mut job = LayoutJob::simple_singleline(cell.text.clone(), cell.font.clone(), colour);
+    let color = cell.color.unwrap_or(palette.text);
+    let mut job = LayoutJob::simple_singleline(cell.text.clone(), cell.font.clone(), color);
     job.wrap = TextWrapping::truncate_at_width(room.width());
     let galley = ui.painter().layout_job(job);
     let at = cell.align.align_size_within_rect(galley.size(), room).min;
-    ui.painter().galley(at, galley, colour);
+    ui.painter().galley(at, galley, color);
 }
 
 /// Shows `count` rows of height [`ROW`]. A long list scrolls, and only its visible rows are built.
@@ -189,7 +189,7 @@ pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     let palette = Palette::of(ui.ctx());
     let width = ui.available_width();
     let cells = [
-        Cell::word(name, 140.0).colour(palette.weak),
+        Cell::word(name, 140.0).color(palette.weak),
         Cell::number(value, width - 148.0),
     ];
     row(ui, &cells, Marks::default())

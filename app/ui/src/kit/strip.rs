@@ -25,7 +25,7 @@ pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
         // The extra half point prevents gaps between neighbors.
         let right = left + width + 0.5;
         let mut below = rect.bottom();
-        for (share, colour) in [
+        for (share, color) in [
             (part.trained, palette.step),
             (part.briefly, palette.wait),
             (part.waited, palette.stall),
@@ -33,7 +33,7 @@ pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
             let top = below - rect.height() * share;
             if top < below {
                 let bar = Rect::from_min_max(pos2(left, top), pos2(right, below));
-                painter.rect_filled(bar, 0.0, colour);
+                painter.rect_filled(bar, 0.0, color);
             }
             below = top;
         }

@@ -37,26 +37,26 @@ impl<'a> Column<'a> {
 /// Text in a row.
 pub struct Text {
     text: String,
-    colour: Option<Color32>,
+    color: Option<Color32>,
 }
 
 impl Text {
     /// Sets the text color.
-    pub fn colour(self, colour: Color32) -> Self {
-        let colour = Some(colour);
-        Self { colour, ..self }
+    pub fn color(self, color: Color32) -> Self {
+        let color = Some(color);
+        Self { color, ..self }
     }
 
     /// Emphasizes the text.
     pub fn strong(self, palette: &Palette) -> Self {
-        self.colour(palette.strong)
+        self.color(palette.strong)
     }
 }
 
 impl<T: Into<String>> From<T> for Text {
     fn from(text: T) -> Self {
         let text = text.into();
-        Self { text, colour: None }
+        Self { text, color: None }
     }
 }
 
@@ -103,8 +103,8 @@ impl<'a> Table<'a> {
                 true => Cell::number(text.text, column.width),
                 false => Cell::word(text.text, column.width),
             };
-            match text.colour {
-                Some(colour) => cell.colour(colour),
+            match text.color {
+                Some(color) => cell.color(color),
                 None => cell,
             }
         };

@@ -10,8 +10,8 @@ use loadscope_trace::{Run, Stage};
 mod cell;
 mod columns;
 mod durations;
-mod field;
 mod filter;
+mod filter_field;
 mod order;
 
 use crate::kit::empty::{empty_line, no_batches_yet};
@@ -188,14 +188,14 @@ impl BatchTable {
             _ => "",
         };
         let name = self.name(field);
-        let colour = if arrow.is_empty() {
+        let color = if arrow.is_empty() {
             palette.weak
         } else {
             palette.strong
         };
         let text = RichText::new(format!("{name}{arrow}"))
             .size(size::SMALL)
-            .color(colour);
+            .color(color);
         let add = |ui: &mut Ui| ui.add(Button::new(text).frame(false));
         let response = if field == Field::Stage {
             let left = Layout::left_to_right(Align::Center);

@@ -174,10 +174,10 @@ fn title(ui: &mut Ui, group: &LoaderGroup) {
 }
 
 /// Shows a text over the whole width.
-fn line(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
+fn line(ui: &mut Ui, text: &str, font: FontId, color: Color32) {
     let inner = Margin::symmetric(space::MARGIN as i8, 1);
     Frame::NONE.inner_margin(inner).show(ui, |ui| {
-        ui.add(Label::new(RichText::new(text).font(font).color(colour)).wrap());
+        ui.add(Label::new(RichText::new(text).font(font).color(color)).wrap());
     });
 }
 
@@ -277,13 +277,13 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
         ui.painter().rect_filled(rect, 0.0, palette.hovered());
     }
     let columns = Columns::of(rect);
-    let colour = if is_shown {
+    let color = if is_shown {
         palette.strong
     } else {
         palette.text
     };
-    names_of(ui, columns.name, row, colour);
-    let stalled = if row.holds_up { palette.stall } else { colour };
+    names_of(ui, columns.name, row, color);
+    let stalled = if row.holds_up { palette.stall } else { color };
     if row.holds_up {
         let bar = Rect::from_min_size(rect.left_top() + vec2(3.0, 3.0), vec2(3.0, ROW - 6.0));
         ui.painter().rect_filled(bar, 1.0, palette.stall);
@@ -291,15 +291,15 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     let mut numbers = vec![(columns.share, &row.share, stalled)];
     if let Some([batches, speed, waited]) = columns.counts {
         numbers.extend([
-            (batches, &row.batches, colour),
-            (speed, &row.per_second, colour),
+            (batches, &row.batches, color),
+            (speed, &row.per_second, color),
             (waited, &row.waited, stalled),
         ]);
     }
-    for (column, text, colour) in numbers {
+    for (column, text, color) in numbers {
         let (at, font) = (column.right_center(), mono(size::SMALL));
         ui.painter()
-            .text(at, Align2::RIGHT_CENTER, text, font, colour);
+            .text(at, Align2::RIGHT_CENTER, text, font, color);
     }
     let room = columns.strip.shrink2(vec2(0.0, 3.0));
     strip::paint(ui, room, &row.parts);
@@ -319,8 +319,8 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
 }
 
 /// Shows the name and, in a weaker color, the host.
-fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
-    left(ui, column, &row.name, sans(size::BODY), colour);
+fn names_of(ui: &Ui, column: Rect, row: &Row, color: Color32) {
+    left(ui, column, &row.name, sans(size::BODY), color);
     if !row.host.is_empty() {
         let (_, host) = column.split_left_right_at_fraction(0.42);
         left(ui, host, &row.host, sans(size::SMALL), Palette::of(ui).weak);

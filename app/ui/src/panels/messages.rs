@@ -113,7 +113,7 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let error = message.level == Level::Error;
-    let (level, colour) = if error {
+    let (level, color) = if error {
         (say!("error"), palette.stall)
     } else {
         (say!("warning"), palette.weak)
@@ -126,7 +126,7 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
                 .font(mono(size::SMALL))
                 .color(palette.weak),
         );
-        ui.label(RichText::new(level).font(sans(size::SMALL)).color(colour));
+        ui.label(RichText::new(level).font(sans(size::SMALL)).color(color));
     });
     let text = RichText::new(&message.text).color(palette.text);
     let button = Button::new(text).wrap_mode(TextWrapMode::Wrap).frame(false);

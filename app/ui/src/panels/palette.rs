@@ -152,12 +152,12 @@ fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
     let left = rect.left() + space::GAP * 2.0;
     let right = rect.right() - space::GAP * 2.0;
     let middle = rect.center().y;
-    let colour = match why {
+    let color = match why {
         None => palette.strong,
         Some(_) => palette.weak,
     };
     let font = sans(size::BODY);
-    let named = painter.text(pos2(left, middle), Align2::LEFT_CENTER, &name, font, colour);
+    let named = painter.text(pos2(left, middle), Align2::LEFT_CENTER, &name, font, color);
     let at = pos2(right, middle);
     let keys = painter.text(
         at,

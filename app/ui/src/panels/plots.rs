@@ -132,9 +132,9 @@ fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
         ui.set_height(TITLE - 2.0);
         ui.add_space(space::MARGIN);
         titles::title(ui, text);
-        for (name, colour) in legend {
+        for (name, color) in legend {
             let (dash, _) = ui.allocate_exact_size(vec2(12.0, 2.0), Sense::hover());
-            ui.painter().rect_filled(dash, 0.0, *colour);
+            ui.painter().rect_filled(dash, 0.0, *color);
             ui.label(RichText::new(*name).font(sans(size::SMALL)));
         }
         let weak = Palette::of(ui).weak;

@@ -104,11 +104,11 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
         true => say!("Kept until you discard it. Click to stop keeping it."),
         false => say!("Keeps this run even when there are more than 20"),
     };
-    let colour = match entry.starred {
+    let color = match entry.starred {
         true => palette.held,
         false => palette.weak,
     };
-    let star = |painter: &Painter, at: Pos2| draw_star(painter, at, colour, entry.starred);
+    let star = |painter: &Painter, at: Pos2| draw_star(painter, at, color, entry.starred);
     if icon_button(ui, &say!("Keep run {number}"), tip, star) {
         commands.push(Command::StarRun(number));
     }
@@ -152,8 +152,8 @@ fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Ve
 /// Returns, for example, `#1 digits, 4 workers · 7.0 s · waits 54 %`.
 fn text(palette: &Palette, entry: &Entry<'_>) -> LayoutJob {
     let mut job = LayoutJob::default();
-    let mut add = |text: &str, font, colour: Color32| {
-        job.append(text, 0.0, TextFormat::simple(font, colour));
+    let mut add = |text: &str, font, color: Color32| {
+        job.append(text, 0.0, TextFormat::simple(font, color));
     };
     let strong = match entry.is_shown {
         true => palette.strong,
@@ -185,7 +185,7 @@ fn icon_button(ui: &mut Ui, name: &str, tip: &str, draw: impl FnOnce(&Painter, P
     response.on_hover_text(tip).clicked()
 }
 
-fn draw_star(painter: &Painter, at: Pos2, colour: Color32, is_full: bool) {
+fn draw_star(painter: &Painter, at: Pos2, color: Color32, is_full: bool) {
     let corner = |k: usize| {
         let angle = std::f32::consts::PI * (k as f32 / 5.0 - 0.5);
         let radius = if k.is_multiple_of(2) { 5.5 } else { 2.4 };
@@ -198,15 +198,15 @@ fn draw_star(painter: &Painter, at: Pos2, colour: Color32, is_full: bool) {
         // A star is not convex, so each point is drawn as a separate polygon to the center.
         for k in (0..10).step_by(2) {
             let points = vec![corner(k), corner(k + 1), at, corner(k + 9)];
-            painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+            painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
         }
     }
     let outline = (0..10).map(corner).collect();
-    painter.add(Shape::closed_line(outline, Stroke::new(1.0, colour)));
+    painter.add(Shape::closed_line(outline, Stroke::new(1.0, color)));
 }
 
-fn draw_cross(painter: &Painter, at: Pos2, colour: Color32) {
-    let stroke = Stroke::new(1.2, colour);
+fn draw_cross(painter: &Painter, at: Pos2, color: Color32) {
+    let stroke = Stroke::new(1.2, color);
     for end in [vec2(3.0, 3.0), vec2(3.0, -3.0)] {
         painter.line_segment([at - end, at + end], stroke);
     }

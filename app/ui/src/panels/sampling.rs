@@ -8,7 +8,7 @@ use crate::kit::empty::empty;
 use crate::kit::parts::mark;
 use crate::theme::Palette;
 use loadscope_insight::sampling::analysis::OrderAnalysis;
-use loadscope_insight::sampling::colouring::Colouring;
+use loadscope_insight::sampling::coloring::Coloring;
 use loadscope_insight::sampling::ranks::Ranks;
 use loadscope_insight::sampling::{Choice, OrderSource};
 use loadscope_lessons::Part;
@@ -123,7 +123,7 @@ impl Sampling {
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
-        let by = state.session.sampling.colouring.effective(answers);
+        let by = state.session.sampling.coloring.effective(answers);
         let top = ui.cursor().min;
         mark(ui, Part::Order, Rect::from_min_size(top, size));
         let pointed = self
@@ -131,15 +131,15 @@ impl Sampling {
             .show(ui, state.place.platform, size, answers, (&marks, by));
         if let Some(ranks) = ranks {
             let shown = ui.scope(|ui| {
-                let coloured = (by == Colouring::Rank).then_some(&answers.by_rank);
-                ranks::show(ui, ranks, answers.rank, coloured);
+                let colored = (by == Coloring::Rank).then_some(&answers.by_rank);
+                ranks::show(ui, ranks, answers.rank, colored);
             });
             mark(ui, Part::Ranks, shown.response.rect);
         }
         let mut commands = Vec::new();
-        commands.extend(pointed.colouring.map(|colouring| {
+        commands.extend(pointed.coloring.map(|coloring| {
             let now = state.session.sampling;
-            Command::Sampling(Choice { colouring, ..now })
+            Command::Sampling(Choice { coloring, ..now })
         }));
         if let Some(position) = pointed.clicked {
             commands.extend(self.pick(answers, position));

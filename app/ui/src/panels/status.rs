@@ -32,8 +32,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-fn small(text: impl Into<String>, colour: Color32) -> RichText {
-    RichText::new(text).font(sans(size::SMALL)).color(colour)
+fn small(text: impl Into<String>, color: Color32) -> RichText {
+    RichText::new(text).font(sans(size::SMALL)).color(color)
 }
 
 fn left(ui: &mut Ui, state: &State) {
@@ -121,7 +121,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     let (late, odd) = run.anomalies();
     let (errors, warnings) = state.session.landmarks.counts();
-    for (count, one, many, colour) in [
+    for (count, one, many, color) in [
         (
             late + odd,
             say!("out-of-order event"),
@@ -141,7 +141,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         ui.separator();
         let text = format::plural(count, one, many);
-        let button = Button::new(small(&text, colour)).frame(false).small();
+        let button = Button::new(small(&text, color)).frame(false).small();
         let response = ui.add(button.selected(state.overlay.messages_open));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
         push_on_click(response, Action::ShowMessages, commands);
@@ -156,7 +156,7 @@ fn is_live(state: &State) -> bool {
 /// Shows the last action or the reason for its failure, or else the last warning in a weak color.
 fn middle(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
-    let (text, colour) = if let Some(hint) = &state.overlay.hint {
+    let (text, color) = if let Some(hint) = &state.overlay.hint {
         (hint.as_str(), palette.strong)
     } else if let Some(last) = last_warning(state) {
         (last, palette.weak)
@@ -165,7 +165,7 @@ fn middle(ui: &mut Ui, state: &State) {
     };
     ui.separator();
     let line = text.lines().next().unwrap_or_default();
-    let label = ui.add(Label::new(small(line, colour)).truncate());
+    let label = ui.add(Label::new(small(line, color)).truncate());
     if line != text {
         label.on_hover_text(text);
     }

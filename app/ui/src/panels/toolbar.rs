@@ -97,7 +97,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         ui.label(RichText::new(say!("No events yet")).color(palette.weak));
         return commands;
     };
-    let colour = if headline.share >= IMPORTANT_SHARE || headline.has_failed {
+    let color = if headline.share >= IMPORTANT_SHARE || headline.has_failed {
         palette.stall
     } else if headline.is_empty {
         palette.weak
@@ -110,7 +110,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     ui.horizontal(|ui| {
         ui.set_height(height);
         let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, height - 6.0), egui::Sense::hover());
-        ui.painter().rect_filled(bar, 2.0, colour);
+        ui.painter().rect_filled(bar, 2.0, color);
         if side_by_side {
             ui.label(verdict);
             why(ui, headline, &mut commands);

@@ -196,7 +196,7 @@ pub fn icon_button(
     let (rect, response) = ui.allocate_exact_size(vec2(width, 24.0), sense);
     response.widget_info(|| WidgetInfo::selected(Role::Button, possible, on, name));
     let visuals = ui.style().interact_selectable(&response, on);
-    let colour: Color32 = if possible {
+    let color: Color32 = if possible {
         visuals.fg_stroke.color
     } else {
         palette.line
@@ -211,11 +211,11 @@ pub fn icon_button(
         Some(_) => pos2(rect.left() + 14.0, rect.center().y),
         None => rect.center(),
     };
-    draw(ui.painter(), centre, icon, colour);
+    draw(ui.painter(), centre, icon, color);
     if let Some(galley) = galley {
         let at = pos2(rect.left() + 26.0, rect.center().y - galley.size().y / 2.0);
         ui.painter()
-            .galley_with_override_text_color(at, galley, colour);
+            .galley_with_override_text_color(at, galley, color);
     }
     response
 }

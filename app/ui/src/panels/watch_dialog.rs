@@ -92,8 +92,8 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
         (None, Err(missing)) => Some((*missing, palette.weak)),
         (None, Ok(_)) => None,
     };
-    if let Some((why, colour)) = why {
-        ui.add(Label::new(RichText::new(why).color(colour)).wrap());
+    if let Some((why, color)) = why {
+        ui.add(Label::new(RichText::new(why).color(color)).wrap());
     }
     ui.horizontal(|ui| {
         let start = ui.add_enabled(command.is_ok(), egui::Button::new(say!("Start")));

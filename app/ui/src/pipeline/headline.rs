@@ -102,14 +102,14 @@ impl Pen<'_> {
             (say!("Fetching"), p.fetch, Term::Fetching),
             (say!("In a queue"), p.wait, Term::Queued),
         ];
-        for (name, colour, term) in all.into_iter().chain(pin).chain(rest) {
+        for (name, color, term) in all.into_iter().chain(pin).chain(rest) {
             let font = sans(size::SMALL);
             let room =
                 Rect::from_min_max(pos2(rect.left(), rect.top()), pos2(right, rect.bottom()));
             let taken = self.text(ui, room, Align2::RIGHT_CENTER, name, font, p.weak);
             let dot = pos2(right - taken - 9.0, rect.center().y);
             ui.painter()
-                .rect_filled(centred_rect(dot, vec2(8.0, 8.0)), 2.0, colour);
+                .rect_filled(centred_rect(dot, vec2(8.0, 8.0)), 2.0, color);
             explain(ui, room.with_min_x(dot.x - 4.0), term);
             right = dot.x - 16.0;
         }

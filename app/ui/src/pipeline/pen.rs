@@ -93,12 +93,12 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Returns `colour`, dimmed if something else is selected.
-    pub fn dim_unfocused(&self, colour: Color32, in_focus: bool) -> Color32 {
+    /// Returns `color`, dimmed if something else is selected.
+    pub fn dim_unfocused(&self, color: Color32, in_focus: bool) -> Color32 {
         if self.dims && !in_focus {
-            self.palette.dimmed(colour)
+            self.palette.dimmed(color)
         } else {
-            colour
+            color
         }
     }
 
@@ -110,17 +110,17 @@ impl<'a> Pen<'a> {
         align: Align2,
         text: &str,
         font: FontId,
-        colour: Color32,
+        color: Color32,
     ) -> f32 {
         if rect.width() < 6.0 {
             return 0.0;
         }
-        let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+        let mut job = LayoutJob::simple_singleline(text.to_owned(), font, color);
         job.wrap = TextWrapping::truncate_at_width(rect.width());
         let galley = ui.painter().layout_job(job);
         let size = galley.size();
         ui.painter()
-            .galley(align.align_size_within_rect(size, rect).min, galley, colour);
+            .galley(align.align_size_within_rect(size, rect).min, galley, color);
         size.x
     }
 
@@ -157,7 +157,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws a batch index, or nothing if there is no room for all its digits.
-    pub fn number(&self, ui: &Ui, rect: Rect, idx: u32, colour: Color32) {
+    pub fn number(&self, ui: &Ui, rect: Rect, idx: u32, color: Color32) {
         let text = idx.to_string();
         if rect.width() >= (text.len() as f32 * 6.7).max(16.0) && rect.height() >= 12.0 {
             self.text(
@@ -166,7 +166,7 @@ impl<'a> Pen<'a> {
                 Align2::CENTER_CENTER,
                 &text,
                 mono(size::SMALL),
-                colour,
+                color,
             );
         }
     }
@@ -236,8 +236,8 @@ impl<'a> Pen<'a> {
     fn outlines(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, response: &Response) {
         let missing = self.scene.missing().is_some_and(|b| b.row == batch.row);
         if missing {
-            let colour = self.dim_unfocused(self.palette.stall, self.is_selected(batch));
-            self.outline(ui, rect.expand(2.0), 2.0, colour);
+            let color = self.dim_unfocused(self.palette.stall, self.is_selected(batch));
+            self.outline(ui, rect.expand(2.0), 2.0, color);
         }
         let hovered = self.state.session.hovered == Some(Item::Batch(batch.row));
         if self.state.session.selection == Some(Item::Batch(batch.row)) {
@@ -257,13 +257,9 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws an outline outside `rect`.
-    pub fn outline(&self, ui: &Ui, rect: Rect, width: f32, colour: Color32) {
-        ui.painter().rect_stroke(
-            rect,
-            CORNER,
-            Stroke::new(width, colour),
-            StrokeKind::Outside,
-        );
+    pub fn outline(&self, ui: &Ui, rect: Rect, width: f32, color: Color32) {
+        ui.painter()
+            .rect_stroke(rect, CORNER, Stroke::new(width, color), StrokeKind::Outside);
     }
 
     /// Draws an empty place.
@@ -329,8 +325,8 @@ impl<'a> Pen<'a> {
 
     /// Highlights an arrow after a chip has passed. `left` is the remaining fraction of the highlight.
     fn highlight_arrow(&self, ui: &Ui, from: f32, to: f32, y: f32, left: f32) {
-        let colour = self.palette.strong.gamma_multiply(left.sqrt());
-        let stroke = Stroke::new(2.0, colour);
+        let color = self.palette.strong.gamma_multiply(left.sqrt());
+        let stroke = Stroke::new(2.0, color);
         let (head, tip) = (4.0_f32.min((to - from) * 0.4), pos2(to, y));
         ui.painter().line_segment([pos2(from, y), tip], stroke);
         for side in [-1.0, 1.0] {
@@ -340,13 +336,13 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws a progress bar that fills `share` of `rect`.
-    pub fn bar(&self, ui: &Ui, rect: Rect, share: f32, colour: Color32) {
+    pub fn bar(&self, ui: &Ui, rect: Rect, share: f32, color: Color32) {
         ui.painter().rect_filled(rect, 1.0, self.palette.line);
         let done = Rect::from_min_size(
             rect.min,
             vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()),
         );
-        ui.painter().rect_filled(done, 1.0, colour);
+        ui.painter().rect_filled(done, 1.0, color);
     }
 }
 

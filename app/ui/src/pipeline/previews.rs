@@ -127,12 +127,12 @@ fn small(data: &Pictures, pixels: &[u8]) -> ColorImage {
                 for column in left..right.min(w) {
                     let first = (line * w + column) * channels;
                     let pixel = pixels.get(first..first + channels).unwrap_or(&[]);
-                    let colour = match pixel {
+                    let color = match pixel {
                         [r, g, b, ..] => [*r, *g, *b],
                         [grey, ..] => [*grey; 3],
                         [] => [0; 3],
                     };
-                    for (sum, part) in sum.iter_mut().zip(colour) {
+                    for (sum, part) in sum.iter_mut().zip(color) {
                         *sum += u32::from(part);
                     }
                 }

@@ -237,13 +237,13 @@ impl Pen<'_> {
             self.slot_outline(ui, rect);
             return;
         }
-        let colour = if waiting {
+        let color = if waiting {
             self.palette.stall
         } else {
             self.palette.weak
         };
         let width = if waiting { 2.0 } else { 1.0 };
-        let stroke = Stroke::new(width, colour);
+        let stroke = Stroke::new(width, color);
         ui.painter()
             .rect_stroke(rect, CORNER, stroke, StrokeKind::Inside);
         let text = slot.idx.to_string();
@@ -289,11 +289,11 @@ impl Pen<'_> {
             return;
         };
         let focus = self.is_selected(&batch);
-        let colour = self.dim_unfocused(self.palette.weak, focus);
+        let color = self.dim_unfocused(self.palette.weak, focus);
         if numbers {
-            self.number(ui, rect, slot.idx, colour);
+            self.number(ui, rect, slot.idx, color);
         } else {
-            ui.painter().circle_filled(rect.center(), 1.0, colour);
+            ui.painter().circle_filled(rect.center(), 1.0, color);
         }
         let response = self.interact_batch(ui, rect, &batch, Presence::Missing);
         self.echo(ui, rect, &batch, response.hovered());

@@ -99,12 +99,12 @@ impl Pen<'_> {
             } else {
                 self.palette.wait
             };
-            for (time, colour) in [(step.trained, self.palette.step), (step.waited, waiting)] {
+            for (time, color) in [(step.trained, self.palette.step), (step.waited, waiting)] {
                 let high = chart.height() * time.0 as f32 / most.0 as f32;
                 let bar =
                     Rect::from_min_max(pos2(left, bottom - high), pos2(left + wide - 1.0, bottom));
                 ui.painter()
-                    .rect_filled(bar, 0.0, self.dim_unfocused(colour, false));
+                    .rect_filled(bar, 0.0, self.dim_unfocused(color, false));
                 bottom -= high;
             }
         }

@@ -37,8 +37,8 @@ impl Pen<'_> {
                 );
             }
             Trainer::Training(batch) => {
-                let colour = self.dim_unfocused(self.palette.step, self.is_selected(&batch));
-                self.banner(ui, body, say!("Training"), batch.since, colour);
+                let color = self.dim_unfocused(self.palette.step, self.is_selected(&batch));
+                self.banner(ui, body, say!("Training"), batch.since, color);
                 let spoken = say!("The trainer works on {}", batch.id);
                 self.set_accessible_text(ui, row(body, 0.0, BANNER), say!("trainer"), &spoken);
                 self.subject(ui, body, say!(subject: "on"), &batch, Presence::Here);
@@ -140,13 +140,13 @@ impl Pen<'_> {
     /// Draws a wait. The wait is the most important information, so it is never dimmed.
     fn waiting(&mut self, ui: &Ui, body: Rect, since: Nanos, on: Option<HeldBatch>) {
         // A short wait is not a problem.
-        let colour = if self.scene.waits_long() {
+        let color = if self.scene.waits_long() {
             self.palette.stall
         } else {
             self.palette.wait
         };
-        self.banner(ui, body, say!("Waiting"), since, colour);
-        self.outline(ui, body.shrink(2.0), 2.0, colour);
+        self.banner(ui, body, say!("Waiting"), since, color);
+        self.outline(ui, body.shrink(2.0), 2.0, color);
         let banner = row(body, 0.0, BANNER);
         match on {
             Some(_) if !self.scene.in_order() => {

@@ -36,10 +36,10 @@ impl Pen<'_> {
                 }
                 Part::Reading(cost) | Part::Done(cost) => *cost,
             };
-            let colour = self.palette.fetch;
-            let colour = colour.lerp_to_gamma(self.palette.strong, weight(cost, self.median));
-            let colour = self.dim_unfocused(colour, focus);
-            ui.painter().rect_filled(place, 0.0, colour);
+            let color = self.palette.fetch;
+            let color = color.lerp_to_gamma(self.palette.strong, weight(cost, self.median));
+            let color = self.dim_unfocused(color, focus);
+            ui.painter().rect_filled(place, 0.0, color);
             if matches!(part, Part::Reading(_)) && rect.height() >= 6.0 {
                 let ground = self.palette.panel;
                 ui.painter()
@@ -103,8 +103,8 @@ impl Pen<'_> {
         let main = inset(row(rect, top + 19.0, 20.0), PAD, PAD);
         let Some(batch) = batch else {
             let font = sans(size::BODY);
-            let (text, colour) = self.idle_reason(ui, lane, &font, main.width());
-            self.text(ui, main, Align2::LEFT_CENTER, &text, font, colour);
+            let (text, color) = self.idle_reason(ui, lane, &font, main.width());
+            self.text(ui, main, Align2::LEFT_CENTER, &text, font, color);
             return rect;
         };
         let (what, stands_out, elapsed) = self.activity(lane, batch);
@@ -120,16 +120,9 @@ impl Pen<'_> {
         let chip = Rect::from_min_size(main.min, chip_size);
         self.chip(ui, chip, batch, Presence::Here);
         let rest = inset(main, chip_size.x + 8.0, 0.0);
-        let colour = self.dim_unfocused(self.palette.text, self.is_selected(batch));
-        let colour = stands_out.unwrap_or(colour);
-        let taken = self.text(
-            ui,
-            rest,
-            Align2::LEFT_CENTER,
-            what,
-            sans(size::BODY),
-            colour,
-        );
+        let color = self.dim_unfocused(self.palette.text, self.is_selected(batch));
+        let color = stands_out.unwrap_or(color);
+        let taken = self.text(ui, rest, Align2::LEFT_CENTER, what, sans(size::BODY), color);
         let rest = inset(rest, taken + 8.0, 0.0);
         let samples = self.samples(batch);
         let fitting = samples.each_ref().map(String::as_str);
@@ -182,8 +175,8 @@ impl Pen<'_> {
         let small = sans(size::SMALL);
         let Some(batch) = batch else {
             let room = inset(rest, 4.0, 4.0);
-            let (text, colour) = self.idle_reason(ui, lane, &small, room.width());
-            self.text(ui, room, Align2::LEFT_CENTER, &text, small, colour);
+            let (text, color) = self.idle_reason(ui, lane, &small, room.width());
+            self.text(ui, room, Align2::LEFT_CENTER, &text, small, color);
             return;
         };
         let chip_size = vec2(
@@ -212,15 +205,15 @@ impl Pen<'_> {
         let rest = inset(rest, 0.0, taken + 6.0);
         // The room fits the longest label or no label at all. Labels that appear and disappear would flicker.
         if rest.width() >= 54.0 {
-            let colour = self.dim_unfocused(self.palette.weak, self.is_selected(batch));
-            let colour = stands_out.unwrap_or(colour);
-            self.text(ui, rest, Align2::LEFT_CENTER, label, small, colour);
+            let color = self.dim_unfocused(self.palette.weak, self.is_selected(batch));
+            let color = stands_out.unwrap_or(color);
+            self.text(ui, rest, Align2::LEFT_CENTER, label, small, color);
         }
     }
 
     /// Draws only a chip, or a cross if the worker is gone.
     pub(super) fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
-        let (word, colour) = self.idle_label(lane);
+        let (word, color) = self.idle_label(lane);
         if word != IDLE.say() {
             let font = sans(size::SMALL);
             let room = inset(rect, 4.0, 4.0);
@@ -229,7 +222,7 @@ impl Pen<'_> {
             } else {
                 Align2::CENTER_CENTER
             };
-            self.text(ui, room, align, "×", font, colour);
+            self.text(ui, room, align, "×", font, color);
         }
         if let Some(batch) = batch {
             let width = self.scene.plan.chip_width().min(rect.width() - 2.0);

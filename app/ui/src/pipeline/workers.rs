@@ -182,7 +182,7 @@ impl Pen<'_> {
         font: &FontId,
         width: f32,
     ) -> (String, Color32) {
-        let (word, colour) = self.idle_label(lane);
+        let (word, color) = self.idle_label(lane);
         let why = reason(
             self.scene.run,
             &self.scene.pipeline,
@@ -190,13 +190,13 @@ impl Pen<'_> {
             self.scene.paused,
         );
         let Some(why) = why.filter(|_| word == IDLE.say()) else {
-            return (word.to_owned(), colour);
+            return (word.to_owned(), color);
         };
         let brief = why.brief();
         let whole = say!("idle: {}", brief[0]);
         let [long, short, least] = brief.each_ref().map(String::as_str);
         let text = self.fitting(ui, &[&whole, long, short, least], font, width);
-        (text.to_owned(), colour)
+        (text.to_owned(), color)
     }
 
     /// Returns the label of an idle or ended lane.
@@ -226,8 +226,8 @@ impl Pen<'_> {
         batch: &HeldBatch,
     ) -> (&'static str, Option<Color32>, String) {
         if self.is_gone(lane) {
-            let (word, colour) = self.idle_label(lane);
-            return (word, Some(colour), String::new());
+            let (word, color) = self.idle_label(lane);
+            return (word, Some(color), String::new());
         }
         let elapsed = self.scene.clock(batch.since);
         // A trace of another tool may contain only the request time of a batch.

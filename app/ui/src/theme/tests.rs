@@ -59,7 +59,7 @@ fn oklab(light: [f32; 3]) -> [f32; 3] {
 }
 
 #[test]
-fn text_and_activity_colours_have_enough_contrast() {
+fn text_and_activity_colors_have_enough_contrast() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
         for ground in [p.panel, p.canvas] {
             assert!(contrast(p.text, ground) >= 7.0);
@@ -68,15 +68,15 @@ fn text_and_activity_colours_have_enough_contrast() {
             assert!(contrast(p.stall, ground) >= 4.5);
         }
         for activity in Activity::ALL {
-            let colour = p.activity(activity);
-            assert!(contrast(colour, p.canvas) >= 3.0, "{activity:?}");
-            assert!(contrast(p.text_on(colour), colour) >= 4.5, "{activity:?}");
+            let color = p.activity(activity);
+            assert!(contrast(color, p.canvas) >= 3.0, "{activity:?}");
+            assert!(contrast(p.text_on(color), color) >= 4.5, "{activity:?}");
         }
     }
 }
 
 #[test]
-fn stage_colours_differ_for_colour_blind_users() {
+fn stage_colors_differ_for_color_blind_users() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
         let stages = [p.wait, p.fetch, p.collate, p.pin, p.held, p.step, p.stall];
         for (eye, matrix) in EYES {

@@ -6,13 +6,13 @@ use loadscope_trace::{Activity, Nanos, Shares};
 
 use super::canvas::Canvas;
 use super::layout::Drawn;
-use super::span_colours::SpanColours;
+use super::span_colors::SpanColors;
 
 /// Draws stacked shares. `rows` is the number of rows that fill the height.
 pub(super) fn bars(
     mesh: &mut Mesh,
     canvas: &Canvas<'_>,
-    span_colours: &SpanColours,
+    span_colors: &SpanColors,
     drawn: &[Drawn],
     edges: Rangef,
     rows: usize,
@@ -34,7 +34,7 @@ pub(super) fn bars(
         let right = edge.1.max(left + pixel);
         let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
         let rect = Rect::from_x_y_ranges(left..=right, edges);
-        let colours = |activity| span_colours.of(activity, None);
+        let colors = |activity| span_colors.of(activity, None);
         let short = short_waits(canvas.long, *start, *end, shares);
         stack(
             mesh,
@@ -42,8 +42,8 @@ pub(super) fn bars(
             shares,
             whole,
             pixel,
-            colours,
-            (short, span_colours.of_short_wait(None)),
+            colors,
+            (short, span_colors.of_short_wait(None)),
         );
     }
 }
@@ -65,24 +65,24 @@ pub(super) fn stack(
     shares: &Shares,
     whole: f64,
     pixel: f32,
-    colour: impl Fn(Activity) -> Color32,
+    color: impl Fn(Activity) -> Color32,
     (short, of_short): (Nanos, Color32),
 ) {
     let mut y = rect.bottom();
-    let mut bar = |time: Nanos, colour| {
+    let mut bar = |time: Nanos, color| {
         let height = (time.0 as f64 / whole) as f32 * rect.height();
         let top = (y - height.max(pixel)).max(rect.top());
-        mesh.add_colored_rect(Rect::from_x_y_ranges(rect.x_range(), top..=y), colour);
+        mesh.add_colored_rect(Rect::from_x_y_ranges(rect.x_range(), top..=y), color);
         y = top;
     };
     for (activity, time) in shares.iter() {
         if activity == Activity::Waiting && short > Nanos::ZERO {
             bar(short, of_short);
             if time > short {
-                bar(time - short, colour(activity));
+                bar(time - short, color(activity));
             }
         } else {
-            bar(time, colour(activity));
+            bar(time, color(activity));
         }
     }
 }

@@ -194,7 +194,7 @@ fn paint_labels(painter: &Painter, scene: &Scene<'_>, cache: &Cache) {
             Align2::LEFT_CENTER,
             &label.text,
             theme::mono(size::SMALL),
-            label.colour,
+            label.color,
         );
     }
 }

@@ -37,7 +37,7 @@ pub struct Label {
     /// Text of the label, such as a batch.
     pub text: String,
     /// Color of the text.
-    pub colour: Color32,
+    pub color: Color32,
 }
 
 /// Maximum number of labels. Text is expensive, and nobody reads more.

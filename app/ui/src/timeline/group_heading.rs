@@ -36,7 +36,7 @@ pub(super) fn show(
     }
     input::show_focus(ui, &response, ui.clip_rect());
     fold_icon(painter, name, head.folded, palette.weak);
-    let (font, colour) = match head.folded {
+    let (font, color) = match head.folded {
         true => (theme::sans(size::BODY), palette.text),
         false => (theme::sans(size::SMALL), palette.weak),
     };
@@ -45,7 +45,7 @@ pub(super) fn show(
         (group, ..) => group.label().to_owned(),
     };
     let at = pos2(row.left() + space::MARGIN, row.center().y);
-    painter.text(at, Align2::LEFT_CENTER, text, font, colour);
+    painter.text(at, Align2::LEFT_CENTER, text, font, color);
     if !head.folded || head.members.is_empty() {
         return;
     }
@@ -87,11 +87,11 @@ pub(super) fn fold_reorder(
     let place = Rect::from_x_y_ranges(left..=left + space::MARGIN, top..=bottom);
     let response = button(ui, place, LaneGroup::Reorder, false, requests);
     input::show_focus(ui, &response, part.area);
-    let colour = match response.hovered() {
+    let color = match response.hovered() {
         true => scene.palette.strong,
         false => scene.palette.weak,
     };
-    fold_icon(&ui.painter_at(ui.clip_rect()), place, false, colour);
+    fold_icon(&ui.painter_at(ui.clip_rect()), place, false, color);
 }
 
 pub(super) fn button(
@@ -115,12 +115,12 @@ pub(super) fn button(
 }
 
 /// Draws a triangle that points right if folded, and down otherwise.
-pub(super) fn fold_icon(painter: &Painter, place: Rect, folded: bool, colour: Color32) {
+pub(super) fn fold_icon(painter: &Painter, place: Rect, folded: bool, color: Color32) {
     let centre = pos2(place.left() + space::MARGIN / 2.0, place.center().y);
     let at = |x: f32, y: f32| -> Pos2 { centre + [x * ICON_SIZE, y * ICON_SIZE].into() };
     let corners = match folded {
         true => vec![at(-0.7, -1.0), at(1.0, 0.0), at(-0.7, 1.0)],
         false => vec![at(-1.0, -0.7), at(1.0, -0.7), at(0.0, 1.0)],
     };
-    painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
+    painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
 }

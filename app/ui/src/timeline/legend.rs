@@ -24,7 +24,7 @@ const GAP: f32 = 12.0;
 /// Entry with its position relative to the upper left corner of the legend.
 struct Entry {
     activity: Option<Activity>,
-    colour: Color32,
+    color: Color32,
     text: Arc<Galley>,
     name: &'static str,
     about: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Legend {
     pub height: f32,
 }
 
-fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
+fn colors(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     use Activity as A;
     // The colors of charts have no meaning.
     if run.batches().is_empty() {
@@ -91,7 +91,7 @@ impl Legend {
     pub fn new(ui: &Ui, run: &Run, palette: &Palette, width: f32) -> Self {
         let mut at = pos2(space::MARGIN, 0.0);
         let mut entries = Vec::new();
-        for (activity, name, about) in colours(run) {
+        for (activity, name, about) in colors(run) {
             let font = theme::sans(size::SMALL);
             let text = ui
                 .painter()
@@ -102,10 +102,10 @@ impl Legend {
             }
             let place = Rect::from_min_size(at, vec2(needed, LINE));
             at.x += needed + GAP;
-            let colour = palette.activity(activity.unwrap_or(Activity::Queued));
+            let color = palette.activity(activity.unwrap_or(Activity::Queued));
             entries.push(Entry {
                 activity,
-                colour,
+                color,
                 text,
                 name,
                 about,
@@ -136,7 +136,7 @@ impl Legend {
                 pos2(place.left() + PATCH / 2.0, place.center().y),
                 vec2(PATCH, PATCH),
             );
-            painter.rect_filled(patch, 2.0, entry.colour);
+            painter.rect_filled(patch, 2.0, entry.color);
             let sense = if item.is_some() {
                 Sense::click()
             } else {
@@ -152,7 +152,7 @@ impl Legend {
                 let stroke = Stroke::new(1.0, palette.strong);
                 painter.rect_stroke(frame, 2.0, stroke, StrokeKind::Outside);
             }
-            let colour = if selected || (item.is_some() && response.hovered()) {
+            let color = if selected || (item.is_some() && response.hovered()) {
                 palette.strong
             } else {
                 palette.weak
@@ -161,7 +161,7 @@ impl Legend {
                 place.left() + PATCH + AIR,
                 place.center().y - entry.text.size().y / 2.0,
             );
-            painter.galley_with_override_text_color(at, Arc::clone(&entry.text), colour);
+            painter.galley_with_override_text_color(at, Arc::clone(&entry.text), color);
             if response.clicked() {
                 requests
                     .commands

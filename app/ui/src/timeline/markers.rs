@@ -72,18 +72,14 @@ pub(super) fn show(
         let response = ui.interact(flag.place, id, Sense::click_and_drag());
         let name = say!("Marker {}", marker.label());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-        let colour = if response.hovered() || response.dragged() {
+        let color = if response.hovered() || response.dragged() {
             palette.strong
         } else {
             palette.text
         };
-        painter.rect_filled(flag.place, 2.0, colour);
+        painter.rect_filled(flag.place, 2.0, color);
         let pole = Rangef::new(flag.place.top(), strip.bottom());
-        painter.vline(
-            scene.axis.x(marker.at) + 0.5,
-            pole,
-            Stroke::new(1.0, colour),
-        );
+        painter.vline(scene.axis.x(marker.at) + 0.5, pole, Stroke::new(1.0, color));
         let at = flag.place.center() - flag.text.size() / 2.0;
         painter.galley(at, Arc::clone(&flag.text), palette.panel);
         input::show_focus(ui, &response, strip);

@@ -206,19 +206,19 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
             match item {
                 Drawn::Span(span) => {
                     let is_short = span.activity == Activity::Waiting && !scene.long.covers(start);
-                    let colour = match is_short {
+                    let color = match is_short {
                         true => scene.palette.wait,
                         false => scene.palette.activity(span.activity),
                     };
-                    mesh.add_colored_rect(rect, colour);
+                    mesh.add_colored_rect(rect, color);
                 }
                 Drawn::Shares { shares, .. } => {
                     // An activity narrower than a pixel fills only its part of the pixel.
                     let whole = ((end - start).0 as f64).max(whole.ns_per_point());
-                    let colours = |activity| scene.palette.activity(activity);
+                    let colors = |activity| scene.palette.activity(activity);
                     let short = short_waits(scene.long, start, end, shares);
                     let short = (short, scene.palette.wait);
-                    stack(&mut mesh, rect, shares, whole, 1.0, colours, short);
+                    stack(&mut mesh, rect, shares, whole, 1.0, colors, short);
                 }
             }
         }

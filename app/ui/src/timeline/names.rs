@@ -31,7 +31,7 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
         let (shares, whole) = scene.shares_of(lane);
         return busy(painter, place, &shares, whole, scene);
     }
-    let (name, font, colour) = match lane.lane {
+    let (name, font, color) = match lane.lane {
         Lane::IndexQueue(_) => (
             say!("index queue").to_owned(),
             theme::sans(size::SMALL),
@@ -45,7 +45,7 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
         _ => space::MARGIN,
     };
     let at = pos2(place.left() + indent, place.center().y);
-    painter.text(at, Align2::LEFT_CENTER, name, font, colour);
+    painter.text(at, Align2::LEFT_CENTER, name, font, color);
     if !lane.lane.is_queue() {
         let (shares, whole) = scene.shares_of(lane);
         busy(painter, place, &shares, whole, scene);
@@ -59,9 +59,9 @@ fn process(painter: &Painter, place: Rect, scene: &Scene<'_>) {
         (say!("Main process"), size::BODY, palette.text, -9.0),
         (say!("loads, then trains"), size::SMALL, palette.weak, 8.0),
     ];
-    for (text, size, colour, below) in lines {
+    for (text, size, color, below) in lines {
         let at = pos2(place.left() + space::MARGIN, place.center().y + below);
-        painter.text(at, Align2::LEFT_CENTER, text, theme::sans(size), colour);
+        painter.text(at, Align2::LEFT_CENTER, text, theme::sans(size), color);
     }
 }
 

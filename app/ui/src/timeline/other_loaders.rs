@@ -133,13 +133,13 @@ fn loader_strip(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, requests: 
         gutter.center().y - galley.size().y / 2.0,
     );
     ui.painter().galley(at, galley, palette.text);
-    let (colour, font) = match one.holds_up {
+    let (color, font) = match one.holds_up {
         true => (palette.stall, theme::mono(size::SMALL)),
         false => (palette.weak, theme::mono(size::SMALL)),
     };
     let at = pos2(gutter.right() - 6.0, gutter.center().y);
     ui.painter()
-        .text(at, Align2::RIGHT_CENTER, waited, font, colour);
+        .text(at, Align2::RIGHT_CENTER, waited, font, color);
     let room = Rect::from_x_y_ranges(scene.axis.range, place.y_range()).shrink2([0.0, 1.0].into());
     strip::paint(ui, room, &one.parts);
     if response.clicked() {
@@ -157,9 +157,9 @@ fn more_loaders(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, requests: 
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
     let at = pos2(place.left() + space::MARGIN, place.center().y);
     let font = theme::sans(size::SMALL);
-    let colour = scene.palette.weak;
+    let color = scene.palette.weak;
     ui.painter()
-        .text(at, Align2::LEFT_CENTER, &text, font, colour);
+        .text(at, Align2::LEFT_CENTER, &text, font, color);
     if response.on_hover_text(say!("Lists all loaders")).clicked() {
         requests.commands.push(Action::ShowLoaders.into());
     }

@@ -13,7 +13,7 @@ use super::lanes::{ChartBox, Form, GroupHeading, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use super::process;
 use super::sample_detail;
-use super::span_colours::SpanColours;
+use super::span_colors::SpanColors;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 
@@ -71,21 +71,21 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
         if !seen(&edges) {
             continue;
         }
-        let colours = SpanColours::new(canvas, |selected| lane.shows(selected));
+        let colors = SpanColors::new(canvas, |selected| lane.shows(selected));
         if lane.form == Form::Process {
             drawn.clear();
             match process::spans(canvas.run, &grid) {
                 Some(spans) => lay_out(&spans, &grid, &mut drawn),
                 None => process::lay_out(canvas.run, &grid, &mut drawn),
             }
-            paint_row(mesh, labels, canvas, &colours, &drawn, edges);
+            paint_row(mesh, labels, canvas, &colors, &drawn, edges);
             continue;
         }
         let tracks = lane.tracks().filter_map(|track| canvas.run.track(track));
         if lane.form == Form::Depth {
             drawn.clear();
             lay_out_depth(tracks, &grid, &mut drawn);
-            bars(mesh, canvas, &colours, &drawn, edges, lane.rows);
+            bars(mesh, canvas, &colors, &drawn, edges, lane.rows);
             continue;
         }
         for (row, spans) in tracks.enumerate() {
@@ -93,7 +93,7 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
             let edges = Rangef::new(canvas.top + top, canvas.top + bottom);
             drawn.clear();
             lay_out(spans, &grid, &mut drawn);
-            paint_row(mesh, labels, canvas, &colours, &drawn, edges);
+            paint_row(mesh, labels, canvas, &colors, &drawn, edges);
         }
     }
 }
@@ -102,17 +102,17 @@ fn paint_row(
     mesh: &mut Mesh,
     labels: &mut Vec<Label>,
     canvas: &Canvas<'_>,
-    colours: &SpanColours,
+    colors: &SpanColors,
     drawn: &[Drawn],
     edges: Rangef,
 ) {
     for item in drawn {
         if let Drawn::Span(span) = item {
-            paint_span(mesh, labels, canvas, colours, span, edges);
+            paint_span(mesh, labels, canvas, colors, span, edges);
         }
     }
     // The bars come last, so that a short range between two long spans keeps its pixel.
-    bars(mesh, canvas, colours, drawn, edges, 1);
+    bars(mesh, canvas, colors, drawn, edges, 1);
 }
 
 /// Returns the upper and lower edges of all rows with a time axis.
@@ -136,11 +136,11 @@ fn paint_summary(
     edges: Rangef,
 ) {
     let members = |lane: Lane| head.members.iter().any(|(member, _)| *member == lane);
-    let colours = SpanColours::new(canvas, members);
+    let colors = SpanColors::new(canvas, members);
     let tracks = head.tracks().filter_map(|track| canvas.run.track(track));
     drawn.clear();
     lay_out_depth(tracks, grid, drawn);
-    bars(mesh, canvas, &colours, drawn, edges, head.rows());
+    bars(mesh, canvas, &colors, drawn, edges, head.rows());
 }
 
 /// Paints a chart as an area with a line along its upper edge.
@@ -150,14 +150,14 @@ fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Gr
         .selection
         .is_some_and(|s| !matches!(s, Item::Range(..)));
     let ink = |share: f32| {
-        let colour = canvas
+        let color = canvas
             .palette
             .canvas
             .lerp_to_gamma(canvas.palette.text, share);
         if dimmed {
-            canvas.palette.dimmed(colour)
+            canvas.palette.dimmed(color)
         } else {
-            colour
+            color
         }
     };
     let (area, line) = (ink(0.28), ink(0.62));
@@ -188,17 +188,17 @@ fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Gr
 fn paint_marks(mesh: &mut Mesh, canvas: &Canvas<'_>) {
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let ticks = canvas.axis.ticks();
-    let mut line = |t, colour| {
+    let mut line = |t, color| {
         let x = canvas.axis.x(t);
-        mesh.add_colored_rect(Rect::from_x_y_ranges(x..=x + pixel, canvas.visible), colour);
+        mesh.add_colored_rect(Rect::from_x_y_ranges(x..=x + pixel, canvas.visible), color);
     };
     if let Some(minor) = ticks.minor {
         let strength = ((canvas.axis.points(minor) - 16.0) / 48.0).clamp(0.0, 0.6);
-        let colour = canvas
+        let color = canvas
             .palette
             .canvas
             .lerp_to_gamma(canvas.palette.line, strength);
-        canvas.axis.multiples(minor).for_each(|t| line(t, colour));
+        canvas.axis.multiples(minor).for_each(|t| line(t, color));
     }
     canvas
         .axis
@@ -215,7 +215,7 @@ fn paint_span(
     mesh: &mut Mesh,
     labels: &mut Vec<Label>,
     canvas: &Canvas<'_>,
-    colours: &SpanColours,
+    colors: &SpanColors,
     span: &Span,
     edges: Rangef,
 ) {
@@ -226,11 +226,11 @@ fn paint_span(
         right -= pixel;
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);
-    let colour = match span.activity {
-        Activity::Waiting if !canvas.long.covers(span.start) => colours.of_short_wait(span.batch()),
-        activity => colours.of(activity, span.batch()),
+    let color = match span.activity {
+        Activity::Waiting if !canvas.long.covers(span.start) => colors.of_short_wait(span.batch()),
+        activity => colors.of(activity, span.batch()),
     };
-    mesh.add_colored_rect(rect, colour);
+    mesh.add_colored_rect(rect, color);
     let Some(row) = span.batch() else {
         return;
     };
@@ -246,9 +246,9 @@ fn paint_span(
             canvas,
             row,
             rect,
-            colour,
+            color,
             labels,
-            text: &|ground| colours.text(canvas.palette, ground),
+            text: &|ground| colors.text(canvas.palette, ground),
         };
         if detail.paint(mesh, label_end) {
             text = None;
@@ -262,7 +262,7 @@ fn paint_span(
         labels.push(Label {
             at: pos2(left + 4.0, rect.center().y),
             text,
-            colour: colours.text(canvas.palette, colour),
+            color: colors.text(canvas.palette, color),
         });
     }
 }

@@ -125,11 +125,11 @@ fn stack(
     parts: impl IntoIterator<Item = (Nanos, Color32)>,
 ) {
     let mut below = rows.max;
-    for (time, colour) in parts {
+    for (time, color) in parts {
         let height = (time.0 as f64 / whole.0.max(1) as f64) as f32 * rows.span();
         let top = (below - height).max(rows.min);
         if top < below {
-            mesh.add_colored_rect(Rect::from_x_y_ranges(columns, top..=below), colour);
+            mesh.add_colored_rect(Rect::from_x_y_ranges(columns, top..=below), color);
         }
         below = top;
     }
@@ -155,7 +155,7 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
         say!("Waiting, by stage of the awaited batch"),
         &mut |mesh, height| {
             for sums in all {
-                let of = |(what, time): (&AwaitedStage, &Nanos)| (*time, colour(palette, *what));
+                let of = |(what, time): (&AwaitedStage, &Nanos)| (*time, color(palette, *what));
                 let parts = sums.waited.iter().map(of);
                 stack(
                     mesh,
@@ -181,7 +181,7 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
     );
 }
 
-fn colour(palette: &Palette, what: AwaitedStage) -> Color32 {
+fn color(palette: &Palette, what: AwaitedStage) -> Color32 {
     match what {
         AwaitedStage::Fetching => palette.fetch,
         AwaitedStage::Collating => palette.collate,

@@ -182,11 +182,11 @@ pub(super) fn paint_cursor(painter: &Painter, ruler: Rect, height: Rangef, scene
         return;
     }
     let x = scene.axis.x(now);
-    let colour = scene.palette.strong;
+    let color = scene.palette.strong;
     painter.vline(
         x + 0.5,
         Rangef::new(ruler.bottom(), height.max),
-        Stroke::new(1.0, colour),
+        Stroke::new(1.0, color),
     );
     let (x, bottom) = (x + 0.5, ruler.bottom());
     let handle = [
@@ -194,7 +194,7 @@ pub(super) fn paint_cursor(painter: &Painter, ruler: Rect, height: Rangef, scene
         pos2(x + HANDLE, bottom - 8.0),
         pos2(x, bottom),
     ];
-    painter.add(Shape::convex_polygon(handle.to_vec(), colour, Stroke::NONE));
+    painter.add(Shape::convex_polygon(handle.to_vec(), color, Stroke::NONE));
 }
 
 /// Draws the line under the pointer, with the exact time in the ruler.

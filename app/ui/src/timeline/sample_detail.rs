@@ -25,7 +25,7 @@ pub(super) struct SampleDetail<'a> {
     pub row: usize,
     /// Area of its span on the screen.
     pub rect: Rect,
-    pub colour: Color32,
+    pub color: Color32,
     pub labels: &'a mut Vec<Label>,
     /// Color of text on a background.
     pub text: &'a dyn Fn(Color32) -> Color32,
@@ -75,7 +75,7 @@ impl SampleDetail<'_> {
     }
 
     fn shade(&self, share: f32) -> Color32 {
-        self.colour.lerp_to_gamma(self.canvas.palette.canvas, share)
+        self.color.lerp_to_gamma(self.canvas.palette.canvas, share)
     }
 
     fn full_width(&self) -> f32 {
@@ -110,7 +110,7 @@ impl SampleDetail<'_> {
         texts.push(say!("sample {index}"));
         texts.push(index);
         let middle = (self.rect.top() + self.rect.bottom() - NAMED_STRIP) / 2.0;
-        self.write(texts, left, right, middle, self.colour);
+        self.write(texts, left, right, middle, self.color);
     }
 
     fn paint_stages(&mut self, mesh: &mut Mesh, sample: &Sample, strip: Rangef, named: bool) {
@@ -145,7 +145,7 @@ impl SampleDetail<'_> {
             self.labels.push(Label {
                 at: pos2(left + 4.0, middle),
                 text,
-                colour: (self.text)(ground),
+                color: (self.text)(ground),
             });
         }
     }

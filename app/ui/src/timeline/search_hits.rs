@@ -169,13 +169,13 @@ pub(super) fn paint_ticks(
 ) {
     for found in all {
         let x = axis.x(found.start);
-        let (colour, half) = match found.is_current {
+        let (color, half) = match found.is_current {
             true => (scene.palette.strong, 1.5),
             false => (scene.palette.text, 1.0),
         };
         let height = Rangef::new(strip.top(), strip.top() + TICK_HEIGHT);
         let tick = Rect::from_min_max(pos2(x - half, height.min), pos2(x + half, height.max));
-        painter.rect_filled(tick, 0.0, colour);
+        painter.rect_filled(tick, 0.0, color);
     }
 }
 

@@ -53,14 +53,14 @@ impl DiagnosisJobs {
                 .as_ref()
                 .map(|agreed| Arc::clone(&agreed.look)),
             what_if: self.what_if.answer().and_then(|w| w.as_ref().ok()).cloned(),
-            refusal: self.refusal(),
+            refusal: self.forecast_error(),
             share: self.share(),
             compared: self.compared.answer().cloned(),
         }
     }
 
     /// Returns the reason why there is no forecast.
-    fn refusal(&self) -> Option<String> {
+    fn forecast_error(&self) -> Option<String> {
         let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
         let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
         let failure = self.costs.failure().or(self.what_if.failure());

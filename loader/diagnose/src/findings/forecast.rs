@@ -275,7 +275,7 @@ impl ForecastSet {
     }
 
     /// Returns a sentence with the reason why other values of `num_workers` have no forecast. Returns `None` if they have one.
-    pub fn workers_refusal(&self) -> Option<String> {
+    pub fn describe_unforecast_workers(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
         Some(say!("Other numbers of workers cannot be forecast: {why}"))
     }

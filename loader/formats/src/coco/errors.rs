@@ -149,7 +149,7 @@ impl Coco {
         };
         let needed_by = || self.path.display().to_string();
         let path = self.folder.join(name);
-        file::picture(&path, PictureMode::Colour, needed_by, stages).map_err(|mut error| {
+        file::picture(&path, PictureMode::Color, needed_by, stages).map_err(|mut error| {
             if error.fault == Fault::Missing {
                 if name.contains("://") {
                     error.remedy =

@@ -40,7 +40,7 @@ pub(super) fn picture(bytes: Vec<u8>, place: &dyn Fn() -> Place) -> Cell {
     Cell::Picture(Picture {
         bytes: bytes.into(),
         origin: place().to_string().into(),
-        mode: PictureMode::Colour,
+        mode: PictureMode::Color,
     })
 }
 

@@ -155,7 +155,7 @@ impl Columns {
             (Role::Image, Raw::Bytes(bytes)) => Cell::Picture(Picture {
                 bytes: Buffer::from(bytes.to_vec()),
                 origin: say!("column {name} of row {row} of {}", self.source).into(),
-                mode: PictureMode::Colour,
+                mode: PictureMode::Color,
             }),
             (Role::Image, Raw::Cell(Cell::Null)) => {
                 return Err(say!("the image is null").to_owned());

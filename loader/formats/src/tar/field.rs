@@ -172,7 +172,7 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
         _ if PICTURES.contains(&extension) => Cell::Picture(Picture {
             bytes: bytes.into(),
             origin: format!("{url}: {key}.{name}").into(),
-            mode: PictureMode::Colour,
+            mode: PictureMode::Color,
         }),
         _ => Cell::Bytes(Buffer::from(bytes)),
     })

@@ -8,15 +8,10 @@ use loadscope_trace::RunOptions;
 /// The command line refuses unused arguments instead, since all of them are visible there.
 #[must_use]
 pub fn normalized(mut o: RunOptions) -> RunOptions {
-    let is_stream = o.is_stream();
-    let makes_up_costs = ["synthetic", "stream"];
-    if makes_up_costs
-        .iter()
-        .any(|kind| o.dataset.starts_with(kind))
-    {
+    if o.is_synthetic() {
         o.extra_cost.clear();
     }
-    if is_stream {
+    if o.is_stream() {
         o.sampler.clear();
         o.shuffle = false;
     }
@@ -30,12 +25,11 @@ pub fn normalized(mut o: RunOptions) -> RunOptions {
     }
     // Without replacement every sample would occur once, regardless of its class.
     o.replacement |= o.sampler == "weighted:balanced";
-    let is_shared_stream = is_stream && !o.dataset.starts_with("stream");
     let of_ranks = matches!(
         kind,
         "weighted" | "distributed" | "equi" | "group" | "bucket"
     );
-    if !(of_ranks || is_shared_stream) {
+    if !(of_ranks || o.is_shared_stream()) {
         (o.world_size, o.rank) = (1, 0);
     }
     o.sampler_drop_last &= matches!(kind, "weighted" | "distributed");
@@ -58,7 +52,12 @@ mod tests {
 
     /// Returns options with arguments of all kinds, as after several selections in the options panel.
     fn any_options() -> impl Strategy<Value = RunOptions> {
-        let datasets = ["digits", "synthetic:len=64", "stream:len=64"];
+        let datasets = [
+            "digits",
+            "synthetic:len=64",
+            "stream:len=64",
+            " stream:len=64",
+        ];
         let samplers = [
             "",
             "sequential",

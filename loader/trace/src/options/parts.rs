@@ -128,9 +128,16 @@ pub(super) fn is_stream(text: &str) -> bool {
     }
 }
 
+/// Returns true if the option text begins with one of the kinds, after blanks.
+pub(super) fn has_kind(text: &str, kinds: &[&str]) -> bool {
+    let text = text.trim_start();
+    kinds.iter().any(|kind| text.starts_with(kind))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::RunOptions;
 
     #[test]
     fn quoted_parts_keep_their_commas() {
@@ -177,6 +184,7 @@ mod tests {
         for text in [
             "stream",
             "stream:len=3",
+            " stream:len=3",
             "webdataset:a.tar",
             "tar:a.tar",
             r#"sql:sqlite:a.db,query="SELECT a,index=b FROM t""#,
@@ -190,6 +198,34 @@ mod tests {
             "folder:stream",
         ] {
             assert!(!is_stream(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn leading_blanks_do_not_change_the_kind_of_a_dataset() {
+        let cases = [
+            ("stream", true, false, true),
+            ("stream:len=8", true, false, true),
+            ("webdataset:a.tar", true, true, false),
+            ("tar:a.tar", true, true, false),
+            ("sql:sqlite:a.db,query=SELECT 1", true, true, false),
+            ("synthetic:len=8", false, false, true),
+            ("folder:stream", false, false, false),
+            ("digits", false, false, false),
+        ];
+        for (text, is_stream, is_shared, is_synthetic) in cases {
+            for dataset in [text.to_owned(), format!("  {text}")] {
+                let options = RunOptions {
+                    dataset,
+                    ..RunOptions::default()
+                };
+                let kind = (
+                    options.is_stream(),
+                    options.is_shared_stream(),
+                    options.is_synthetic(),
+                );
+                assert_eq!(kind, (is_stream, is_shared, is_synthetic), "{options:?}");
+            }
         }
     }
 }

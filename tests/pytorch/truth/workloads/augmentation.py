@@ -1,4 +1,4 @@
-"""Augmentation with NumPy: pictures in memory are cropped, mirrored, changed in colour, given noise and normalised. A short step."""
+"""Augmentation with NumPy: pictures in memory are cropped, mirrored, changed in color, given noise and normalised. A short step."""
 
 import time
 

@@ -4,7 +4,7 @@ use loadscope_diagnose::{Cause, Severity};
 use loadscope_trace::Activity;
 use maud::{Markup, html};
 
-use crate::colours::Colours;
+use crate::palette::Colors;
 
 /// Nominal width of images, px. Images scale with the page.
 pub(super) const WIDTH: f64 = 960.0;
@@ -32,8 +32,8 @@ pub(super) fn severity_class(severity: Severity) -> &'static str {
 
 /// Returns the style sheet, with the window's light and dark colors as CSS variables.
 pub(super) fn style() -> String {
-    let variables = |p: &Colours| {
-        let colours = [
+    let variables = |p: &Colors| {
+        let colors = [
             ("panel", p.panel),
             ("canvas", p.canvas),
             ("line", p.line),
@@ -49,10 +49,10 @@ pub(super) fn style() -> String {
             ("stall", p.stall),
         ];
         let hex = |[r, g, b]: [u8; 3]| format!("#{r:02x}{g:02x}{b:02x}");
-        let text = colours.map(|(name, colour)| format!("--{name}:{};", hex(colour)));
+        let text = colors.map(|(name, color)| format!("--{name}:{};", hex(color)));
         text.concat()
     };
-    let (light, dark) = (variables(&Colours::LIGHT), variables(&Colours::DARK));
+    let (light, dark) = (variables(&Colors::LIGHT), variables(&Colors::DARK));
     format!(
         ":root{{color-scheme:light dark;{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
          body{{margin:0;background:var(--canvas);color:var(--text);font:14px/1.5 system-ui,sans-serif}}\

@@ -177,7 +177,7 @@ pub(super) fn set_panels(state: &mut State) {
     state.session.options_of = OptionsSource::NextRun;
     // Shows the order of the run, not a predicted one.
     state.session.sampling = Choice {
-        colouring: state.session.sampling.colouring,
+        coloring: state.session.sampling.coloring,
         ..Choice::default()
     };
     state.look.search.open = false;

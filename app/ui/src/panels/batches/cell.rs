@@ -25,7 +25,7 @@ impl BatchTable {
     ) {
         let palette = Palette::of(ui.ctx());
         let batch = &run.batches()[at];
-        let (text, colour) = match field {
+        let (text, color) = match field {
             Field::Batch => (batch.id.idx.to_string(), palette.text),
             Field::Epoch => (batch.id.epoch.to_string(), palette.weak),
             Field::Worker => (
@@ -45,13 +45,13 @@ impl BatchTable {
                 Some(t) => {
                     let usual = palette.weak.lerp_to_gamma(palette.text, 0.6);
                     let is_slow = self.durations.is_slow(k, t);
-                    let colour = if is_slow { palette.strong } else { usual };
-                    (self.durations.unit(k).write(t), colour)
+                    let color = if is_slow { palette.strong } else { usual };
+                    (self.durations.unit(k).write(t), color)
                 }
             },
             Field::Stage => return stage_now(ui, stage),
         };
-        let text = RichText::new(text).font(mono(size::SMALL)).color(colour);
+        let text = RichText::new(text).font(mono(size::SMALL)).color(color);
         ui.add(Label::new(text).selectable(false));
     }
 

@@ -56,20 +56,20 @@ fn bar(ui: &mut Ui, look: &RunAnalysis) {
     for part in &look.parts {
         let right = x + rect.width() * part.share as f32;
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
-        let colour = colour(palette, part.cause);
-        ui.painter().rect_filled(piece, 0.0, colour);
+        let color = color(palette, part.cause);
+        ui.painter().rect_filled(piece, 0.0, color);
         // Neighbors may have the same color, so a thin gap separates them.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
             ui.painter().rect_filled(edge, 0.0, palette.canvas);
         }
         let font = sans(size::SMALL);
-        let text_colour = palette.text_on(colour);
+        let text_color = palette.text_on(color);
         let label = format!("{} {}", part.cause.label(), part.percent);
-        let galley = ui.painter().layout_no_wrap(label, font, text_colour);
+        let galley = ui.painter().layout_no_wrap(label, font, text_color);
         if galley.size().x + 12.0 < piece.width() {
             let at = pos2(piece.left() + 6.0, piece.center().y - galley.size().y / 2.0);
-            ui.painter().galley(at, galley, text_colour);
+            ui.painter().galley(at, galley, text_color);
         }
         if pointer.is_some_and(|p| piece.contains(p)) {
             pointed = Some(part);
@@ -107,10 +107,10 @@ fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Com
         Cell::number(part.percent.as_str(), 56.0),
     ];
     if let Some(explained) = explained {
-        cells.push(Cell::word(part.cause.explanation(), explained).colour(palette.weak));
+        cells.push(Cell::word(part.cause.explanation(), explained).color(palette.weak));
     }
     let marks = Marks {
-        dot: Some(colour(palette, part.cause)),
+        dot: Some(color(palette, part.cause)),
         bar: None,
     };
     match &part.longest {
@@ -131,7 +131,7 @@ fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Com
 }
 
 /// Returns the color of a cause, which is the color of its stage.
-pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
+pub fn color(palette: &Palette, cause: Cause) -> Color32 {
     match cause.activity() {
         Some(activity) => palette.activity(activity),
         None => palette.weak,

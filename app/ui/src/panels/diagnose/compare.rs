@@ -99,7 +99,7 @@ fn numbers(ui: &mut Ui, compared: &Compared) {
         let change = Text::from(r.change.as_str());
         let change = match r.outcome {
             Outcome::Improved | Outcome::Worse => change.strong(palette),
-            Outcome::Unclear => change.colour(palette.weak),
+            Outcome::Unclear => change.color(palette.weak),
         };
         let cells = [
             r.name.into(),

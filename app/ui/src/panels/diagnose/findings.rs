@@ -46,7 +46,7 @@ fn one(
     commands: &mut Vec<Command>,
 ) {
     let palette = Palette::of(ui);
-    let colour = match finding.severity {
+    let color = match finding.severity {
         Severity::Critical => palette.stall,
         Severity::Warning => palette.held,
         Severity::Note => palette.weak,
@@ -54,7 +54,7 @@ fn one(
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::GAP * 2.0;
         let (rect, response) = ui.allocate_exact_size(vec2(8.0, 18.0), Sense::hover());
-        ui.painter().circle_filled(rect.center(), 4.0, colour);
+        ui.painter().circle_filled(rect.center(), 4.0, color);
         let label = finding.severity.label();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
         response.on_hover_text(label);

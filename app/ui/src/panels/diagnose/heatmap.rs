@@ -202,22 +202,22 @@ impl Mark {
         }
     }
 
-    fn paint(self, painter: &Painter, at: Pos2, colour: Color32) {
+    fn paint(self, painter: &Painter, at: Pos2, color: Color32) {
         match self {
             Self::Recorded => {
                 let square = Rect::from_center_size(at, vec2(5.0, 5.0));
-                let stroke = Stroke::new(1.0, colour);
+                let stroke = Stroke::new(1.0, color);
                 painter.rect_stroke(square, 0.0, stroke, StrokeKind::Inside);
             }
             Self::Best => {
                 let points = [(0.0, -3.0), (3.5, 3.0), (-3.5, 3.0)];
                 let points = points.map(|(x, y)| at + vec2(x, y)).to_vec();
-                painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+                painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
             }
             Self::Cheapest => {
                 let points = [(0.0, -3.5), (3.5, 0.0), (0.0, 3.5), (-3.5, 0.0)];
                 let points = points.map(|(x, y)| at + vec2(x, y)).to_vec();
-                painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+                painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
             }
         }
     }
@@ -230,8 +230,8 @@ pub fn legend(ui: &mut Ui) {
         ui.spacing_mut().item_spacing.x = space::GAP;
         for mark in [Mark::Recorded, Mark::Best, Mark::Cheapest] {
             let text = mark.meaning();
-            let (font, colour) = (sans(size::SMALL), palette.weak);
-            let galley = ui.painter().layout_no_wrap(text.to_owned(), font, colour);
+            let (font, color) = (sans(size::SMALL), palette.weak);
+            let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
             let wide = vec2(10.0 + galley.size().x + space::GAP * 2.0, 16.0);
             let (rect, response) = ui.allocate_exact_size(wide, Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
@@ -241,7 +241,7 @@ pub fn legend(ui: &mut Ui) {
                 palette.text,
             );
             let at = pos2(rect.left() + 12.0, rect.center().y - galley.size().y / 2.0);
-            ui.painter().galley(at, galley, colour);
+            ui.painter().galley(at, galley, color);
         }
     });
 }

@@ -50,7 +50,7 @@ fn bar(ui: &mut Ui, program: &Program) {
         let right = x + rect.width() * program.share(part) as f32;
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
         ui.painter()
-            .rect_filled(piece, 0.0, colour(palette, part.what));
+            .rect_filled(piece, 0.0, color(palette, part.what));
         // The trainer may wait for two loaders in turn, so a thin gap separates the parts.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {
@@ -76,7 +76,7 @@ fn line(ui: &mut Ui, program: &Program, part: &Part, commands: &mut Vec<Command>
         Cell::number(percent(program.share(part)), 56.0),
     ];
     let marks = Marks {
-        dot: Some(colour(palette, part.what)),
+        dot: Some(color(palette, part.what)),
         bar: None,
     };
     match &part.loader {
@@ -92,7 +92,7 @@ fn line(ui: &mut Ui, program: &Program, part: &Part, commands: &mut Vec<Command>
     }
 }
 
-fn colour(palette: &Palette, what: Phase) -> Color32 {
+fn color(palette: &Palette, what: Phase) -> Color32 {
     match what {
         Phase::Steps => palette.activity(Activity::Training),
         Phase::Waiting => palette.activity(Activity::Waiting),

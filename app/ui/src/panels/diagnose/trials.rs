@@ -134,7 +134,7 @@ fn line(ui: &mut Ui, trying: &TuneRuns, tried: &Row, name: Cell, commands: &mut 
         .expected
         .map_or("—".to_owned(), |e| time(e.per_batch));
     let took = measured.map_or("—".to_owned(), |m| time(m.per_batch));
-    let colour = match tried.outcome {
+    let color = match tried.outcome {
         Some(Is::Faster) => palette.step,
         Some(Is::Slower) => palette.stall,
         Some(Is::WithinNoise) | None => palette.text,
@@ -146,7 +146,7 @@ fn line(ui: &mut Ui, trying: &TuneRuns, tried: &Row, name: Cell, commands: &mut 
         name,
         Cell::number(forecast, 76.0),
         Cell::number(took, 76.0),
-        Cell::number(change, 70.0).colour(colour),
+        Cell::number(change, 70.0).color(color),
     ];
     let tip = match measured {
         Ok(_) => say!(

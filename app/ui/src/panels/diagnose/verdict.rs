@@ -27,7 +27,7 @@ pub fn show(
 ) {
     let palette = Palette::of(ui);
     let verdict = &look.diagnosis.verdict;
-    let colour = match verdict.severity {
+    let color = match verdict.severity {
         Severity::Note if look.share() < Severity::WARNING_SHARE => palette.step,
         _ => palette.stall,
     };
@@ -60,16 +60,16 @@ pub fn show(
     });
     let rect = inner.response.rect;
     let bar = Rect::from_min_max(pos2(left, rect.top()), pos2(left + BAR, rect.bottom()));
-    ui.painter().rect_filled(bar, 2.0, colour);
+    ui.painter().rect_filled(bar, 2.0, color);
 }
 
 /// Shows the best change. Its line exists before the forecast is ready, so that nothing moves later.
 fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, pending: Option<&str>) {
     let palette = Palette::of(ui);
-    let (text, colour) = match (what_if.and_then(WhatIf::sentence), pending) {
+    let (text, color) = match (what_if.and_then(WhatIf::sentence), pending) {
         (Some(sentence), _) => (sentence, palette.text),
         (None, Some(pending)) => (pending.to_owned(), palette.weak),
         (None, None) => return,
     };
-    ui.add(Label::new(RichText::new(text).color(colour)).wrap());
+    ui.add(Label::new(RichText::new(text).color(color)).wrap());
 }

@@ -63,7 +63,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let picked = state.session.diagnose.picked.unwrap_or(of_best);
     heatmap::show(ui, what_if, picked, commands);
     heatmap::legend(ui);
-    if let Some(left_out) = prospects.and_then(ForecastSet::workers_refusal) {
+    if let Some(left_out) = prospects.and_then(ForecastSet::describe_unforecast_workers) {
         remark(ui, &left_out);
     }
     // The space of the progress bar remains after it ends, so that nothing moves under the pointer.

@@ -97,19 +97,15 @@ fn errors(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     let id = run.batches()[at].id;
     let messages = run.messages().iter();
     for (_, message) in messages.filter(|(told, m)| m.about == Some(id) && *told <= now) {
-        let colour = match message.level {
+        let color = match message.level {
             Level::Error => palette.stall,
             Level::Warning => palette.held,
             Level::Info => palette.text,
         };
         if let Some(sample) = message.sample {
-            ui.label(
-                RichText::new(say!("Sample {sample}"))
-                    .strong()
-                    .color(colour),
-            );
+            ui.label(RichText::new(say!("Sample {sample}")).strong().color(color));
         }
-        ui.label(RichText::new(message.text.trim_end()).color(colour));
+        ui.label(RichText::new(message.text.trim_end()).color(color));
     }
 }
 
@@ -149,7 +145,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         } else {
             millis(end - step.start)
         };
-        let colour = match step.stage {
+        let color = match step.stage {
             Stage::Done | Stage::Discarded => palette.weak,
             stage => palette.stage(stage),
         };
@@ -161,10 +157,10 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         let bar = (
             share(step.start - first, last - first),
             share(end - first, last - first),
-            colour,
+            color,
         );
         let marks = Marks {
-            dot: Some(colour),
+            dot: Some(color),
             bar: (!step.stage.is_final()).then_some(bar),
         };
         let response = table.button(ui, cells, marks);

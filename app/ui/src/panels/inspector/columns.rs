@@ -75,7 +75,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
                     for at in range {
                         let index = indices.get(at).map_or_else(String::new, u64::to_string);
                         let first = (index_width > 0.0)
-                            .then(|| Cell::number(index, index_width).colour(palette.weak));
+                            .then(|| Cell::number(index, index_width).color(palette.weak));
                         let columns = table.columns.iter().zip(&widths).enumerate();
                         let rest = columns.map(|(k, (column, width))| {
                             let value = column.values.get(at).unwrap_or(&Value::Unknown);
@@ -127,7 +127,7 @@ fn cell(value: &Value, width: f32, is_wide: bool, palette: &Palette) -> Cell {
         false => Cell::number(text(value), width),
     };
     match value {
-        Value::Null | Value::Unknown => cell.colour(palette.weak),
+        Value::Null | Value::Unknown => cell.color(palette.weak),
         Value::Number(_) | Value::Numbers(_) | Value::Text(_) => cell,
     }
 }

@@ -79,12 +79,12 @@ impl Grid {
             let rect = place(k);
             let rect = Rect::from_min_max(rect.min, rect.max - Vec2::splat(gap));
             // NaN has no place in the range.
-            let colour = if value.is_nan() {
+            let color = if value.is_nan() {
                 palette.held
             } else {
                 palette.heat(share(*value))
             };
-            mesh.add_colored_rect(rect, colour);
+            mesh.add_colored_rect(rect, color);
         }
         ui.painter().add(Shape::mesh(mesh));
         if grid.numbers {

@@ -55,12 +55,12 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
             .awaited()
             .map_or(say!("a batch").to_owned(), |b| b.id.to_string());
         let (palette, long) = (Palette::of(ui.ctx()), now - wait.start);
-        let colour = if long >= LONG {
+        let color = if long >= LONG {
             palette.stall
         } else {
             palette.text
         };
-        ui.colored_label(colour, say!("Waits for {on} · {long}"));
+        ui.colored_label(color, say!("Waits for {on} · {long}"));
     }
     if empty {
         match lane.is_queue() {
@@ -177,14 +177,14 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         .chain(idle)
         .max()
         .unwrap_or(Nanos::ZERO);
-    let mut line = |label: &str, spent: Nanos, colour| {
+    let mut line = |label: &str, spent: Nanos, color| {
         let mut cells = vec![label.into(), format!("{:.3}", spent.as_secs_f64()).into()];
         cells.extend(whole.map(|w| {
             let share = spent.0 as f64 / w.0.max(1) as f64;
             format::percent(share).into()
         }));
-        let bar = Some((0.0, share(spent, most), colour));
-        let dot = Some(colour);
+        let bar = Some((0.0, share(spent, most), color));
+        let dot = Some(color);
         table.row(ui, cells, Marks { dot, bar });
     };
     for (activity, spent) in shares.iter() {

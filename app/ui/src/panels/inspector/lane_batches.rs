@@ -180,11 +180,11 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             length(wait).to_string().into(),
             batch.into(),
         ];
-        let colour = match length(wait) >= LONG {
+        let color = match length(wait) >= LONG {
             true => palette.stall,
             false => palette.wait,
         };
-        let bar = Some((0.0, share(length(wait), most), colour));
+        let bar = Some((0.0, share(length(wait), most), color));
         let there = Command::Cursor(Cursor::At(wait.start));
         clickable(ui, &table, cells, bar, there, commands);
     }

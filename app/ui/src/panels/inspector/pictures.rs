@@ -199,12 +199,12 @@ impl Sheet {
             let Some(pixels) = data.get(k) else { break };
             let (left, top) = (k % columns * w, k / columns * h);
             for (at, pixel) in pixels.chunks_exact(channels.max(1)).enumerate() {
-                let colour = match pixel {
+                let color = match pixel {
                     [r, g, b, ..] => [*r, *g, *b].map(lift),
                     [grey, ..] => [lift(*grey); 3],
                     [] => [0; 3],
                 };
-                image[(left + at % w, top + at / w)] = opaque(colour);
+                image[(left + at % w, top + at / w)] = opaque(color);
             }
         }
         // Enlarged pixels stay sharp. Large images are reduced, which needs smoothing.
@@ -249,13 +249,13 @@ impl Sheet {
         let index = captions.indices.get(k).map(u64::to_string);
         let mut y = picture.bottom() + 1.0;
         let painter = ui.painter_at(rect);
-        for (text, font, colour) in [
+        for (text, font, color) in [
             (name, sans(size::SMALL), palette.text),
             (index.as_ref(), mono(size::SMALL), palette.weak),
         ] {
             if let Some(text) = text {
                 let at = pos2(rect.center().x, y);
-                painter.text(at, Align2::CENTER_TOP, text, font, colour);
+                painter.text(at, Align2::CENTER_TOP, text, font, color);
                 y += 13.0;
             }
         }

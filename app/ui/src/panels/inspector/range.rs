@@ -146,10 +146,10 @@ fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
             format!("{:.3}", spent.as_secs_f64()).into(),
             format!("{:.2}", spent.0 as f64 / length.0.max(1) as f64).into(),
         ];
-        let colour = palette.activity(activity);
+        let color = palette.activity(activity);
         let marks = Marks {
-            dot: Some(colour),
-            bar: Some((0.0, share(spent, most), colour)),
+            dot: Some(color),
+            bar: Some((0.0, share(spent, most), color)),
         };
         table.row(ui, cells, marks);
     }

@@ -40,7 +40,7 @@ fn describe(ui: &mut Ui, field: &Field, is_pinned: bool) {
     let shape = format!("[{}]", sizes.join(", "));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
-        let small = |text: &str, colour| RichText::new(text).font(mono(size::SMALL)).color(colour);
+        let small = |text: &str, color| RichText::new(text).font(mono(size::SMALL)).color(color);
         ui.label(small(&field.dtype, palette.weak));
         ui.label(small(&shape, palette.text));
         if is_pinned {
@@ -84,7 +84,7 @@ fn facts(ui: &mut Ui, field: &Field) {
         let size_of_line = vec2(ui.available_width(), LINE);
         let (rect, response) = ui.allocate_exact_size(size_of_line, Sense::hover());
         let mut x = rect.left();
-        for (k, (name, value, colour)) in line.iter().enumerate() {
+        for (k, (name, value, color)) in line.iter().enumerate() {
             let width = if k < 2 { wide } else { narrow };
             let at = |x: f32| pos2(x, rect.center().y);
             let painter = ui.painter();
@@ -96,7 +96,7 @@ fn facts(ui: &mut Ui, field: &Field) {
                 palette.weak,
             );
             let font = mono(size::SMALL);
-            painter.text(at(x + width), Align2::RIGHT_CENTER, value, font, *colour);
+            painter.text(at(x + width), Align2::RIGHT_CENTER, value, font, *color);
             x += width + gap;
         }
         let spoken = line
@@ -150,12 +150,12 @@ fn histogram(ui: &mut Ui, field: &Field) {
         let gap = if wide > 4.0 { 1.0 } else { 0.0 };
         let min = pos2(left.round(), plot.bottom() - height);
         let bar = Rect::from_min_max(min, pos2((left + wide).round() - gap, plot.bottom()));
-        let colour = if hovered == Some(k) {
+        let color = if hovered == Some(k) {
             palette.strong
         } else {
             palette.weak
         };
-        mesh.add_colored_rect(bar, colour);
+        mesh.add_colored_rect(bar, color);
     }
     ui.painter().add(Shape::mesh(mesh));
     let line = egui::Stroke::new(1.0, palette.line);

@@ -109,16 +109,16 @@ impl WavesCache {
                 .filter_map(|k| {
                     let size = [data.width as usize, data.height as usize];
                     let pixels = data.get(k)?.iter();
-                    let colours = pixels.map(|v| {
+                    let colors = pixels.map(|v| {
                         palette
                             .canvas
                             .lerp_to_gamma(palette.strong, f32::from(*v) / 255.0)
                     });
-                    let colours: Vec<Color32> = colours.collect();
+                    let colors: Vec<Color32> = colors.collect();
                     let fits =
                         data.channels == 1 && size.iter().all(|side| (1..=2048).contains(side));
-                    let image = (fits && colours.len() == size[0] * size[1])
-                        .then(|| ColorImage::new(size, colours))?;
+                    let image = (fits && colors.len() == size[0] * size[1])
+                        .then(|| ColorImage::new(size, colors))?;
                     Some(ui.load_texture("spectrogram", image, TextureOptions::LINEAR))
                 })
                 .collect(),

@@ -84,7 +84,7 @@ fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&m
                 .id_salt(title)
                 .auto_shrink([false, false])
                 .show(ui, |ui| {
-                    let job = coloured(palette, text.trim_end());
+                    let job = colored(palette, text.trim_end());
                     // Long lines wrap, as in a terminal.
                     ui.add(Label::new(job).wrap().selectable(true));
                 });
@@ -93,7 +93,7 @@ fn block(ui: &mut Ui, room: Rect, title: &str, text: &str, right: impl FnOnce(&m
 }
 
 /// Colors a program. Comments are weak.
-fn coloured(palette: &Palette, text: &str) -> LayoutJob {
+fn colored(palette: &Palette, text: &str) -> LayoutJob {
     let mut job = LayoutJob::default();
     for (k, line) in text.lines().enumerate() {
         let ink = match line.trim_start().starts_with('#') {

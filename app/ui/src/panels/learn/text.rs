@@ -15,12 +15,12 @@ pub fn body(state: &State) -> f32 {
 }
 
 /// Formats a text that contains `names`.
-pub fn rich(ui: &Ui, text: &str, points: f32, colour: Color32) -> LayoutJob {
+pub fn rich(ui: &Ui, text: &str, points: f32, color: Color32) -> LayoutJob {
     let palette = Palette::of(ui);
     let mut job = LayoutJob::default();
     for (k, part) in text.split('`').enumerate() {
         let format = match k % 2 {
-            0 => TextFormat::simple(sans(points), colour),
+            0 => TextFormat::simple(sans(points), color),
             _ => TextFormat {
                 background: palette.hovered(),
                 ..TextFormat::simple(mono(points - 1.0), palette.strong)
@@ -41,8 +41,8 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Shows a paragraph.
-pub fn paragraph(ui: &mut Ui, text: &str, points: f32, colour: Color32) -> Response {
-    let job = rich(ui, text, points, colour);
+pub fn paragraph(ui: &mut Ui, text: &str, points: f32, color: Color32) -> Response {
+    let job = rich(ui, text, points, color);
     ui.add(Label::new(job).wrap().selectable(true))
 }
 

@@ -42,10 +42,10 @@ impl Columns {
 }
 
 /// Shows text at the left of a column, truncated with an ellipsis.
-pub(super) fn left(ui: &Ui, column: Rect, text: &str, font: FontId, colour: Color32) {
-    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+pub(super) fn left(ui: &Ui, column: Rect, text: &str, font: FontId, color: Color32) {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, color);
     job.wrap = TextWrapping::truncate_at_width(column.width());
     let galley = ui.painter().layout_job(job);
     let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), column);
-    ui.painter().galley(at.min, galley, colour);
+    ui.painter().galley(at.min, galley, color);
 }

@@ -57,12 +57,12 @@ impl<'a> Form<'a> {
     pub fn name(&self, ui: &mut Ui, field: Field) -> Response {
         let palette = Palette::of(ui);
         let is_changed = self.changed.contains(&field);
-        let colour = match self.usual.contains(field.name()) && !is_changed {
+        let color = match self.usual.contains(field.name()) && !is_changed {
             true => palette.weak,
             false => palette.strong,
         };
         let name = RichText::new(field.name()).font(mono(size::BODY));
-        let label = ui.label(name.color(colour));
+        let label = ui.label(name.color(color));
         if is_changed {
             let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
             ui.painter()
@@ -80,11 +80,11 @@ impl<'a> Form<'a> {
         let name = say!("Reset {}", field.name());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let palette = Palette::of(ui);
-        let colour = match response.hovered() || response.has_focus() {
+        let color = match response.hovered() || response.has_focus() {
             true => palette.strong,
             false => palette.weak,
         };
-        draw(ui.painter(), rect.center(), Icon::Reset, colour);
+        draw(ui.painter(), rect.center(), Icon::Reset, color);
         if response
             .on_hover_text(say!("Resets this option to the shown run"))
             .clicked()
@@ -226,12 +226,12 @@ pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
     let mut job = LayoutJob::default();
     for (k, line) in shown.lines().enumerate() {
         let is_new = known.as_ref().is_some_and(|known| !known.contains(line));
-        let colour = match (is_new, line.trim_start().starts_with('#')) {
+        let color = match (is_new, line.trim_start().starts_with('#')) {
             (true, _) => palette.strong,
             (false, true) => palette.weak,
             (false, false) => palette.text,
         };
-        let mut format = TextFormat::simple(mono(size::SMALL), colour);
+        let mut format = TextFormat::simple(mono(size::SMALL), color);
         if k > 0 {
             job.append("\n", 0.0, format.clone());
         }

@@ -122,12 +122,12 @@ fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
                 .color(palette.weak),
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let colour = if is_usual {
+            let color = if is_usual {
                 palette.weak
             } else {
                 palette.strong
             };
-            let text = RichText::new(value).font(mono(size::BODY)).color(colour);
+            let text = RichText::new(value).font(mono(size::BODY)).color(color);
             ui.add(Label::new(text).truncate().selectable(true));
         });
     });

@@ -40,7 +40,7 @@ enum Unit {
 
 /// Meaning of a color.
 #[derive(Clone, Copy, PartialEq)]
-enum LineColour {
+enum LineColor {
     Stall,
     Held,
     Step,
@@ -49,8 +49,8 @@ enum LineColour {
     Pin,
 }
 
-impl LineColour {
-    fn colour(self, palette: &Palette) -> Color32 {
+impl LineColor {
+    fn color(self, palette: &Palette) -> Color32 {
         match self {
             Self::Stall => palette.stall,
             Self::Held => palette.held,
@@ -64,9 +64,9 @@ impl LineColour {
 
 /// Returns all curves for `view`.
 pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
-    let of = |name, line_colour, counter| {
+    let of = |name, line_color, counter| {
         let values = run.counter(counter, view.start, view.end, POINTS);
-        (name, line_colour, values)
+        (name, line_color, values)
     };
     // Buckets with at most one batch would show a steady stream as spikes.
     let buckets = history.yielded(view.start, view.end) / 6;
@@ -84,37 +84,37 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
             say!("Trainer waits"),
             say!("share of time without a batch, %"),
             Unit::Share,
-            vec![of(say!("waiting"), LineColour::Stall, Counter::Waiting)],
+            vec![of(say!("waiting"), LineColor::Stall, Counter::Waiting)],
         ),
         curve(
             say!("Throughput"),
             say!("samples yielded per second"),
             Unit::PerSecond,
-            vec![(say!("samples"), LineColour::Step, samples)],
+            vec![(say!("samples"), LineColor::Step, samples)],
         ),
         curve(
             say!("Batches"),
             say!("yielded per second"),
             Unit::PerSecond,
-            vec![(say!("batches"), LineColour::Step, batches)],
+            vec![(say!("batches"), LineColor::Step, batches)],
         ),
         curve(
             "tasks_outstanding",
             say!("batches dispatched and not yet received"),
             Unit::Batches,
-            vec![("tasks_outstanding", LineColour::Fetch, outstanding)],
+            vec![("tasks_outstanding", LineColor::Fetch, outstanding)],
         ),
         curve(say!("Queues"), say!("batches"), Unit::Batches, queues),
         curve(
             say!("Held"),
             say!("finished batches waiting for an earlier one"),
             Unit::Batches,
-            vec![of(say!("held"), LineColour::Held, Counter::Held)],
+            vec![of(say!("held"), LineColor::Held, Counter::Held)],
         ),
     ]
 }
 
-type Lines = Vec<(&'static str, LineColour, Vec<f64>)>;
+type Lines = Vec<(&'static str, LineColor, Vec<f64>)>;
 
 /// Returns `tasks_outstanding` and the queues. `tasks_outstanding` is the sum over queues, workers and the pin thread, so each lane is
 /// evaluated once.
@@ -132,12 +132,12 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
         add(&mut outstanding, &values);
         match lane {
             Lane::IndexQueue(_) => add(&mut index, &values),
-            Lane::ResultQueue => lines.push((say!("result queue"), LineColour::Fetch, values)),
-            Lane::DataQueue => lines.push((say!("data queue (pinned)"), LineColour::Pin, values)),
+            Lane::ResultQueue => lines.push((say!("result queue"), LineColor::Fetch, values)),
+            Lane::DataQueue => lines.push((say!("data queue (pinned)"), LineColor::Pin, values)),
             _ => {}
         }
     }
-    lines.insert(0, (say!("index queues"), LineColour::Wait, index));
+    lines.insert(0, (say!("index queues"), LineColor::Wait, index));
     (outstanding, lines)
 }
 
@@ -146,14 +146,14 @@ impl Curve {
     pub fn legend(&self, palette: &Palette) -> Vec<(&'static str, Color32)> {
         let lines = self.lines.iter().filter(|_| self.lines.len() > 1);
         lines
-            .map(|(name, line_colour, _)| (*name, line_colour.colour(palette)))
+            .map(|(name, line_color, _)| (*name, line_color.color(palette)))
             .collect()
     }
 }
 
 impl Curve {
     fn lines<'a>(&'a self, length: f64, palette: &'a Palette) -> impl Iterator<Item = Line<'a>> {
-        self.lines.iter().map(move |(name, line_colour, values)| {
+        self.lines.iter().map(move |(name, line_color, values)| {
             let step = length / values.len() as f64;
             let middles = values
                 .iter()
@@ -164,9 +164,9 @@ impl Curve {
             let last = values.last().map(|v| [length, *v]);
             let points: PlotPoints<'_> = first.into_iter().chain(middles).chain(last).collect();
             let line = Line::new(*name, points)
-                .color(line_colour.colour(palette))
+                .color(line_color.color(palette))
                 .width(1.5);
-            let is_alone = self.lines.len() == 1 && *line_colour != LineColour::Fetch;
+            let is_alone = self.lines.len() == 1 && *line_color != LineColor::Fetch;
             if is_alone { line.fill(0.0) } else { line }
         })
     }

@@ -58,7 +58,7 @@ impl Kind {
         }
     }
 
-    fn colour(self, palette: &Palette) -> Color32 {
+    fn color(self, palette: &Palette) -> Color32 {
         match self {
             Self::Fetch => palette.fetch,
             Self::Wait => palette.stall,
@@ -196,7 +196,7 @@ pub fn show(
         .map(|b| sum(&histogram.all, b))
         .fold(1.0, f64::max)
         * 1.1;
-    let colour = kind.colour(palette);
+    let color = kind.color(palette);
     let chart = |name: &str, counts: &Counts, fill: Color32, short: Color32| {
         let bars = bars.iter().map(|b| {
             let middle = (b.start + b.end) as f64 / 2.0;
@@ -232,13 +232,13 @@ pub fn show(
             plot.set_plot_bounds_x(first..=last);
             plot.set_plot_bounds_y(0.0..=top);
             let is_behind = histogram.selected.is_some();
-            let [fill, short] = [colour, palette.wait].map(|colour| match is_behind {
-                true => palette.dimmed(colour),
-                false => colour,
+            let [fill, short] = [color, palette.wait].map(|color| match is_behind {
+                true => palette.dimmed(color),
+                false => color,
             });
             plot.bar_chart(chart("", &histogram.all, fill, short).allow_hover(false));
             if let Some(selected) = &histogram.selected {
-                let chart = chart(" ", selected, colour, palette.wait);
+                let chart = chart(" ", selected, color, palette.wait);
                 plot.bar_chart(chart.allow_hover(false));
             }
             plot.pointer_coordinate()

@@ -151,12 +151,12 @@ pub fn findings(ui: &mut Ui, answers: &OrderAnalysis) -> Option<usize> {
     for finding in &answers.findings {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::GAP * 2.0;
-            let colour = if finding.is_problem {
+            let color = if finding.is_problem {
                 palette.held
             } else {
                 palette.weak
             };
-            ui.label(RichText::new("•").font(heading(size::BODY)).color(colour));
+            ui.label(RichText::new("•").font(heading(size::BODY)).color(color));
             let says = RichText::new(&finding.says).color(palette.text);
             match finding.position {
                 Some(position) => {

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2};
 
-use super::scatter::group_colour;
+use super::scatter::group_color;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format::{count, plural};
@@ -60,8 +60,8 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
         );
         let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
         painter.rect_filled(strip, 0.0, palette.panel);
-        let colour = match above.and_then(|overlay| overlay.place(share.rank)) {
-            Some(place) => group_colour(palette, place),
+        let color = match above.and_then(|overlay| overlay.place(share.rank)) {
+            Some(place) => group_color(palette, place),
             None if share.rank == mine => palette.text,
             None => palette.wait,
         };
@@ -69,7 +69,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
         for (column, n) in share.columns.iter().enumerate().filter(|(_, n)| **n > 0) {
             let ink = 0.3 + 0.7 * *n as f32 / most as f32;
             let cell = Rect::from_x_y_ranges(x(column)..=x(column + 1), strip.y_range());
-            painter.rect_filled(cell, 0.0, palette.panel.lerp_to_gamma(colour, ink));
+            painter.rect_filled(cell, 0.0, palette.panel.lerp_to_gamma(color, ink));
         }
         if k.is_multiple_of(every) {
             painter.text(

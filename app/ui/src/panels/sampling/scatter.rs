@@ -13,7 +13,7 @@ use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::format::count;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::analysis::OrderAnalysis;
-use loadscope_insight::sampling::colouring::Colouring;
+use loadscope_insight::sampling::coloring::Coloring;
 use loadscope_insight::sampling::order::Order;
 use loadscope_insight::sampling::overlay::Overlay;
 use loadscope_insight::sampling::raster::{Raster, Window};
@@ -31,11 +31,11 @@ const BETWEEN: f32 = 2.0;
 /// Maximum number of points drawn within a frame. More points are drawn in the background.
 const SYNC_LIMIT: usize = 200_000;
 
-mod colours;
+mod colors;
 mod view;
 
-pub use colours::group_colour;
-use colours::{choice, picture};
+pub use colors::group_color;
+use colors::{choice, picture};
 use view::View;
 pub use view::{Marks, short};
 
@@ -47,7 +47,7 @@ pub struct PointerResult {
     /// Clicked point.
     pub clicked: Option<usize>,
     /// New coloring of the points.
-    pub colouring: Option<Colouring>,
+    pub coloring: Option<Coloring>,
 }
 
 /// Everything that an image depends on.
@@ -57,7 +57,7 @@ struct Key {
     window: Window,
     pixels: (usize, usize),
     dot: usize,
-    by: Colouring,
+    by: Coloring,
     overlaid: Option<OverlayKey>,
 }
 
@@ -99,7 +99,7 @@ impl Scatter {
         platform: Platform,
         size: Vec2,
         answers: &Arc<OrderAnalysis>,
-        (marks, by): (&Marks, Colouring),
+        (marks, by): (&Marks, Coloring),
     ) -> PointerResult {
         let palette = Palette::of(ui);
         let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -141,13 +141,13 @@ impl Scatter {
         );
         self.buttons(ui, rect, &whole);
         let buttons = BUTTONS.iter().map(|width| width + BETWEEN).sum::<f32>() - BETWEEN;
-        colours::legend(ui, rect, answers, by, buttons);
+        colors::legend(ui, rect, answers, by, buttons);
         let mut pointed = PointerResult {
             hovered: response
                 .hover_pos()
                 .and_then(|at| view.nearest(answers, at)),
             clicked: None,
-            colouring: choice(ui, rect, answers, by),
+            coloring: choice(ui, rect, answers, by),
         };
         if let Some(position) = pointed.hovered {
             tooltip(&response, answers, position);
@@ -227,7 +227,7 @@ impl Scatter {
         platform: Platform,
         view: &View<'_>,
         answers: &Arc<OrderAnalysis>,
-        (is_dimmed, by): (bool, Colouring),
+        (is_dimmed, by): (bool, Coloring),
     ) {
         let scale = ui.pixels_per_point();
         let most = ui.input(|i| i.max_texture_side).min(4096);
@@ -294,7 +294,7 @@ impl Scatter {
             if let Some(overlay) = key.by.overlay(answers) {
                 return Raster::overlaid(overlay, &key.window, key.pixels, key.dot);
             }
-            let group = (key.by != Colouring::Nothing).then(|| key.by.groups(answers));
+            let group = (key.by != Coloring::Nothing).then(|| key.by.groups(answers));
             let indices = &answers.order.indices;
             Raster::grouped(indices, &key.window, key.pixels, key.dot, group)
         };
@@ -318,7 +318,7 @@ impl Scatter {
 }
 
 /// Returns the range of the order and of all orders in the overlay.
-fn whole(answers: &OrderAnalysis, by: Colouring) -> Window {
+fn whole(answers: &OrderAnalysis, by: Coloring) -> Window {
     let overlay = by.overlay(answers);
     let longest = overlay.map_or(0, Overlay::longest);
     let bound = overlay.map_or(0, Overlay::bound).max(highest(answers));

@@ -74,7 +74,7 @@ impl Shaping {
         clock: &mut SampleClock,
     ) -> Result<Tensor, SampleError> {
         match found.mode {
-            PictureMode::Colour => {
+            PictureMode::Color => {
                 let decoded = picture::decode_sized(&found.bytes, self.side, clock);
                 let (tensor, size) =
                     decoded.map_err(|error| error.into_sample_error(&found.origin))?;

@@ -99,12 +99,12 @@ impl From<DecodingError> for PictureError {
 mod tests {
     use super::*;
 
-    fn mask(colour: ColorType, depth: BitDepth, width: u32, data: &[u8]) -> Vec<u8> {
+    fn mask(color: ColorType, depth: BitDepth, width: u32, data: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, width, 1);
-        encoder.set_color(colour);
+        encoder.set_color(color);
         encoder.set_depth(depth);
-        if colour == ColorType::Indexed {
+        if color == ColorType::Indexed {
             encoder.set_palette([7; 48].to_vec());
         }
         let mut writer = encoder.write_header().unwrap();
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_a_mask_is_refused() {
-        let colours = mask(ColorType::Rgb, BitDepth::Eight, 1, &[1, 2, 3]);
+        let colors = mask(ColorType::Rgb, BitDepth::Eight, 1, &[1, 2, 3]);
         assert!(
-            matches!(pixels(&colours), Err(PictureError::Damaged(what)) if what.contains("palette"))
+            matches!(pixels(&colors), Err(PictureError::Damaged(what)) if what.contains("palette"))
         );
         assert_eq!(pixels(b""), Err(PictureError::Empty));
         assert!(matches!(

@@ -47,11 +47,11 @@ pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>,
         }
         DynamicImage::ImageRgb16(image) => image.into_raw().into_iter().map(narrow).collect(),
         DynamicImage::ImageRgba16(image) => {
-            let colour = |pixel: &image::Rgba<u16>| {
+            let color = |pixel: &image::Rgba<u16>| {
                 let [red, green, blue, _] = pixel.0;
                 [red, green, blue].map(narrow)
             };
-            image.pixels().flat_map(colour).collect()
+            image.pixels().flat_map(color).collect()
         }
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
             return Err(PictureError::Undecodable("32-bit float colour"));

@@ -81,7 +81,7 @@ fn a_grey_alpha_tiff_decodes_to_grey() {
 }
 
 #[test]
-fn every_colour_type_becomes_rgb() {
+fn every_color_type_becomes_rgb() {
     let plane = |value: u8| vec![value; 16];
     let rgb = |r, g, b| [plane(r), plane(g), plane(b)].concat();
     let png = |image: DynamicImage| pixels(&encode(image, ImageFormat::Png), 4);
@@ -177,7 +177,7 @@ fn decompression_bombs_are_refused() {
 }
 
 #[test]
-fn a_compressed_colour_profile_is_size_limited() {
+fn a_compressed_color_profile_is_size_limited() {
     use std::io::Write as _;
     // This color profile has two gigabytes of zeros, compressed to two megabytes.
     let mut profile = b"profile\0\0".to_vec();

@@ -14,7 +14,7 @@ fn repaired(bytes: &[u8]) -> Result<(Damage, Vec<String>), LogError> {
     Ok((damage, kept))
 }
 
-fn refusal(bytes: &[u8]) -> String {
+fn repair_error(bytes: &[u8]) -> String {
     repaired(bytes).expect_err("it is refused").to_string()
 }
 
@@ -150,13 +150,13 @@ fn a_file_without_a_valid_line_is_refused() {
         "\0\0\0",
     ] {
         assert!(
-            refusal(text.as_bytes()).contains("it contains no line"),
+            repair_error(text.as_bytes()).contains("it contains no line"),
             "{text}"
         );
     }
     let zeros = zstd::bulk::compress(&[0; 100_000], 3).expect("a vector");
-    assert!(refusal(&zeros).contains("it contains no line"));
-    let newer = refusal(b"{\"loadscope\":3}\n{\"t\":0,\"e\":\"run_ended\"}\n");
+    assert!(repair_error(&zeros).contains("it contains no line"));
+    let newer = repair_error(b"{\"loadscope\":3}\n{\"t\":0,\"e\":\"run_ended\"}\n");
     assert!(newer.contains("version 3"), "{newer}");
 }
 
@@ -284,7 +284,7 @@ fn frames_crafted_to_be_slow_are_refused_in_time() {
     }
     bytes.extend([0xFF; 4]);
     let before = std::time::Instant::now();
-    assert!(refusal(&bytes).contains("it contains no line"));
+    assert!(repair_error(&bytes).contains("it contains no line"));
     assert!(before.elapsed().as_secs() < 20, "{:?}", before.elapsed());
 }
 

@@ -37,13 +37,13 @@ pub fn draw(
     let hovered = under.map(|(n, _)| n);
     if annotations.boxes {
         for (n, boxed) in sample.boxes.iter().enumerate() {
-            let colour = colour_of(boxed, n);
+            let color = color_of(boxed, n);
             let wide = if hovered == Some(n) { 2.5 } else { 1.5 };
             let rect = place(boxed);
             // A colored line on a dark one is visible on any image.
             let dark = Stroke::new(wide + 1.5, Color32::from_black_alpha(110));
             painter.rect_stroke(rect, 0.0, dark, StrokeKind::Middle);
-            painter.rect_stroke(rect, 0.0, Stroke::new(wide, colour), StrokeKind::Middle);
+            painter.rect_stroke(rect, 0.0, Stroke::new(wide, color), StrokeKind::Middle);
         }
     }
     if annotations.keypoints {
@@ -58,7 +58,7 @@ pub fn draw(
                     rect,
                     place(boxed),
                     &title,
-                    colour_of(boxed, n),
+                    color_of(boxed, n),
                     &mut taken,
                 );
             }
@@ -119,21 +119,21 @@ pub fn accessible_text(sample: &Sample) -> String {
 }
 
 /// Returns the color of the box's class, or of its position if it has no class.
-fn colour_of(boxed: &Boxed, n: usize) -> Color32 {
+fn color_of(boxed: &Boxed, n: usize) -> Color32 {
     Palette::class(boxed.label.unwrap_or(n as i64))
 }
 
 fn points(painter: &Painter, sample: &Sample, at: impl Fn(f64, f64) -> Pos2) {
     for (n, object) in sample.keypoints.iter().enumerate() {
-        let colour = Palette::class(n as i64);
+        let color = Palette::class(n as i64);
         for point in object.iter().filter(|point| point.visibility > 0.0) {
             let centre = at(point.x, point.y);
             let ring = Stroke::new(1.0, Color32::from_black_alpha(160));
             if point.visibility >= 2.0 {
-                painter.circle(centre, 2.5, colour, ring);
+                painter.circle(centre, 2.5, color, ring);
             } else {
                 // Hidden keypoints are hollow.
-                painter.circle_stroke(centre, 2.5, Stroke::new(1.2, colour));
+                painter.circle_stroke(centre, 2.5, Stroke::new(1.2, color));
             }
         }
     }
@@ -145,7 +145,7 @@ fn name(
     picture: Rect,
     boxed: Rect,
     title: &str,
-    colour: Color32,
+    color: Color32,
     taken: &mut Vec<Rect>,
 ) {
     let font: FontId = sans(size::SMALL);
@@ -165,7 +165,7 @@ fn name(
         })
         .find(|place| taken.iter().all(|other| !other.intersects(*place)));
     let Some(place) = free else { return };
-    painter.rect_filled(place, 2.0, colour);
+    painter.rect_filled(place, 2.0, color);
     let middle = place.left_center() + Vec2::new(2.0, 0.0);
     let corner = Align2::LEFT_CENTER.anchor_size(middle, galley.size()).min;
     painter.galley(corner, galley, Color32::BLACK);

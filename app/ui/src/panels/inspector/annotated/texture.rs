@@ -47,12 +47,12 @@ impl Textures {
             let data = pictures(content, field)?;
             let channels = usize::from(data.channels).max(1);
             let pixels = data.get(which)?.chunks_exact(channels);
-            let colours = pixels.map(|pixel| match pixel {
+            let colors = pixels.map(|pixel| match pixel {
                 [r, g, b, ..] => opaque(*r, *g, *b),
                 [grey, ..] => opaque(*grey, *grey, *grey),
                 [] => Color32::BLACK,
             });
-            image(data, colours.collect())
+            image(data, colors.collect())
         })
     }
 
@@ -65,26 +65,25 @@ impl Textures {
         self.texture(ui, (field, which, Kind::Masks), || {
             let first = sample.classes.or_else(|| sample.masks.first().copied())?;
             let data = pictures(content, first.0)?;
-            let mut colours =
-                vec![Color32::TRANSPARENT; data.width as usize * data.height as usize];
+            let mut colors = vec![Color32::TRANSPARENT; data.width as usize * data.height as usize];
             if let Some((field, which)) = sample.classes {
-                for (pixel, colour) in layer(content, field, which)?.zip(&mut colours) {
+                for (pixel, color) in layer(content, field, which)?.zip(&mut colors) {
                     // 0 is the background. 255 marks pixels without a class.
                     if pixel != 0 {
-                        *colour = see_through(Palette::class(i64::from(pixel)));
+                        *color = see_through(Palette::class(i64::from(pixel)));
                     }
                 }
             }
             for (n, (field, which)) in sample.masks.iter().enumerate() {
                 let label = sample.boxes.get(n).and_then(|boxed| boxed.label);
                 let own = see_through(Palette::class(label.unwrap_or(n as i64)));
-                for (pixel, colour) in layer(content, *field, *which)?.zip(&mut colours) {
+                for (pixel, color) in layer(content, *field, *which)?.zip(&mut colors) {
                     if pixel != 0 {
-                        *colour = own;
+                        *color = own;
                     }
                 }
             }
-            image(data, colours)
+            image(data, colors)
         })
     }
 
@@ -125,10 +124,10 @@ fn layer(content: &BatchContent, field: usize, which: usize) -> Option<impl Iter
 /// Maximum side that every graphics card supports, pixels. Larger images are not drawn.
 const LARGEST: usize = 2048;
 
-fn image(data: &Pictures, colours: Vec<Color32>) -> Option<ColorImage> {
+fn image(data: &Pictures, colors: Vec<Color32>) -> Option<ColorImage> {
     let size = [data.width as usize, data.height as usize];
     let fits = size.iter().all(|side| (1..=LARGEST).contains(side));
-    (fits && colours.len() == size[0] * size[1]).then(|| ColorImage::new(size, colours))
+    (fits && colors.len() == size[0] * size[1]).then(|| ColorImage::new(size, colors))
 }
 
 /// Returns an opaque color. Image colors are data, not part of the palette.
@@ -137,6 +136,6 @@ fn opaque(r: u8, g: u8, b: u8) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-fn see_through(colour: Color32) -> Color32 {
-    colour.gamma_multiply_u8(MASK_ALPHA)
+fn see_through(color: Color32) -> Color32 {
+    color.gamma_multiply_u8(MASK_ALPHA)
 }

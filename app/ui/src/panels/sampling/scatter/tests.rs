@@ -24,8 +24,8 @@ fn the_window_has_room_for_all_overlaid_epochs() {
     for (epoch, indices) in [(0, [0, 1, 2, 3, 4].as_slice()), (1, &[20])] {
         answers.epochs.take(epoch, indices);
     }
-    assert_eq!(whole(&answers, Colouring::Nothing), Window::whole(4, 4));
-    assert_eq!(whole(&answers, Colouring::Epoch), Window::whole(5, 21));
+    assert_eq!(whole(&answers, Coloring::Nothing), Window::whole(4, 4));
+    assert_eq!(whole(&answers, Coloring::Epoch), Window::whole(5, 21));
 }
 
 /// Epochs 0 to 7 were once labeled 1 to 8 if all had equal length.

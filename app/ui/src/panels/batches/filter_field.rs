@@ -39,7 +39,7 @@ impl BatchTable {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.add_space(space::GAP * 2.0);
                 let shown = self.order.shown(all);
-                let (text, colour) = match &self.filter {
+                let (text, color) = match &self.filter {
                     Err(part) => {
                         let text = say!("Invalid filter: {part}, try {EXAMPLE}");
                         (text, palette.stall)
@@ -50,7 +50,7 @@ impl BatchTable {
                     }
                     Ok(_) => (say!("{} batches", count(all as u64)), palette.weak),
                 };
-                ui.add(egui::Label::new(small(text).color(colour)).truncate());
+                ui.add(egui::Label::new(small(text).color(color)).truncate());
             });
         });
     }

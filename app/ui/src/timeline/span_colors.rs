@@ -8,7 +8,7 @@ use super::canvas::Canvas;
 use crate::theme::Palette;
 
 /// Colors of the activities on one lane, which depend on the selection.
-pub(super) struct SpanColours {
+pub(super) struct SpanColors {
     full: [Color32; Activity::ALL.len()],
     dimmed: [Color32; Activity::ALL.len()],
     /// Colors of waits that are too short to be red: normal and dimmed.
@@ -17,12 +17,12 @@ pub(super) struct SpanColours {
     lane_in_focus: bool,
 }
 
-impl SpanColours {
+impl SpanColors {
     pub fn new(canvas: &Canvas<'_>, shows: impl Fn(Lane) -> bool) -> Self {
         let full = Activity::ALL.map(|a| canvas.palette.activity(a));
         Self {
             full,
-            dimmed: full.map(|colour| canvas.palette.dimmed(colour)),
+            dimmed: full.map(|color| canvas.palette.dimmed(color)),
             short: [
                 canvas.palette.wait,
                 canvas.palette.dimmed(canvas.palette.wait),
@@ -40,8 +40,8 @@ impl SpanColours {
             Some(Item::Lane(_)) => self.lane_in_focus,
             Some(Item::Activity(selected)) => selected == activity,
         };
-        let colours = if in_focus { &self.full } else { &self.dimmed };
-        colours[activity as usize]
+        let colors = if in_focus { &self.full } else { &self.dimmed };
+        colors[activity as usize]
     }
 
     /// Returns the color of a wait that is too short to be red.

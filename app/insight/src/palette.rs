@@ -4,7 +4,7 @@
 /// The search maximized the smallest distance between any two as people with each common kind of color blindness see them. All
 /// are legible on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colours {
+pub struct Colors {
     /// Background of panels.
     pub panel: [u8; 3],
     /// Background of timeline, pipeline and plots.
@@ -33,7 +33,7 @@ pub struct Colours {
     pub stall: [u8; 3],
 }
 
-impl Colours {
+impl Colors {
     /// Dark theme.
     pub const DARK: Self = Self {
         panel: [0x1B, 0x1F, 0x25],
@@ -78,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_colours_of_the_window() {
+    fn the_page_has_the_colors_of_the_window() {
         let style = include_str!("../../web/page/style.css");
-        for colours in [Colours::DARK, Colours::LIGHT] {
-            let (canvas, text, stall) = (colours.canvas, colours.text, colours.stall);
+        for colors in [Colors::DARK, Colors::LIGHT] {
+            let (canvas, text, stall) = (colors.canvas, colors.text, colors.stall);
             let root = format!(
                 ":root {{ --canvas: {}; --text: {}; --stall: {}; }}",
                 css(canvas),
@@ -91,13 +91,13 @@ mod tests {
             assert!(style.contains(&root), "style.css has no {root}");
         }
         let rules = style.lines().filter(|line| !line.contains(":root"));
-        let is_colour = |line: &&str| {
+        let is_color = |line: &&str| {
             let after_colon = line.split(':').skip(1).map(str::trim_start);
             ["rgb", "hsl"].iter().any(|form| line.contains(form))
                 || after_colon.into_iter().any(|value| value.starts_with('#'))
         };
         assert_eq!(
-            rules.filter(is_colour).count(),
+            rules.filter(is_color).count(),
             0,
             "use var(--canvas) and the others"
         );

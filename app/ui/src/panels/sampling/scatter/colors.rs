@@ -2,7 +2,7 @@
 
 use egui::{Color32, ColorImage, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_insight::sampling::analysis::OrderAnalysis;
-use loadscope_insight::sampling::colouring::Colouring;
+use loadscope_insight::sampling::coloring::Coloring;
 use loadscope_insight::sampling::raster::Raster;
 use loadscope_words::say;
 
@@ -22,10 +22,10 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
         match raster.groups.get(at).copied().unwrap_or_default() {
             0 => shades[usize::from(count)],
             group => {
-                let colour = group_colour(palette, u32::from(group) - 1);
+                let color = group_color(palette, u32::from(group) - 1);
                 palette
                     .canvas
-                    .lerp_to_gamma(colour, 0.6 + 0.4 * raster.ink(count))
+                    .lerp_to_gamma(color, 0.6 + 0.4 * raster.ink(count))
             }
         }
     };
@@ -34,17 +34,17 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
 }
 
 /// Returns the color of a group. It is darker in the light theme.
-pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
-    let colour = Palette::class(i64::from(group));
+pub fn group_color(palette: &Palette, group: u32) -> Color32 {
+    let color = Palette::class(i64::from(group));
     match palette.dark {
-        true => colour,
-        false => colour.lerp_to_gamma(Color32::BLACK, 0.35),
+        true => color,
+        false => color.lerp_to_gamma(Color32::BLACK, 0.35),
     }
 }
 
 /// Shows the colors of overlaid ranks or epochs next to the drop-down, as many as fit. `beside` is the width of the buttons on the right,
 /// points.
-pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, beside: f32) {
+pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Coloring, beside: f32) {
     const SQUARE: f32 = 9.0;
     const GAP: f32 = 12.0;
     let Some(overlay) = by.overlay(answers) else {
@@ -56,7 +56,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, besid
     let mut x = rect.left() + CHOICE.x + GAP;
     let end = rect.right() - beside - GAP;
     let name = |number: u32| match by {
-        Colouring::Rank => say!("rank {}", number),
+        Coloring::Rank => say!("rank {}", number),
         _ => say!("epoch {}", number),
     };
     let lay = |text: String| painter.layout_no_wrap(text, sans(size::SMALL), palette.text);
@@ -76,7 +76,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, besid
             return;
         }
         let square = Rect::from_center_size(pos2(x + SQUARE / 2.0, y), Vec2::splat(SQUARE));
-        painter.rect_filled(square, 2.0, group_colour(palette, k as u32));
+        painter.rect_filled(square, 2.0, group_color(palette, k as u32));
         let width = text.size().x;
         let all = Rect::from_min_size(square.min, vec2(SQUARE + 5.0 + width, SQUARE));
         let response = ui.interact(all, ui.scope_id().with(("legend", k)), Sense::hover());
@@ -91,12 +91,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &OrderAnalysis, by: Colouring, besid
 const CHOICE: Vec2 = vec2(150.0, 22.0);
 
 /// Shows the drop-down for the coloring above the upper left corner. Returns a new choice.
-pub fn choice(
-    ui: &mut Ui,
-    rect: Rect,
-    answers: &OrderAnalysis,
-    now: Colouring,
-) -> Option<Colouring> {
+pub fn choice(ui: &mut Ui, rect: Rect, answers: &OrderAnalysis, now: Coloring) -> Option<Coloring> {
     if rect.width() < CHOICE.x + 120.0 {
         return None;
     }
@@ -107,7 +102,7 @@ pub fn choice(
         .width(CHOICE.x)
         .selected_text(now.label());
     let shown = dropdown::show(&mut child, combo, |ui| {
-        for by in Colouring::ALL {
+        for by in Coloring::ALL {
             let why_not = by.obstacle(answers);
             ui.add_enabled_ui(why_not.is_none(), |ui| {
                 let response = dropdown::item(ui, by == now, by.label());

@@ -7,7 +7,7 @@ use super::overlay::Overlay;
 
 /// Property that determines the color of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colouring {
+pub enum Coloring {
     /// One color. Dense areas have more contrast with the background.
     #[default]
     Nothing,
@@ -23,7 +23,7 @@ pub enum Colouring {
     Epoch,
 }
 
-impl Colouring {
+impl Coloring {
     /// All colorings.
     pub const ALL: [Self; 6] = [
         Self::Nothing,
@@ -137,48 +137,48 @@ mod tests {
     #[test]
     fn each_point_has_the_group_that_it_belongs_to() {
         let answers = answers();
-        let of = |by: Colouring, positions: &[usize]| -> Vec<Option<u32>> {
+        let of = |by: Coloring, positions: &[usize]| -> Vec<Option<u32>> {
             let mut group = by.groups(&answers);
             positions.iter().map(|at| group(*at, *at as u64)).collect()
         };
         let all: Vec<usize> = (0..9).collect();
         assert_eq!(
-            of(Colouring::Batch, &all),
+            of(Coloring::Batch, &all),
             [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some)
         );
         assert_eq!(
-            of(Colouring::Worker, &all),
+            of(Coloring::Worker, &all),
             [0, 0, 0, 1, 1, 1, 0, 0, 0].map(Some)
         );
         assert_eq!(
-            of(Colouring::Batch, &[0, 7, 8]),
+            of(Coloring::Batch, &[0, 7, 8]),
             [0, 2, 2].map(Some),
             "after a jump"
         );
-        let classes = of(Colouring::Class, &all);
+        let classes = of(Coloring::Class, &all);
         assert_eq!(classes[..4], [0, 1, 0, 1].map(Some));
         assert_eq!(classes[8], None, "it is not known");
-        assert_eq!(of(Colouring::Nothing, &all), [None; 9]);
+        assert_eq!(of(Coloring::Nothing, &all), [None; 9]);
     }
 
     #[test]
-    fn an_unavailable_colouring_has_a_reason() {
+    fn an_unavailable_coloring_has_a_reason() {
         let mut answers = answers();
-        let alone = Colouring::ALL.map(|by| by.obstacle(&answers).is_some());
+        let alone = Coloring::ALL.map(|by| by.obstacle(&answers).is_some());
         assert_eq!(alone, [false, false, false, false, true, true]);
-        assert_eq!(Colouring::Rank.effective(&answers), Colouring::Nothing);
+        assert_eq!(Coloring::Rank.effective(&answers), Coloring::Nothing);
         for number in [0, 1] {
             answers.epochs.take(number, &[0, 1]);
             answers.by_rank.take(number, &[number.into()]);
         }
         assert!(
-            Colouring::ALL
+            Coloring::ALL
                 .iter()
                 .all(|by| by.obstacle(&answers).is_none())
         );
-        assert_eq!(Colouring::Rank.effective(&answers), Colouring::Rank);
-        assert_eq!(Colouring::Epoch.overlay(&answers), Some(&answers.epochs));
+        assert_eq!(Coloring::Rank.effective(&answers), Coloring::Rank);
+        assert_eq!(Coloring::Epoch.overlay(&answers), Some(&answers.epochs));
         answers.labels = None;
-        assert!(Colouring::Class.obstacle(&answers).is_some());
+        assert!(Coloring::Class.obstacle(&answers).is_some());
     }
 }
