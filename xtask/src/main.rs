@@ -39,11 +39,9 @@ mod pictures;
 mod probe;
 mod python;
 mod pytorch;
-mod rebuild;
 mod sanitize;
 mod setup;
 mod site;
-mod size;
 #[cfg(target_os = "linux")]
 mod soak;
 mod spread;
@@ -123,8 +121,6 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Compare forecasts with measured runs of the engine, write loader/engine/FORECASTS.md. Takes two minutes on a quiet host
-    Forecasts,
     /// Run PyTorch programs with and without recording, across PyTorch releases, write tests/pytorch/RESULTS.md
     ProbeMatrix(probe::Matrix),
     /// Check recordings of typical PyTorch programs, write tests/pytorch/KINDS.md
@@ -135,11 +131,6 @@ enum Command {
     ProbeOverhead(probe::Overhead),
     /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
     Truth(truth::Options),
-    /// Check verdicts on runs with injected causes, write loader/engine/DIAGNOSIS.md
-    Diagnosis {
-        /// Sets of seeds, as in 201..205 [default: the usual sets]
-        seeds: Option<String>,
-    },
     /// Check lessons: `lesson check FILE…`, `lesson ask FILE QUERY`, `lesson phrases`
     Lesson {
         /// check, ask or phrases, and their arguments (see app/lessons/README.md)
@@ -154,8 +145,6 @@ enum Command {
     },
     /// Fuzz the parsers, guided by coverage, add the executions to loader/fuzz/FUZZ.md
     Fuzz(fuzz::Options),
-    /// Measure start time and memory for 10 million rows or 100,000 files per data format, write loader/formats/SIZE.md. Needs 2 GB
-    Size(size::Options),
     /// Run the endurance test: a billion events through the recorder, the window and the engine. Takes hours
     #[cfg(target_os = "linux")]
     Soak(soak::Options),
@@ -190,8 +179,6 @@ enum Command {
     Deb(deb::Options),
     /// Draw the reference images of the tests again, and compress them
     Screenshots,
-    /// Measure the build time after a change of one line, optionally next to another checkout. Needs a quiet host
-    Rebuild(rebuild::Options),
     /// Compress the images of tests and README without loss, such as those of UPDATE_SNAPSHOTS=true
     Pictures,
     /// Format the code, sort the catalogs, subset the Chinese font, store lower counts in xtask/wording.toml
@@ -251,7 +238,6 @@ fn run(command: Command) -> anyhow::Result<u8> {
                 false => steps::bench(&ready, &arguments),
             }
         }
-        Command::Forecasts => steps::forecasts(&building()?, &setup::workspace()),
         Command::ProbeMatrix(options) => probe::matrix(&building()?, &setup::workspace(), &options),
         Command::Kinds(options) => kinds::kinds(&building()?, &setup::workspace(), &options),
         Command::Causes(options) => kinds::causes(&building()?, &setup::workspace(), &options),
@@ -259,12 +245,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
             probe::overhead(&building()?, &setup::workspace(), &options)
         }
         Command::Truth(options) => truth::run(&building()?, &setup::workspace(), &options),
-        Command::Diagnosis { seeds } => {
-            steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
-        }
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
-        Command::Size(options) => size::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
         Command::Soak(options) => soak::run(&building()?, &setup::workspace(), &options),
         Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
@@ -284,7 +266,6 @@ fn run(command: Command) -> anyhow::Result<u8> {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready, &setup::workspace())
         }
-        Command::Rebuild(options) => building().and_then(|_| rebuild::run(&options)),
         Command::Pictures => pictures::shrink(&setup::workspace()),
         Command::Fix => fix::fix(&setup::workspace()),
         Command::Film => {

@@ -48,18 +48,6 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     finish(command.args(arguments))
 }
 
-/// Compares forecasts with measured runs of the engine.
-pub fn forecasts(ready: &Ready, workspace: &Path) -> Result<u8> {
-    let path = workspace.join("loader/engine/FORECASTS.md");
-    finish(experiment(ready, "forecasts").arg(path))
-}
-
-/// Compares injected causes with the verdicts.
-pub fn diagnosis(ready: &Ready, workspace: &Path, seeds: Option<&str>) -> Result<u8> {
-    let path = workspace.join("loader/engine/DIAGNOSIS.md");
-    finish(experiment(ready, "diagnosis").arg(path).args(seeds))
-}
-
 /// Runs the lesson tool. Paths are relative to the working folder of the user.
 pub fn lesson(workspace: &Path, arguments: &[OsString]) -> Result<u8> {
     let example = [
@@ -75,20 +63,6 @@ pub fn lesson(workspace: &Path, arguments: &[OsString]) -> Result<u8> {
         .arg("--manifest-path")
         .arg(workspace.join("Cargo.toml"));
     finish(command.arg("--").args(arguments))
-}
-
-/// Prepares an experiment of the engine. Its argument is the file that it writes.
-fn experiment(ready: &Ready, name: &str) -> Command {
-    let arguments = [
-        "run",
-        "--release",
-        "--package",
-        "loadscope-engine",
-        "--example",
-        name,
-        "--",
-    ];
-    cargo(ready, &arguments)
 }
 
 /// Exports a recording and reads the files with other programs.

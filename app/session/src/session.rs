@@ -318,26 +318,6 @@ impl Session {
         }
         false
     }
-
-    /// Returns a function that stops the run from any thread.
-    pub fn stopper(&self) -> impl Fn() + Send + 'static {
-        let stop: Box<dyn Fn() + Send> = match &self.origin {
-            Origin::Engine { control, .. } => {
-                let control = control.clone();
-                Box::new(move || control.stop())
-            }
-            Origin::Simulated { .. } => Box::new(|| {}),
-            Origin::File { cancel, .. } => {
-                let cancel = Arc::clone(cancel);
-                Box::new(move || cancel.store(true, Ordering::Release))
-            }
-            Origin::Program { watched, .. } => {
-                let watched = watched.clone();
-                Box::new(move || watched.interrupt())
-            }
-        };
-        stop
-    }
 }
 
 impl Drop for Session {

@@ -17,12 +17,6 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Stops the current calculations, so that the run can be changed.
-    pub fn stop(&mut self) {
-        self.diagnosis.stop();
-        self.sampling.stop();
-    }
-
     /// Takes new results and starts the calculations of the shown workspace. Returns the results if they changed.
     pub fn update(&mut self, ctx: &Context, state: &State) -> Option<BackgroundResults> {
         if state.is_reading() {

@@ -62,11 +62,6 @@ pub struct Window {
 }
 
 impl Window {
-    /// Stops background calculations, so that their run can be changed.
-    pub fn stop_calculating(&mut self) {
-        self.jobs.stop();
-    }
-
     /// Removes results in another language after the language changed.
     fn clear_on_language_change(&mut self) {
         let now = language();

@@ -1,4 +1,4 @@
-//! Limits for the time of the first batch and the memory of an epoch. `cargo xtask size` measures the same at full size.
+//! Limits for the time of the first batch and the memory of an epoch.
 #![cfg(all(
     feature = "arrow",
     feature = "parquet",
@@ -9,13 +9,9 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it measured")]
 
-#[allow(
-    dead_code,
-    reason = "the command finds a format by its name, the test takes all"
-)]
-#[path = "../examples/size/made.rs"]
+#[path = "size/made.rs"]
 mod made;
-#[path = "../examples/size/measure.rs"]
+#[path = "size/measure.rs"]
 mod measure;
 
 /// Time limit of the first batch on a busy host in a debug build, seconds.
@@ -30,7 +26,7 @@ fn every_format_starts_fast_with_constant_memory() {
         let count = if format.has_files { 600 } else { 30_000 };
         (format.make)(folder.path(), count).expect("data");
         let measured = measure::measure(format, folder.path()).expect(format.name);
-        eprintln!("{}: {}", format.name, measured.json());
+        eprintln!("{}: {measured:?}", format.name);
         assert_eq!(measured.rows, count, "{}", format.name);
         assert!(
             measured.first > 0.0 && measured.first < FIRST,

@@ -45,8 +45,6 @@ pub const CHAPTERS: &[Chapter] = &[
     page("Injected faults", "tests/faults/RESULTS.md"),
     page("Speed compared with PyTorch", "tests/peers/RESULTS.md"),
     page("Speed of formats", "tests/peers/FORMATS.md"),
-    page("Verdicts of the engine", "loader/engine/DIAGNOSIS.md"),
-    page("Forecasts of the engine", "loader/engine/FORECASTS.md"),
     Chapter::Part("Development"),
     page("Architecture", "ARCHITECTURE.md"),
     page("Contributing", "CONTRIBUTING.md"),

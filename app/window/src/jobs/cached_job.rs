@@ -170,11 +170,6 @@ impl<T: Send + 'static> CachedJob<T> {
         (self.job, self.answer) = (None, None);
     }
 
-    /// Stops the calculation.
-    pub(super) fn stop(&mut self) {
-        self.job = None;
-    }
-
     /// Returns the last result.
     pub(super) fn answer(&self) -> Option<&T> {
         self.answer.as_ref().map(|(_, answer)| answer)

@@ -37,14 +37,6 @@ pub struct DiagnosisJobs {
 }
 
 impl DiagnosisJobs {
-    /// Stops the current calculations.
-    pub fn stop(&mut self) {
-        self.look.stop();
-        self.costs.stop();
-        self.what_if.stop();
-        self.compared.stop();
-    }
-
     /// Returns the results so far.
     pub fn answers(&self) -> DiagnosisResults {
         DiagnosisResults {

@@ -72,11 +72,6 @@ pub struct SamplingJob {
 }
 
 impl SamplingJob {
-    /// Stops the current calculation.
-    pub fn stop(&mut self) {
-        self.job = None;
-    }
-
     /// Returns the last result.
     pub fn answers(&self) -> SamplingResults {
         let answer = self.answer.as_ref().map(|(_, answer)| answer);

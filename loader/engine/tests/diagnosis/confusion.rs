@@ -1,4 +1,4 @@
-//! Tests that the verdict names the cause. `cargo xtask diagnosis` does the same with more seeds and writes the table.
+//! Tests that the verdict names the cause, with a table of the verdicts.
 
 use super::experiment::{Score, Set, pairs, table};
 

@@ -139,7 +139,6 @@ impl Scenario {
     }
 
     /// Sets the prefetch factor.
-    #[allow(dead_code, reason = "only the tests need it, not the experiment")]
     pub fn of_prefetch(self, prefetch: usize) -> Self {
         Self { prefetch, ..self }
     }

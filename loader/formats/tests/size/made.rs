@@ -1,4 +1,4 @@
-//! Test data of any size in each format that this example can write.
+//! Test data of any size in each format that this test can write.
 
 use std::error::Error;
 use std::fs::{self, File};

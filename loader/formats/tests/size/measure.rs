@@ -18,20 +18,8 @@ pub struct Measured {
     pub rows: usize,
     /// Seconds until the first batch, including the opening.
     pub first: f64,
-    /// Seconds of the whole epoch.
-    pub epoch: f64,
     /// Memory after the first batch, after a quarter of the rows and at the end.
     pub memory: [f64; 3],
-}
-
-impl Measured {
-    pub fn json(&self) -> String {
-        let [first, quarter, end] = self.memory;
-        format!(
-            "{{\"rows\": {}, \"first\": {}, \"epoch\": {}, \"memory\": [{first}, {quarter}, {end}]}}",
-            self.rows, self.first, self.epoch
-        )
-    }
 }
 
 /// Opens the data in `folder` and reads all samples once, by index in distant jumps or as a stream.
@@ -42,7 +30,6 @@ pub fn measure(format: &Format, folder: &Path) -> Result<Measured, Box<dyn Error
         Opened::Rows(rows) => by_index(&*rows, start, &mut measured)?,
         Opened::Stream(stream) => streamed(&*stream, start, &mut measured)?,
     }
-    measured.epoch = start.elapsed().as_secs_f64();
     Ok(measured)
 }
 
@@ -84,10 +71,6 @@ fn streamed(
         if measured.rows.is_multiple_of(BATCH) {
             let batches = known.map_or(usize::MAX, |len| len / BATCH);
             note(measured.rows / BATCH - 1, batches, start, measured);
-            // Without a known length, the quarter is that of 100,000 files.
-            if known.is_none() && measured.rows / BATCH == 390 {
-                measured.memory[1] = memory();
-            }
         }
     }
     measured.memory[2] = memory();
