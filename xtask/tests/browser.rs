@@ -1,7 +1,5 @@
 //! Crates for a browser must not name clocks and threads. `std` compiles there, but its clocks and threads panic.
 
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
 //! Tests of `xtask deadline`: it kills a hanging test, and isolates tests from the environment of `cargo xtask test`.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::env;
 use std::fs::File;
@@ -63,7 +62,7 @@ fn a_test_that_hangs_is_killed_with_its_child_processes() {
     assert!(start.elapsed() < Duration::from_secs(30), "{err}");
     assert_eq!(output.status.code(), Some(124), "{err}");
     assert!(
-        err.contains("test part_hangs did not end within 2 s"),
+        err.contains("test deadline::part_hangs did not end within 2 s"),
         "{err}"
     );
 }
@@ -90,7 +89,7 @@ fn a_process_left_by_a_test_is_killed() {
     let (out, err) = words(&output);
     assert!(start.elapsed() < Duration::from_secs(30), "{err}");
     assert!(output.status.success(), "{out}{err}");
-    assert!(out.contains("test part_ends ... ok"), "{out}");
+    assert!(out.contains("test deadline::part_ends ... ok"), "{out}");
 }
 
 /// Checks for default signal handlers, an empty standard input, and no terminal.

@@ -1,7 +1,6 @@
 //! Tests of the setup of libtorch with a local package index: interrupted, resumed and damaged downloads.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

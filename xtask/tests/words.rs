@@ -1,5 +1,4 @@
 //! Consistent terms: old names must not return to sources and documents.
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

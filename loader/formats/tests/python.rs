@@ -2,11 +2,10 @@
 //!
 //! `python/make_data.py` makes the data, including public data inside packages, and records the Python values. Without a Python that has
 //! the packages, these tests print what they skip.
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![cfg(all(feature = "audio", feature = "parquet", feature = "tar"))]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
 
-mod common;
-mod interpreter;
+mod plain;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +13,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use common::opened;
-use common::plain::{differs, plain};
+use plain::{differs, plain};
+
+use crate::common::{self, opened};
+use crate::peers;
 
 fn read(path: &Path) -> String {
     let said = format!("{}", path.display());
@@ -139,7 +140,7 @@ fn made(python: &Path, folder: &Path) -> Value {
     assert!(made.status.success(), "{said}");
     let summary: Value = serde_json::from_str(&read(&folder.join("cases.json"))).expect("JSON");
     for part in summary["left_out"].as_array().expect("a list") {
-        interpreter::say(&format!(
+        peers::say(&format!(
             "{}: there is no {}",
             part["part"].as_str().unwrap_or_default(),
             part["package"].as_str().unwrap_or_default()
@@ -162,7 +163,7 @@ fn samples_equal_those_of_python() {
         "pycocotools",
         "webdataset",
     ];
-    let Some(python) = interpreter::python(&all).or_else(|| interpreter::python(&["numpy"])) else {
+    let Some(python) = peers::python(&all).or_else(|| peers::python(&["numpy"])) else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");

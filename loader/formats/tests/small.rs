@@ -1,10 +1,6 @@
 //! Small handmade files with known values, for tests without another program.
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![cfg(all(feature = "audio", feature = "parquet", feature = "tar"))]
 #![allow(clippy::print_stdout, reason = "a measurement")]
 
-mod common;
-
-#[path = "small/arrays.rs"]
 mod arrays;
-#[path = "small/columns.rs"]
 mod columns;

@@ -13,9 +13,8 @@ use loadscope_formats::sql::{Query, Source};
 use loadscope_formats::{Fault, Share, Untimed};
 use rusqlite::Connection;
 
-mod peers;
-
-use peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
+use crate::peers;
+use crate::peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
 
 #[test]
 fn invalid_queries_give_clear_errors() {

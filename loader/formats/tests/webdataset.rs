@@ -1,10 +1,6 @@
 //! Comparison of shards with the `webdataset` package: content, order, shuffles, workers and ranks.
 #![cfg(feature = "tar")]
-#![allow(
-    clippy::expect_used,
-    clippy::too_many_lines,
-    reason = "a test ends with what went wrong; a list of cases"
-)]
+#![allow(clippy::too_many_lines, reason = "a list of cases")]
 
 use std::path::PathBuf;
 
@@ -13,7 +9,7 @@ use loadscope_formats::{Share, StreamSource, Untimed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-mod peers;
+use crate::peers;
 
 /// Creates shards of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir, String)> {

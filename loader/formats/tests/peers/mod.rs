@@ -9,7 +9,6 @@
 
 #[cfg(feature = "tar")]
 pub mod archives;
-#[path = "../interpreter/mod.rs"]
 mod interpreter;
 pub mod server;
 #[cfg(feature = "sql")]
