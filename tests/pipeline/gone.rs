@@ -7,7 +7,7 @@ use loadscope_trace::{BatchId, EndReason, Event, EventKind, Nanos, Run, RunId, S
 
 use super::{pipeline, save, state};
 
-/// Returns a run in which worker 1 has died and worker 2 was told to end.
+/// Returns a run in which worker 1 has died and worker 2 received the command to end.
 fn diminished(workers: u16) -> Run {
     let reason = [EndReason::Died, EndReason::Finished];
     let mut kinds: Vec<EventKind> = (0..workers)

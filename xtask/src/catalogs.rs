@@ -11,7 +11,7 @@ pub mod font;
 mod help;
 mod source;
 
-use exempt::exemption;
+use exempt::Exempt;
 use source::{SourceTexts, read_texts};
 
 /// Crates with texts for users.
@@ -41,6 +41,7 @@ const CRATES: [&str; 15] = [
 pub fn check(workspace: &Path) -> Result<bool> {
     let mut untranslated = Vec::new();
     let mut faults = Vec::new();
+    let exemptions = Exempt::read()?;
     for name in CRATES {
         let texts = read_texts(&workspace.join(name))?;
         let path = format!("{name}/words/zh.toml");
@@ -56,9 +57,14 @@ pub fn check(workspace: &Path) -> Result<bool> {
             faults.push(format!("{path} is not sorted. Run `cargo xtask fix`."));
         }
         if exempt::CHECKED.contains(&name) {
-            faults.extend(uncatalogued(workspace, &texts).iter().map(|(file, text)| {
-                format!("{file}: {text:?} is outside of `say!`. Use it, or list it in {EXEMPT}.")
-            }));
+            faults.extend(uncatalogued(workspace, &texts, &exemptions).iter().map(
+                |(file, text)| {
+                    format!(
+                        "{file}: {text:?} is outside of `say!`. Use it, or list it in {}.",
+                        exempt::FILE
+                    )
+                },
+            ));
         }
     }
     untranslated.extend(untranslated_help(workspace)?);
@@ -72,9 +78,6 @@ pub fn check(workspace: &Path) -> Result<bool> {
     faults.iter().for_each(|fault| eprintln!("{fault}"));
     Ok(faults.is_empty())
 }
-
-/// File that lists the texts outside of catalogs.
-const EXEMPT: &str = "xtask/src/catalogs/exempt.rs";
 
 /// Sorts the lines of all catalogs by the bytes of their English texts.
 ///
@@ -118,12 +121,12 @@ fn untranslated_help(workspace: &Path) -> Result<Vec<String>> {
 const HELP: &str = "app/program/words/help.zh.toml";
 
 /// Returns the texts of a crate outside of `say!` and `text!` that are not exempt, with their files.
-fn uncatalogued(workspace: &Path, texts: &SourceTexts) -> Vec<(String, String)> {
+fn uncatalogued(workspace: &Path, texts: &SourceTexts, exempt: &Exempt) -> Vec<(String, String)> {
     let all = texts.uncatalogued.iter().map(|(path, text)| {
         let file = path.strip_prefix(workspace).unwrap_or(path);
         (file.display().to_string(), text.clone())
     });
-    all.filter(|(file, text)| exemption(file, text).is_none())
+    all.filter(|(file, text)| !exempt.contains(file, text))
         .collect()
 }
 

@@ -1,4 +1,5 @@
-//! Counts patterns of unclear writing in comments, documents, texts and commit subjects. The counts in `xtask/wording.toml` may only fall.
+//! Counts patterns of unclear writing, and old terms, in comments, documents, texts, names and commit subjects. The counts in
+//! `xtask/wording.toml` may only fall.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,17 +8,17 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-mod lines;
 mod patterns;
+mod texts;
 
-use lines::{Added, Kind, Line};
+use texts::{Kind, Text};
 
 /// File with the counts, relative to the workspace.
 const FILE: &str = "xtask/wording.toml";
 const HEADER: &str = "# Patterns of unclear writing (see \"Writing\" in CONTRIBUTING.md), counted by `cargo xtask check`.\n\
-                      # A count may fall, never rise. `cargo xtask fix` stores lower counts.\n\n";
+                      # A count may fall, never rise. A pattern without a count allows no match. `cargo xtask fix` stores lower counts.\n\n";
 /// Maximum number of printed places per pattern.
-const SHOWN: usize = 12;
+const SHOWN: usize = 30;
 
 /// Matches per kind of text and pattern.
 type Counts = BTreeMap<Kind, BTreeMap<String, usize>>;
@@ -30,29 +31,29 @@ struct Ratchet {
     counts: Counts,
 }
 
-/// Returns false and prints the added lines if a pattern matches more often than `xtask/wording.toml` allows.
+/// Returns false and prints the matches if a pattern matches more often than `xtask/wording.toml` allows.
 ///
 /// # Errors
 /// If a file of the workspace cannot be read.
 pub fn check(workspace: &Path) -> Result<bool> {
     let ratchet = read(workspace)?;
-    let lines = lines::all(workspace, &ratchet.since)?;
-    let risen = risen(&ratchet.counts, &counted(&lines));
-    if risen.is_empty() {
-        return Ok(true);
-    }
-    let added = Added::since_last_change_of(FILE, workspace);
-    for (kind, pattern, count, allowed) in risen {
-        eprintln!("{kind}: {pattern}: {count} matches, {allowed} allowed. Added since:");
-        let places = lines.iter().filter(|line| {
-            line.kind == kind && matches(line).any(|name| name == pattern) && added.contains(line)
-        });
-        for line in places.take(SHOWN) {
-            eprintln!("  {}:{}: {}", line.file, line.number, line.text);
+    let texts = texts::all(workspace, &ratchet.since)?;
+    let risen = risen(&ratchet.counts, &counted(&texts));
+    for (kind, pattern, count, allowed) in &risen {
+        eprintln!("{kind:?}: {pattern}: {count} matches, {allowed} allowed:");
+        let of_kind = texts.iter().filter(|text| text.kind == *kind);
+        let places = of_kind.flat_map(|text| matches(text).filter(|place| place.name == pattern));
+        for Match {
+            file, number, line, ..
+        } in places.take(SHOWN)
+        {
+            eprintln!("  {file}:{number}: {line}");
         }
     }
-    eprintln!("Rewrite these lines by the rules of \"Writing\" in CONTRIBUTING.md.");
-    Ok(false)
+    if !risen.is_empty() {
+        eprintln!("Rewrite these lines by the rules of \"Writing\" in CONTRIBUTING.md.");
+    }
+    Ok(risen.is_empty())
 }
 
 /// Stores lower counts in `xtask/wording.toml`. Counts that rose stay.
@@ -61,11 +62,8 @@ pub fn check(workspace: &Path) -> Result<bool> {
 /// If a file of the workspace cannot be read, or the counts cannot be written.
 pub fn lower(workspace: &Path) -> Result<()> {
     let mut ratchet = read(workspace)?;
-    let mut now = counted(&lines::all(workspace, &ratchet.since)?);
-    for (kind, pattern, _, allowed) in risen(&ratchet.counts, &now) {
-        now.entry(kind).or_default().insert(pattern, allowed);
-    }
-    ratchet.counts = now;
+    let now = counted(&texts::all(workspace, &ratchet.since)?);
+    ratchet.counts = lowered(&ratchet.counts, &now);
     let text = HEADER.to_owned() + &toml::to_string(&ratchet)?;
     fs::write(workspace.join(FILE), text).with_context(|| format!("cannot write {FILE}"))
 }
@@ -75,35 +73,70 @@ fn read(workspace: &Path) -> Result<Ratchet> {
     toml::from_str(&text).with_context(|| FILE.to_owned())
 }
 
-/// Returns the names of the patterns that match a line, once per match.
-fn matches(line: &Line) -> impl Iterator<Item = &'static str> {
-    let patterns = patterns::of(line.kind).iter();
-    patterns.flat_map(|pattern| std::iter::repeat_n(pattern.name, pattern.count(&line.text)))
+/// Match of a pattern.
+struct Match<'a> {
+    name: &'static str,
+    file: &'a str,
+    number: usize,
+    line: &'a str,
 }
 
-/// Counts the matches of all patterns in `lines`, by kind.
-fn counted(lines: &[Line]) -> Counts {
+/// Returns the matches of all patterns in a text.
+fn matches(text: &Text) -> impl Iterator<Item = Match<'_>> {
+    let patterns = patterns::of(text.kind).iter();
+    let found = patterns.flat_map(|pattern| {
+        let places = pattern.find(&text.text).into_iter();
+        places.map(|place| (pattern.name, place))
+    });
+    found.map(|(name, place)| {
+        let before = text.text.get(..place).unwrap_or_default();
+        let number = before.matches('\n').count();
+        Match {
+            name,
+            file: &text.file,
+            number: text.number + number,
+            line: text.text.lines().nth(number).unwrap_or_default().trim(),
+        }
+    })
+}
+
+/// Counts the matches of all patterns in `texts`, by kind.
+fn counted(texts: &[Text]) -> Counts {
     let mut counts = Counts::new();
-    for kind in Kind::ALL {
-        let names = patterns::of(kind).iter().map(|p| (p.name.to_owned(), 0));
-        counts.insert(kind, names.collect());
-    }
-    for line in lines {
-        for name in matches(line) {
-            let counts = counts.entry(line.kind).or_default();
-            *counts.entry(name.to_owned()).or_default() += 1;
+    for text in texts {
+        for found in matches(text) {
+            let counts = counts.entry(text.kind).or_default();
+            *counts.entry(found.name.to_owned()).or_default() += 1;
         }
     }
     counts
 }
 
-/// Returns kind, pattern, count and limit of each pattern that matches more often than allowed. A pattern without a count allows no match.
+/// Returns the count of a pattern.
+fn count(counts: &Counts, kind: Kind, pattern: &str) -> usize {
+    let of_kind = counts.get(&kind);
+    of_kind.and_then(|c| c.get(pattern)).copied().unwrap_or(0)
+}
+
+/// Returns kind, pattern, count and limit of each pattern that matches more often than allowed.
 fn risen(allowed: &Counts, now: &Counts) -> Vec<(Kind, String, usize, usize)> {
-    let of = |kind, name| allowed.get(&kind)?.get(name).copied();
     let all = (now.iter()).flat_map(|(kind, counts)| counts.iter().map(|(n, c)| (*kind, n, *c)));
-    all.map(|(kind, name, count)| (kind, name.clone(), count, of(kind, name).unwrap_or(0)))
-        .filter(|(.., count, allowed)| count > allowed)
+    all.map(|(kind, name, now)| (kind, name.clone(), now, count(allowed, kind, name)))
+        .filter(|(.., now, allowed)| now > allowed)
         .collect()
+}
+
+/// Returns the smaller of two counts of each pattern, without zeros.
+fn lowered(allowed: &Counts, now: &Counts) -> Counts {
+    let mut lowered = allowed.clone();
+    for (kind, counts) in &mut lowered {
+        counts.retain(|name, allowed| {
+            *allowed = count(now, *kind, name).min(*allowed);
+            *allowed > 0
+        });
+    }
+    lowered.retain(|_, counts| !counts.is_empty());
+    lowered
 }
 
 #[cfg(test)]

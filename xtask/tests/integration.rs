@@ -6,4 +6,3 @@ mod browser;
 mod deadline;
 mod download;
 mod profile;
-mod words;

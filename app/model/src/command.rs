@@ -55,11 +55,11 @@ pub enum Command {
     ShowLoader(RunId),
     /// Compare with this recording.
     CompareWith(PathBuf),
-    /// Show the form for the program to watch. `None` closes it.
+    /// Show the dialog for the program to watch. `None` closes it.
     AskProgram(Option<Box<ProgramToWatch>>),
     /// Open the dialog for the script of the program.
     ChooseScript,
-    /// Set the script in the form for the program, if the form is still open.
+    /// Set the script in the dialog for the program, if the dialog is still open.
     UseScript(PathBuf),
     /// Start this program and watch it.
     WatchProgram(Box<ProgramToWatch>),

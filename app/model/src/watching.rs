@@ -1,4 +1,4 @@
-//! The form for a Python program to watch.
+//! Dialog for a Python program to watch.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Watching {
         }
     }
 
-    /// Returns the form with another script. The other input stays.
+    /// Returns the dialog with another script. The other input stays.
     #[must_use]
     pub fn with_script(self, script: &Path) -> Self {
         Self::of(self.program.with_script(script))

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lines::Kind;
+use super::texts::Kind;
 
 /// Pattern of unclear writing.
 pub struct Pattern {
@@ -16,16 +16,22 @@ pub struct Pattern {
 enum Find {
     /// Counts each match of a regular expression.
     Text(Regex),
-    /// Counts the whole line once.
-    Line(fn(&str) -> bool),
+    /// Counts each match of the first group of a regular expression.
+    Group(Regex),
+    /// Counts the whole text once.
+    Whole(fn(&str) -> bool),
 }
 
 impl Pattern {
-    /// Returns the number of matches in a line.
-    pub fn count(&self, line: &str) -> usize {
+    /// Returns the positions of the matches in a text, bytes.
+    pub fn find(&self, text: &str) -> Vec<usize> {
         match &self.find {
-            Find::Text(regex) => regex.find_iter(line).count(),
-            Find::Line(is) => usize::from(is(line)),
+            Find::Text(regex) => regex.find_iter(text).map(|found| found.start()).collect(),
+            Find::Group(regex) => {
+                let groups = regex.captures_iter(text).filter_map(|all| all.get(1));
+                groups.map(|group| group.start()).collect()
+            }
+            Find::Whole(is) => is(text).then_some(0).into_iter().collect(),
         }
     }
 }
@@ -37,6 +43,7 @@ pub fn of(kind: Kind) -> &'static [Pattern] {
         Kind::UserDocuments => &DOCUMENTS,
         Kind::CatalogKeys => &KEYS,
         Kind::CommitSubjects => &SUBJECTS,
+        Kind::Words => &TERMS,
     }
 }
 
@@ -44,13 +51,24 @@ pub fn of(kind: Kind) -> &'static [Pattern] {
     clippy::expect_used,
     reason = "the expressions are constants, and a test compiles them"
 )]
+fn compiled(regex: &str) -> Regex {
+    Regex::new(regex).expect("a regular expression")
+}
+
 fn text(name: &'static str, regex: &str) -> Pattern {
-    let find = Find::Text(Regex::new(regex).expect("a regular expression"));
+    let find = Find::Text(compiled(regex));
+    Pattern { name, find }
+}
+
+/// Returns a pattern of an old term: the first group of `regex`. The alternatives before the group are other meanings of its words.
+fn term(name: &'static str, regex: &str) -> Pattern {
+    let regex = regex.replace(' ', r"\s+");
+    let find = Find::Group(compiled(&format!(r"\b(?:{regex})\b")));
     Pattern { name, find }
 }
 
 const fn line(name: &'static str, is: fn(&str) -> bool) -> Pattern {
-    let find = Find::Line(is);
+    let find = Find::Whole(is);
     Pattern { name, find }
 }
 
@@ -114,6 +132,74 @@ static SUBJECTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         }),
         text("semicolon", ";"),
         line("not imperative", |subject| !is_imperative(subject)),
+    ]
+});
+
+/// Old terms, which must not return to names, comments, texts and documents.
+static TERMS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    vec![
+        term(
+            "machine (pipeline for the drawing, host for a computer)",
+            "state machine|machine learning|num machines|(machines?)",
+        ),
+        term("headspace (headroom)", "(headspace)"),
+        term(
+            "hand out (yield, return)",
+            "handed out at|((?:hands?|handed|handing) out)",
+        ),
+        term(
+            "the form (the options)",
+            "of the form|the form (?:of|that)|(the form)",
+        ),
+        term("foretell (predict)", "(foretold|foretells?)"),
+        term(
+            "break off (stop, abort)",
+            "((?:breaks?|breaking|broke|broken) off)",
+        ),
+        term("lay ready (were already finished)", "(lay ready)"),
+        term(
+            "holds the others up (is the straggler)",
+            "(holds the others up)",
+        ),
+        term("of like cost (of similar cost)", "(of like cost)"),
+        term("gives no sign (appears stuck)", "(gives no sign)"),
+        term(
+            "is no whole number (is not a whole number)",
+            "(is no whole number)",
+        ),
+        term(
+            "a tensor a field (a tensor per field)",
+            "(a tensor a field)",
+        ),
+        term(
+            "nothing was learned (the training loop was blocked)",
+            "(nothing was learned)",
+        ),
+        term(
+            "the batch had come (the batch had arrived)",
+            "(the batch had come)",
+        ),
+        term("in a blink (almost instantly)", "(in a blink)"),
+        term("adds a range up (summarizes a range)", "(adds a range up)"),
+        term(
+            "the one in the middle (the median)",
+            "(the one in the middle)",
+        ),
+        term(
+            "no action is called (no matching action)",
+            "(no action is called)",
+        ),
+        // Title of the collection with the digits.
+        term("data set (dataset)", r"digits\W+data set|(data sets?)"),
+        term("9 of 10 (90 % interval)", "(nine cases of ten|9 of 10)"),
+        term(
+            "nobody, somebody, whoever (the user, another process, a caller)",
+            "(nobody|somebody|whoever)",
+        ),
+        term(
+            "is told, is said (is reported, recorded, sent, printed, shown)",
+            "((?:is|are|was|were) (?:told|said))",
+        ),
     ]
 });
 

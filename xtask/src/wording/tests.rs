@@ -1,17 +1,17 @@
 #![allow(clippy::expect_used, reason = "a test ends with the reason")]
 
-use super::lines::tests::of_file;
+use super::texts::tests::of_file;
 use super::*;
 
 fn names(kind: Kind, text: &str) -> Vec<&'static str> {
     let (file, text) = (String::new(), text.to_owned());
-    matches(&Line {
+    let text = Text {
         kind,
         file,
         number: 1,
         text,
-    })
-    .collect()
+    };
+    matches(&text).map(|found| found.name).collect()
 }
 
 #[test]
@@ -94,6 +94,47 @@ fn a_risen_count_and_a_new_pattern_fail() {
     assert!(names[0].starts_with("tell"));
     assert_eq!(risen(&Counts::new(), &now).len(), 2);
     assert!(risen(&before, &before).is_empty());
+}
+
+/// Returns the lines of a file with an old term, from 1.
+fn old_terms(name: &str, text: &str) -> Vec<usize> {
+    let texts = of_file(name, text);
+    let words = texts.iter().filter(|text| text.kind == Kind::Words);
+    words.flat_map(matches).map(|found| found.number).collect()
+}
+
+#[test]
+fn old_terms_are_found_in_each_kind_of_text() {
+    for (name, text, lines) in [
+        ("a.rs", "\nfn machine_at()\nMachineView", vec![2, 3]),
+        ("a.rs", "/// of a data\n/// set", vec![1]),
+        ("a.rs", "//! It broke off.\n// Somebody.\n", vec![1, 2]),
+        ("a.rs", "say!(\"the form\"), was_handed_out", vec![1, 1]),
+        ("a.py", "# were\n# told", vec![1]),
+        ("a.toml", "headspace = 1", vec![1]),
+        ("app/ui/words/zh.toml", "\"9 of 10\" = \"\"", vec![1]),
+        ("docs/a.md", "Two\n\ndata sets", vec![3]),
+        (
+            "docs/a.md",
+            "`headspace`: headroom\n```\nmachine\n```",
+            vec![],
+        ),
+        ("a.rs", "handed_out_at_ns; the data: set it", vec![]),
+        ("a.rs", "a state\n/// machine, num_machines", vec![]),
+        ("a.rs", "of the form name=value", vec![]),
+        ("xtask/src/wording/patterns.rs", "machine", vec![]),
+    ] {
+        assert_eq!(old_terms(name, text), lines, "{text}");
+    }
+}
+
+#[test]
+fn counts_only_fall() {
+    let text = |a: usize, b: usize| "/// What a.\n".repeat(a) + &"/// It told b.\n".repeat(b);
+    let counts = |a, b| counted(&of_file("a.rs", &text(a, b)));
+    assert_eq!(lowered(&counts(3, 1), &counts(1, 2)), counts(1, 1));
+    assert_eq!(lowered(&counts(3, 1), &counts(0, 2)), counts(0, 1));
+    assert_eq!(lowered(&counts(0, 1), &counts(1, 0)), Counts::new());
 }
 
 #[test]

@@ -115,7 +115,7 @@ pub enum Action {
     CancelExport,
     /// Choose a folder of images.
     ChooseFolder,
-    /// Show the form for a PyTorch program to start and watch.
+    /// Show the dialog for a PyTorch program to start and watch.
     WatchProgram,
     /// Save the enlarged image.
     SavePicture,

@@ -13,7 +13,7 @@ use super::App;
 /// Time limit per frame for applying events.
 const DRAIN: Duration = Duration::from_millis(10);
 
-/// Time limit per frame while the window is untouched. Frames are rare then, and nobody waits for them.
+/// Time limit per frame while the window is untouched. Frames are rare then, and no user waits for them.
 const DRAIN_UNATTENDED: Duration = Duration::from_millis(100);
 
 /// Minimum reading time before a snapshot is shown. A file that is read sooner is shown only once.

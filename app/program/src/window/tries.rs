@@ -39,7 +39,7 @@ impl Tries {
 }
 
 impl Drop for Tries {
-    /// Ends the program, because nobody could end it without the window.
+    /// Ends the program, because no user could end it without the window.
     fn drop(&mut self) {
         self.ends.fetch_add(2, Ordering::AcqRel);
         if let Some(thread) = self.thread.take() {

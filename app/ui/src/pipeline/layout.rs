@@ -29,7 +29,7 @@ pub enum Station {
 /// Stage box with its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Which stage box this is.
+    /// Stage box of this area.
     pub station: Station,
     /// Area of its name.
     pub title: Rect,

@@ -40,7 +40,7 @@ pub struct Label {
     pub color: Color32,
 }
 
-/// Maximum number of labels. Text is expensive, and nobody reads more.
+/// Maximum number of labels. Text is expensive, and users do not read more.
 pub(super) const MOST_LABELS: usize = 400;
 
 /// Width of a letter of a label, points.

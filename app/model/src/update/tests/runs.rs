@@ -343,7 +343,7 @@ fn stored_program_arguments_have_masked_secrets() {
     state.prefs.watched.arguments = "--api-key abc --epochs 3".to_owned();
     let kept = state.prefs_to_keep().watched.arguments;
     assert_eq!(kept, "--api-key *** --epochs 3");
-    // The form keeps the secret until the window closes.
+    // The dialog keeps the secret until the window closes.
     assert_eq!(state.prefs.watched.arguments, "--api-key abc --epochs 3");
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Creates the form for the options of the next run.
+    /// Creates the rows for the options of the next run.
     pub fn new(
         options: &RunOptions,
         shown: Option<&'a RunOptions>,
