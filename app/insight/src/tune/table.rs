@@ -125,8 +125,8 @@ impl Table {
         mean(times)
     }
 
-    /// Returns the trial to recommend. It is among the significantly faster trials about as fast as the fastest,
-    /// it has the fewest workers, then the smallest prefetch factor.
+    /// Returns the trial to recommend: among the significantly faster trials about as fast as the fastest, the one with the fewest workers,
+    /// then with the smallest prefetch factor.
     pub fn recommended(&self) -> Option<&Row> {
         let limit = time(self.fastest()?) * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
         let cost = |row: &&Row| {

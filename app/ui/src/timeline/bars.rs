@@ -57,8 +57,8 @@ pub(super) fn short_waits(long: &LongWaits, start: Nanos, end: Nanos, shares: &S
     }
 }
 
-/// Draws one bar. Each activity is as high as its share of `whole` ns, but at least one pixel. `short` is the part of the waiting in short waits,
-/// which have their own color.
+/// Draws one bar. Each activity is as high as its share of `whole` ns, but at least one pixel. Short waits, `short`, have
+/// their own color.
 pub(super) fn stack(
     mesh: &mut Mesh,
     rect: Rect,
