@@ -1,14 +1,12 @@
 //! Damaged files cause an error: no panic, no endless wait, no unbounded memory.
-#![cfg(all(unix, feature = "audio", feature = "parquet", feature = "tar"))]
+#![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
 
 mod common;
-#[path = "damaged/damage.rs"]
-mod damage;
 
+use common::damage::{Damaged, endure, usual};
 use common::{Options, open};
-use damage::{Damaged, endure, usual};
 
 /// Memory limit of all tests in this file, MB.
 const MOST_MB: u64 = 500;

@@ -13,7 +13,7 @@ use loadscope_formats::lmdb::{Decode, Lmdb, Options};
 use loadscope_formats::{Cell, Fault, FormatError, Rows, Untimed};
 use tempfile::TempDir;
 
-use crate::peers;
+mod peers;
 
 /// Creates environments of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir)> {

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use loadscope_formats::sql::{Opened, Query, Source, open, store_password};
 use loadscope_formats::{Cell, Share, Stages, Untimed};
 
-use crate::peers;
-use crate::peers::server::{PASSWORD, QUOTED, Server};
-use crate::peers::sql::{all, by_key, keyed, streamed};
+mod peers;
+
+use peers::server::{PASSWORD, QUOTED, Server};
+use peers::sql::{all, by_key, keyed, streamed};
 
 const LIMIT: Duration = Duration::from_secs(300);
 

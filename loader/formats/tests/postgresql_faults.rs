@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use loadscope_formats::sql::Query;
 use loadscope_formats::{Fault, Share, Untimed};
 
-use crate::peers;
-use crate::peers::server::{QUOTED, Server};
-use crate::peers::sql::{all, by_key, fault, keyed, short, streamed};
+mod peers;
+
+use peers::server::{QUOTED, Server};
+use peers::sql::{all, by_key, fault, keyed, short, streamed};
 
 const LIMIT: Duration = Duration::from_secs(300);
 

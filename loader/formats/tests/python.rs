@@ -2,10 +2,11 @@
 //!
 //! `python/make_data.py` makes the data, including public data inside packages, and records the Python values. Without a Python that has
 //! the packages, these tests print what they skip.
-#![cfg(all(feature = "audio", feature = "parquet", feature = "tar"))]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it compared")]
 
-mod plain;
+mod common;
+mod interpreter;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +14,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use plain::{differs, plain};
-
-use crate::common::{self, opened};
-use crate::peers;
+use common::opened;
+use common::plain::{differs, plain};
 
 fn read(path: &Path) -> String {
     let said = format!("{}", path.display());
@@ -140,7 +139,7 @@ fn made(python: &Path, folder: &Path) -> Value {
     assert!(made.status.success(), "{said}");
     let summary: Value = serde_json::from_str(&read(&folder.join("cases.json"))).expect("JSON");
     for part in summary["left_out"].as_array().expect("a list") {
-        peers::say(&format!(
+        interpreter::say(&format!(
             "{}: there is no {}",
             part["part"].as_str().unwrap_or_default(),
             part["package"].as_str().unwrap_or_default()
@@ -163,7 +162,7 @@ fn samples_equal_those_of_python() {
         "pycocotools",
         "webdataset",
     ];
-    let Some(python) = peers::python(&all).or_else(|| peers::python(&["numpy"])) else {
+    let Some(python) = interpreter::python(&all).or_else(|| interpreter::python(&["numpy"])) else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");

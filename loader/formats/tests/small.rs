@@ -1,6 +1,10 @@
 //! Small handmade files with known values, for tests without another program.
-#![cfg(all(feature = "audio", feature = "parquet", feature = "tar"))]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "a measurement")]
 
+mod common;
+
+#[path = "small/arrays.rs"]
 mod arrays;
+#[path = "small/columns.rs"]
 mod columns;

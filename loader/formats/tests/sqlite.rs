@@ -1,5 +1,6 @@
 //! Comparison of SQLite files with Python's `sqlite3`: values, workers, columns.
 #![cfg(feature = "sql")]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use loadscope_formats::sql::{Opened, Query, Source, open};
 use loadscope_formats::{Cell, Share, Untimed};
 use rusqlite::Connection;
 
-use crate::peers;
-use crate::peers::sql::{all, by_key, made, row, sqlite, streamed};
+mod peers;
+
+use peers::sql::{all, by_key, made, row, sqlite, streamed};
 
 #[test]
 fn rows_equal_those_of_python() {

@@ -13,8 +13,9 @@ use loadscope_formats::sql::{Query, Source};
 use loadscope_formats::{Fault, Share, Untimed};
 use rusqlite::Connection;
 
-use crate::peers;
-use crate::peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
+mod peers;
+
+use peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
 
 #[test]
 fn invalid_queries_give_clear_errors() {

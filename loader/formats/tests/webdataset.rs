@@ -1,6 +1,10 @@
 //! Comparison of shards with the `webdataset` package: content, order, shuffles, workers and ranks.
 #![cfg(feature = "tar")]
-#![allow(clippy::too_many_lines, reason = "a list of cases")]
+#![allow(
+    clippy::expect_used,
+    clippy::too_many_lines,
+    reason = "a test ends with what went wrong; a list of cases"
+)]
 
 use std::path::PathBuf;
 
@@ -9,7 +13,7 @@ use loadscope_formats::{Share, StreamSource, Untimed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::peers;
+mod peers;
 
 /// Creates shards of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir, String)> {

@@ -1,6 +1,9 @@
 //! Helpers that several tests share.
-#![cfg(all(feature = "audio", feature = "parquet", feature = "tar"))]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(dead_code, reason = "each test uses a part of it")]
+
+pub mod damage;
+pub mod plain;
 
 use std::path::{Path, PathBuf};
 

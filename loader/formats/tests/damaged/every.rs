@@ -10,8 +10,8 @@ use loadscope_formats::webdataset::{self, WebDataset};
 use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource as _, Untimed};
 
 use super::{arrays, columns, sounds, tables};
+use crate::common::damage::{endure, usual};
 use crate::common::{Options, open, write};
-use crate::damage::{endure, usual};
 
 type Open = fn(&Path) -> Result<Box<dyn Rows>, FormatError>;
 

@@ -1,8 +1,8 @@
 //! Sounds and lines of words.
 
 use super::{Damaged, all};
+use crate::common::damage::{endure, usual};
 use crate::common::{Options, open};
-use crate::damage::{endure, usual};
 
 /// Creates a WAV file with the given header fields.
 fn wav(tag: u16, channels: u16, rate: u32, bits: u16, size: u32, data: &[u8]) -> Vec<u8> {

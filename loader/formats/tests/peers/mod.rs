@@ -9,6 +9,7 @@
 
 #[cfg(feature = "tar")]
 pub mod archives;
+#[path = "../interpreter/mod.rs"]
 mod interpreter;
 pub mod server;
 #[cfg(feature = "sql")]

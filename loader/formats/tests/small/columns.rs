@@ -165,7 +165,7 @@ fn text_lines_are_read_as_vocabulary_numbers() {
 
 /// Measures a CSV file of ten million rows:
 ///
-/// `cargo test --release -p loadscope-formats --test integration -- --ignored --nocapture ten_million`
+/// `cargo test --release -p loadscope-formats --test small -- --ignored --nocapture ten_million`
 #[test]
 #[ignore = "a measurement, which writes 300 MB"]
 fn a_csv_file_of_ten_million_rows_opens() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loadscope_formats::{FormatError, Rows};
 
-use crate::common::{row, write};
+use super::{row, write};
 
 /// Time limit for a damaged file of a few kilobytes on a busy host.
 const DEADLINE: Duration = Duration::from_secs(60);
