@@ -29,13 +29,10 @@ use notices::{nothing_seen, recording};
 const MAX_DELAY: Nanos = Nanos(150_000_000);
 /// Polling interval of the sockets. Polling is cheaper, because a sending process does not have to wake this one.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
-
 /// Maximum number of processes that are announced individually.
 const MAX_ANNOUNCED: usize = 8;
-
 /// Time for which the remaining processes of an ended program are still received.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-
 /// Time for which a detached program is still received. Events from before may be in transit.
 const DETACH_TIMEOUT: Duration = Duration::from_millis(300);
 
