@@ -206,7 +206,7 @@ impl App {
         let Some((first, others)) = files.split_first() else {
             return;
         };
-        self.tell(ctx, Message::Recent(others.to_vec()));
+        self.dispatch(ctx, Message::Recent(others.to_vec()));
         match others {
             [second] => {
                 let compare = Command::CompareWith(second.clone());
@@ -225,12 +225,12 @@ impl App {
     pub fn run(&mut self, ctx: &Context, command: Command) {
         match command {
             Command::Open(path) => self.check_and_open(ctx, path),
-            command => self.tell(ctx, command),
+            command => self.dispatch(ctx, command),
         }
     }
 
     /// Applies a message to the state and performs its effect.
-    pub(super) fn tell(&mut self, ctx: &Context, message: impl Into<Message>) {
+    pub(super) fn dispatch(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
         let effect = self.state.apply(message);
         if self.state.prefs.options != before {
@@ -255,7 +255,7 @@ impl Host for App {
     }
 
     fn dispatch(&mut self, ctx: &Context, message: Message) {
-        Self::tell(self, ctx, message);
+        Self::dispatch(self, ctx, message);
     }
 
     fn run(&mut self, ctx: &Context, command: Command) {
@@ -263,11 +263,11 @@ impl Host for App {
     }
 
     fn retain_shown_run(&mut self, _ctx: &Context) {
-        Self::set_aside(self);
+        Self::retain_shown_run(self);
     }
 
     fn evict_runs(&mut self, ctx: &Context) {
-        Self::make_room(self, ctx);
+        Self::evict_runs(self, ctx);
     }
 
     fn frame_interval(&self) -> Duration {

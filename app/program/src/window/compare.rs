@@ -28,9 +28,9 @@ impl App {
         let number = self.next_comparison_number();
         let before = loadscope_window::baseline_run(&self.state, number);
         let run_number = self.state.session.run_number;
-        self.tell(ctx, Message::EditEnded);
-        self.tell(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.tell(ctx, Message::EditEnded);
+        self.dispatch(ctx, Message::EditEnded);
+        self.dispatch(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.dispatch(ctx, Message::EditEnded);
         match check.simulated {
             true => self.simulate(ctx),
             false => self.start(ctx, Pace::default()),
@@ -38,7 +38,7 @@ impl App {
         // If the start was refused, the previous run is still shown.
         if self.state.session.run_number != run_number {
             let check = Box::new(check);
-            self.tell(ctx, Message::Checking { check, before });
+            self.dispatch(ctx, Message::Checking { check, before });
         }
     }
 
@@ -48,8 +48,8 @@ impl App {
         let Some(other) = loadscope_window::compared_run(&self.state, number, other) else {
             return;
         };
-        self.tell(ctx, Message::Comparing);
-        self.tell(ctx, Message::Compared(other));
+        self.dispatch(ctx, Message::Comparing);
+        self.dispatch(ctx, Message::Compared(other));
     }
 
     /// Reads a recording to compare the run with.
@@ -70,7 +70,7 @@ impl App {
         match job {
             Ok(job) => {
                 self.comparing = Some(Reading { path, job });
-                self.tell(ctx, Message::Comparing);
+                self.dispatch(ctx, Message::Comparing);
             }
             Err(e) => self.notify_error(say!(
                 "cannot start a thread: {e}. Close other programs and try again.",
@@ -117,9 +117,9 @@ impl App {
                     cut,
                     role,
                 };
-                self.tell(ctx, Message::Compared(other));
+                self.dispatch(ctx, Message::Compared(other));
             }
-            Err(text) => self.tell(ctx, Message::NotOpened(text)),
+            Err(text) => self.dispatch(ctx, Message::NotOpened(text)),
         }
         self.comparing = None;
     }

@@ -39,7 +39,7 @@ impl App {
         let last = Duration::try_from_secs_f32(seconds).unwrap_or_default();
         let unattended = self.pacing.begin(ctx, &self.state, self.is_slowed, last);
         if unattended != self.state.look.unattended {
-            self.tell(ctx, Message::Unattended(unattended));
+            self.dispatch(ctx, Message::Unattended(unattended));
         }
     }
 
@@ -69,7 +69,7 @@ impl App {
                 self.drop_runs_in_background();
             }
             let is_loaded = matches!(update, SessionEvent::Loaded { .. });
-            self.tell(ctx, update);
+            self.dispatch(ctx, update);
             if is_loaded {
                 release_memory();
             }
@@ -88,7 +88,7 @@ impl App {
         let session = &self.state.session;
         let shown = (session.run.events() > 0).then(|| session.loaders.shown());
         if let Some(read) = partial.take(shown) {
-            self.tell(ctx, SessionEvent::Partial(Box::new(read)));
+            self.dispatch(ctx, SessionEvent::Partial(Box::new(read)));
         }
         ctx.request_repaint_after(LOOK_EVERY);
     }

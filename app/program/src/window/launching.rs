@@ -14,12 +14,12 @@ impl App {
     pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
         let launched = match start(program, &mut self.outputs) {
             Ok(launched) => launched,
-            Err(why) => return self.tell(ctx, Message::NotWatched(why)),
+            Err(why) => return self.dispatch(ctx, Message::NotWatched(why)),
         };
         let (watched, restart_command) = (&launched.watched, launched.restart_command.clone());
         if let Err(e) = self.watch(ctx, watched, Extent::default(), Some(restart_command)) {
             launched.abandon();
-            return self.tell(ctx, Message::NotWatched(e.to_string()));
+            return self.dispatch(ctx, Message::NotWatched(e.to_string()));
         }
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.push(launched.watched.clone());
@@ -33,7 +33,7 @@ impl App {
         let over: Vec<Launched> = self.launched.extract_if(.., is_over).collect();
         for launched in over {
             let end = launched.watched.wait();
-            self.tell(ctx, Message::Notice(notice(&launched, end)));
+            self.dispatch(ctx, Message::Notice(notice(&launched, end)));
         }
     }
 }

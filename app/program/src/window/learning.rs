@@ -11,7 +11,7 @@ impl App {
     /// Opens the lesson of the command line.
     pub(super) fn open_learn(&mut self, ctx: &Context, learn: Option<LearnTarget>) {
         match learn {
-            Some(LearnTarget::Contents) => self.tell(ctx, Action::Learn),
+            Some(LearnTarget::Contents) => self.dispatch(ctx, Action::Learn),
             Some(LearnTarget::Lesson(number)) => self.run(ctx, LearnCommand::Lesson(number).into()),
             Some(LearnTarget::File(path)) => {
                 match Preview::start(&path, std::sync::Arc::clone(&self.wake)) {

@@ -51,7 +51,7 @@ impl App {
                     then,
                     job,
                 });
-                self.tell(ctx, Message::CheckingFile(Some(path)));
+                self.dispatch(ctx, Message::CheckingFile(Some(path)));
             }
             Err(e) => self.notify_error(say!(
                 "cannot start a thread: {e}. Close other programs and try again.",
@@ -76,10 +76,10 @@ impl App {
         let Some(path_check) = self.path_check.take() else {
             return;
         };
-        self.tell(ctx, Message::CheckingFile(None));
+        self.dispatch(ctx, Message::CheckingFile(None));
         match looked {
             Ok(()) => {
-                self.tell(ctx, Command::Open(path_check.path));
+                self.dispatch(ctx, Command::Open(path_check.path));
                 if let Some(then) = path_check.then {
                     self.run(ctx, then);
                 }
@@ -87,12 +87,12 @@ impl App {
             Err(why) if path_check.or_data => {
                 let path = path_check.path;
                 match dataset_kind_of(&path) {
-                    Some(word) => self.tell(ctx, Command::UseData { word, path }),
-                    None if path.is_dir() => self.tell(ctx, Command::UseFolder(path)),
-                    None => self.tell(ctx, Message::NotOpened(why)),
+                    Some(word) => self.dispatch(ctx, Command::UseData { word, path }),
+                    None if path.is_dir() => self.dispatch(ctx, Command::UseFolder(path)),
+                    None => self.dispatch(ctx, Message::NotOpened(why)),
                 }
             }
-            Err(why) => self.tell(ctx, Message::NotOpened(why)),
+            Err(why) => self.dispatch(ctx, Message::NotOpened(why)),
         }
     }
 }

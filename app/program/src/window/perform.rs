@@ -35,8 +35,8 @@ impl App {
                 },
             ),
             Some(Effect::Demo) => {
-                self.tell(ctx, Message::EditEnded);
-                self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
+                self.dispatch(ctx, Message::EditEnded);
+                self.dispatch(ctx, Command::Edit(Box::new(prefs::demo())));
                 // The digits can also be simulated with their configured costs.
                 match self.state.place.no_engine {
                     true => self.simulate(ctx),
@@ -68,7 +68,7 @@ impl App {
                     egui::Theme::Dark => egui::ThemePreference::Light,
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
-                self.tell(ctx, Command::Theme(other));
+                self.dispatch(ctx, Command::Theme(other));
             }
             Some(Effect::SetLanguage(language)) => {
                 set_language(language);
@@ -107,7 +107,7 @@ impl App {
     fn save_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
         if let Some(session) = &self.session {
             session.save(&path, existing);
-            self.tell(ctx, Message::Saving(path));
+            self.dispatch(ctx, Message::Saving(path));
         }
     }
 
@@ -115,7 +115,7 @@ impl App {
         let shown = &self.state.session;
         if let Some(session) = &mut self.session {
             session.export(shown.loaders.snapshot(&shown.run), &path, existing);
-            self.tell(ctx, Message::Exporting(path));
+            self.dispatch(ctx, Message::Exporting(path));
         }
     }
 }

@@ -58,7 +58,7 @@ impl App {
         self.is_slowed = false;
         self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
         if let Some(again) = again {
-            self.tell(ctx, Message::Watches(again));
+            self.dispatch(ctx, Message::Watches(again));
         }
         Ok(())
     }
@@ -82,20 +82,20 @@ impl App {
     ) {
         match session {
             Ok(session) => {
-                self.set_aside();
+                self.retain_shown_run();
                 self.session = Some(session);
                 self.begun = Instant::now();
-                self.tell(ctx, Message::Begun { source, watched });
-                self.make_room(ctx);
+                self.dispatch(ctx, Message::Begun { source, watched });
+                self.evict_runs(ctx);
             }
             Err(e) => self.notify_error(e.to_string()),
         }
     }
 
     pub(super) fn close(&mut self, ctx: &Context) {
-        self.set_aside();
-        self.tell(ctx, Message::Closed);
-        self.make_room(ctx);
+        self.retain_shown_run();
+        self.dispatch(ctx, Message::Closed);
+        self.evict_runs(ctx);
     }
 
     /// Shows another run of this window.
@@ -103,10 +103,10 @@ impl App {
         if self.state.runs.get(number).is_none() {
             return;
         }
-        self.set_aside();
+        self.retain_shown_run();
         self.session = self.kept.remove(&number);
-        self.tell(ctx, Message::Shown(number));
-        self.make_room(ctx);
+        self.dispatch(ctx, Message::Shown(number));
+        self.evict_runs(ctx);
     }
 
     /// Drops a run of this window permanently.
@@ -126,14 +126,14 @@ impl App {
         if let Some(entry) = session.as_ref().and_then(Session::journal) {
             entry.discard();
         }
-        self.tell(ctx, Message::Dropped(number));
+        self.dispatch(ctx, Message::Dropped(number));
     }
 
     /// Drops surplus runs and the contents of others. Unsaved runs stay in the journal.
-    pub(super) fn make_room(&mut self, ctx: &Context) {
+    pub(super) fn evict_runs(&mut self, ctx: &Context) {
         let surplus = self.state.runs.surplus();
         for number in surplus.contents {
-            self.tell(ctx, Message::Emptied(number));
+            self.dispatch(ctx, Message::Emptied(number));
         }
         for number in surplus.runs {
             if let Some(kept) = self.state.runs.get(number) {
@@ -141,7 +141,7 @@ impl App {
                 let session = self.kept.remove(&number);
                 self.discard_unneeded(session.as_ref(), &kept.session);
             }
-            self.tell(ctx, Message::Dropped(number));
+            self.dispatch(ctx, Message::Dropped(number));
         }
     }
 
@@ -164,7 +164,7 @@ impl App {
             if let (SessionEvent::Rebuilt(_), Some(kept)) = (&update, self.state.runs.get(number)) {
                 drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
             }
-            self.tell(ctx, Message::SessionFor(number, update));
+            self.dispatch(ctx, Message::SessionFor(number, update));
         }
         self.kept
             .values()
@@ -233,12 +233,12 @@ impl App {
     pub(super) fn offer_left_over(&mut self, ctx: &Context, on_start_page: bool) {
         if let Some(journal) = &self.journal {
             let unsaved_runs = journal.unsaved_runs();
-            self.tell(ctx, Message::UnsavedRuns(unsaved_runs, on_start_page));
+            self.dispatch(ctx, Message::UnsavedRuns(unsaved_runs, on_start_page));
         }
     }
 
     /// Keeps the session of the shown run, if the run is worth keeping. [`loadscope_model`] sets the run itself aside at the next message.
-    pub(super) fn set_aside(&mut self) {
+    pub(super) fn retain_shown_run(&mut self) {
         let shown = &self.state.session;
         let session = self.session.take();
         if shown.is_worth_keeping() {

@@ -35,7 +35,7 @@ impl App {
     /// Turns animations off if the user chose so, or if the system asks for it and the user does not object.
     pub(super) fn update_motion(&mut self, ctx: &Context) {
         if let Some(still) = self.system_motion.poll() {
-            self.tell(ctx, Message::ReducedMotion(still));
+            self.dispatch(ctx, Message::ReducedMotion(still));
         }
         theme::set_motion(ctx, !self.state.look.still);
     }
@@ -49,7 +49,7 @@ impl App {
         let mut place = self.state.prefs.window;
         record_window_place(ctx, &mut place);
         if place != self.state.prefs.window {
-            self.tell(ctx, Message::Window(place));
+            self.dispatch(ctx, Message::Window(place));
         }
         let prefs = self.prefs();
         if let Some(store) = &mut self.store {

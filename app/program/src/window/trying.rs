@@ -32,7 +32,7 @@ impl App {
         match self.tries(program) {
             Ok((folder, tries)) => {
                 self.tries = Some(tries);
-                self.tell(ctx, Message::Tune(TuneUpdate::Begun(folder)));
+                self.dispatch(ctx, Message::Tune(TuneUpdate::Begun(folder)));
             }
             Err(why) => self.notify_error(why),
         }
@@ -70,7 +70,7 @@ impl App {
     pub(super) fn poll_tries(&mut self, ctx: &Context) {
         while let Some(news) = self.tries.as_ref().and_then(|t| t.news.try_recv().ok()) {
             let is_over = matches!(news, TuneUpdate::Over(_));
-            self.tell(ctx, Message::Tune(news));
+            self.dispatch(ctx, Message::Tune(news));
             if is_over {
                 self.tries = None;
             }
