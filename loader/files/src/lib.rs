@@ -37,7 +37,7 @@ pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
 pub use kernel::is_on_virtual_filesystem;
 pub use limit::ignore_file_size_signal;
-pub use lock::{is_abandoned, is_being_written};
+pub use lock::{has_writer, is_abandoned, is_being_written};
 pub use target::{Existing, check_not_input};
 pub use temporary::{TemporaryFolder, unnamed_file};
 

@@ -26,12 +26,20 @@ fn is_locked(path: &Path) -> Option<bool> {
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    let file = options.open(path).ok()?;
+    Some(has_writer(&options.open(path).ok()?))
+}
+
+/// Returns true if another process holds the lock of an open file.
+pub fn has_writer(file: &File) -> bool {
     // The lock is shared, so two simultaneous checks do not take each other for a writer.
-    Some(matches!(
-        file.try_lock_shared(),
-        Err(TryLockError::WouldBlock)
-    ))
+    match file.try_lock_shared() {
+        Ok(()) => {
+            // Without this, a later writer of the file could not lock it. A file that is not unlocked now is unlocked when it is closed.
+            let _ = file.unlock();
+            false
+        }
+        Err(error) => matches!(error, TryLockError::WouldBlock),
+    }
 }
 
 #[cfg(test)]

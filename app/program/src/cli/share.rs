@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{anyhow, bail};
+use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 use loadscope_files::{AtomicFile, check_not_input, is_being_written};
 use loadscope_insight::report::{Report, text};
@@ -16,7 +16,7 @@ use super::force::ForceArg;
 use super::pick::pick;
 use super::terminal::{print_line, print_message};
 use super::truncation::truncation_message;
-use crate::page::{About, Content, page};
+use crate::page::{About, Content, HAS_PAGE, NoPage, page};
 
 /// Maximum size of the recordings in a page, bytes. Browsers fail with larger ones.
 const MOST: usize = 250_000_000;
@@ -40,23 +40,26 @@ pub struct ShareArgs {
 
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
-    // The command fails before reading if this build has no browser page.
-    page(&About::default(), Content::default())?;
+    ensure!(HAS_PAGE, NoPage);
     let name = name_of(&args.file);
     let output = match &args.output {
         Some(output) => output.clone(),
         None => PathBuf::from(format!("{}.html", stem(&name))),
     };
-    let mut all = Vec::new();
-    for file in std::iter::once(&args.file).chain(&args.other) {
+    let files = || std::iter::once(&args.file).chain(&args.other);
+    for file in files() {
         check_not_input(&output, file)?;
+    }
+    let mut all = Vec::new();
+    for file in files() {
         all.push(recording(file, !args.no_contents)?.bytes);
     }
     let size: usize = all.iter().map(Vec::len).sum();
     if size > MOST {
+        let names: Vec<String> = files().map(|file| file.display().to_string()).collect();
         bail!(say!(
             "{} has {} compressed, too much for one page. Use `loadscope view`{}.",
-            args.file.display(),
+            names.join(" + "),
             bytes(size as f64),
             match args.no_contents {
                 true => "",

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{anyhow, ensure};
 use clap::Args;
 use loadscope_session::{Limits, Selection, check_path, describe_open_error};
 use loadscope_words::{cause, explain, say, shell_quoted};
 
-use super::follow::follow;
+use super::follow::{follow, new_spool};
 use super::number::whole_number;
 use super::share::{name_of, recording, report};
 use super::terminal::{print_line, print_message};
-use crate::page::{About, Content, page};
-use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
+use crate::page::{About, Content, HAS_PAGE, NoPage, page};
+use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, USUAL_SIZE, Writer};
 
 /// Polling interval for the number of open pages.
 const EVERY: Duration = Duration::from_millis(20);
@@ -63,12 +63,11 @@ pub struct ViewArgs {
 
 /// Shows a recording in a browser until it is interrupted.
 pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
+    ensure!(HAS_PAGE, NoPage);
     check_path(&args.file).map_err(|e| anyhow!(describe_open_error(&args.file, &e)))?;
     if let Some(other) = &args.other {
         check_path(other).map_err(|e| anyhow!(describe_open_error(other, &e)))?;
     }
-    // The command fails before reading if this build has no browser page.
-    page(&About::default(), Content::default())?;
     let server = start(site(args)?, args.port.port)?;
     print_line(&server.link())?;
     print_message(say!("Press Ctrl+C to stop"));
@@ -189,9 +188,7 @@ impl LiveView {
             ..About::default()
         };
         let page = page(&about, Content::default())?.into_bytes();
-        let (spool, writer) = Spool::new(selection.recording_kind(), spool_size(limits)).context(
-            say!("cannot create a temporary file for the live view (TMPDIR sets the folder)"),
-        )?;
+        let (spool, writer) = new_spool(selection.recording_kind(), spool_size(limits))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,
