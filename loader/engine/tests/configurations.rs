@@ -9,8 +9,9 @@
     reason = "a test ends with what went wrong"
 )]
 
-use crate::configuration;
-use crate::support;
+#[path = "configuration/mod.rs"]
+mod configuration;
+mod support;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};

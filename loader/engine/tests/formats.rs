@@ -195,7 +195,7 @@ fn batches_match_the_printed_collate_functions() {
     assert!(compared >= 30, "{compared} compared");
 }
 
-/// Measures the throughput. Run with `cargo test --release --test formats -- --ignored --nocapture throughput`.
+/// Measures the throughput. Run with `cargo test --release -p loadscope-engine --test integration -- --ignored --nocapture throughput`.
 ///
 /// LOADSCOPE_FORMATS_DATA must name a folder made by `pictures.py FOLDER --large --only-data`. `speed.py FOLDER` measures torchvision.
 #[test]

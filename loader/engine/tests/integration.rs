@@ -4,7 +4,6 @@
 
 #[path = "configuration/mod.rs"]
 mod configuration;
-mod configurations;
 mod diagnosis;
 mod faults;
 mod formats;

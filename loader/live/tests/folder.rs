@@ -1,5 +1,6 @@
 //! Tests of stream files: many files, order by time, and files that are not streams.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs::{self, File};
 use std::path::Path;

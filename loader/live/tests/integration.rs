@@ -4,7 +4,6 @@
 
 mod any;
 mod endings;
-mod folder;
 mod join;
 mod listen;
 mod quota;
