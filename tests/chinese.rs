@@ -307,7 +307,7 @@ fn chinese_quiz_and_cases_match_their_images() {
     window.prefs.learned.language = Language::Zh;
     let mut window = chinese(window);
     learned(&mut window, LearnCommand::Quiz(3));
-    window.picture("quiz_question-zh");
+    window.picture("chinese_quiz");
     for _ in 0..loadscope_lessons::QUIZ_LENGTH {
         learned(&mut window, Action::SkipStep);
     }

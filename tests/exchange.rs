@@ -54,7 +54,7 @@ fn a_folder_of_lotus_logs_opens_with_its_workers() {
     let mut window = open("lotus/newer", LARGE, Theme::Light);
     assert_eq!(window.state().state.session.run.batches().len(), 20);
     assert!(window.query_by_label("worker 1 lane").is_some());
-    window.picture("exchange_lotus_light");
+    window.picture("exchange_lotus");
 }
 
 #[test]

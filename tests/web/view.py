@@ -12,9 +12,11 @@ from browser import Browser
 def viewed(attempt, *recordings):
     """The link of `loadscope view`."""
     command = [attempt.binary, "view", *recordings, "--port", "0"]
-    running = subprocess.Popen(command, cwd=attempt.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
+    running = subprocess.Popen(command, cwd=attempt.folder, stdout=subprocess.PIPE, encoding="utf-8")
     try:
-        yield running.stdout.readline().strip()
+        link = running.stdout.readline().strip()
+        assert link.startswith("http://localhost:"), link
+        yield link
     finally:
         running.terminate()
         running.wait(timeout=20)
