@@ -95,7 +95,10 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
     let mut steps: Vec<Step<'a>> = vec![
         ("format", Box::new(step(&["fmt", "--all", "--check"]))),
         ("size", Box::new(|| size(workspace))),
-        ("import cycles", Box::new(|| circles(ready, workspace))),
+        (
+            "import cycles",
+            Box::new(|| import_cycles(ready, workspace)),
+        ),
         (
             "catalogs",
             Box::new(|| catalogs::check(workspace).map(Ended::of)),
@@ -152,7 +155,7 @@ fn dependencies(ready: &Ready) -> Result<Ended> {
 }
 
 /// Checks for import cycles between the files of each crate.
-fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
+fn import_cycles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     let mut command = cargo(ready, &["metadata", "--no-deps", "--format-version", "1"]);
     let listed = command.output().context("cannot start cargo")?;
     anyhow::ensure!(listed.status.success(), "cargo metadata failed");
@@ -160,10 +163,7 @@ fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     let mut code = 0;
     for root in import_cycles::roots(&listed)? {
         for cycle in import_cycles::find(&root)? {
-            eprint!(
-                "Files use each other in a circle:\n{}",
-                cycle.format(workspace)
-            );
+            eprint!("Import cycle:\n{}", cycle.format(workspace));
             code = 1;
         }
     }

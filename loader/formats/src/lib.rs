@@ -1,4 +1,4 @@
-//! Readers of data sets in common formats. They return plain values: no tensors, no windows, no threads that outlive a call.
+//! Readers of datasets in common formats. They return plain values: no tensors, no windows, no threads that outlive a call.
 //!
 //! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples in sequence). Both return [`Cell`]s. The engine makes datasets
 //! of the formats and tensors of arrays, and decodes the [`Picture`]s.

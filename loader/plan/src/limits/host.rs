@@ -247,9 +247,9 @@ mod linux {
 
         #[test]
         fn memory_and_thread_limits_of_the_host_are_known() {
-            let memory = memory().expect("Linux tells it");
+            let memory = memory().expect("Linux has a limit");
             assert!(memory > 100 << 20, "{memory}");
-            let lowest_thread_limit = lowest_thread_limit().expect("Linux tells it");
+            let lowest_thread_limit = lowest_thread_limit().expect("Linux has a limit");
             assert!(lowest_thread_limit.threads > 8, "{lowest_thread_limit:?}");
             assert!(threads_of_system().is_some() && mappings().is_some());
         }
