@@ -41,9 +41,10 @@ def together(attempt):
                 browser.open(address)
                 screen = browser.opened()
                 assert screen.state["batches_of_all"] == 20, screen.state
-                browser.press("3")
+                # The page opens at the comparison, and stays there when the forecasts above it are complete.
                 browser.shows("ten_thousand.jsonl.zst", 60)
-                time.sleep(1.0)
+                time.sleep(4.0)
+                browser.shows("Compared with another run", 5)
                 attempt.picture(browser, "together " + address.split(":")[0])
                 assert browser.complaints() == [], browser.complaints()
     attempt.row("two recordings on one page", "from disk and from a server", True)

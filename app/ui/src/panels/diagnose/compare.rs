@@ -32,13 +32,17 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
             commands.push(Command::StopComparing);
         }
     });
-    // The section is far below, so a new comparison scrolls it into view once.
+    // The section is far below, so a new comparison scrolls it into view, until the sections above have their contents.
+    let results = &state.session.results.diagnosis;
+    let is_settled = compared.is_some() && (results.what_if.is_some() || results.refusal.is_some());
     let shown = Id::unique("compared with");
     let number = other
         .filter(|o| o.role != diagnose::Role::Before)
         .map(|o| o.number);
     if ui.data(|d| d.get_temp(shown)) != Some(number) {
-        ui.data_mut(|d| d.insert_temp(shown, number));
+        if is_settled || number.is_none() {
+            ui.data_mut(|d| d.insert_temp(shown, number));
+        }
         if number.is_some() {
             ui.scroll_to_rect(top, Some(Align::TOP));
         }
