@@ -30,7 +30,6 @@ impl Headline {
         let wait_summary = WaitSummary::of(run);
         if let Some((at, error)) = run.failure() {
             let place = error.place().map(|place| format!(": {place}"));
-            let mut batches = run.batches().iter();
             return Some(Self {
                 share: wait_summary.share(),
                 has_failed: true,
@@ -41,7 +40,7 @@ impl Headline {
                     place.unwrap_or_default()
                 ),
                 cause: Some(error.first_line().to_owned()),
-                batch: error.about.and_then(|id| batches.position(|b| b.id == id)),
+                batch: error.about.and_then(|id| run.row(id)),
             });
         }
         if run.batches().is_empty() && run.has_ended() {

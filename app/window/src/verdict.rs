@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use egui::Context;
+use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::headline::Headline;
 use loadscope_model::state::State;
 use loadscope_trace::Nanos;
@@ -10,18 +11,28 @@ use loadscope_trace::Nanos;
 /// Interval between verdicts while data flow.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Number of transitions of a long run. Its verdict is not recomputed in every frame when its hidden part changes.
+/// Number of transitions of a long run. Its verdict examines every wait, so a thread computes it.
 const LONG_RUN: usize = 100_000;
+
+/// Inputs of a verdict.
+#[derive(Clone, Copy, PartialEq)]
+struct Key {
+    /// Number of the run.
+    run: u64,
+    /// Version of the run.
+    version: u64,
+    /// Time of the last included event.
+    end: Nanos,
+}
 
 /// The verdict and its inputs.
 #[derive(Default)]
 pub(crate) struct VerdictCache {
     headline: Option<Headline>,
-    /// Number and version of its run.
-    computed_for: Option<(u64, u64)>,
+    computed_for: Option<Key>,
     computed_at: Duration,
-    /// Time of the last included event.
-    end: Nanos,
+    /// Calculation for a long run.
+    job: Option<(Key, Background<Option<Headline>>)>,
 }
 
 impl VerdictCache {
@@ -32,27 +43,64 @@ impl VerdictCache {
     pub(crate) fn refresh(&mut self, ctx: &Context, state: &State) {
         if state.is_reading() {
             // A partial run has no verdict, because computing one examines every wait.
-            self.headline = None;
+            *self = Self::default();
             return;
         }
         let run = &state.session.run;
-        let of = (state.session.run_number, run.version());
-        let now = state.place.platform.clock.now();
-        let is_of_it = self.computed_for.is_some_and(|(run, _)| run == of.0);
-        // In a long run, a verdict examines every wait, and numbers that change in every frame are unreadable.
-        let moves = state.hides_future() && run.transitions().len() > LONG_RUN;
-        let soon = (state.flows() || moves) && now.saturating_sub(self.computed_at) < INTERVAL;
-        if moves && soon && is_of_it && self.computed_for != Some(of) {
-            // A verdict that includes now hidden events is removed immediately.
-            self.headline.take_if(|_| run.end() < self.end);
-            ctx.request_repaint_after(INTERVAL);
+        let key = Key {
+            run: state.session.run_number,
+            version: run.version(),
+            end: run.end(),
+        };
+        // A verdict of another run, or one that includes now hidden events, is removed immediately.
+        let is_ahead = |known: &Key| known.run != key.run || known.end > key.end;
+        if self.computed_for.take_if(|known| is_ahead(known)).is_some() {
+            self.headline = None;
+        }
+        self.job.take_if(|(known, _)| is_ahead(known));
+        self.take_answer();
+        if self.computed_for == Some(key) || self.job.is_some() {
             return;
         }
-        if self.computed_for != Some(of) && !(soon && is_of_it && self.headline.is_some()) {
-            self.end = run.end();
-            self.computed_for = Some(of);
-            self.computed_at = now;
-            self.headline = Headline::of(run);
+        // Numbers that change in every frame are unreadable.
+        let now = state.place.platform.clock.now();
+        let changes = state.flows() || state.hides_future();
+        let wait = INTERVAL.saturating_sub(now.saturating_sub(self.computed_at));
+        let is_long = run.transitions().len() > LONG_RUN;
+        if self.headline.is_some() && changes && !wait.is_zero() && (is_long || state.flows()) {
+            ctx.request_repaint_after(wait);
+            return;
         }
+        self.computed_at = now;
+        if is_long {
+            let (snapshot, waker) = (run.snapshot(), ctx.clone());
+            let job = Background::start(
+                state.place.platform.jobs,
+                "verdict",
+                move || waker.request_repaint(),
+                move |_| Ok(Headline::of(&snapshot)),
+            );
+            if let Ok(job) = job {
+                self.job = Some((key, job));
+                self.take_answer();
+                return;
+            }
+        }
+        self.headline = Headline::of(run);
+        self.computed_for = Some(key);
+    }
+
+    /// Takes the result of a finished calculation.
+    fn take_answer(&mut self) {
+        let Some((key, outcome)) = self.job.as_ref().map(|(key, job)| (*key, job.take())) else {
+            return;
+        };
+        match outcome {
+            Outcome::NotYet => return,
+            Outcome::Ready(headline) => self.headline = headline,
+            Outcome::Broken => self.headline = None,
+        }
+        self.computed_for = Some(key);
+        self.job = None;
     }
 }

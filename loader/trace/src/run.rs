@@ -63,6 +63,8 @@ pub struct Run {
     far_back: BTreeMap<u32, u32>,
     pub(crate) keyframes: Column<Keyframe>,
     pub(crate) waits: Column<Wait>,
+    /// Running sums of the waits, one per [`wait::BLOCK`] waits.
+    wait_sums: Column<wait::WaitSum>,
     /// Times at which the trainer received a batch.
     pub(crate) yields: Ticks,
     /// Times of dispatches.
@@ -78,6 +80,8 @@ pub struct Run {
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
     /// Contents of batches, in order of arrival.
     pub(crate) contents: Column<Kept>,
+    /// Size of these contents, bytes.
+    content_bytes: u64,
     /// CPU times of fetches and steps, by position of the batch.
     pub(crate) cpu_times: cpu_times::CpuTimes,
     pub(crate) indices: Column<u64>,
@@ -344,21 +348,6 @@ impl Run {
             Some(worker) if batch.stage > Stage::Queued => epoch.exhausted.push((at, worker)),
             _ => epoch.lost.push(at),
         }
-    }
-
-    fn keep_content(&mut self, at: Nanos, content: Box<BatchContent>) {
-        let Some(row) = self.row(content.batch) else {
-            self.inconsistent += 1;
-            return;
-        };
-        // Only the first content of a batch counts. Later contents have no known time.
-        if self.content_at(row).is_some() {
-            return;
-        }
-        self.batches[row].content = self.contents.len() as u32;
-        let content = content.into();
-        let row = row as u32;
-        self.contents.push(Kept { row, at, content });
     }
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {

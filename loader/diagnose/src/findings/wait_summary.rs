@@ -47,15 +47,11 @@ pub struct WaitSummary<'a> {
 impl<'a> WaitSummary<'a> {
     /// Returns the summary of a run.
     pub fn of(run: &'a Run) -> Self {
-        let took = |k: &usize| {
-            let wait = run.waits()[*k];
-            (wait.end.min(run.end()) - wait.start, std::cmp::Reverse(*k))
-        };
         Self {
             run,
             total: run.in_loop(),
             waited: run.waited(),
-            longest: (0..run.waits().len()).max_by_key(took),
+            longest: run.longest_wait(),
         }
     }
 

@@ -15,11 +15,11 @@ impl Run {
         let since = last.max(epoch.start);
         let until = epoch.end.unwrap_or(Nanos::MAX);
         let is_it = |(at, message): &&(Nanos, Message)| {
-            let is_within = (since..=until).contains(at) || self.last_step() == message.about;
             let is_error = message.level == Level::Error && !message.ends_epoch();
-            is_error && *at >= since && is_within
+            is_error && (*at <= until || self.last_step() == message.about)
         };
-        let found = self.messages.iter().find(is_it)?;
+        let earlier = self.messages.partition_point(|(at, _)| *at < since);
+        let found = self.messages.range(earlier..).iter().find(is_it)?;
         Some((found.0, &found.1))
     }
 
@@ -43,6 +43,12 @@ impl Run {
         self.batches_of(epoch).filter(|b| b.was_yielded).count()
     }
 
+    /// Returns true if the trainer received exactly one batch of an epoch.
+    pub(super) fn yielded_one(&self, epoch: &Epoch) -> bool {
+        let mut yielded = self.batches_of(epoch).filter(|b| b.was_yielded);
+        yielded.next().is_some() && yielded.next().is_none()
+    }
+
     /// Returns true if the epoch ended because the loader had no more batches.
     pub fn is_exhausted(&self, epoch: &Epoch) -> bool {
         let Some(end) = epoch.end else {
@@ -52,8 +58,8 @@ impl Run {
         let asks = self.waits.get(waits).copied();
         let asked = asks.is_some_and(|wait| wait.batch.is_none() && wait.end == end);
         let is_over = |stage| matches!(stage, Stage::Done | Stage::Training);
-        let all = self.batches_of(epoch).all(|batch| is_over(batch.stage));
-        asked && (all || !epoch.exhausted.is_empty())
+        let mut batches = self.batches_of(epoch);
+        asked && (!epoch.exhausted.is_empty() || batches.all(|batch| is_over(batch.stage)))
     }
 
     fn batches_of<'a>(&'a self, epoch: &'a Epoch) -> impl Iterator<Item = &'a crate::Batch> {

@@ -78,6 +78,7 @@ impl Run {
         let begun = |w: &Wait| w.start <= at && w.step as usize <= step;
         let shown = self.waits.partition_point(begun);
         self.waits.truncate(shown);
+        self.wait_sums.truncate(shown.div_ceil(super::wait::BLOCK));
         let Some(wait) = self.waits.last().copied() else {
             return;
         };

@@ -154,7 +154,7 @@ impl Run {
             let is_single = |epoch: &Epoch| {
                 let all = self.info.batches_per_epoch;
                 let has_more = epoch.rows.len() > 1 || all.is_some_and(|all| all > 1);
-                has_more && self.yielded_in(epoch) == 1
+                has_more && self.yielded_one(epoch)
             };
             if of_epoch.is_some_and(is_single) {
                 self.singles.push(at);

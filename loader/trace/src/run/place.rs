@@ -37,6 +37,7 @@ impl Run {
             self.enter(at, row as usize, Stage::Done);
         }
         self.end_step_at_next(at);
+        self.sum_waits();
         self.waits.push(Wait {
             start: at,
             end: Nanos::MAX,

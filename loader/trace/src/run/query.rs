@@ -1,7 +1,5 @@
 //! Queries on a run.
 
-use std::ops::Add;
-
 use super::{Epoch, Run, Wait, Worker};
 use crate::pipeline::Pipeline;
 use crate::rows::Rows;
@@ -299,14 +297,5 @@ impl Run {
     /// Returns true if the source measures `stage`. A source without a list of stages measures all.
     pub fn measures(&self, stage: Stage) -> bool {
         self.info.measured.is_empty() || self.info.measured.contains(&stage)
-    }
-
-    /// Returns the total time of the waits, up to the last event.
-    pub fn waited(&self) -> Nanos {
-        let end = self.last;
-        let waits = self.waits.iter();
-        waits
-            .map(|w| w.end.min(end) - w.start)
-            .fold(Nanos::ZERO, Add::add)
     }
 }

@@ -1,6 +1,7 @@
-//! Memory estimates of a run, and dropping of contents.
+//! Memory estimates of a run, and its contents of batches.
 
-use crate::{Batch, Event, EventKind, Run, Transition, Wait};
+use super::{Kept, Run};
+use crate::{Batch, BatchContent, Event, EventKind, Nanos, Transition, Wait};
 use loadscope_column::Column;
 
 /// Estimated size of a transition, bytes. A transition closes a span with running sums, and can have entries in other lists.
@@ -26,7 +27,7 @@ impl Event {
             EventKind::Consumer { waiting: false } => 0,
             EventKind::Fetched(fetched) => {
                 let samples = fetched.samples.len();
-                SMALL + samples * (SAMPLE + fetched.stages.len() * size_of::<crate::Nanos>())
+                SMALL + samples * (SAMPLE + fetched.stages.len() * size_of::<Nanos>())
             }
             EventKind::Content(content) => SMALL + content.nbytes(),
             EventKind::Message(message) => 2 * SMALL + message.text.len(),
@@ -39,8 +40,7 @@ impl Event {
 impl Run {
     /// Returns the size of the contents of all batches: images, numbers, texts.
     pub fn content_bytes(&self) -> u64 {
-        let all = self.contents.iter();
-        all.map(|kept| kept.content.nbytes() as u64).sum()
+        self.content_bytes
     }
 
     /// Returns the approximate memory use. Small parts that do not grow with the run are omitted.
@@ -51,21 +51,38 @@ impl Run {
             + of(self.transitions.len(), 2 * size_of::<Transition>() + 24)
             + of(self.waits.len(), size_of::<Wait>())
             + of(self.indices.len(), size_of::<u64>())
-            + of(self.stage_walls.len(), size_of::<crate::Nanos>())
+            + of(self.stage_walls.len(), size_of::<Nanos>())
             // Each sample has a start, a wall time and a CPU time.
             + of(self.indices.len(), 24);
         lists + self.content_bytes()
     }
 
+    pub(super) fn keep_content(&mut self, at: Nanos, content: Box<BatchContent>) {
+        let Some(row) = self.row(content.batch) else {
+            self.inconsistent += 1;
+            return;
+        };
+        // Only the first content of a batch counts. Later contents have no known time.
+        if self.content_at(row).is_some() {
+            return;
+        }
+        self.batches[row].content = self.contents.len() as u32;
+        self.content_bytes += content.nbytes() as u64;
+        let content = content.into();
+        let row = row as u32;
+        self.contents.push(Kept { row, at, content });
+    }
+
     /// Drops the contents of all batches. Events stay.
     pub fn forget_contents(&mut self) {
         self.contents = Column::default();
+        self.content_bytes = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{BatchContent, BatchId, Event, EventKind, Field, FieldData, Nanos, RunId};
+    use crate::{BatchId, Field, FieldData, RunId};
 
     use super::*;
 
