@@ -1,26 +1,18 @@
-//! The endurance test: a billion events each through the limited recorder, the window and the engine, measured from outside. Writes
-//! `tests/soak/RESULTS.md`.
+//! The endurance test: the bench `soak` of the program, part by part. Writes `tests/soak/RESULTS.md`.
 
 use std::fs;
+use std::io::Read as _;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::bench::programs;
 use crate::setup::Ready;
 use crate::steps;
-
-mod child;
-mod judge;
-mod row;
-mod sample;
-mod stops;
-mod table;
-
-use child::Work;
-use table::Section;
 
 /// Options of the endurance test.
 #[derive(Args, Debug)]
@@ -59,12 +51,61 @@ enum Part {
     Interrupted,
 }
 
-const ALL: [Part; 4] = [Part::Recorder, Part::Fold, Part::Engine, Part::Interrupted];
+/// Section of the page: its title, its part, the part's name in the bench, true if the process is suspended, and a description.
+type Section = (&'static str, Part, &'static str, bool, &'static str);
 
-/// Options of the limited recording.
-const LIMIT: &str = "`--last 30m --max-size 200MB`";
+const SECTIONS: [Section; 6] = [
+    (
+        "Recorder",
+        Part::Recorder,
+        "recorder",
+        false,
+        "A synthetic training of days through the recorder with `--last 30m --max-size 200MB`: sparse and dense hours, long waits, errors, \
+      warnings, and epochs that stop early.",
+    ),
+    (
+        "Window",
+        Part::Fold,
+        "fold",
+        false,
+        "Runs and recordings through the window without a screen, each replaced by the next.",
+    ),
+    (
+        "Engine",
+        Part::Engine,
+        "engine",
+        false,
+        "The embedded engine at full speed, recorded as by `run --record` with `--last 30m --max-size 200MB`.",
+    ),
+    (
+        "Engine, suspended",
+        Part::Interrupted,
+        "engine",
+        true,
+        "The same while the process is stopped by SIGSTOP for one to three seconds at random times.",
+    ),
+    (
+        "Recorder, clock set",
+        Part::Interrupted,
+        "clock",
+        false,
+        "The synthetic clock of the events is set forwards and back by hours. The events are sorted like those of the engine's threads.",
+    ),
+    (
+        "Recorder, clock set, unsorted",
+        Part::Interrupted,
+        "clock-unsorted",
+        false,
+        "The same without sorting.",
+    ),
+];
 
-/// Builds the benchmark, runs and watches its parts, and writes the table. Returns 1 if a check fails.
+const HEAD: &str = "# Soak\n\n\
+Written by `cargo xtask soak --write`. It sends up to a billion events through the parts of the program that run for weeks. Each section\n\
+is one process, sampled four times per second. After the second tenth of the events nothing may grow. Limits above the maximum of the\n\
+second tenth: 10 % and 16 MB of memory, 16 descriptors, 8 threads. The recording is compared with counts taken while it was written.\n";
+
+/// Builds the benchmark, runs its parts, and writes the table. Returns 1 if a check fails.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let executable = match &options.executable {
         Some(own) => own.clone(),
@@ -74,136 +115,167 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
             "soak",
         )?,
     };
-    let seed = options.seed.unwrap_or_else(by_time);
-    eprintln!("Random moments begin at {seed}; `--seed {seed}` repeats them.");
-    let parts = match options.part.is_empty() {
-        true => &ALL[..],
-        false => &options.part,
-    };
+    let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let seed = options.seed.unwrap_or(since.as_secs());
+    eprintln!("Random times begin at {seed}. `--seed {seed}` repeats them.");
     let path = workspace.join("tests/soak/RESULTS.md");
     let mut code = 0;
-    for work in parts.iter().flat_map(|part| works(*part)) {
-        let run = child::Run {
-            executable: &executable,
-            libraries: ready.libtorch.join("lib"),
-            events: options.events,
-            seed,
-            deadline: Duration::from_secs(options.hours.saturating_mul(3600)),
-        };
-        let watched = child::watch(&work, &run)?;
-        let section = Section::of(&work, &run, &watched);
-        println!("{}", section.text());
-        if watched.rows.iter().any(|row| row.holds == Some(false)) {
-            code = 1;
+    for (title, part, name, is_suspended, about) in SECTIONS {
+        if !options.part.is_empty() && !options.part.contains(&part) {
+            continue;
         }
+        let began = Instant::now();
+        eprintln!("{title}");
+        let mut command = Command::new(&executable);
+        command
+            .arg(name)
+            .args([
+                "--events",
+                &options.events.to_string(),
+                "--seed",
+                &seed.to_string(),
+            ])
+            .env("LD_LIBRARY_PATH", ready.libtorch.join("lib"));
+        let deadline = Duration::from_secs(options.hours.saturating_mul(3600));
+        let (rows, own) = watch(&mut command, deadline, is_suspended.then_some(seed))
+            .with_context(|| title.to_owned())?;
+        code = code.max(own);
+        let section = format!(
+            "## {title}\n\n{about}\n\n{} events in {}, on a host with {} cores, seed {seed}: **{}**.\n\n\
+             | property | measured | |\n|---|---|---|\n{rows}",
+            options.events,
+            steps::format_duration(began.elapsed()),
+            std::thread::available_parallelism().map_or(1, NonZero::get),
+            if own == 0 {
+                "everything holds"
+            } else {
+                "FAILED"
+            },
+        );
+        println!("{section}");
         // The page is written after each part, because the next part takes hours.
         if options.write {
-            write(&path, section)?;
+            let before = fs::read_to_string(&path).unwrap_or_default();
+            fs::write(&path, page(&before, &section))
+                .with_context(|| path.display().to_string())?;
         }
     }
     match options.write {
         true => eprintln!("Written to {}.", path.display()),
-        false => eprintln!("Not written; --write does."),
+        false => eprintln!("Not written. --write writes it."),
     }
     Ok(code)
 }
 
-/// Replaces the section with the same title in the page.
-fn write(path: &Path, section: Section) -> Result<()> {
-    let before = match path.exists() {
-        true => fs::read_to_string(path).with_context(|| path.display().to_string())?,
-        false => String::new(),
+/// Runs a process, and suspends it at random times if a seed is given. Returns its output and exit code.
+fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Result<(String, u8)> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut output = child.stdout.take().context("a pipe")?;
+    let (began, mut noise) = (Instant::now(), stops.unwrap_or(1) | 1);
+    let mut random = |least: u64, most: u64| {
+        noise ^= noise << 13;
+        noise ^= noise >> 7;
+        noise ^= noise << 17;
+        Duration::from_millis(least + (noise >> 11) % (most - least))
     };
-    let order: Vec<&str> = ALL
-        .iter()
-        .flat_map(|part| works(*part))
-        .map(|w| w.title)
-        .collect();
-    fs::create_dir_all(path.parent().context("a folder")?)?;
-    fs::write(path, table::page(&before, section, &order))
-        .with_context(|| path.display().to_string())
-}
-
-fn by_time() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(1, |since| since.as_secs())
-}
-
-/// Returns the processes of a part.
-fn works(part: Part) -> Vec<Work> {
-    let work = |title, about: String, arguments: &'static [&'static str]| Work {
-        title,
-        about,
-        arguments,
-        is_stopped: false,
-    };
-    match part {
-        Part::Recorder => vec![work(
-            "Recorder",
-            format!(
-                "A made-up training of days through the recorder, as with {LIMIT}: hours in which all fits and hours in which the size is the limit, \
-                     a long wait in 2,000 batches, errors, warnings, epochs that are stopped early."
-            ),
-            &["part=recorder"],
-        )],
-        Part::Fold => vec![work(
-            "Window",
-            "Runs and recordings through the window without a screen, each replaced by the next."
-                .to_owned(),
-            &["part=fold"],
-        )],
-        Part::Engine => vec![work(
-            "Engine",
-            format!(
-                "The embedded engine at full speed, recorded as `run --record` does it with {LIMIT}."
-            ),
-            &["part=engine"],
-        )],
-        Part::Interrupted => {
-            let mut stopped = work(
-                "Engine, suspended",
-                "The same while the process is stopped by SIGSTOP for one to three seconds at random moments.".to_owned(),
-                &["part=engine"],
-            );
-            stopped.is_stopped = true;
-            vec![
-                stopped,
-                work(
-                    "Recorder, clock set",
-                    format!(
-                        "{CLOCKS} Here the events are sorted as those of the engine's threads are."
-                    ),
-                    &["part=recorder", "clock=sorted"],
-                ),
-                work(
-                    "Recorder, clock set, unsorted",
-                    "The same with events that come to the recorder as they are.".to_owned(),
-                    &["part=recorder", "clock=raw"],
-                ),
-            ]
+    let (mut next, mut is_stopped) = (random(1_000, 5_000), false);
+    // The table has fewer bytes than a pipe holds, so the process does not wait for a reader.
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
         }
+        if began.elapsed() > deadline {
+            // SIGKILL also ends a suspended process.
+            child.kill()?;
+            bail!(
+                "it did not end in {}. Give it more time with --hours",
+                steps::format_duration(deadline)
+            );
+        }
+        if stops.is_some() && began.elapsed() > next {
+            is_stopped = !is_stopped;
+            signal(&child, if is_stopped { "-STOP" } else { "-CONT" })?;
+            next = began.elapsed()
+                + match is_stopped {
+                    true => random(1_000, 3_000),
+                    false => random(2_000, 20_000),
+                };
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let mut rows = String::new();
+    output.read_to_string(&mut rows)?;
+    if !matches!(status.code(), Some(0 | 1)) {
+        rows += &format!("| end | {status} | FAILED |\n");
     }
+    Ok((rows, u8::from(!status.success())))
 }
 
-/// Reason why the test does not change the clock of the host.
-const CLOCKS: &str = "The clock of the events is set forwards and back by hours. Events have their times from a clock that only goes \
-                      onwards (`Instant`), and the time of day stands in the introduction of a run and in names of journals only: so no clock of the host is set, \
-                      but that of the made-up events.";
+fn signal(child: &Child, name: &str) -> Result<()> {
+    // A failure means that the process has just ended.
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
+    sent.context("kill could not be started. Install procps or util-linux")
+        .map(drop)
+}
+
+/// Returns the page with a section in place of the previous one with its title.
+fn page(before: &str, section: &str) -> String {
+    let title = |section: &str| {
+        section
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("## ")
+            .to_owned()
+    };
+    let mut sections: Vec<String> = before.split("\n## ").skip(1).map(str::to_owned).collect();
+    sections.retain(|other| title(other) != title(section));
+    sections.push(section.trim_start_matches("## ").to_owned());
+    sections.sort_by_key(|other| SECTIONS.iter().position(|(name, ..)| *name == title(other)));
+    let mut page = HEAD.to_owned();
+    for section in sections {
+        page += &format!("\n## {}\n", section.trim_end());
+    }
+    page
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn section_titles_are_unique() {
-        let mut titles: Vec<&str> = ALL
-            .iter()
-            .flat_map(|part| works(*part))
-            .map(|w| w.title)
-            .collect();
-        let all = titles.len();
-        titles.sort_unstable();
-        titles.dedup();
-        assert_eq!(titles.len(), all);
+    fn a_section_replaces_its_earlier_version() {
+        let window = page("", "## Window\n\nold");
+        let both = page(&window, "## Recorder\n\n| a | b | holds |");
+        let again = page(&both, "## Window\n\nnew");
+        assert_eq!(
+            again,
+            format!("{HEAD}\n## Recorder\n\n| a | b | holds |\n\n## Window\n\nnew\n")
+        );
+        assert_eq!(page(&again, "## Window\n\nnew"), again);
+    }
+
+    #[test]
+    fn output_and_failures_of_a_process_are_reported() -> Result<()> {
+        let run = |script: &str, stops| {
+            watch(
+                Command::new("sh").args(["-c", script]),
+                Duration::from_secs(30),
+                stops,
+            )
+        };
+        assert_eq!(run("echo '| a |'", None)?, ("| a |\n".to_owned(), 0));
+        let (rows, code) = run("exit 3", None)?;
+        assert!(rows.contains("exit status: 3") && code == 1, "{rows}");
+        // A suspended process continues.
+        assert_eq!(run("sleep 8; echo end", Some(1))?, ("end\n".to_owned(), 0));
+        assert!(watch(&mut Command::new("yes"), Duration::ZERO, None).is_err());
+        Ok(())
     }
 }

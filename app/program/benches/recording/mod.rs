@@ -12,6 +12,7 @@ pub struct Recording {
     batches: u32,
     /// Samples per batch with recorded times, or 0 for none.
     samples: u32,
+    epoch: u32,
 }
 
 /// Spans per batch: queued, fetching, collating, returning, held or ready, training, and the trainer's wait.
@@ -24,6 +25,7 @@ impl Recording {
             workers,
             batches: spans / SPANS,
             samples: 0,
+            epoch: 0,
         }
     }
 
@@ -33,7 +35,13 @@ impl Recording {
             workers: 16,
             batches,
             samples,
+            epoch: 0,
         }
+    }
+
+    /// Changes the epoch of all batches.
+    pub fn in_epoch(self, epoch: u32) -> Self {
+        Self { epoch, ..self }
     }
 
     /// Applies all events to a run.
@@ -82,7 +90,8 @@ fn event(at: i64, kind: EventKind) -> Event {
 }
 
 /// Merged events of all threads, as a priority queue of planned events.
-struct Loader {
+pub struct Loader {
+    epoch: u32,
     samples: u32,
     batches: u32,
     sent: u32,
@@ -96,7 +105,7 @@ struct Loader {
     early: std::collections::BTreeSet<u32>,
     wanted: u32,
     noise: u32,
-    now: i64,
+    pub now: i64,
     waiting: bool,
 }
 
@@ -104,8 +113,9 @@ struct Loader {
 const NEXT: u64 = u64::MAX;
 
 impl Loader {
-    fn new(recording: &Recording) -> Self {
+    pub fn new(recording: &Recording) -> Self {
         let mut loader = Self {
+            epoch: recording.epoch,
             samples: recording.samples,
             batches: recording.batches,
             sent: 0,
@@ -115,7 +125,7 @@ impl Loader {
             numbered: 0,
             early: std::collections::BTreeSet::new(),
             wanted: 0,
-            noise: 1,
+            noise: recording.epoch + 1,
             now: 1_000,
             waiting: false,
         };
@@ -149,7 +159,10 @@ impl Loader {
         let idx = self.sent;
         self.sent += 1;
         let worker = idx as usize % self.free.len();
-        let batch = BatchId { epoch: 0, idx };
+        let batch = BatchId {
+            epoch: self.epoch,
+            idx,
+        };
         let first = u64::from(idx) * u64::from(self.samples);
         let indices: Vec<u64> = (first..first + u64::from(self.samples)).collect();
         self.plan(
@@ -188,7 +201,7 @@ impl Loader {
     }
 
     /// Returns the next event.
-    fn step(&mut self) -> Option<Event> {
+    pub fn step(&mut self) -> Option<Event> {
         loop {
             let std::cmp::Reverse((at, number)) = self.ahead.pop()?;
             self.now = at;
@@ -222,7 +235,7 @@ impl Loader {
     /// Plans that the trainer receives the awaited batch, trains, and calls again.
     fn yield_batch(&mut self, at: i64) {
         let batch = BatchId {
-            epoch: 0,
+            epoch: self.epoch,
             idx: self.wanted,
         };
         self.waiting = false;

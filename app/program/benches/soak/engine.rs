@@ -1,25 +1,20 @@
 //! The embedded loader at full speed, recorded with a limit, as by `loadscope run --record --last 30m --max-size 200MB`. It is paused,
 //! stepped and copied at random moments.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use crossbeam_channel::RecvTimeoutError;
 use loadscope_session::{Record, Session, SessionEvent};
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind, RunOptions, count};
 
-use crate::compare::Judged;
-use crate::copy;
-use crate::job::Job;
-use crate::output::{self, Progress};
 use crate::recorder::{MOST, NAME, create};
-use crate::recording_counts::RecordingCounts;
-use crate::reference::ReferenceCounts;
-use crate::size::size;
+use crate::reference::{Reference, compare};
+use crate::{Job, Noise};
 
 /// Maximum number of batches per run, below the limit of the loader. Each run has a new loader and a new recording.
 const BATCHES: u64 = 10_000_000;
@@ -41,37 +36,27 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// # Errors
 /// If something cannot be started, written or read.
 pub fn run(job: &Job) -> Result<()> {
-    let mut all: Vec<(PathBuf, ReferenceCounts)> = Vec::new();
+    let mut all: Vec<(PathBuf, Reference)> = Vec::new();
     let mut done = Done::default();
-    let mut noise = Noise(job.seed | 1);
+    let mut noise = Noise::of(job.seed);
     while done.events < job.events {
         let folder = job.folder.join(format!("run-{}", all.len()));
         fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-        output::recording(&folder, MOST);
-        let left = job.events - done.events;
-        let mut one = One::start(&folder, left)?;
-        one.follow(left, &mut noise, &mut done)?;
-        done.largest = done.largest.max(size(&folder)?);
+        job.monitor.recording(&folder, MOST);
+        let mut one = One::start(&folder, job.events - done.events)?;
+        one.follow(job, &mut noise, &mut done)?;
         all.push((folder.join(NAME), one.counted));
     }
-    output::done(done.events);
-    output::checking();
-    done.print_rows(all.len());
-    let mut judged = Judged::default();
-    let mut dropped = 0;
-    for (path, counted) in &all {
-        dropped += counted.totals.dropped;
-        judged.take(&RecordingCounts::read(path)?, counted);
-    }
-    let share = dropped as f64 / (done.events + dropped) as f64 * 100.0;
-    let text = format!("{} ({share:.2} %)", output::count(dropped));
-    output::row(
-        "events that there was no room for, each counted",
-        &text,
-        None,
+    job.monitor.finish();
+    let text = format!(
+        "{} runs, {} pauses, {} steps, {} copies of the growing recording by another process",
+        all.len(),
+        count(done.pauses),
+        count(done.steps),
+        count(done.copies)
     );
-    judged.print_rows();
-    Ok(())
+    job.monitor.row("actions meanwhile", &text, None);
+    compare(job.monitor, &all)
 }
 
 /// Counts of the performed actions.
@@ -81,29 +66,13 @@ struct Done {
     pauses: u64,
     steps: u64,
     copies: u64,
-    largest: u64,
-}
-
-impl Done {
-    fn print_rows(&self, runs: usize) {
-        let text = format!(
-            "{runs} runs, {} pauses, {} steps, {} copies of the growing recording by another process",
-            output::count(self.pauses),
-            output::count(self.steps),
-            output::count(self.copies)
-        );
-        output::row("what was done meanwhile", &text, None);
-        let text = format!("{:.1} MB", self.largest as f64 / 1e6);
-        let what = "all files together, when a recording is complete";
-        output::row(what, &text, Some(self.largest <= MOST));
-    }
 }
 
 /// Run in progress.
 struct One {
     session: Session,
     folder: PathBuf,
-    counted: ReferenceCounts,
+    counted: Reference,
     /// Start of the pause, if it is paused.
     paused: Option<Instant>,
     /// Start of the next pause, or end of the current one.
@@ -134,7 +103,7 @@ impl One {
         Ok(Self {
             session,
             folder: folder.to_owned(),
-            counted: ReferenceCounts::default(),
+            counted: Reference::default(),
             paused: None,
             next: now + Duration::from_secs(1),
             copy: None,
@@ -143,9 +112,8 @@ impl One {
         })
     }
 
-    /// Counts the events and interferes, until `events` events have arrived.
-    fn follow(&mut self, events: u64, noise: &mut Noise, done: &mut Done) -> Result<()> {
-        let mut progress = Progress::new();
+    /// Counts the events and interferes, until all events of the job have arrived.
+    fn follow(&mut self, job: &Job, noise: &mut Noise, done: &mut Done) -> Result<()> {
         let mut stopped: Option<Instant> = None;
         loop {
             match self.session.updates.recv_timeout(LOOK) {
@@ -161,11 +129,11 @@ impl One {
                     bail!("the recorder has ended without a word")
                 }
             }
-            progress.done(done.events);
+            job.monitor.done(done.events);
             if stopped.is_some_and(|since| since.elapsed() > PATIENCE) {
                 bail!("the engine does not stop");
             }
-            if stopped.is_none() && self.counted.totals.events >= events {
+            if stopped.is_none() && done.events >= job.events {
                 self.session.stop();
                 stopped = Some(Instant::now());
             }
@@ -213,7 +181,14 @@ impl One {
         }
         self.end_copy()?;
         self.copied = Instant::now();
-        self.copy = Some(copy::start(&self.folder)?);
+        let copy = Command::new(std::env::current_exe()?)
+            .arg("copy")
+            .arg("--recording")
+            .arg(self.folder.join(NAME))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn();
+        self.copy = Some(copy.context("this program cannot be started once more")?);
         done.copies += 1;
         Ok(())
     }
@@ -228,14 +203,22 @@ impl One {
     }
 }
 
-/// Random number generator (xorshift).
-struct Noise(u64);
+/// Writes the readable part of a growing recording to a file, and removes that file.
+///
+/// # Errors
+/// If the recording cannot be read or copied.
+pub fn copy(recording: &Path) -> Result<()> {
+    let mut to = tempfile::tempfile()?;
+    copied(recording, &mut to)
+        .with_context(|| format!("{} cannot be copied while it grows", recording.display()))
+}
 
-impl Noise {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most.max(1)
+fn copied(from: &Path, to: &mut File) -> Result<()> {
+    let reader = LogReader::open(from)?;
+    let mut log = LogWriter::with_header(to, Compression::Zstd, RecordingKind::Limited)?;
+    for event in reader {
+        log.write(&event?)?;
     }
+    log.finish()?;
+    Ok(())
 }

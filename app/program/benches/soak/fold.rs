@@ -14,10 +14,9 @@ use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
 use loadscope_session::SessionEvent;
-use loadscope_trace::{Event, LogWriter};
+use loadscope_trace::{Event, LogWriter, count};
 
-use crate::job::Job;
-use crate::output::{self, Progress};
+use crate::Job;
 use crate::training::Training;
 
 /// Maximum number of events per run.
@@ -41,7 +40,6 @@ pub fn run(job: &Job) -> Result<()> {
     let of_run = (job.events / TIMES / ROUNDS).clamp(1_000, EVENTS);
     let mut window = Window::new();
     let mut training = Training::new(job.seed, job.events / TIMES);
-    let mut progress = Progress::new();
     let (mut folded, mut rounds, mut different) = (0, 0_u64, 0_u64);
     while folded < job.events {
         let first = job.folder.join(format!("run-{rounds}.jsonl.zst"));
@@ -51,13 +49,13 @@ pub fn run(job: &Job) -> Result<()> {
         write(&first, &events)?;
         let live = window.apply_live_run(events, &mut |more| {
             folded += more;
-            progress.done(folded);
+            job.monitor.done(folded);
         })?;
         for (path, copy) in [(&first, Some(&again)), (&again, None)] {
             let opened = window.open(path, copy)?;
             different += u64::from(opened != live);
             folded += opened;
-            progress.done(folded);
+            job.monitor.done(folded);
         }
         for path in [&first, &again] {
             fs::remove_file(path).with_context(|| path.display().to_string())?;
@@ -65,22 +63,16 @@ pub fn run(job: &Job) -> Result<()> {
         rounds += 1;
         training = Training::new(job.seed.wrapping_add(rounds), job.events / TIMES);
     }
-    output::done(folded);
-    output::checking();
+    job.monitor.finish();
     let text = format!(
-        "{} rounds with {} events each: live with a pause and a diagnosis, opened, diagnosed, played, saved, opened again",
-        output::count(rounds),
-        output::count(of_run)
+        "{} rounds with {} events each: live with a pause and a diagnosis, opened, diagnosed, played, saved, opened again, {} frames",
+        count(rounds),
+        count(of_run),
+        count(window.frames)
     );
-    output::row("what was done", &text, None);
-    let text = format!(
-        "{} of {}",
-        output::count(different),
-        output::count(rounds * 2)
-    );
-    let what = "recordings that have other events when they are opened";
-    output::row(what, &text, Some(different == 0));
-    output::row("frames", &output::count(window.frames), None);
+    job.monitor.row("actions", &text, None);
+    let what = "recordings that have the same events when they are opened";
+    job.monitor.share(what, rounds * 2 - different, rounds * 2);
     Ok(())
 }
 

@@ -1,53 +1,126 @@
-//! Soak test: weeks of recording in an hour. Billions of events go through the recorder with a limit, the window and the embedded loader.
-//! `cargo xtask soak` starts it, measures the process and writes the table. Without arguments it does nothing.
+//! Soak test: up to a billion events through the recorder with a limit, the window and the embedded loader. The memory of this process,
+//! its descriptors, its threads and the size of the recording may not grow.
 //!
-//! Arguments: `part=recorder|fold|engine|copy`, `folder=PATH`, `events=N`, `seed=N`, and for the recorder `clock=steady|sorted|raw`. It
-//! prints lines of JSON: the progress, the output folder, and finally the results of the comparison.
+//! `cargo xtask soak` runs every part and stores the rows of the tables. Without arguments the bench does nothing.
 
-#![allow(clippy::print_stdout, reason = "it tells the command what it measures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints a table and its progress"
+)]
 #![allow(
     clippy::disallowed_methods,
     reason = "it makes files in a folder of its own"
 )]
 
-mod compare;
-mod copy;
-mod counts;
 mod engine;
-mod fingerprint;
 mod fold;
-mod job;
-mod output;
+mod monitor;
 mod recorder;
-mod recording_counts;
+#[path = "../recording/mod.rs"]
+mod recording;
 mod reference;
-mod size;
 mod training;
 
-use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use job::{Job, Part};
+use anyhow::Result;
+use clap::{Parser, ValueEnum};
+
+use monitor::Monitor;
+use recorder::Clock;
 
 /// Allocator of the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
-fn main() -> Result<()> {
-    let Some(job) = Job::of(std::env::args().skip(1))? else {
+#[derive(Parser)]
+struct Arguments {
+    part: Option<Part>,
+    /// Number of events
+    #[arg(long, default_value_t = 1_000_000)]
+    events: u64,
+    /// Seed of random times
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Recording to copy, for `copy`
+    #[arg(long, default_value = "")]
+    recording: PathBuf,
+    /// Passed by cargo to each benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// Part of the program that runs for weeks.
+#[derive(Clone, Copy, ValueEnum)]
+enum Part {
+    /// Recorder with a limit
+    Recorder,
+    /// The same with a clock that is set by hours, sorted like the events of the embedded loader
+    Clock,
+    /// The same without sorting
+    ClockUnsorted,
+    /// Window with run after run
+    Fold,
+    /// Embedded loader with a recording
+    Engine,
+    /// Copy of a growing recording, a process that `engine` starts
+    Copy,
+}
+
+/// Task of a part: folder for its files, number of events, seed of random times.
+struct Job<'a> {
+    folder: &'a Path,
+    events: u64,
+    seed: u64,
+    monitor: &'a Monitor,
+}
+
+/// Prints the rows of a table. The exit code is 1 if a row fails.
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let Some(part) = arguments.part else {
         println!("It is started by `cargo xtask soak`.");
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     };
-    if !job.folder.is_dir() {
-        bail!(
-            "{} is not a folder. Name one with folder=PATH",
-            job.folder.display()
-        );
+    if matches!(part, Part::Copy) {
+        engine::copy(&arguments.recording)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    match job.part {
-        Part::Recorder => recorder::run(&job),
-        Part::Fold => fold::run(&job),
-        Part::Engine => engine::run(&job),
-        Part::Copy => copy::run(&job.folder),
+    let folder = tempfile::Builder::new()
+        .prefix("loadscope-soak-")
+        .tempdir()?;
+    let monitor = Monitor::start(arguments.events)?;
+    let job = Job {
+        folder: folder.path(),
+        events: arguments.events,
+        seed: arguments.seed,
+        monitor: &monitor,
+    };
+    match part {
+        Part::Recorder => recorder::run(&job, Clock::Steady)?,
+        Part::Clock => recorder::run(&job, Clock::Sorted)?,
+        Part::ClockUnsorted => recorder::run(&job, Clock::Raw)?,
+        Part::Fold => fold::run(&job)?,
+        Part::Engine | Part::Copy => engine::run(&job)?,
+    }
+    Ok(ExitCode::from(u8::from(monitor.has_failed())))
+}
+
+/// Random number generator (xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn of(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % most.max(1)
     }
 }
