@@ -12,7 +12,6 @@
     reason = "it writes into folders of its own, and files of the repository, which git keeps"
 )]
 
-mod bench;
 mod catalogs;
 mod check;
 #[cfg_attr(
@@ -22,7 +21,6 @@ mod check;
 mod deadline;
 #[cfg(unix)]
 mod deb;
-mod differential;
 mod exit;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
@@ -31,23 +29,20 @@ mod film;
 mod fix;
 mod fuzz;
 mod import_cycles;
-mod kinds;
 mod libtorch;
 mod link;
 mod packages;
 mod pictures;
-mod probe;
 mod python;
 mod pytorch;
 mod sanitize;
+mod scripts;
 mod setup;
 mod site;
 #[cfg(target_os = "linux")]
 mod soak;
-mod spread;
 mod steps;
 mod test;
-mod truth;
 mod version;
 mod web;
 mod wheel;
@@ -113,24 +108,26 @@ enum Command {
         #[arg(long)]
         keep_going: bool,
     },
-    /// Run the benchmarks. Arguments go to `cargo bench`. `--peers` compares with PyTorch and dataloader-rs
+    /// Run the benchmarks. Arguments go to `cargo bench`. `--peers` compares with PyTorch and dataloader-rs (`--peers --help`)
     Bench {
-        #[command(flatten)]
-        comparison: bench::Options,
-        /// Arguments for `cargo bench`
+        /// Arguments for `cargo bench`, or for the comparison after `--peers`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
     /// Run PyTorch programs with and without recording, across PyTorch releases, write tests/pytorch/RESULTS.md
-    ProbeMatrix(probe::Matrix),
+    ProbeMatrix(scripts::Matrix),
     /// Check recordings of typical PyTorch programs, write tests/pytorch/KINDS.md
-    Kinds(kinds::Options),
+    #[command(disable_help_flag = true)]
+    Kinds(scripts::Arguments),
     /// Check verdicts on PyTorch trainings with injected causes, write tests/pytorch/CAUSES.md. Needs a quiet host
-    Causes(kinds::Options),
+    #[command(disable_help_flag = true)]
+    Causes(scripts::Arguments),
     /// Measure the cost of recording a PyTorch program, write tests/pytorch/OVERHEAD.md. Needs a quiet host
-    ProbeOverhead(probe::Overhead),
+    #[command(disable_help_flag = true)]
+    ProbeOverhead(scripts::Arguments),
     /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
-    Truth(truth::Options),
+    #[command(disable_help_flag = true)]
+    Truth(scripts::Arguments),
     /// Check lessons: `lesson check FILE…`, `lesson ask FILE QUERY`, `lesson phrases`
     Lesson {
         /// check, ask or phrases, and their arguments (see app/lessons/README.md)
@@ -173,7 +170,8 @@ enum Command {
     /// Build the site of the documents and example recordings, check its links
     Site(site::Options),
     /// Run random programs in PyTorch and in the engine, reduce those with different results
-    Differential(differential::Options),
+    #[command(disable_help_flag = true)]
+    Differential(scripts::Arguments),
     /// Build the package for Debian and Ubuntu. `--try` installs and starts it
     #[cfg(unix)]
     Deb(deb::Options),
@@ -228,23 +226,15 @@ fn run(command: Command) -> anyhow::Result<u8> {
             let ready = setup::prepare(level, packages::Missing::Fails)?;
             check::check(&ready, &setup::workspace(), !no_test, keep_going)
         }
-        Command::Bench {
-            comparison,
-            arguments,
-        } => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            match comparison.peers {
-                true => bench::compare(&ready, &setup::workspace(), &comparison),
-                false => steps::bench(&ready, &arguments),
-            }
-        }
-        Command::ProbeMatrix(options) => probe::matrix(&building()?, &setup::workspace(), &options),
-        Command::Kinds(options) => kinds::kinds(&building()?, &setup::workspace(), &options),
-        Command::Causes(options) => kinds::causes(&building()?, &setup::workspace(), &options),
-        Command::ProbeOverhead(options) => {
-            probe::overhead(&building()?, &setup::workspace(), &options)
-        }
-        Command::Truth(options) => truth::run(&building()?, &setup::workspace(), &options),
+        Command::Bench { arguments } => match arguments.split_first() {
+            Some((first, options)) if first == "--peers" => scripts::peers(&building()?, options),
+            _ => steps::bench(&building()?, &arguments),
+        },
+        Command::ProbeMatrix(options) => scripts::matrix(&building()?, &options),
+        Command::Kinds(arguments) => scripts::kinds(&building()?, arguments),
+        Command::Causes(arguments) => scripts::causes(&building()?, arguments),
+        Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
+        Command::Truth(arguments) => scripts::truth(&building()?, &arguments),
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
         #[cfg(target_os = "linux")]
@@ -259,7 +249,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Web(options) => web::run(&setup::target(&setup::workspace()), &options),
         Command::Wheel(options) => wheel::run(&building()?, &options),
         Command::Site(options) => site::run(&building()?, &options),
-        Command::Differential(options) => differential::run(&building()?, &options),
+        Command::Differential(arguments) => scripts::differential(&building()?, arguments),
         #[cfg(unix)]
         Command::Deb(options) => deb::run(&building()?, &options),
         Command::Screenshots => {
@@ -327,7 +317,7 @@ mod tests {
         match Arguments::parse_from(with_kept_dashes(line)).command {
             Command::Test { arguments }
             | Command::Run { arguments, .. }
-            | Command::Bench { arguments, .. } => arguments,
+            | Command::Bench { arguments } => arguments,
             _ => panic!("not a command that passes arguments on"),
         }
     }
@@ -352,8 +342,8 @@ mod tests {
         assert_eq!(passed_on(&["bench", "--", "--quick"]), ["--", "--quick"]);
         let line = ["bench", "-p", "loadscope-engine", "--", "w1"];
         assert_eq!(passed_on(&line), line[1..]);
-        let line = ["bench", "--peers", "--only", "w1,w4", "--rounds", "2"];
-        assert!(passed_on(&line).is_empty());
+        let line = ["bench", "--peers", "--only", "w1,w4", "--help"];
+        assert_eq!(passed_on(&line), line[1..]);
     }
 
     #[test]

@@ -164,7 +164,8 @@ pub fn environment(folder: &Path, module: &str, package: &str) -> Result<PathBuf
     Ok(python)
 }
 
-fn pip(python: &Path, packages: &[&str]) -> Command {
+/// Prepares pip for an interpreter, without builds from source.
+pub fn pip(python: &Path, packages: &[&str]) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
         .args(packages);

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::bench::programs;
 use crate::setup::Ready;
-use crate::steps;
+use crate::{scripts, steps};
 
 /// Options of the endurance test.
 #[derive(Args, Debug)]
@@ -109,7 +108,7 @@ second tenth: 10 % and 16 MB of memory, 16 descriptors, 8 threads. The recording
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let executable = match &options.executable {
         Some(own) => own.clone(),
-        None => programs::built(
+        None => scripts::executable(
             steps::cargo(ready, &["bench", "--no-run", "--bench", "soak"])
                 .args(["-p", "loadscope"]),
             "soak",

@@ -1,0 +1,67 @@
+"""Checks the pages of `compare.py` with invented figures. Needs no PyTorch."""
+
+import compare
+from compare import MIMALLOC, OURS, PYTORCH, RUST
+
+COST = {"cost": 0.2, "batch": 1.5, "loading": 2.0, "recorded_loading": 2.25, "listening": 0.5, "batch_events": 8.0}
+
+
+def measured(name, value):
+    """Returns a work whose tasks have these figures."""
+    work = next(one for one in compare.WORKS if one.name == name)
+    work.differences = []
+    for task in work.turns:
+        turn = {"value": value(task), "sum": 1, "order": 2, **(COST if task[3] != "off" else {})}
+        work.turns[task] = [dict(turn) for _ in range(3)]
+    return work
+
+
+def check(text, *lines):
+    for line in lines:
+        assert line in text, line + "\n" + text
+
+
+def figures(task):
+    program, _, workers, kind = task
+    best = {(OURS, 1): 120.0, (PYTORCH, 0): 100.0, (RUST, 2): 240.0, (MIMALLOC, 2): 240.0}
+    return best.get((program, workers), 10.0 if program == OURS else 1.0)
+
+
+check(
+    compare.page("", [measured("w1", figures)], 3),
+    "| w1 | at least 1× PyTorch | 1.20× (1.20× – 1.20×) | met |",
+    "| w1 | at least 1× dataloader-rs | 0.50× (0.50× – 0.50×); 0.50× with mimalloc there, too | **missed** |",
+    "| w1 | hearing events costs at most 5 %, 2 workers | 20.0 % (20.0 % – 20.0 %) | **missed** |",
+    "| w1 | 2 | log | 20.0 % | 1.50 | 2.00 | 2.25 | 0.50 | 8.0 | 62 |",
+)
+# Only a missed goal has a reason.
+work = measured("w1", lambda task: {OURS: 100.0, MIMALLOC: 110.0}.get(task[0], 1.0))
+text = compare.page("", [work, measured("w1-copy", lambda task: 125.0)], 3)
+check(
+    text,
+    "- **w1**, at least 1.1× dataloader-rs + mimalloc: that would be 121 /s. Copying alone, with no loader, comes to 125 /s; Loadscope comes "
+    "to 100 /s, 80 % of it.",
+    "- **w1**, hearing events costs at most 5 %, 0 workers: a batch takes 1.50 µs, so that would be 0.08 µs. Its 8.0 events take the loader's "
+    "threads 0.25 µs more (31 ns each) and the recorder 0.50 µs (62 ns each)",
+)
+assert "**w1**, at least 1× PyTorch:" not in text
+text = compare.page("", [measured("w5-fresh", lambda task: 0.2 if task[0] == OURS else 2.0)], 3)
+check(text, "| w5-fresh | at most 0.300 ms | 0.200 ms (0.200 ms – 0.200 ms) | met |")
+assert "What recording needs" not in text
+
+# Different work is reported.
+work = measured("w1", lambda task: 1.0)
+work.turns[PYTORCH, "w1", 2, "off"][0]["order"] = 3
+work.turns[RUST, "w1", 0, "off"][0]["order"] = 3
+work.turns[RUST, "w1", 1, "off"][0]["sum"] = 5
+work.compare_work()
+assert work.differences == ["PyTorch w1, 2 workers had another order.", "dataloader-rs w1, 1 workers loaded other samples."]
+
+names = [work.name for work in compare.WORKS]
+assert [name for name, work in zip(names, compare.WORKS) if work.is_called("w1")] == ["w1", "w1-copy", "w1-samples"]
+assert not any(work.is_called("w") for work in compare.WORKS) and len(set(names)) == len(names)
+for work in compare.WORKS:
+    # A goal that the host limits has a comparison.
+    if "least" in work.goals or MIMALLOC in work.goals:
+        assert compare.PARTS[work.name][0] in names, work.name
+assert [compare.WORKS[0].figure(value) for value in (81349.0, 2.46e6, 759.4)] == ["81.3 k/s", "2.46 M/s", "759 /s"]

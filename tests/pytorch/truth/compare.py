@@ -1,0 +1,442 @@
+"""Compares Loadscope's forecasts with real PyTorch, and writes TRUTH.md. `cargo xtask truth` runs it.
+
+Each workload of `workloads/` is recorded once. Loadscope forecasts other settings from this recording alone. Then the program runs with
+these settings, without recording, in turn over several rounds. With `--keep`, measurements stay in a folder. `--from` repeats the forecasts
+for that folder and runs nothing.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Relative difference up to which forecasts count as equal, as in Loadscope itself.
+AS_GOOD = 0.02
+# Seconds of a run and of a forecast. Spawned workers on a busy host take a minute.
+MOST, MOST_FORECAST = 240, 120
+DEFAULTS = {"num_workers": 0, "prefetch_factor": None, "in_order": True, "persistent_workers": False}
+
+# Settings: workers, and options after a slash: prefetch factor, p for persistent workers, ~ for in_order=False.
+WAITS = "0 1 2 3 4 8 2/4 4/~"  # Workers that wait: more of them help, far beyond the number of cores.
+COMPUTES = "0 1 2 3 4 1/4 2/4 4/1"  # Workers that compute: the number of cores is the limit.
+EPOCHS = "0 1 2 3 4 1/p 2/p 4/p"  # Several epochs, where persistent workers matter.
+SPAWNED = "0 1 2 3 4 1/p 2/p"  # Spawned workers, which take seconds to start.
+WORKLOADS = {
+    "disk": ("Waiting for a disk", WAITS),
+    "network": ("Waiting for a network", WAITS),
+    "heavy_tail": ("A heavy tail", WAITS),
+    "half_half": ("Half waiting, half computing", WAITS),
+    "jpeg": ("Decoding JPEGs", COMPUTES),
+    "augmentation": ("Augmentation with NumPy", COMPUTES),
+    "large_tensors": ("Large tensors", COMPUTES),
+    "tiny_rows": ("Tiny rows", COMPUTES),
+    "whole_batches": ("Whole batches at once", COMPUTES),
+    "text": ("Text with padding", COMPUTES),
+    "tokens": ("Memory-mapped tokens", COMPUTES),
+    "stream": ("A stream", COMPUTES),
+    "computing_step": ("A computing step on all cores", COMPUTES),
+    "slow_init": ("Slow initialisation", EPOCHS),
+    "short_epochs": ("Short epochs", EPOCHS),
+    "spawned": ("Spawned workers", SPAWNED),
+}
+
+HEAD = """# Forecasts against real PyTorch
+
+Written by `cargo xtask truth`. For each workload in `tests/pytorch/truth/workloads` one run was recorded. Loadscope forecast the time
+of every other setting from this recording alone. Then the program ran with each setting in turn, without recording. The time is from
+before `iter(loader)` of the first epoch to the end of the last: starting and ending workers, loading and training steps, but not
+importing PyTorch. PyTorch {torch}, {cores} cores ({processor}).
+
+**{sentence}**
+
+Goals: a median error of at most 5 %, at most 15 % at the 90th percentile, at least 85 % inside the interval, a regret of at most 5 %.
+
+*forecast*, *low* and *high*: the forecast with its 90 % interval. *took*: the median of the rounds, with
+their range. *error*: the forecast compared with that median. *regret*: the extra time of the setting that Loadscope recommends,
+compared with the best measured one. Settings with `in_order=False` are excluded, because they change the order of
+batches. The median spread between the rounds of a setting is {noise}. Other programs used {others:.2f} cores meanwhile.
+
+| workload | settings | median error | largest | inside | recommended | the best | regret |
+|---|--:|--:|--:|--:|---|---|--:|
+"""
+
+
+def setting(text):
+    """Parses a setting such as `4/1`, `2/p` or `4/~`."""
+    workers, _, option = text.partition("/")
+    made = {**DEFAULTS, "num_workers": int(workers), "prefetch_factor": 2 if int(workers) else None}
+    if option == "p":
+        made["persistent_workers"] = True
+    elif option == "~":
+        made["in_order"] = False
+    elif option:
+        made["prefetch_factor"] = int(option)
+    return made
+
+
+RECORDED = setting("2")
+
+
+def in_python(one):
+    """Formats a setting in Python's syntax, without defaults."""
+    words = ["num_workers=%d" % one["num_workers"]]
+    if one["prefetch_factor"] not in (None, 2):
+        words.append("prefetch_factor=%d" % one["prefetch_factor"])
+    words += [name + "=" + value for name, value in (("persistent_workers", "True"), ("in_order", "False"))
+              if one[name] != DEFAULTS[name]]
+    return ", ".join(words)
+
+
+def short(one):
+    """Abbreviates a setting: `4p` has persistent workers, `4/1` has prefetch factor 1, `4~` is out of order."""
+    factor = "" if one["prefetch_factor"] in (None, 2) else "/%d" % one["prefetch_factor"]
+    return str(one["num_workers"]) + factor + "p" * one["persistent_workers"] + "~" * (not one["in_order"])
+
+
+def arguments(one):
+    """Returns the arguments of `train.py`."""
+    names = DEFAULTS if one["num_workers"] else ["num_workers"]
+    return ["%s=%s" % (name, json.dumps(one[name])) for name in names]
+
+
+class Failed(Exception):
+    """A program that failed or took too long."""
+
+
+def run(command, most, refusal=False):
+    """Returns the output of a program, which may not load Loadscope's libtorch. After a timeout, its children are killed, too."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environment, start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=most)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Failed("%s did not end within %d s" % (command, most)) from None
+    if process.returncode and refusal:
+        raise Refused(errors.strip().removeprefix("error: "))
+    if process.returncode:
+        raise Failed("%s ended with %d and printed %r" % (command, process.returncode, errors))
+    return output
+
+
+class Refused(Exception):
+    """A forecast that Loadscope refuses."""
+
+
+def what_if(loadscope, recording, grid=()):
+    """Runs `loadscope what-if` for settings of one grid, or for its default settings."""
+    command = [loadscope, "what-if", recording, "--json"]
+    if grid:
+        for option, name in (("--workers", "num_workers"), ("--prefetch", "prefetch_factor")):
+            values = sorted({one[name] for one in grid if one[name] is not None}) or [2]
+            command += [option, ",".join(map(str, values))]
+        command += ["--set=%s=%s" % (name, json.dumps(grid[0][name])) for name in ("in_order", "persistent_workers")]
+    return json.loads(run(command, MOST_FORECAST, refusal=True))
+
+
+def forecast(loadscope, recording, settings):
+    """Returns the answer without a grid, and for each setting its forecast or the reason why there is none."""
+    whole = what_if(loadscope, recording)
+    grids, found = {}, {}
+    for one in settings:
+        grids.setdefault((one["in_order"], one["persistent_workers"]), []).append(one)
+    for grid in grids.values():
+        # One request for a grid is faster. If one of its settings is refused, the whole request is refused.
+        try:
+            answer = what_if(loadscope, recording, grid)
+            found.update((in_python(one), of_setting(answer, one)) for one in grid)
+        except Refused:
+            for one in grid:
+                try:
+                    found[in_python(one)] = of_setting(what_if(loadscope, recording, [one]), one)
+                except Refused as refusal:
+                    found[in_python(one)] = str(refusal)
+    return whole, [found[in_python(one)] for one in settings]
+
+
+def of_setting(answer, one):
+    """Finds the forecast of a setting in an answer."""
+    for each in answer["configurations"]:
+        if each["num_workers"] == one["num_workers"] and (
+                not one["num_workers"] or each["prefetch_factor"] == one["prefetch_factor"]):
+            return each
+    raise Failed("the answer has no forecast of " + in_python(one))
+
+
+def recommended(answer):
+    one = {name: answer["recommended"][name] for name in DEFAULTS}
+    return one if one["num_workers"] else {**one, "prefetch_factor": None, "persistent_workers": False}
+
+
+class Lab:
+    """Recordings and runs, stored in a folder."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        (folder / "recordings").mkdir(parents=True, exist_ok=True)
+        self.file = folder / "measurements.json"
+        self.measured = json.loads(self.file.read_text()) if self.file.exists() else {"host": {}, "works": {}}
+
+    def recording(self, name):
+        return self.folder / "recordings" / (name + ".jsonl.zst")
+
+    def save(self):
+        half = self.file.with_suffix(".json.half")
+        half.write_text(json.dumps(self.measured, indent=2))
+        half.replace(self.file)
+
+    def record(self, name, data):
+        """Writes the input files of a workload, and records it. Returns the times of the recorded run."""
+        train = [sys.executable, "-B", HERE / "train.py"]
+        run([*train, "--prepare", name, data], MOST)
+        # A first run reads the files into the page cache.
+        self.run(name, data, RECORDED)
+        print("%s: recording %s" % (name, in_python(RECORDED)), file=sys.stderr)
+        command = [self.options.loadscope, "record", "--force", "-o", self.recording(name), "--", *train, name, data, *arguments(RECORDED)]
+        return last_json(run(command, MOST))
+
+    def run(self, name, data, one):
+        return last_json(run([sys.executable, "-B", HERE / "train.py", name, data, *arguments(one)], MOST))
+
+    def measure(self, name):
+        version = checksum((HERE / "workloads" / (name + ".py")).read_bytes())
+        works = self.measured["works"]
+        with tempfile.TemporaryDirectory() as data:
+            if self.options.record_only:
+                if name not in works or works[name]["program"] != version:
+                    raise Failed("its settings were not measured with this program. Measure it without --record-only")
+                works[name]["recording"] = self.record(name, data)
+                return self.save()
+            recording = self.record(name, data)
+            self.measured["host"] = {"torch": recording["torch"], "cores": os.cpu_count(), "processor": processor()}
+            settings = settings_of(name)
+            answer, _ = forecast(self.options.loadscope, self.recording(name), settings)
+            if recommended(answer) not in settings:
+                settings.append(recommended(answer))
+            tried = [{"setting": one, "turns": []} for one in settings]
+            works[name] = {"recorded": RECORDED, "program": version, "recording": recording, "tried": tried}
+            failures = 0
+            for number in range(1, self.options.rounds + 1):
+                # The order is reversed every second round, so that drift within a round does not always affect the same settings.
+                for one in tried if number % 2 else reversed(tried):
+                    title = "%s %d/%d: %s" % (name, number, self.options.rounds, in_python(one["setting"]))
+                    try:
+                        turn = self.run(name, data, one["setting"])
+                    except Failed as why:
+                        print("%s: %s" % (title, why), file=sys.stderr)
+                        failures += 1
+                        continue
+                    print("%s: %.3f s, others used %.1f cores" % (title, turn["seconds"], turn["others"]), file=sys.stderr)
+                    one["turns"].append(turn)
+                self.save()
+            if failures:
+                raise Failed("%d runs failed" % failures)
+
+
+def settings_of(name):
+    """Returns the settings of a workload, including the recorded one."""
+    made = {in_python(one): one for one in [RECORDED, *map(setting, WORKLOADS[name][1].split())]}
+    return sorted(made.values(),
+                  key=lambda one: (one["num_workers"], one["prefetch_factor"] or 0, one["persistent_workers"], not one["in_order"]))
+
+
+def checksum(data):
+    """Returns the FNV-1a value of a program."""
+    return functools.reduce(lambda value, byte: (value ^ byte) * 0x100000001B3 % 2**64, data, 0xCBF29CE484222325)
+
+
+def last_json(text):
+    """Parses the last line with a JSON object. The recorder may print lines after it."""
+    lines = [line for line in text.splitlines() if line.startswith("{")]
+    if not lines:
+        raise Failed("the program did not print its times, but %r" % text)
+    return json.loads(lines[-1])
+
+
+def processor():
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
+
+
+class Evaluation:
+    """Workload with the outcomes of its settings."""
+
+    def __init__(self, name, kept, answer, forecasts):
+        self.name, self.title = name, WORKLOADS[name][0]
+        self.refit = answer["recorded"]["seconds"], answer["recorded"]["forecast_seconds"]
+        self.recommended = recommended(answer)
+        self.outcomes = [Outcome(tried, told) for tried, told in zip(kept["tried"], forecasts) if tried["turns"]]
+        # Another order changes the training, so Loadscope does not recommend it for speed alone.
+        same = [one for one in self.outcomes if one.setting["in_order"] == self.recommended["in_order"]]
+        self.best = min(same, key=lambda one: one.took, default=None)
+        self.is_tried = any(one.setting == self.recommended for one in same)
+        told = [one for one in same if one.error is not None]
+        least = min((one.forecast["seconds"] for one in told), default=0)
+        # Loadscope would recommend the fewest workers, then the smallest prefetch factor, among the forecasts within 2 % of the shortest.
+        good = [one for one in told if one.forecast["seconds"] <= least * (1 + AS_GOOD)]
+        good.sort(key=lambda one: (one.setting["num_workers"], one.setting["prefetch_factor"] or 0))
+        self.chosen = next((one for one in same if one.setting == self.recommended), good[0] if good else None)
+        self.regret = self.chosen.took / self.best.took - 1 if self.chosen else None
+
+    def section(self):
+        took, told = self.refit
+        lines = ["", "## " + self.title, "", "`%s`, recorded with %s: the recorded run took %s, for which %s are forecast (%s)." % (
+            self.name, in_python(RECORDED), seconds(took), seconds(told), signed(told / took - 1)), "",
+            "| setting | forecast | low | high | took | error | inside |", "|---|--:|--:|--:|--:|--:|---|"]
+        lines += [one.row() for one in self.outcomes]
+        for refusal in dict.fromkeys(one.forecast for one in self.outcomes if one.error is None):
+            lines += ["", "No forecast: " + refusal]
+        if self.chosen:
+            other = "" if self.is_tried else ", which was not tried; of those that were, " + in_python(self.chosen.setting)
+            lines += ["", "Recommended: %s%s. The best: %s. Regret: %s." % (
+                in_python(self.recommended), other, in_python(self.best.setting), percent(self.regret))]
+        return "\n".join(lines) + "\n"
+
+    def overview(self):
+        head = Head([self])
+        return "| %s | %d | %s | %s | %s | %s | %s | %s |\n" % (
+            self.title, head.count, percent(head.error(0.5)), percent(head.error(1)), percent(head.inside), in_python(self.recommended),
+            in_python(self.best.setting) if self.chosen else "–", percent(self.regret) if self.chosen else "–")
+
+    def line(self):
+        """Formats the line for the terminal."""
+        errors = ["%s: %s" % (short(one.setting), "refused" if one.error is None else signed(one.error) + "!" * (not one.is_inside))
+                  for one in self.outcomes]
+        return "%14s  regret %7s  as recorded %7s  %s" % (
+            self.name, percent(self.regret) if self.chosen else "–", signed(self.refit[1] / self.refit[0] - 1), "  ".join(errors))
+
+
+class Outcome:
+    """Forecast and measured time of a setting."""
+
+    def __init__(self, tried, told):
+        times = [turn["seconds"] for turn in tried["turns"]]
+        self.setting, self.forecast = tried["setting"], told
+        self.took, self.least, self.most = statistics.median(times), min(times), max(times)
+        self.others = statistics.median(turn["others"] for turn in tried["turns"])
+        is_told = not isinstance(told, str)
+        self.error = told["seconds"] / self.took - 1 if is_told else None
+        self.is_inside = is_told and told["low"] <= self.took <= told["high"]
+
+    def row(self):
+        cells = ["none", "–", "–"] if self.error is None else [seconds(self.forecast[name]) for name in ("seconds", "low", "high")]
+        took = "%s (%s – %s)" % (seconds(self.took), seconds(self.least), seconds(self.most))
+        error = "–" if self.error is None else signed(self.error)
+        return "| %s |" % " | ".join([in_python(self.setting), *cells, took, error, "yes" if self.is_inside else "**no**"])
+
+
+class Head:
+    """Summary of all outcomes."""
+
+    def __init__(self, judged):
+        all_of_them = [one for work in judged for one in work.outcomes]
+        self.count = len(all_of_them)
+        self.errors = sorted(abs(one.error) for one in all_of_them if one.error is not None)
+        self.inside = sum(one.is_inside for one in all_of_them) / max(self.count, 1)
+        self.noise = statistics.median([(one.most - one.least) / one.took for one in all_of_them] or [0])
+        self.others = statistics.median([one.others for one in all_of_them] or [0])
+        self.regret = max(((work.regret, work.name) for work in judged if work.chosen), default=None)
+
+    def error(self, share):
+        """Returns the quantile of the absolute errors, interpolated linearly."""
+        if not self.errors:
+            return 0.0
+        at = share * (len(self.errors) - 1)
+        below, part = int(at), at % 1
+        return self.errors[below] + part * (self.errors[min(below + 1, len(self.errors) - 1)] - self.errors[below])
+
+    def sentence(self):
+        text = "Over %d outcomes the median error is %s, at the 90th percentile %s, at worst %s. %s of them are inside the interval." % (
+            self.count, *(percent(self.error(share)) for share in (0.5, 0.9, 1)), percent(self.inside))
+        if self.regret:
+            text += " The largest regret is %s (%s)." % (percent(self.regret[0]), self.regret[1])
+        refused = self.count - len(self.errors)
+        return text + (" %d had no forecast: they count as outside, and have no error." % refused if refused else "")
+
+
+def seconds(value):
+    return "%.0f ms" % (value * 1e3) if value < 1 else "%.2f s" % value
+
+
+def percent(share):
+    return "%.1f %%" % (share * 100)
+
+
+def signed(share):
+    return "%+.1f %%" % (share * 100)
+
+
+def page(host, judged):
+    head = Head(judged)
+    text = HEAD.format(sentence=head.sentence(), noise=percent(head.noise), others=head.others, **host)
+    return text + "".join(one.overview() for one in judged) + "".join(one.section() for one in judged)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="cargo xtask truth", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], metavar="WORKLOAD",
+                        help="only these workloads, as in --only jpeg,disk. Then the table is not written")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="repetitions of each setting [default: 3]")
+    parser.add_argument("--loadscope", required=True, type=os.path.abspath, metavar="EXECUTABLE",
+                        help="use this optimised Loadscope executable instead of building one")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
+                        help="keep recordings and measurements.json in this folder. Workloads measured earlier stay")
+    parser.add_argument("--record-only", action="store_true",
+                        help="record again and keep the measurements of the settings, for recordings with new events")
+    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FOLDER",
+                        help="run nothing: repeat the forecasts for the recordings in this folder")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE",
+                        help="write the page to this file instead of tests/pytorch/TRUTH.md, also with some workloads only")
+    options = parser.parse_args()
+    if options.record_only and not options.keep or options.source and options.keep or options.rounds < 1:
+        parser.error("--record-only needs --keep, --from excludes --keep, --rounds is at least 1")
+    for name in options.only:
+        if name not in WORKLOADS:
+            parser.error("workload %s does not exist. Choose one of: %s" % (name, ", ".join(WORKLOADS)))
+    if options.source and not (options.source / "measurements.json").is_file():
+        parser.error("%s has no measurements. Measure first with --keep %s" % (options.source, options.source))
+    with tempfile.TemporaryDirectory() as temporary:
+        lab = Lab(options, options.source or options.keep or pathlib.Path(temporary))
+        failures = 0
+        for name in () if options.source else options.only or WORKLOADS:
+            try:
+                lab.measure(name)
+            except (Failed, Refused) as why:
+                print("%s: %s" % (name, why), file=sys.stderr)
+                failures += 1
+        works = lab.measured["works"]
+        names = [name for name in options.only or WORKLOADS if name in works]
+
+        def judged(name):
+            settings = [tried["setting"] for tried in works[name]["tried"]]
+            return Evaluation(name, works[name], *forecast(options.loadscope, lab.recording(name), settings))
+
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            evaluations = list(threads.map(judged, names))
+    text = page(lab.measured["host"], evaluations)
+    print("\n".join(one.line() for one in evaluations), Head(evaluations).sentence(), sep="\n")
+    path = options.page or (HERE.parent / "TRUTH.md" if len(names) == len(WORKLOADS) else None)
+    if path:
+        path.write_text(text, encoding="utf-8")
+        print("Written to %s." % path, file=sys.stderr)
+    else:
+        print(text)
+        print("Not written, because not all workloads were measured. --page names a file.", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

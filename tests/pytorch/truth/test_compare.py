@@ -1,0 +1,56 @@
+"""Checks the page, the summary and the arguments of `compare.py` with invented outcomes. Needs no PyTorch."""
+
+import compare
+
+
+def tried(setting, *times):
+    return {"setting": compare.setting(setting), "turns": [{"seconds": time, "others": 0.1} for time in times]}
+
+
+def told(seconds, low, high):
+    return {"seconds": seconds, "low": low, "high": high}
+
+
+def evaluation(recommended, *outcomes):
+    answer = {"recommended": compare.setting(recommended), "recorded": {"seconds": 2.1, "forecast_seconds": 2.05}}
+    return compare.Evaluation("jpeg", {"tried": [one for one, _ in outcomes]}, answer, [forecast for _, forecast in outcomes])
+
+
+EXAMPLE = [
+    (tried("0", 3.0, 2.8, 3.1), told(3.3, 2.9, 3.4)),
+    (tried("2", 0.7), told(0.5, 0.4, 0.6)),
+    (tried("4/~", 0.6), "the samples come from a stream"),
+]
+
+page = compare.page({"torch": "", "cores": 2, "processor": ""}, [evaluation("2", *EXAMPLE)])
+for line in (
+    "| num_workers=0 | 3.30 s | 2.90 s | 3.40 s | 3.00 s (2.80 s – 3.10 s) | +10.0 % | yes |",
+    "| num_workers=2 | 500 ms | 400 ms | 600 ms | 700 ms (700 ms – 700 ms) | -28.6 % | **no** |",
+    "| num_workers=4, in_order=False | none | – | – | 600 ms (600 ms – 600 ms) | – | **no** |",
+    "No forecast: the samples come from a stream",
+    "Recommended: num_workers=2. The best: num_workers=2. Regret: 0.0 %.",
+    "| Decoding JPEGs | 3 | 19.3 % | 28.6 % | 33.3 % | num_workers=2 | num_workers=2 | 0.0 % |",
+    "the recorded run took 2.10 s, for which 2.05 s are forecast (-2.4 %)",
+    "Over 3 outcomes the median error is 19.3 %",
+    "1 had no forecast",
+):
+    assert line in page, line + "\n" + page
+assert "0: +10.0 %  2: -28.6 %!  4~: refused" in evaluation("2", *EXAMPLE).line()
+other = evaluation("5", *EXAMPLE).section()
+assert "num_workers=5, which was not tried; of those that were, num_workers=2" in other, other
+
+# Another order is excluded. The fewest workers within 2 % of the shortest forecast replace a recommendation that was not measured.
+good = [(tried("0", 1.0), told(3, 3, 3)), (tried("2", 1.2), told(1.01, 1, 1.1)), (tried("4", 1.1), told(1, 1, 1.1)),
+        (tried("4/~", 0.5), told(1, 1, 1.1))]
+for recommended, chosen, regret in (("4", "4", 0.1), ("5", "2", 0.2)):
+    one = evaluation(recommended, *good)
+    assert one.chosen.setting == compare.setting(chosen) and abs(one.regret - regret) < 1e-9 and one.best.setting["num_workers"] == 0
+
+assert compare.arguments(compare.setting("4/1")) == ["num_workers=4", "prefetch_factor=1", "in_order=true", "persistent_workers=false"]
+assert compare.arguments(compare.setting("0")) == ["num_workers=0"]
+assert compare.in_python(compare.setting("2/p")) == "num_workers=2, persistent_workers=True"
+assert compare.last_json('loss 2\n{"seconds": 1.5}\nrecorded 12 batches\n') == {"seconds": 1.5}
+# The published FNV-1a value of this text.
+assert compare.checksum(b"foobar") == 0x85944171F73967E8
+for name in compare.WORKLOADS:
+    assert (compare.HERE / "workloads" / (name + ".py")).is_file() and len(compare.settings_of(name)) >= 7, name

@@ -1,0 +1,362 @@
+//! Python scripts that compare Loadscope with PyTorch and other readers, in the environments of [`pytorch`]. Each script describes its
+//! options.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::Value as Json;
+
+use crate::pytorch::{self, runs, succeed};
+use crate::setup::{Ready, workspace};
+use crate::{libtorch, steps};
+
+/// PyTorch releases of the full matrix, as far as pip has them for an installed Python. The release of [`pytorch::python`] is always
+/// tested.
+const RELEASES: [&str; 4] = ["1.13.1", "2.0.1", "2.6.0", "2.15.0"];
+
+/// Arguments of a script.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Options of the script. `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Options of the matrix.
+#[derive(Args, Debug)]
+pub struct Matrix {
+    /// One release, few start methods, few kills, write nothing
+    #[arg(long)]
+    fast: bool,
+    /// Install the other releases (a few gigabytes each, once per user)
+    #[arg(long, conflicts_with = "fast")]
+    install: bool,
+    /// Only checks with this in their names
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
+    /// Kills at random times
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    kills: u32,
+    /// Also test the programs of this checkout of github.com/pytorch/examples
+    #[arg(long, value_name = "FOLDER")]
+    examples: Option<PathBuf>,
+    /// Use this Loadscope executable instead of building one
+    #[arg(long, value_name = "EXECUTABLE")]
+    loadscope: Option<PathBuf>,
+    /// Python interpreters with PyTorch [default: the installed environments]
+    pythons: Vec<PathBuf>,
+}
+
+impl Arguments {
+    fn has(&self, option: &str) -> bool {
+        let with_value = format!("{option}=");
+        self.arguments
+            .iter()
+            .any(|one| one == option || one.to_string_lossy().starts_with(&with_value))
+    }
+
+    /// Removes an option, and returns its value.
+    fn take(&mut self, option: &str) -> Option<OsString> {
+        let at = self.arguments.iter().position(|one| one == option)?;
+        self.arguments.remove(at);
+        (at < self.arguments.len()).then(|| self.arguments.remove(at))
+    }
+
+    /// Prepares a script with its arguments, and with an optimised Loadscope unless they name one.
+    fn script(&self, ready: &Ready, python: &Path, name: &str) -> Result<Command> {
+        let mut command = command(python, name);
+        if !self.has("--loadscope") && !self.has("--help") {
+            command
+                .arg("--loadscope")
+                .arg(built(ready, &["--release"])?);
+        }
+        command.args(&self.arguments);
+        Ok(command)
+    }
+}
+
+/// Records typical programs and writes tests/pytorch/KINDS.md.
+pub fn kinds(ready: &Ready, arguments: Arguments) -> Result<u8> {
+    typical(ready, arguments, "kinds.py", "KINDS.md")
+}
+
+/// Checks the verdicts on training runs with injected bottlenecks, tries the suggested changes, and writes tests/pytorch/CAUSES.md.
+pub fn causes(ready: &Ready, arguments: Arguments) -> Result<u8> {
+    typical(ready, arguments, "causes.py", "CAUSES.md")
+}
+
+fn typical(ready: &Ready, mut arguments: Arguments, name: &str, page: &str) -> Result<u8> {
+    let python = match arguments.take("--python") {
+        Some(own) => own.into(),
+        None => pytorch::with_libraries(&pytorch::cache()?)?,
+    };
+    let mut command = arguments.script(ready, &python, &format!("pytorch/{name}"))?;
+    steps::finish(
+        command
+            .arg("--results")
+            .arg(tests().join("pytorch").join(page)),
+    )
+}
+
+/// Compares forecasts with real PyTorch, and writes tests/pytorch/TRUTH.md.
+pub fn truth(ready: &Ready, arguments: &Arguments) -> Result<u8> {
+    let python = pytorch::python(&pytorch::cache()?)?;
+    steps::finish(&mut arguments.script(ready, &python, "pytorch/truth/compare.py")?)
+}
+
+/// Runs programs with and without recording, in turn, and writes tests/pytorch/OVERHEAD.md.
+pub fn overhead(ready: &Ready, arguments: &Arguments) -> Result<u8> {
+    let python = pytorch::python(&pytorch::cache()?)?;
+    let mut command = arguments.script(ready, &python, "pytorch/overhead.py")?;
+    command
+        .arg("--data")
+        .arg(data(&python)?)
+        .arg("--results")
+        .arg(tests().join("pytorch/OVERHEAD.md"))
+        .arg(&python);
+    steps::finish(&mut command)
+}
+
+/// Runs random programs in PyTorch and in the engine. With `--write`, stores the result in tests/reference/DIFFERENTIAL.md.
+pub fn differential(ready: &Ready, mut arguments: Arguments) -> Result<u8> {
+    let parity = [
+        "test",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--test",
+        "parity",
+        "--no-run",
+    ];
+    let engine = executable(&mut steps::cargo(ready, &parity), "parity")?;
+    let python = pytorch::with_libraries(&pytorch::cache()?)?;
+    let mut command = command(&python, "reference/differential.py");
+    if let Some(at) = arguments.arguments.iter().position(|one| one == "--write") {
+        arguments.arguments.remove(at);
+        command
+            .arg("--results")
+            .arg(tests().join("reference/DIFFERENTIAL.md"));
+    }
+    steps::finish(
+        command
+            .arg("--engine")
+            .arg(engine)
+            .args(&arguments.arguments),
+    )
+}
+
+/// Compares with PyTorch, dataloader-rs and Python readers, and writes tests/peers/RESULTS.md and FORMATS.md.
+pub fn peers(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
+    let cache = pytorch::cache()?;
+    let python = pytorch::python(&cache)?;
+    let mut command = command(&python, "peers/compare.py");
+    command.args(arguments);
+    if arguments.iter().any(|one| one == "--help") {
+        return steps::finish(&mut command);
+    }
+    let only = arguments.iter().skip_while(|one| *one != "--only").nth(1);
+    let only = only.map(|names| names.to_string_lossy().into_owned());
+    let wants = |is_format: bool| {
+        only.as_ref().is_none_or(|names| {
+            names
+                .split(',')
+                .any(|name| name.starts_with("formats") == is_format)
+        })
+    };
+    if wants(true) {
+        command.arg("--formats").arg(prepared_formats(&cache)?);
+    }
+    if wants(false) {
+        data(&python)?;
+        let mimalloc = &["--features", "mimalloc"];
+        command
+            .arg("--pytorch")
+            .arg(&python)
+            .arg("--rust")
+            .arg(dataloader_rs(ready, "peers", &[])?)
+            .arg("--rust-mimalloc")
+            .arg(dataloader_rs(ready, "peers-mimalloc", mimalloc)?);
+    }
+    let mut measure = steps::cargo(ready, &["bench", "--no-run", "--bench", "measure"]);
+    command
+        .arg("--measure")
+        .arg(executable(
+            measure.args(["-p", "loadscope-engine"]),
+            "measure",
+        )?)
+        .arg("--libraries")
+        .arg(ready.libtorch.join("lib"))
+        .arg("--data")
+        .arg(cache.join("data"));
+    steps::finish(&mut command)
+}
+
+/// Prepares the Python readers and their input files.
+fn prepared_formats(cache: &Path) -> Result<PathBuf> {
+    let python = match env::var_os("LOADSCOPE_FORMATS_PYTHON") {
+        Some(own) => own.into(),
+        None => pytorch::with_formats(cache)?,
+    };
+    let mut make = command(&python, "peers/make_formats.py");
+    succeed(
+        make.arg(cache.join("data/formats")),
+        "The data of the formats could not be made",
+    )?;
+    Ok(python)
+}
+
+/// Builds the dataloader-rs program in a separate target folder.
+fn dataloader_rs(ready: &Ready, folder: &str, features: &[&str]) -> Result<PathBuf> {
+    let mut cargo = steps::cargo(ready, &["build", "--release", "--locked"]);
+    cargo
+        .args(features)
+        .arg("--manifest-path")
+        .arg(tests().join("peers/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(ready.target.join(folder));
+    executable(&mut cargo, "loadscope-peers")
+}
+
+/// Creates the missing input files and returns their folder.
+fn data(python: &Path) -> Result<PathBuf> {
+    let data = pytorch::cache()?.join("data");
+    let mut make = command(python, "peers/make_data.py");
+    make.arg(workspace().join("assets/pictures")).arg(&data);
+    succeed(&mut make, "The files to load could not be made")?;
+    Ok(data)
+}
+
+/// Runs PyTorch programs with and without Loadscope, and writes tests/pytorch/RESULTS.md.
+pub fn matrix(ready: &Ready, options: &Matrix) -> Result<u8> {
+    let mut pythons = options.pythons.clone();
+    if pythons.is_empty() {
+        let cache = libtorch::cache()?;
+        pythons.push(pytorch::python(&pytorch::cache()?)?);
+        if !options.fast {
+            for release in RELEASES {
+                pythons.extend(python_of_release(&cache, release, options.install));
+            }
+        }
+    }
+    let loadscope = match &options.loadscope {
+        Some(own) => own.clone(),
+        None => built(ready, &[])?,
+    };
+    let mut command = command(&pythons[0], "pytorch/matrix.py");
+    command.arg("--loadscope").arg(loadscope);
+    command.arg("--kills").arg(options.kills.to_string());
+    if let Some(folder) = &options.examples {
+        command.arg("--examples").arg(folder);
+    }
+    if let Some(word) = &options.only {
+        command.arg("--only").arg(word);
+    }
+    match options.fast {
+        true => command.arg("--fast"),
+        false => command
+            .arg("--results")
+            .arg(tests().join("pytorch/RESULTS.md")),
+    };
+    steps::finish(command.args(&pythons))
+}
+
+/// Returns the Python of an environment with this release. Returns `None` if it does not exist and cannot be made.
+fn python_of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
+    let environment = cache.join(format!("pytorch-{release}"));
+    let python = pytorch::inside(&environment);
+    if runs(Command::new(&python).args(["-c", "import torch"])) {
+        return Some(python);
+    }
+    if !install {
+        eprintln!("Without PyTorch {release}: it is not installed, and --install was not given.");
+        return None;
+    }
+    // The oldest releases are older than NumPy 2.
+    let is_old = release.starts_with("1.") || release.starts_with("2.0");
+    let numpy = if is_old { "numpy<2" } else { "numpy" };
+    let torch = format!("torch=={release}");
+    // Old releases exist only for old Python versions.
+    let names = (9..=14).rev().map(|minor| format!("python3.{minor}"));
+    for name in names.chain(["python3".to_owned()]) {
+        let _ = std::fs::remove_dir_all(&environment);
+        let made = runs(Command::new(&name).args(["-m", "venv"]).arg(&environment));
+        if made && runs(&mut pytorch::pip(&python, &[&torch, numpy])) {
+            return Some(python);
+        }
+    }
+    eprintln!("Without PyTorch {release}: pip offers it for no Python that is here.");
+    None
+}
+
+fn tests() -> PathBuf {
+    workspace().join("tests")
+}
+
+/// Prepares a script of `tests`. Its PyTorch must not load Loadscope's libtorch.
+fn command(python: impl AsRef<OsStr>, script: &str) -> Command {
+    let mut command = Command::new(python);
+    command
+        .arg("-B")
+        .arg(tests().join(script))
+        .env_remove("LD_LIBRARY_PATH");
+    command
+}
+
+/// Builds Loadscope and returns the path of the executable.
+pub fn built(ready: &Ready, options: &[&str]) -> Result<PathBuf> {
+    let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
+    executable(build.args(options), "loadscope")
+}
+
+/// Runs cargo and returns the executable of a target from cargo's messages.
+pub fn executable(cargo: &mut Command, target: &str) -> Result<PathBuf> {
+    let output = cargo
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("Cargo could not be started")?;
+    if !output.status.success() {
+        bail!("The build of {target} failed. Its errors are above.");
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Json>(line).ok());
+    let mut executables = messages
+        .filter(|message| message["target"]["name"] == target)
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executables
+        .next_back()
+        .with_context(|| format!("cargo named no executable of {target}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_found_and_removed() {
+        let words = ["--python", "python3", "--loadscope=x", "--only", "jpeg"];
+        let mut arguments = Arguments {
+            arguments: words.map(OsString::from).to_vec(),
+        };
+        assert!(arguments.has("--loadscope") && !arguments.has("--help"));
+        assert_eq!(arguments.take("--python"), Some("python3".into()));
+        assert_eq!(arguments.take("--python"), None);
+        assert_eq!(arguments.arguments, words[2..]);
+    }
+
+    /// The scripts need PyTorch only for their measurements.
+    #[test]
+    fn pages_of_forecasts_have_all_rows() -> Result<()> {
+        let mut test = command(crate::python::find()?, "pytorch/truth/test_compare.py");
+        assert!(test.status()?.success());
+        let mut test = command(crate::python::find()?, "peers/test_compare.py");
+        assert!(test.status()?.success());
+        Ok(())
+    }
+}
