@@ -54,6 +54,11 @@ impl<'a> Sandbox<'a> {
         }
     }
 
+    /// Prepares `loadscope` with a command line without spaces in its words.
+    pub fn line(&'a self, line: &str) -> Launch<'a> {
+        self.loadscope(&line.split(' ').collect::<Vec<_>>())
+    }
+
     /// Returns the command line of the fake program `speak`, for the position after `--`.
     pub fn fake_program_command(&self, fake_program: &FakeProgramOptions) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.shared.xtask.clone().into(), "speak".into()];
@@ -96,6 +101,15 @@ impl<'a> Sandbox<'a> {
             every: 2000,
             code: 7,
             heeds: false,
+        }
+    }
+
+    /// Describes a program that yields batches until a signal, and exits with 7.
+    pub fn endless(&self) -> FakeProgramOptions {
+        FakeProgramOptions {
+            batches: 0,
+            heeds: true,
+            ..self.fake_program()
         }
     }
 }
@@ -218,6 +232,14 @@ impl<'a> Launch<'a> {
             captured: streams.captured,
             readers,
         })
+    }
+
+    /// Runs the command under a rule. Fails if the rule had no effect.
+    pub fn run_injected(self, rule: Rule) -> Result<Ended> {
+        self.sandbox.supervises()?;
+        let ended = self.rule(rule).run()?;
+        ended.check_injected()?;
+        Ok(ended)
     }
 
     /// Starts the command and waits for its end.

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
+use super::fake_program::notes;
 use super::note::{Note, Skipped};
+use super::rule::{Act, Call, On, Rule, When};
 use super::shared::SharedState;
 
 /// Environment variable that identifies the processes of a case, even those that left its session.
@@ -82,6 +84,16 @@ impl<'a> Sandbox<'a> {
     /// Returns the file in which the recorded program notes the sent batches.
     pub fn notes(&self) -> PathBuf {
         self.root.path().join("notes")
+    }
+
+    /// Returns the number of batches that the recorded program has sent.
+    pub fn sent(&self) -> u64 {
+        notes(&self.notes()).len() as u64
+    }
+
+    /// Returns a rule for the files in the working folder.
+    pub fn rule(&self, call: Call, when: When, act: Act) -> Rule {
+        Rule::new(call, On::Within(self.work()), when, act)
     }
 
     /// Stores measured values.

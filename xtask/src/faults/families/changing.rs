@@ -79,13 +79,10 @@ fn changes(sandbox: &Sandbox, line: &'static str, change: Change, plain: bool) -
 
 /// Lets reads fail, or delays them.
 fn broken_reads(sandbox: &Sandbox, line: &'static str, act: &Act, when: When) -> Result<()> {
-    sandbox.supervises()?;
     let log = sandbox.recording()?;
     let bytes = fs::read(&log)?;
-    let rule = Rule::new(Call::Read, On::Within(sandbox.work()), when, act.clone());
-    let words: Vec<&str> = line.split(' ').collect();
-    let ended = sandbox.loadscope(&words).rule(rule).run()?;
-    ended.check_injected()?;
+    let rule = sandbox.rule(Call::Read, when, act.clone());
+    let ended = sandbox.line(line).run_injected(rule)?;
     match act {
         Act::Fail(number) if *number != libc::EINTR => {
             ended.check_refused(&["sample.jsonl.zst"])?

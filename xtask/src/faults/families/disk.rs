@@ -9,9 +9,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use super::disk_faults::{Ends, FAULTS, Fault};
 use crate::faults::case::Case;
-use crate::faults::fake_program::{FakeProgramOptions, notes};
+use crate::faults::fake_program::FakeProgramOptions;
 use crate::faults::launch::{Ended, Launch};
-use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::rule::{Act, Call, When};
 use crate::faults::sandbox::Sandbox;
 
 /// Command that writes.
@@ -38,62 +38,22 @@ enum Kind {
 const OF_PROGRAM: u64 = 40;
 const OF_RUN: u64 = 50;
 
+#[rustfmt::skip]
 pub const WRITERS: &[Writer] = &[
-    Writer {
-        name: "record",
-        arguments: "record -o run.jsonl",
-        outputs: &["run.jsonl"],
-        kind: Kind::OfProgram,
-    },
-    Writer {
-        name: "run --record",
+    Writer { name: "record", arguments: "record -o run.jsonl", outputs: &["run.jsonl"], kind: Kind::OfProgram },
+    Writer { name: "run --record",
         arguments: "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl.zst",
-        outputs: &["run.jsonl.zst"],
-        kind: Kind::OfRun,
-    },
-    Writer {
-        name: "export --to chrome",
-        arguments: "export sample.jsonl.zst --to chrome -o trace.json",
-        outputs: &["trace.json"],
-        kind: Kind::Derived,
-    },
-    Writer {
-        name: "export --to chrome, compressed",
-        arguments: "export sample.jsonl.zst --to chrome -o trace.json.gz",
-        outputs: &["trace.json.gz"],
-        kind: Kind::Derived,
-    },
-    Writer {
-        name: "export --to csv",
-        arguments: "export sample.jsonl.zst --to csv -o t.csv",
-        outputs: &[
-            "t.batches.csv",
-            "t.samples.csv",
-            "t.gauges.csv",
-            "t.waits.csv",
-            "t.loaders.csv",
-            "t.errors.csv",
-        ],
-        kind: Kind::Derived,
-    },
-    Writer {
-        name: "export --to parquet",
-        arguments: "export sample.jsonl.zst --to parquet -o t.parquet",
-        outputs: &["t.batches.parquet", "t.samples.parquet", "t.gauges.parquet"],
-        kind: Kind::Derived,
-    },
-    Writer {
-        name: "report --html",
-        arguments: "report sample.jsonl.zst --html page.html",
-        outputs: &["page.html"],
-        kind: Kind::Derived,
-    },
-    Writer {
-        name: "repair",
-        arguments: "repair damaged.jsonl -o whole.jsonl",
-        outputs: &["whole.jsonl"],
-        kind: Kind::Derived,
-    },
+        outputs: &["run.jsonl.zst"], kind: Kind::OfRun },
+    Writer { name: "export --to chrome", arguments: "export sample.jsonl.zst --to chrome -o trace.json", outputs: &["trace.json"],
+        kind: Kind::Derived },
+    Writer { name: "export --to chrome, compressed", arguments: "export sample.jsonl.zst --to chrome -o trace.json.gz",
+        outputs: &["trace.json.gz"], kind: Kind::Derived },
+    Writer { name: "export --to csv", arguments: "export sample.jsonl.zst --to csv -o t.csv", outputs: &["t.batches.csv", "t.samples.csv",
+        "t.gauges.csv", "t.waits.csv", "t.loaders.csv", "t.errors.csv"], kind: Kind::Derived },
+    Writer { name: "export --to parquet", arguments: "export sample.jsonl.zst --to parquet -o t.parquet", outputs: &["t.batches.parquet",
+        "t.samples.parquet", "t.gauges.parquet"], kind: Kind::Derived },
+    Writer { name: "report --html", arguments: "report sample.jsonl.zst --html page.html", outputs: &["page.html"], kind: Kind::Derived },
+    Writer { name: "repair", arguments: "repair damaged.jsonl -o whole.jsonl", outputs: &["whole.jsonl"], kind: Kind::Derived },
 ];
 
 impl Writer {
@@ -192,17 +152,13 @@ impl Writer {
             // The fault must not affect a program that was started.
             Kind::OfProgram if sandbox.notes().exists() => {
                 ended.code(7)?;
-                let told = notes(&sandbox.notes()).len() as u64;
+                let told = sandbox.sent();
                 ensure!(
                     told == OF_PROGRAM,
                     "the program yielded {told} batches of {OF_PROGRAM}"
                 );
             }
-            // The exit code is 127, as in shells, if the probe or the program could not be prepared.
-            Kind::OfProgram => ended.require(
-                matches!(ended.code, Some(2 | 127)),
-                "exit code 2 or 127 was expected",
-            )?,
+            Kind::OfProgram => ended.not_started()?,
             Kind::OfRun | Kind::Derived => ended.code(2)?,
         }
         ended.check_error_message(&[])?;
@@ -241,12 +197,7 @@ impl Writer {
             launch = launch.limit(what, most);
         } else {
             sandbox.supervises()?;
-            let rule = Rule::new(
-                fault.call,
-                On::Within(sandbox.work()),
-                fault.when,
-                fault.act(),
-            );
+            let rule = sandbox.rule(fault.call, fault.when, fault.act());
             launch = launch.rule(rule);
         }
         let ended = launch.run()?;
@@ -265,12 +216,7 @@ impl Writer {
 
     /// Counts the writes of the command.
     fn count_writes(&self, sandbox: &Sandbox) -> Result<u64> {
-        let rule = Rule::new(
-            Call::Write,
-            On::Within(sandbox.work()),
-            When::From(1),
-            Act::Count,
-        );
+        let rule = sandbox.rule(Call::Write, When::From(1), Act::Count);
         let ended = self.launch(sandbox, false)?.rule(rule).run()?;
         self.ended_well(&ended)?;
         Ok(ended.counts.first().map_or(0, |(seen, _)| *seen))

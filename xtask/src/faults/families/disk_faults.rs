@@ -52,95 +52,22 @@ const NONE: Fault = Fault {
     only_with_old: false,
 };
 
+#[rustfmt::skip]
 pub const FAULTS: &[Fault] = &[
-    Fault {
-        name: "full disk at once",
-        injected: "ENOSPC at the first write",
-        error: libc::ENOSPC,
-        ends: Ends::Badly,
-        ..NONE
-    },
-    Fault {
-        name: "short writes",
-        injected: "half of every write is written",
-        ..NONE
-    },
-    Fault {
-        name: "interrupted writes",
-        injected: "EINTR at every other write",
-        when: When::Odd,
-        error: libc::EINTR,
-        ..NONE
-    },
-    Fault {
-        name: "full disk at fsync",
-        injected: "ENOSPC at fsync",
-        call: Call::Sync,
-        error: libc::ENOSPC,
-        ends: Ends::Badly,
-        ..NONE
-    },
-    Fault {
-        name: "read-only disk",
-        injected: "EROFS when the file is created",
-        call: Call::Create,
-        error: libc::EROFS,
-        ends: Ends::Badly,
-        ..NONE
-    },
-    Fault {
-        name: "no descriptor left",
-        injected: "EMFILE when the file is created",
-        call: Call::Create,
-        error: libc::EMFILE,
-        ends: Ends::Badly,
-        ..NONE
-    },
-    Fault {
-        name: "broken disk at rename",
-        injected: "EIO when the file gets its name",
-        call: Call::Rename,
-        error: libc::EIO,
-        ends: Ends::Badly,
-        only_with_old: true,
-        ..NONE
-    },
-    Fault {
-        name: "quota reached",
-        injected: "EDQUOT at the first write",
-        error: libc::EDQUOT,
-        ends: Ends::Badly,
-        fast: false,
-        ..NONE
-    },
-    Fault {
-        name: "slow disk",
-        injected: "every write takes 40 ms longer",
-        error: -1,
-        fast: false,
-        ..NONE
-    },
-    Fault {
-        name: "no locks",
-        injected: "ENOLCK at flock",
-        call: Call::Lock,
-        error: libc::ENOLCK,
-        ..NONE
-    },
-    Fault {
-        name: "no permissions",
-        injected: "EPERM at fchmod",
-        call: Call::Permissions,
-        error: libc::EPERM,
-        only_with_old: true,
-        fast: false,
-        ..NONE
-    },
-    Fault {
-        name: "largest file",
-        injected: "RLIMIT_FSIZE of 1.5 kB",
-        ends: Ends::Badly,
-        limit: Some((libc::RLIMIT_FSIZE, 1500)),
-        ..NONE
-    },
+    Fault { name: "full disk at once", injected: "ENOSPC at the first write", error: libc::ENOSPC, ends: Ends::Badly, ..NONE },
+    Fault { name: "short writes", injected: "half of every write is written", ..NONE },
+    Fault { name: "interrupted writes", injected: "EINTR at every other write", when: When::Odd, error: libc::EINTR, ..NONE },
+    Fault { name: "full disk at fsync", injected: "ENOSPC at fsync", call: Call::Sync, error: libc::ENOSPC, ends: Ends::Badly, ..NONE },
+    Fault { name: "read-only disk", injected: "EROFS when the file is created", call: Call::Create, error: libc::EROFS, ends: Ends::Badly,
+        ..NONE },
+    Fault { name: "no descriptor left", injected: "EMFILE when the file is created", call: Call::Create, error: libc::EMFILE,
+        ends: Ends::Badly, ..NONE },
+    Fault { name: "broken disk at rename", injected: "EIO when the file gets its name", call: Call::Rename, error: libc::EIO,
+        ends: Ends::Badly, only_with_old: true, ..NONE },
+    Fault { name: "quota reached", injected: "EDQUOT at the first write", error: libc::EDQUOT, ends: Ends::Badly, fast: false, ..NONE },
+    Fault { name: "slow disk", injected: "every write takes 40 ms longer", error: -1, fast: false, ..NONE },
+    Fault { name: "no locks", injected: "ENOLCK at flock", call: Call::Lock, error: libc::ENOLCK, ..NONE },
+    Fault { name: "no permissions", injected: "EPERM at fchmod", call: Call::Permissions, error: libc::EPERM, only_with_old: true,
+        fast: false, ..NONE },
+    Fault { name: "largest file", injected: "RLIMIT_FSIZE of 1.5 kB", ends: Ends::Badly, limit: Some((libc::RLIMIT_FSIZE, 1500)), ..NONE },
 ];

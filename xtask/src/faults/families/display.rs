@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
-use crate::faults::fake_program::{FakeProgramOptions, notes};
+use crate::faults::fake_program::FakeProgramOptions;
 use crate::faults::launch::{Ended, Started, Stream};
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::sandbox::Sandbox;
@@ -63,7 +63,7 @@ fn watch_without_display(sandbox: &Sandbox) -> Result<()> {
     ended.code(2)?;
     ended.check_error_message(&["not started", "record"])?;
     says_no_display(&ended)?;
-    ensure!(notes(&sandbox.notes()).is_empty(), "the program ran");
+    ensure!(sandbox.sent() == 0, "the program ran");
     sandbox.check_no_leftovers()
 }
 
@@ -88,10 +88,8 @@ fn display_dies(sandbox: &Sandbox, errors: Stream) -> Result<()> {
     watch.until("the journal is begun", || journal(sandbox).is_some())?;
     std::thread::sleep(Duration::from_millis(500));
     display.kill();
-    let before = notes(&sandbox.notes()).len();
-    watch.until("the program goes on", || {
-        notes(&sandbox.notes()).len() >= before + 100
-    })?;
+    let before = sandbox.sent();
+    watch.until_sent(before + 100)?;
     end_program(sandbox, &watch, libc::SIGTERM)?;
     let ended = watch.wait()?;
     ended.code(7)?;
@@ -115,7 +113,7 @@ fn end_program(sandbox: &Sandbox, watch: &Started, number: i32) -> Result<()> {
 /// Fails unless the journal contains everything that the program sent.
 fn all_told(sandbox: &Sandbox) -> Result<()> {
     let path = journal(sandbox).context("there is no journal of it")?;
-    let told = notes(&sandbox.notes()).len() as u64;
+    let told = sandbox.sent();
     let facts = sandbox.facts(&path)?;
     ensure!(
         facts.batches >= told && !facts.cut,
@@ -159,9 +157,7 @@ fn useless_data(
         launch = launch.rule(rule(sandbox));
     }
     let mut watch = launch.start()?;
-    watch.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= 400
-    })?;
+    watch.until_sent(400)?;
     watch.signal(libc::SIGTERM);
     watch.wait()?.code(7)?;
     sandbox.check_no_leftovers()
@@ -219,87 +215,29 @@ const REFUSES: &str = "exit code 2 with a sentence, without a path of the host t
 const GOES_ON: &str =
     "the program ends as it would have; all that it sent is in the journal; nothing is left";
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row::new(
-        "no display",
-        "neither DISPLAY nor WAYLAND_DISPLAY is set",
-        REFUSES,
-        |sandbox| no_display(sandbox, &[]),
-    )
-    .fast(),
-    Row::new(
-        "a display of nothing",
-        "DISPLAY names one that is not there",
-        REFUSES,
-        |sandbox| no_display(sandbox, &[("DISPLAY", ":4567")]),
-    ),
-    Row::new(
-        "a Wayland of nothing",
-        "WAYLAND_DISPLAY names one that is not there",
-        REFUSES,
-        |sandbox| no_display(sandbox, &[("WAYLAND_DISPLAY", "wayland-77")]),
-    ),
-    Row::new(
-        "watch without a display",
-        "neither DISPLAY nor WAYLAND_DISPLAY is set",
-        "exit code 2 with a sentence; the program is not started",
-        watch_without_display,
-    )
-    .fast(),
-    Row::new(
-        "watch with a display of nothing",
-        "DISPLAY names one that is not there",
-        GOES_ON,
-        watch_with_a_display_of_nothing,
-    )
-    .fast(),
-    Row::new(
-        "the display dies",
-        "kill -9 of the X server while a program is watched",
-        GOES_ON,
-        |sandbox| display_dies(sandbox, Stream::Kept),
-    )
-    .fast(),
-    Row::new(
-        "the display dies, standard error has no reader",
-        "kill -9 of the X server while a program is watched; standard error is a pipe whose reader is gone",
-        GOES_ON,
-        |sandbox| display_dies(sandbox, Stream::Broken),
-    ),
-    Row::new(
-        "the display dies, standard error is stuck",
-        "kill -9 of the X server while a program is watched; standard error is a full pipe that is read after 3 s",
-        GOES_ON,
-        |sandbox| display_dies(sandbox, Stream::Stuck(Duration::from_secs(3))),
-    )
-    .fast(),
-    Row::new(
-        "preferences, full disk",
-        "ENOSPC at every write of the preferences",
-        "the old ones stay",
-        preferences,
-    )
-    .fast(),
-    Row::new(
-        "SIGTERM",
-        "SIGTERM to a window with a recording",
-        "exit code 143; nothing is left",
-        |sandbox| window_signal(sandbox, libc::SIGTERM),
-    )
-    .fast(),
-    Row::new(
-        "watch, SIGTERM",
-        "SIGTERM to a window with a program",
-        GOES_ON,
-        |sandbox| watch_signal(sandbox, libc::SIGTERM),
-    )
-    .fast(),
-    Row::new(
-        "watch, SIGHUP",
-        "SIGHUP to a window with a program",
-        GOES_ON,
-        |sandbox| watch_signal(sandbox, libc::SIGHUP),
-    ),
+    Row::new("no display", "neither DISPLAY nor WAYLAND_DISPLAY is set", REFUSES, |sandbox| no_display(sandbox, &[])).fast(),
+    Row::new("a display of nothing", "DISPLAY names one that is not there", REFUSES, |sandbox| no_display(sandbox, &[("DISPLAY",
+        ":4567")])),
+    Row::new("a Wayland of nothing", "WAYLAND_DISPLAY names one that is not there", REFUSES, |sandbox| no_display(sandbox,
+        &[("WAYLAND_DISPLAY", "wayland-77")])),
+    Row::new("watch without a display", "neither DISPLAY nor WAYLAND_DISPLAY is set",
+        "exit code 2 with a sentence; the program is not started", watch_without_display).fast(),
+    Row::new("watch with a display of nothing", "DISPLAY names one that is not there", GOES_ON, watch_with_a_display_of_nothing).fast(),
+    Row::new("the display dies", "kill -9 of the X server while a program is watched", GOES_ON, |sandbox| display_dies(sandbox,
+        Stream::Kept)).fast(),
+    Row::new("the display dies, standard error has no reader",
+        "kill -9 of the X server while a program is watched; standard error is a pipe whose reader is gone", GOES_ON,
+        |sandbox| display_dies(sandbox, Stream::Broken)),
+    Row::new("the display dies, standard error is stuck",
+        "kill -9 of the X server while a program is watched; standard error is a full pipe that is read after 3 s", GOES_ON,
+        |sandbox| display_dies(sandbox, Stream::Stuck(Duration::from_secs(3)))).fast(),
+    Row::new("preferences, full disk", "ENOSPC at every write of the preferences", "the old ones stay", preferences).fast(),
+    Row::new("SIGTERM", "SIGTERM to a window with a recording", "exit code 143; nothing is left", |sandbox| window_signal(sandbox,
+        libc::SIGTERM)).fast(),
+    Row::new("watch, SIGTERM", "SIGTERM to a window with a program", GOES_ON, |sandbox| watch_signal(sandbox, libc::SIGTERM)).fast(),
+    Row::new("watch, SIGHUP", "SIGHUP to a window with a program", GOES_ON, |sandbox| watch_signal(sandbox, libc::SIGHUP)),
 ];
 
 pub fn cases() -> Vec<Case> {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use crate::faults::case::Case;
-use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::sandbox::Sandbox;
 
 /// Returns the socket of this case's recorder.
@@ -39,17 +38,11 @@ const VISITS: &[(&str, usize, Visit)] = &[
 ];
 
 fn attempt(sandbox: &Sandbox, count: usize, visit: Visit) -> Result<()> {
-    let fake_program = FakeProgramOptions {
-        batches: 0,
-        heeds: true,
-        ..sandbox.fake_program()
-    };
+    let fake_program = sandbox.endless();
     let mut record = sandbox
         .record(&["-o", "run.jsonl"], &fake_program)
         .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= 20
-    })?;
+    record.until_sent(20)?;
     let path = socket(sandbox)?;
     // The backlog of the socket is limited. The system refuses further connections.
     let mut guests = Vec::new();
@@ -58,10 +51,8 @@ fn attempt(sandbox: &Sandbox, count: usize, visit: Visit) -> Result<()> {
         guests.extend(guest);
         std::thread::sleep(Duration::from_millis(if count > 1 { 1 } else { 50 }));
     }
-    let before = notes(&sandbox.notes()).len();
-    record.until("the program goes on", || {
-        notes(&sandbox.notes()).len() >= before + 20
-    })?;
+    let before = sandbox.sent();
+    record.until_sent(before + 20)?;
     record.signal(libc::SIGINT);
     let ended = record.wait()?;
     drop(guests);
@@ -70,10 +61,7 @@ fn attempt(sandbox: &Sandbox, count: usize, visit: Visit) -> Result<()> {
         !ended.err.contains("not all of them"),
         "everything is in the file, but it says that something is missing",
     )?;
-    sandbox.check_whole(
-        &sandbox.at("run.jsonl"),
-        notes(&sandbox.notes()).len() as u64,
-    )?;
+    sandbox.check_whole(&sandbox.at("run.jsonl"), sandbox.sent())?;
     sandbox.check_no_leftovers()
 }
 

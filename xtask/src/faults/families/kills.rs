@@ -15,8 +15,7 @@ use one::{fake_program, kill, missing, repeat};
 use random::Rng;
 
 use crate::faults::case::Case;
-use crate::faults::fake_program::notes;
-use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::rule::{Act, Call, When};
 use crate::faults::sandbox::Sandbox;
 
 /// Returns the ID of the recorded program among the processes of a case.
@@ -49,9 +48,7 @@ fn recorder(sandbox: &Sandbox, kills: u32) -> Result<()> {
         // Some kills happen before the program has started.
         let early = rng.below(8) == 0;
         if !early {
-            record.until("the program yields batches", || {
-                !notes(&sandbox.notes()).is_empty()
-            })?;
+            record.until_sent(1)?;
         }
         std::thread::sleep(rng.millis(if early { 500 } else { 900 }));
         let killed = kill(record.process);
@@ -59,19 +56,19 @@ fn recorder(sandbox: &Sandbox, kills: u32) -> Result<()> {
             record.wait()?.signal == Some(libc::SIGKILL),
             "it had ended before"
         );
-        if !notes(&sandbox.notes()).is_empty() {
+        if sandbox.sent() > 0 {
             // The program continues without its recorder.
-            let before = notes(&sandbox.notes()).len();
+            let before = sandbox.sent();
             std::thread::sleep(Duration::from_millis(50));
             ensure!(
-                notes(&sandbox.notes()).len() > before,
+                sandbox.sent() > before,
                 "the program died with its recorder"
             );
         }
         sandbox.end_all();
         let missing = match log.exists() {
             true => missing(sandbox, &log, killed)?,
-            false if notes(&sandbox.notes()).is_empty() => Duration::ZERO,
+            false if sandbox.sent() == 0 => Duration::ZERO,
             false => bail!("there is no recording"),
         };
         for (path, bytes) in &earlier {
@@ -102,9 +99,7 @@ fn of_program(sandbox: &Sandbox, kills: u32) -> Result<()> {
         let mut record = sandbox
             .record(&["-o", &name], &fake_program(sandbox))
             .start()?;
-        record.until("the program yields batches", || {
-            !notes(&sandbox.notes()).is_empty()
-        })?;
+        record.until_sent(1)?;
         std::thread::sleep(rng.millis(600));
         let killed = kill(program(sandbox)?);
         record.wait()?.signal(libc::SIGKILL)?;
@@ -189,16 +184,8 @@ fn own_run(sandbox: &Sandbox, kills: u32) -> Result<()> {
 fn export(sandbox: &Sandbox, kills: u32) -> Result<()> {
     let mut rng = Rng::of(sandbox, 5);
     sandbox.recording()?;
-    let words = [
-        "export",
-        "sample.jsonl.zst",
-        "--to",
-        "chrome",
-        "-o",
-        "trace.json",
-        "--force",
-    ];
-    let first = sandbox.loadscope(&words).run()?;
+    let line = "export sample.jsonl.zst --to chrome -o trace.json --force";
+    let first = sandbox.line(line).run()?;
     first.code(0)?;
     let new = fs::read(sandbox.at("trace.json"))?;
     let (mut killed, mut ended) = (0, 0);
@@ -210,17 +197,12 @@ fn export(sandbox: &Sandbox, kills: u32) -> Result<()> {
             "{killed} were killed, and {ended} had ended before"
         );
         let (old, bytes) = sandbox.old("trace.json")?;
-        let mut launch = sandbox.loadscope(&words);
+        let mut launch = sandbox.line(line);
         // Every second kill happens at a write, in the middle of the work.
         let at_write = sandbox.shared.supervises && number % 2 == 0;
         if at_write {
             let when = When::Only(1 + rng.below(8));
-            launch = launch.rule(Rule::new(
-                Call::Write,
-                On::Within(sandbox.work()),
-                when,
-                Act::Kill,
-            ));
+            launch = launch.rule(sandbox.rule(Call::Write, when, Act::Kill));
         }
         let export = launch.start()?;
         if !at_write {
@@ -244,7 +226,7 @@ fn export(sandbox: &Sandbox, kills: u32) -> Result<()> {
     }
     // For a short time, a young temporary file is assumed to belong to another process.
     std::thread::sleep(Duration::from_millis(700));
-    sandbox.loadscope(&words).run()?.code(0)?;
+    sandbox.line(line).run()?.code(0)?;
     sandbox.note(match ended {
         0 => format!("{killed} kills"),
         more => format!("{killed} kills; {more} more had ended before and do not count"),
@@ -259,12 +241,7 @@ fn at_writes(sandbox: &Sandbox, kills: u32) -> Result<()> {
     for number in 1..=u64::from(kills) {
         let sandbox = Sandbox::new(sandbox.shared)?;
         let (old, bytes) = sandbox.old("run.jsonl")?;
-        let rule = Rule::new(
-            Call::Write,
-            On::Within(sandbox.work()),
-            When::Only(number),
-            Act::Kill,
-        );
+        let rule = sandbox.rule(Call::Write, When::Only(number), Act::Kill);
         let force = ["-o", "run.jsonl", "--force"];
         let ended = sandbox
             .record(&force, &fake_program(&sandbox))

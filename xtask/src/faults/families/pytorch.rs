@@ -117,25 +117,12 @@ fn recorder_killed(sandbox: &Sandbox) -> Result<()> {
 
 const HARMLESS: &str = "the program does all its work and ends with its own exit code";
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row::new(
-        "full disk",
-        "ENOSPC from the second write on",
-        HARMLESS,
-        full_disk,
-    ),
-    Row::new(
-        "no streams",
-        "standard input is closed, standard error has no reader",
-        HARMLESS,
-        no_streams,
-    ),
-    Row::new(
-        "the recorder is killed",
-        "kill -9 of the recorder in the middle",
-        "the program does all its work; the recording opens; nothing is left after the next start",
-        recorder_killed,
-    ),
+    Row::new("full disk", "ENOSPC from the second write on", HARMLESS, full_disk),
+    Row::new("no streams", "standard input is closed, standard error has no reader", HARMLESS, no_streams),
+    Row::new("the recorder is killed", "kill -9 of the recorder in the middle",
+        "the program does all its work; the recording opens; nothing is left after the next start", recorder_killed),
 ];
 
 pub fn cases() -> Vec<Case> {

@@ -1,15 +1,16 @@
 //! Signals to running commands.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
 use crate::faults::case::Case;
-use crate::faults::fake_program::{FakeProgramOptions, notes};
-use crate::faults::launch::Ended;
-use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::fake_program::FakeProgramOptions;
+use crate::faults::launch::{Ended, Started};
+use crate::faults::rule::{Act, Call, When};
 use crate::faults::sandbox::Sandbox;
 
 const SIGNALS: [(&str, i32); 4] = [
@@ -20,25 +21,22 @@ const SIGNALS: [(&str, i32); 4] = [
 ];
 
 /// Number of recorded batches before a signal is sent.
-const BEFORE: usize = 30;
+const BEFORE: u64 = 30;
 
-fn endless(sandbox: &Sandbox, heeds: bool) -> FakeProgramOptions {
-    FakeProgramOptions {
-        batches: 0,
+/// Starts a recorder whose program sends batches until it ends by a signal, or normally if it heeds signals.
+fn recording<'a>(sandbox: &'a Sandbox<'a>, heeds: bool) -> Result<(Started<'a>, PathBuf)> {
+    let program = FakeProgramOptions {
         heeds,
-        ..sandbox.fake_program()
-    }
+        ..sandbox.endless()
+    };
+    let mut record = sandbox.record(&["-o", "run.jsonl.zst"], &program).start()?;
+    record.until_sent(BEFORE)?;
+    Ok((record, sandbox.at("run.jsonl.zst")))
 }
 
 /// Sends a signal only to the recorder, while a program runs.
 fn recorder(sandbox: &Sandbox, number: i32, heeds: bool) -> Result<()> {
-    let log = sandbox.at("run.jsonl.zst");
-    let mut record = sandbox
-        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, heeds))
-        .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= BEFORE
-    })?;
+    let (record, log) = recording(sandbox, heeds)?;
     record.signal(number);
     let ended = record.wait()?;
     match heeds {
@@ -53,7 +51,7 @@ fn recorder(sandbox: &Sandbox, number: i32, heeds: bool) -> Result<()> {
 fn all_is_there(sandbox: &Sandbox, log: &std::path::Path) -> Result<()> {
     let alive = sandbox.alive();
     ensure!(alive.is_empty(), "processes are left: {alive:?}");
-    let told = notes(&sandbox.notes()).len() as u64;
+    let told = sandbox.sent();
     let facts = sandbox.facts(log)?;
     // A signal can end the program between sending a batch and noting it.
     ensure!(
@@ -65,13 +63,7 @@ fn all_is_there(sandbox: &Sandbox, log: &std::path::Path) -> Result<()> {
 
 /// Kills only the program.
 fn program(sandbox: &Sandbox, number: i32) -> Result<()> {
-    let log = sandbox.at("run.jsonl.zst");
-    let mut record = sandbox
-        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, false))
-        .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= BEFORE
-    })?;
+    let (record, log) = recording(sandbox, false)?;
     let recorder = record.process;
     let others = sandbox
         .alive()
@@ -87,13 +79,7 @@ fn program(sandbox: &Sandbox, number: i32) -> Result<()> {
 
 /// Sends SIGINT to the whole process group, like Ctrl-C in a terminal.
 fn everyone(sandbox: &Sandbox) -> Result<()> {
-    let log = sandbox.at("run.jsonl.zst");
-    let mut record = sandbox
-        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, false))
-        .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= BEFORE
-    })?;
+    let (record, log) = recording(sandbox, false)?;
     // SAFETY: kill accesses no memory of this process. The command leads its process group.
     unsafe { libc::kill(-record.process, libc::SIGINT) };
     record.wait()?.signal(libc::SIGINT)?;
@@ -110,8 +96,7 @@ fn ended_by(ended: &Ended, number: i32) -> Result<()> {
 /// Sends a signal to a run of the embedded loader that would take a minute.
 fn run(sandbox: &Sandbox, number: i32) -> Result<()> {
     let line = "run --dataset synthetic:len=40000,cost_ms=3 --batch-size 4 --num-workers 2 --record run.jsonl";
-    let words: Vec<&str> = line.split(' ').collect();
-    let mut run = sandbox.loadscope(&words).start()?;
+    let mut run = sandbox.line(line).start()?;
     let log = sandbox.at("run.jsonl");
     let size = || fs::metadata(&log).map_or(0, |found| found.len());
     run.until("the recording grows", || size() > 4000)?;
@@ -137,7 +122,6 @@ fn export(sandbox: &Sandbox, number: i32) -> Result<()> {
     sandbox.recording()?;
     let (old, bytes) = sandbox.old("trace.json")?;
     let line = "export sample.jsonl.zst --to chrome -o trace.json --force";
-    let words: Vec<&str> = line.split(' ').collect();
     let process = Arc::new(OnceLock::new());
     let shared = Arc::clone(&process);
     let send = move || {
@@ -147,13 +131,8 @@ fn export(sandbox: &Sandbox, number: i32) -> Result<()> {
         // The pause leaves time to deliver the signal.
         std::thread::sleep(Duration::from_millis(20));
     };
-    let rule = Rule::new(
-        Call::Write,
-        On::Within(sandbox.work()),
-        When::Only(1),
-        Act::First(Arc::new(send)),
-    );
-    let started = sandbox.loadscope(&words).rule(rule).start()?;
+    let rule = sandbox.rule(Call::Write, When::Only(1), Act::First(Arc::new(send)));
+    let started = sandbox.line(line).rule(rule).start()?;
     process.get_or_init(|| started.process);
     let ended = started.wait()?;
     ended.check_injected()?;
@@ -161,22 +140,17 @@ fn export(sandbox: &Sandbox, number: i32) -> Result<()> {
     sandbox.check_unchanged(&old, &bytes)?;
     // The next start removes leftovers.
     std::thread::sleep(Duration::from_millis(600));
-    sandbox.loadscope(&words).run()?.code(0)?;
+    sandbox.line(line).run()?.code(0)?;
     sandbox.check_no_leftovers()
 }
 
 /// Sends two signals to a program that does not end. Both must be passed on.
 fn twice(sandbox: &Sandbox) -> Result<()> {
-    let mut record = sandbox
-        .record(&["-o", "run.jsonl.zst"], &endless(sandbox, true))
-        .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= BEFORE
-    })?;
+    let (record, log) = recording(sandbox, true)?;
     record.signal(libc::SIGTERM);
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    all_is_there(sandbox, &sandbox.at("run.jsonl.zst"))
+    all_is_there(sandbox, &log)
 }
 
 pub fn cases() -> Vec<Case> {

@@ -34,90 +34,26 @@ const PLAIN: Command = Command {
 /// Placeholder for the path of the journal.
 const JOURNAL: &str = "the journal";
 
+#[rustfmt::skip]
 const COMMANDS: &[Command] = &[
-    Command {
-        name: "record",
-        arguments: "record -o run.jsonl.zst -- PROGRAM",
-        code: 7,
-        prints: false,
-        makes: Some(("run.jsonl.zst", 20)),
-    },
-    Command {
-        name: "watch",
-        // The display cannot be reached, so it continues as a recorder.
-        arguments: "watch -- PROGRAM",
-        code: 7,
-        prints: false,
-        makes: Some((JOURNAL, 20)),
-    },
-    Command {
-        name: "run --record",
-        arguments: "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl",
-        prints: true,
-        makes: Some(("run.jsonl", 50)),
-        ..PLAIN
-    },
-    Command {
-        name: "export",
-        arguments: "export sample.jsonl.zst --to chrome -o trace.json",
-        prints: true,
-        ..PLAIN
-    },
-    Command {
-        name: "info",
-        arguments: "info sample.jsonl.zst",
-        ..PLAIN
-    },
-    Command {
-        name: "report",
-        arguments: "report sample.jsonl.zst --fail-on throughput<1000000000",
-        code: 1,
-        ..PLAIN
-    },
-    Command {
-        name: "compare",
-        arguments: "compare sample.jsonl.zst sample.jsonl.zst",
-        ..PLAIN
-    },
-    Command {
-        name: "what-if",
-        arguments: "what-if sample.jsonl.zst --workers 1..2",
-        ..PLAIN
-    },
-    Command {
-        name: "order",
-        arguments: "order --len 20000 --epochs 2 --sampler random",
-        ..PLAIN
-    },
-    Command {
-        name: "repair",
-        arguments: "repair damaged.jsonl -o whole.jsonl",
-        ..PLAIN
-    },
-    Command {
-        name: "probe",
-        arguments: "probe",
-        ..PLAIN
-    },
-    Command {
-        name: "a command that is refused",
-        arguments: "info there-is-no-such-file.jsonl",
-        code: 2,
-        prints: false,
-        ..PLAIN
-    },
-    Command {
-        name: "wrong arguments",
-        arguments: "info one two",
-        code: 2,
-        prints: false,
-        ..PLAIN
-    },
-    Command {
-        name: "help",
-        arguments: "--help",
-        ..PLAIN
-    },
+    Command { name: "record", arguments: "record -o run.jsonl.zst -- PROGRAM", code: 7, prints: false,
+        makes: Some(("run.jsonl.zst", 20)) },
+    // The display cannot be reached, so it continues as a recorder.
+    Command { name: "watch", arguments: "watch -- PROGRAM", code: 7, prints: false, makes: Some((JOURNAL, 20)) },
+    Command { name: "run --record",
+        arguments: "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl", prints: true,
+        makes: Some(("run.jsonl", 50)), ..PLAIN },
+    Command { name: "export", arguments: "export sample.jsonl.zst --to chrome -o trace.json", prints: true, ..PLAIN },
+    Command { name: "info", arguments: "info sample.jsonl.zst", ..PLAIN },
+    Command { name: "report", arguments: "report sample.jsonl.zst --fail-on throughput<1000000000", code: 1, ..PLAIN },
+    Command { name: "compare", arguments: "compare sample.jsonl.zst sample.jsonl.zst", ..PLAIN },
+    Command { name: "what-if", arguments: "what-if sample.jsonl.zst --workers 1..2", ..PLAIN },
+    Command { name: "order", arguments: "order --len 20000 --epochs 2 --sampler random", ..PLAIN },
+    Command { name: "repair", arguments: "repair damaged.jsonl -o whole.jsonl", ..PLAIN },
+    Command { name: "probe", arguments: "probe", ..PLAIN },
+    Command { name: "a command that is refused", arguments: "info there-is-no-such-file.jsonl", code: 2, prints: false, ..PLAIN },
+    Command { name: "wrong arguments", arguments: "info one two", code: 2, prints: false, ..PLAIN },
+    Command { name: "help", arguments: "--help", ..PLAIN },
 ];
 
 /// Fault of one or several streams.
@@ -133,90 +69,32 @@ struct Fault {
 
 const SLOW: Duration = Duration::from_millis(1500);
 
+#[rustfmt::skip]
 const FAULTS: &[Fault] = &[
-    Fault {
-        name: "without standard input",
-        injected: "standard input is closed",
-        streams: |launch| launch.input(Stream::Closed),
-        is_full: false,
-        fast: false,
-    },
-    Fault {
-        name: "without standard error",
-        injected: "standard error is closed",
-        streams: |launch| launch.errors(Stream::Closed),
-        is_full: false,
-        fast: true,
-    },
-    Fault {
-        name: "standard error is full",
-        injected: "standard error is /dev/full",
-        streams: |launch| launch.errors(Stream::File("/dev/full".into())),
-        is_full: false,
-        fast: true,
-    },
-    Fault {
-        name: "standard error has no reader",
-        injected: "standard error is a pipe whose reader is gone",
-        streams: |launch| launch.errors(Stream::Broken),
-        is_full: false,
-        fast: true,
-    },
-    Fault {
-        name: "standard error is read late",
-        injected: "standard error is a full pipe that is read after 1.5 s",
-        streams: |launch| launch.errors(Stream::Stuck(SLOW)),
-        is_full: false,
-        fast: true,
-    },
-    Fault {
-        name: "without standard output",
-        injected: "standard output is closed",
-        streams: |launch| launch.output(Stream::Closed),
-        is_full: false,
-        fast: false,
-    },
-    Fault {
-        name: "standard output is full",
-        injected: "standard output is /dev/full",
-        streams: |launch| launch.output(Stream::File("/dev/full".into())),
-        is_full: true,
-        fast: true,
-    },
-    Fault {
-        name: "standard output has no reader",
-        injected: "standard output is a pipe whose reader is gone",
-        streams: |launch| launch.output(Stream::Broken),
-        is_full: false,
-        fast: true,
-    },
-    Fault {
-        name: "standard output is read late",
-        injected: "standard output is a full pipe that is read after 1.5 s",
-        streams: |launch| launch.output(Stream::Stuck(SLOW)),
-        is_full: false,
-        fast: false,
-    },
-    Fault {
-        name: "without any stream",
-        injected: "all three streams are closed",
-        streams: |launch| {
-            let launch = launch.input(Stream::Closed).output(Stream::Closed);
-            launch.errors(Stream::Closed)
-        },
-        is_full: false,
-        fast: false,
-    },
-    Fault {
-        name: "all streams are full",
-        injected: "standard output and error are /dev/full",
-        streams: |launch| {
-            let launch = launch.output(Stream::File("/dev/full".into()));
-            launch.errors(Stream::File("/dev/full".into()))
-        },
-        is_full: true,
-        fast: false,
-    },
+    Fault { name: "without standard input", injected: "standard input is closed", streams: |launch| launch.input(Stream::Closed),
+        is_full: false, fast: false },
+    Fault { name: "without standard error", injected: "standard error is closed", streams: |launch| launch.errors(Stream::Closed),
+        is_full: false, fast: true },
+    Fault { name: "standard error is full", injected: "standard error is /dev/full",
+        streams: |launch| launch.errors(Stream::File("/dev/full".into())), is_full: false, fast: true },
+    Fault { name: "standard error has no reader", injected: "standard error is a pipe whose reader is gone",
+        streams: |launch| launch.errors(Stream::Broken), is_full: false, fast: true },
+    Fault { name: "standard error is read late", injected: "standard error is a full pipe that is read after 1.5 s",
+        streams: |launch| launch.errors(Stream::Stuck(SLOW)), is_full: false, fast: true },
+    Fault { name: "without standard output", injected: "standard output is closed", streams: |launch| launch.output(Stream::Closed),
+        is_full: false, fast: false },
+    Fault { name: "standard output is full", injected: "standard output is /dev/full",
+        streams: |launch| launch.output(Stream::File("/dev/full".into())), is_full: true, fast: true },
+    Fault { name: "standard output has no reader", injected: "standard output is a pipe whose reader is gone",
+        streams: |launch| launch.output(Stream::Broken), is_full: false, fast: true },
+    Fault { name: "standard output is read late", injected: "standard output is a full pipe that is read after 1.5 s",
+        streams: |launch| launch.output(Stream::Stuck(SLOW)), is_full: false, fast: false },
+    Fault { name: "without any stream", injected: "all three streams are closed",
+        streams: |launch| { let launch = launch.input(Stream::Closed).output(Stream::Closed); launch.errors(Stream::Closed) },
+        is_full: false, fast: false },
+    Fault { name: "all streams are full", injected: "standard output and error are /dev/full",
+        streams: |launch| { let launch = launch.output(Stream::File("/dev/full".into())); launch.errors(Stream::File("/dev/full".into())) },
+        is_full: true, fast: false },
 ];
 
 impl Command {

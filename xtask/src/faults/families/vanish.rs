@@ -7,17 +7,8 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use crate::faults::case::{Case, Row, table};
-use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::sandbox::Sandbox;
-
-fn endless(sandbox: &Sandbox) -> FakeProgramOptions {
-    FakeProgramOptions {
-        batches: 0,
-        heeds: true,
-        ..sandbox.fake_program()
-    }
-}
 
 /// Applies a change to the folders of a recorder while it records. The recorded program must continue.
 fn while_recording(
@@ -26,15 +17,11 @@ fn while_recording(
     happens: impl Fn(&Sandbox) -> std::io::Result<()>,
 ) -> Result<crate::faults::launch::Ended> {
     fs::create_dir_all(sandbox.at("out"))?;
-    let mut record = sandbox.record(options, &endless(sandbox)).start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= 60
-    })?;
+    let mut record = sandbox.record(options, &sandbox.endless()).start()?;
+    record.until_sent(60)?;
     happens(sandbox)?;
-    let before = notes(&sandbox.notes()).len();
-    record.until("the program goes on", || {
-        notes(&sandbox.notes()).len() >= before + 60
-    })?;
+    let before = sandbox.sent();
+    record.until_sent(before + 60)?;
     record.signal(libc::SIGINT);
     let ended = record.wait()?;
     ended.code(7)?;
@@ -58,10 +45,7 @@ fn folder_moved(sandbox: &Sandbox) -> Result<()> {
     while_recording(sandbox, &["-o", "out/run.jsonl"], |sandbox| {
         fs::rename(sandbox.at("out"), sandbox.at("away"))
     })?;
-    sandbox.check_whole(
-        &sandbox.at("away/run.jsonl"),
-        notes(&sandbox.notes()).len() as u64,
-    )?;
+    sandbox.check_whole(&sandbox.at("away/run.jsonl"), sandbox.sent())?;
     sandbox.check_no_leftovers()
 }
 
@@ -86,10 +70,7 @@ fn temporary_folder_removed(sandbox: &Sandbox) -> Result<()> {
         fs::remove_dir_all(sandbox.tmp())?;
         fs::create_dir(sandbox.tmp())
     })?;
-    sandbox.check_whole(
-        &sandbox.at("run.jsonl"),
-        notes(&sandbox.notes()).len() as u64,
-    )?;
+    sandbox.check_whole(&sandbox.at("run.jsonl"), sandbox.sent())?;
     sandbox.check_no_leftovers()
 }
 
@@ -98,16 +79,14 @@ fn working_folder_removed(sandbox: &Sandbox) -> Result<()> {
     let log = sandbox.at("run.jsonl");
     let options = ["-o".as_ref(), log.as_os_str()];
     let mut record = sandbox
-        .record(&options, &endless(sandbox))
+        .record(&options, &sandbox.endless())
         .folder(&sandbox.at("here"))
         .start()?;
-    record.until("the program yields batches", || {
-        notes(&sandbox.notes()).len() >= 60
-    })?;
+    record.until_sent(60)?;
     fs::remove_dir_all(sandbox.at("here"))?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    sandbox.check_whole(&log, notes(&sandbox.notes()).len() as u64)?;
+    sandbox.check_whole(&log, sandbox.sent())?;
     sandbox.check_no_leftovers()
 }
 
@@ -166,9 +145,8 @@ fn export_folder_removed(sandbox: &Sandbox) -> Result<()> {
         When::Only(1),
         Act::First(Arc::new(act)),
     );
-    let words = ["export", "sample.jsonl.zst", "--to", "csv", "-o", "out"];
-    let ended = sandbox.loadscope(&words).rule(rule).run()?;
-    ended.check_injected()?;
+    let line = "export sample.jsonl.zst --to csv -o out";
+    let ended = sandbox.line(line).run_injected(rule)?;
     ended.check_refused(&["out"])?;
     sandbox.check_no_leftovers()
 }
@@ -193,11 +171,7 @@ fn folder_shrinks(sandbox: &Sandbox) -> Result<()> {
         When::Only(1),
         Act::First(Arc::new(act)),
     );
-    let ended = sandbox
-        .loadscope(&["info", "runs", "--json"])
-        .rule(rule)
-        .run()?;
-    ended.check_injected()?;
+    let ended = sandbox.line("info runs --json").run_injected(rule)?;
     match ended.code {
         Some(0) => ended.code(0)?,
         _ => ended.check_refused(&["b.jsonl"])?,
@@ -207,58 +181,22 @@ fn folder_shrinks(sandbox: &Sandbox) -> Result<()> {
 
 const GOES_ON: &str = "the program's exit code; what is printed is true; nothing is left";
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row::new(
-        "the folder of a recording is removed",
-        "it is removed while the recording grows",
-        GOES_ON,
-        folder_removed,
-    )
-    .fast(),
-    Row::new(
-        "the folder of a recording is removed, --force",
-        "it is removed while the recording grows beside the old one",
-        GOES_ON,
-        folder_removed_with_force,
-    ),
-    Row::new(
-        "the folder of a recording is renamed",
-        "it is renamed while the recording grows",
-        "the recording is whole in its new place",
-        folder_moved,
-    ),
-    Row::new(
-        "TMPDIR is removed",
-        "it is removed while a program is recorded",
-        "nothing is missing",
-        temporary_folder_removed,
-    )
-    .fast(),
-    Row::new(
-        "the working folder is removed",
-        "it is removed while a program is recorded into another",
-        "nothing is missing",
-        working_folder_removed,
-    ),
-    Row::new(
-        "there is no working folder",
-        "commands are started in a folder that is no more",
-        "they do what needs none, and refuse the rest",
-        no_working_folder,
-    ),
-    Row::new(
-        "the folder of an export is removed",
-        "it is removed at the first write",
-        "exit code 2 with a sentence",
-        export_folder_removed,
-    )
-    .fast(),
-    Row::new(
-        "a folder of recordings loses one",
-        "a file is removed between two looks",
-        "a sentence or the others, no panic",
-        folder_shrinks,
-    ),
+    Row::new("the folder of a recording is removed", "it is removed while the recording grows", GOES_ON, folder_removed).fast(),
+    Row::new("the folder of a recording is removed, --force", "it is removed while the recording grows beside the old one", GOES_ON,
+        folder_removed_with_force),
+    Row::new("the folder of a recording is renamed", "it is renamed while the recording grows", "the recording is whole in its new place",
+        folder_moved),
+    Row::new("TMPDIR is removed", "it is removed while a program is recorded", "nothing is missing", temporary_folder_removed).fast(),
+    Row::new("the working folder is removed", "it is removed while a program is recorded into another", "nothing is missing",
+        working_folder_removed),
+    Row::new("there is no working folder", "commands are started in a folder that is no more",
+        "they do what needs none, and refuse the rest", no_working_folder),
+    Row::new("the folder of an export is removed", "it is removed at the first write", "exit code 2 with a sentence",
+        export_folder_removed).fast(),
+    Row::new("a folder of recordings loses one", "a file is removed between two looks", "a sentence or the others, no panic",
+        folder_shrinks),
 ];
 
 pub fn cases() -> Vec<Case> {

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use crate::faults::case::{Case, Row, table};
 use crate::faults::fake_program::{FakeProgramOptions, notes};
 use crate::faults::launch::{Ended, Started};
-use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::rule::{Act, Call, When};
 use crate::faults::sandbox::Sandbox;
 
 /// Number of concurrent writers.
@@ -111,11 +111,7 @@ fn same_name(sandbox: &Sandbox, force: bool) -> Result<()> {
 /// Runs another command that would overwrite an unfinished recording.
 fn under_way(sandbox: &Sandbox, line: &'static str) -> Result<()> {
     sandbox.recording()?;
-    let fake_program = FakeProgramOptions {
-        batches: 0,
-        heeds: true,
-        ..sandbox.fake_program()
-    };
+    let fake_program = sandbox.endless();
     let mut record = sandbox
         .record(&["-o", "run.jsonl"], &fake_program)
         .start()?;
@@ -142,7 +138,7 @@ fn under_way(sandbox: &Sandbox, line: &'static str) -> Result<()> {
     sandbox.facts(&log)?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
-    sandbox.check_whole(&log, notes(&sandbox.notes()).len() as u64)?;
+    sandbox.check_whole(&log, sandbox.sent())?;
     sandbox.check_no_leftovers()
 }
 
@@ -152,12 +148,9 @@ fn exports(sandbox: &Sandbox, force: bool) -> Result<()> {
     if force {
         sandbox.old("trace.json")?;
     }
-    let line = "export sample.jsonl.zst --to chrome -o trace.json";
-    let mut words: Vec<&str> = line.split(' ').collect();
-    if force {
-        words.push("--force");
-    }
-    let start = |_| sandbox.loadscope(&words).start();
+    let force_option = if force { " --force" } else { "" };
+    let line = format!("export sample.jsonl.zst --to chrome -o trace.json{force_option}");
+    let start = |_| sandbox.line(&line).start();
     let ended = all((0..8).map(start).collect::<Result<_>>()?)?;
     let mut won = 0;
     for one in &ended {
@@ -171,15 +164,8 @@ fn exports(sandbox: &Sandbox, force: bool) -> Result<()> {
         "{won} of 8 wrote it"
     );
     let alone = sandbox.at("alone.json");
-    let words = [
-        "export",
-        "sample.jsonl.zst",
-        "--to",
-        "chrome",
-        "-o",
-        "alone.json",
-    ];
-    sandbox.loadscope(&words).run()?.code(0)?;
+    let line = "export sample.jsonl.zst --to chrome -o alone.json";
+    sandbox.line(line).run()?.code(0)?;
     sandbox.check_unchanged(&sandbox.at("trace.json"), &fs::read(alone)?)?;
     sandbox.check_no_leftovers()
 }
@@ -190,7 +176,6 @@ fn overtaken(
     happens: impl Fn(&Path) + Send + Sync + 'static,
     holds: impl Fn(&Sandbox, &Ended) -> Result<()>,
 ) -> Result<()> {
-    sandbox.supervises()?;
     sandbox.recording()?;
     let path = sandbox.at("trace.json");
     let once = AtomicBool::new(false);
@@ -199,22 +184,9 @@ fn overtaken(
             happens(&path);
         }
     };
-    let rule = Rule::new(
-        Call::Rename,
-        On::Within(sandbox.work()),
-        When::From(1),
-        Act::First(Arc::new(act)),
-    );
-    let words = [
-        "export",
-        "sample.jsonl.zst",
-        "--to",
-        "chrome",
-        "-o",
-        "trace.json",
-    ];
-    let ended = sandbox.loadscope(&words).rule(rule).run()?;
-    ended.check_injected()?;
+    let rule = sandbox.rule(Call::Rename, When::From(1), Act::First(Arc::new(act)));
+    let line = "export sample.jsonl.zst --to chrome -o trace.json";
+    let ended = sandbox.line(line).run_injected(rule)?;
     holds(sandbox, &ended)?;
     sandbox.check_no_leftovers()
 }
@@ -243,11 +215,7 @@ fn link_appears(sandbox: &Sandbox) -> Result<()> {
 
 /// Renames the growing recording. With `replaced`, creates another file at the old path.
 fn moved(sandbox: &Sandbox, replaced: bool) -> Result<()> {
-    let fake_program = FakeProgramOptions {
-        batches: 0,
-        heeds: true,
-        ..sandbox.fake_program()
-    };
+    let fake_program = sandbox.endless();
     let mut record = sandbox
         .record(&["-o", "run.jsonl"], &fake_program)
         .start()?;
@@ -258,84 +226,36 @@ fn moved(sandbox: &Sandbox, replaced: bool) -> Result<()> {
     if replaced {
         fs::write(&log, "another's")?;
     }
-    record.until("the recording grows on", || {
-        notes(&sandbox.notes()).len() > 100
-    })?;
+    record.until_sent(101)?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
     if replaced {
         sandbox.check_unchanged(&log, b"another's")?;
     }
-    sandbox.check_whole(&away, notes(&sandbox.notes()).len() as u64)
+    sandbox.check_whole(&away, sandbox.sent())
 }
 
 const OWN: &str = "each has a whole file of its own, and says which";
 const ONE: &str = "exactly one records; the others refuse before their program starts";
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row::new(
-        "16 recorders, default names",
-        "16 recorders start in one folder at once",
-        OWN,
-        default_names,
-    )
-    .fast(),
-    Row::new(
-        "16 recorders, one name",
-        "16 recorders with the same -o at once",
-        ONE,
-        |sandbox| same_name(sandbox, false),
-    )
-    .fast(),
-    Row::new(
-        "16 recorders, one name, --force",
-        "16 recorders with the same -o and --force at once",
-        "the file is one whole recording",
-        |sandbox| same_name(sandbox, true),
-    )
-    .fast(),
-    Row::new(
-        "8 exports, one name",
-        "8 exports to the same name at once",
-        "one writes it, the others refuse; it is whole",
-        |sandbox| exports(sandbox, false),
-    )
-    .fast(),
-    Row::new(
-        "8 exports, one name, --force",
-        "8 exports to the same name at once, with --force",
-        "it is whole",
-        |sandbox| exports(sandbox, true),
-    )
-    .fast(),
-    Row::new(
-        "a file appears",
-        "another file takes the name right before the export gets it",
-        "it stays, and the export is refused",
-        file_appears,
-    )
-    .fast(),
-    Row::new(
-        "a link appears",
-        "a symbolic link to another file takes the name right before the export gets it",
-        "the other file stays as it is",
-        link_appears,
-    )
-    .fast(),
-    Row::new(
-        "the recording is moved",
-        "it is renamed while it grows",
-        "it is whole under its new name",
-        |sandbox| moved(sandbox, false),
-    )
-    .fast(),
-    Row::new(
-        "the recording is replaced",
-        "it is renamed while it grows, and another file takes its name",
-        "both are whole",
-        |sandbox| moved(sandbox, true),
-    )
-    .fast(),
+    Row::new("16 recorders, default names", "16 recorders start in one folder at once", OWN, default_names).fast(),
+    Row::new("16 recorders, one name", "16 recorders with the same -o at once", ONE, |sandbox| same_name(sandbox, false)).fast(),
+    Row::new("16 recorders, one name, --force", "16 recorders with the same -o and --force at once", "the file is one whole recording",
+        |sandbox| same_name(sandbox, true)).fast(),
+    Row::new("8 exports, one name", "8 exports to the same name at once", "one writes it, the others refuse; it is whole",
+        |sandbox| exports(sandbox, false)).fast(),
+    Row::new("8 exports, one name, --force", "8 exports to the same name at once, with --force", "it is whole", |sandbox| exports(sandbox,
+        true)).fast(),
+    Row::new("a file appears", "another file takes the name right before the export gets it", "it stays, and the export is refused",
+        file_appears).fast(),
+    Row::new("a link appears", "a symbolic link to another file takes the name right before the export gets it",
+        "the other file stays as it is", link_appears).fast(),
+    Row::new("the recording is moved", "it is renamed while it grows", "it is whole under its new name", |sandbox| moved(sandbox,
+        false)).fast(),
+    Row::new("the recording is replaced", "it is renamed while it grows, and another file takes its name", "both are whole",
+        |sandbox| moved(sandbox, true)).fast(),
 ];
 
 pub fn cases() -> Vec<Case> {

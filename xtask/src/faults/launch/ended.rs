@@ -37,6 +37,12 @@ impl Started<'_> {
         self.wait_until(what, |_| holds())
     }
 
+    /// Waits until the recorded program has sent this number of batches.
+    pub fn until_sent(&mut self, batches: u64) -> Result<()> {
+        let sandbox = self.sandbox;
+        self.wait_until("the program sends batches", |_| sandbox.sent() >= batches)
+    }
+
     /// Waits until a rule has had an effect.
     pub fn until_injected(&mut self) -> Result<()> {
         self.wait_until("something is injected", |it| {
@@ -227,6 +233,13 @@ impl Ended {
     pub fn check_refused(&self, words: &[&str]) -> Result<()> {
         self.code(2)?;
         self.check_error_message(words)
+    }
+
+    /// Fails unless the recorder reported that it could not start the program. The exit code is 127, as in shells, or 2.
+    pub fn not_started(&self) -> Result<()> {
+        let is_refused = matches!(self.code, Some(2 | 127));
+        self.require(is_refused, "exit code 2 or 127 was expected")?;
+        self.check_error_message(&[])
     }
 
     /// Fails unless an error message on standard error contains these words.

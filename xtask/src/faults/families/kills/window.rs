@@ -22,9 +22,7 @@ pub fn watching(sandbox: &Sandbox, kills: u32) -> Result<()> {
         // Each kill has a new user, because the next start offers the journal of the killed window.
         let fresh = Sandbox::new(sandbox.shared)?;
         let mut watch = display.watch(&fresh, &fake_program(&fresh)).start()?;
-        watch.until("the program yields batches", || {
-            !notes(&fresh.notes()).is_empty()
-        })?;
+        watch.until_sent(1)?;
         if rng.below(4) != 0 {
             watch.until("the journal is begun", || journal(&fresh).is_some())?;
         }
@@ -34,12 +32,9 @@ pub fn watching(sandbox: &Sandbox, kills: u32) -> Result<()> {
             watch.wait()?.signal == Some(libc::SIGKILL),
             "it had ended before"
         );
-        let before = notes(&fresh.notes()).len();
+        let before = fresh.sent();
         std::thread::sleep(Duration::from_millis(50));
-        ensure!(
-            notes(&fresh.notes()).len() > before,
-            "the program died with its window"
-        );
+        ensure!(fresh.sent() > before, "the program died with its window");
         fresh.end_all();
         let path = journal(&fresh);
         let Some(path) = path else {
