@@ -18,7 +18,6 @@ mod case;
 mod facts;
 pub mod fake_program;
 mod families;
-mod keys;
 mod launch;
 mod note;
 mod rule;
