@@ -18,7 +18,7 @@ mod group;
 mod progress;
 
 use crate::exit::code_of;
-use progress::{Progress, unfinished};
+use progress::Progress;
 
 /// Default deadline of a test, seconds.
 const DEADLINE: u64 = 300;
@@ -30,8 +30,6 @@ const TIMED_OUT: u8 = 124;
 const TICK: Duration = Duration::from_millis(100);
 /// Timeout for output that arrives after the end of the binary.
 const REST: Duration = Duration::from_secs(2);
-/// Timeout for listing the tests of a binary.
-const LISTING: Duration = Duration::from_secs(10);
 
 /// Returns the arguments with which `cargo test` starts each test binary through this module.
 pub fn runner() -> Result<[String; 2]> {
@@ -96,10 +94,6 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
                 }
                 if let Some(late) = progress.late(Instant::now()) {
                     group::kill_all(process);
-                    let late = match late.is_empty() {
-                        true => listed(binary, arguments, &progress),
-                        false => late,
-                    };
                     complain(binary, &late, deadline);
                     return Ok(TIMED_OUT);
                 }
@@ -153,24 +147,6 @@ fn deadline() -> Result<Duration> {
     };
     ensure!(seconds > 0, "{VARIABLE} is 0. Set it to at least 1 second");
     Ok(Duration::from_secs(seconds))
-}
-
-/// Returns the unfinished tests from the binary's own list. Returns nothing if the binary does not list its tests.
-fn listed(binary: &Path, arguments: &[OsString], progress: &Progress) -> Vec<String> {
-    let mut command = Command::new(binary);
-    command.args(arguments).arg("--list").stderr(Stdio::null());
-    let Ok((process, news)) = start(command) else {
-        return Vec::new();
-    };
-    let until = Instant::now() + LISTING;
-    let mut list = Vec::new();
-    while let Ok(news) = news.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        if let ProcessEvent::Output(bytes) = news {
-            list.extend(bytes);
-        }
-    }
-    group::kill(process);
-    unfinished(&String::from_utf8_lossy(&list), progress)
 }
 
 /// Prints the tests that exceeded the deadline.

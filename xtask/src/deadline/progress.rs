@@ -1,8 +1,6 @@
 //! The state of the tests, parsed from the output of libtest.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// End of the line that libtest prints when a test has run for a minute.
@@ -29,11 +27,8 @@ pub struct Progress {
     deadline: Duration,
     /// True if the output names the test of each result. False with `--quiet`.
     names_results: bool,
-    /// Number of tests that run at the same time.
-    threads: usize,
     /// Incomplete last line.
     line: Vec<u8>,
-    ended: HashSet<String>,
     /// Tests that have run for more than a minute, with their start.
     long: Vec<(String, Instant)>,
     last_output: Instant,
@@ -48,10 +43,8 @@ impl Progress {
         let mut arguments = arguments.iter().map(|argument| argument.to_string_lossy());
         Self {
             deadline,
-            names_results: !arguments.clone().any(|argument| is_quiet(&argument)),
-            threads: threads(&mut arguments),
+            names_results: !arguments.any(|argument| is_quiet(&argument)),
             line: Vec::new(),
-            ended: HashSet::new(),
             long: Vec::new(),
             last_output: now,
         }
@@ -82,11 +75,10 @@ impl Progress {
             let test = line.get(..end).unwrap_or(line);
             let test = last_word(test.strip_suffix(" - should panic").unwrap_or(test));
             self.long.retain(|(long, _)| *long != test);
-            self.ended.insert(test);
         }
     }
 
-    /// Returns the tests that exceed the deadline. Returns `None` if none does, and an empty list if libtest has not named the test yet.
+    /// Returns the tests that exceed the deadline. Returns `None` if none does, and an empty list if libtest has named no test.
     pub fn late(&self, now: Instant) -> Option<Vec<String>> {
         let is_over = |start: Instant, deadline| now.saturating_duration_since(start) >= deadline;
         let long = self.long.iter();
@@ -108,30 +100,6 @@ impl Progress {
             false => self.deadline,
         }
     }
-}
-
-/// Returns the tests that run when no more results arrive. libtest starts tests in the order of `list`, the output of `--list`.
-pub fn unfinished(list: &str, progress: &Progress) -> Vec<String> {
-    list.lines()
-        .filter_map(|line| line.strip_suffix(": test"))
-        .filter(|name| !progress.ended.contains(*name))
-        .take(progress.threads)
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Returns the number of threads on which libtest runs tests.
-fn threads<'a>(arguments: &mut impl Iterator<Item = std::borrow::Cow<'a, str>>) -> usize {
-    let mut set = std::env::var("RUST_TEST_THREADS").ok();
-    while let Some(argument) = arguments.next() {
-        if argument == "--test-threads" {
-            set = arguments.next().map(Into::into);
-        } else if let Some(value) = argument.strip_prefix("--test-threads=") {
-            set = Some(value.to_owned());
-        }
-    }
-    let set = set.and_then(|set| set.parse().ok());
-    set.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 #[cfg(test)]
@@ -224,13 +192,5 @@ mod tests {
         assert_eq!(progress.late(after(start, 699)), None);
         let late = progress.late(after(start, 700));
         assert_eq!(late, Some(vec!["e".to_owned()]));
-    }
-
-    #[test]
-    fn the_list_names_the_first_unfinished_tests() {
-        let (mut progress, start) = progress(&["--test-threads", "2"]);
-        progress.read(b"test a ... ok\n", start);
-        let list = "a: test\nb: test\nc: test\nd: test\n\n4 tests, 0 benchmarks\n";
-        assert_eq!(unfinished(list, &progress), ["b", "c"]);
     }
 }
