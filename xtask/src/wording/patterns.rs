@@ -73,41 +73,19 @@ const fn line(name: &'static str, is: fn(&str) -> bool) -> Pattern {
 }
 
 /// Returns the patterns of sentences, which apply to every text.
+#[rustfmt::skip]
 fn sentences() -> Vec<Pattern> {
     vec![
-        text(
-            "opens with What, Where, Who, Whether or Which (a noun)",
-            r"(?:^|[.!?] )\W*(?:What|Where|Who|Whose|Whether|Which) [a-z]",
-        ),
+        text("opens with What, Where, Who, Whether or Which (a noun)", r"(?:^|[.!?] )\W*(?:What|Where|Who|Whose|Whether|Which) [a-z]"),
         text("opens with Of (the subject first)", r"(?:^|\. )\W*Of [a-z]"),
-        text(
-            "tell, hear (record, send, receive, show)",
-            r"(?i)\b(?:tells?|telling|told|hears?|heard)\b",
-        ),
-        text(
-            "stand, lie (is, contains)",
-            r"(?i)\b(?:stands?|stood|lies|lay)\b",
-        ),
-        text(
-            "comes to, goes on, under way (starts, continues, in flight)",
-            r"(?i)\b(?:com(?:es|e|ing) to|came to|go(?:es)? on|under way)\b",
-        ),
-        text(
-            "held against (compared with)",
-            r"(?i)\bh(?:olds?|eld)\b[^.]{0,40}\bagainst\b",
-        ),
-        text(
-            "so many, so long, so often",
-            r"(?i)\bso (?:many|much|long|often)\b",
-        ),
-        text(
-            "anew, beside, behind (again, next to, after)",
-            r"(?i)\b(?:anew|beside|behind)\b",
-        ),
-        text(
-            "a for per",
-            r"(?i) (?:one|two|times|samples|batches|events|rows?|lines?|MB|ms) an? (?:second|minute|line|batch|sample|row|class|worker)\b",
-        ),
+        text("tell, hear (record, send, receive, show)", r"(?i)\b(?:tells?|telling|told|hears?|heard)\b"),
+        text("stand, lie (is, contains)", r"(?i)\b(?:stands?|stood|lies|lay)\b"),
+        text("comes to, goes on, under way (starts, continues, in flight)", r"(?i)\b(?:com(?:es|e|ing) to|came to|go(?:es)? on|under way)\b"),
+        text("held against (compared with)", r"(?i)\bh(?:olds?|eld)\b[^.]{0,40}\bagainst\b"),
+        text("so many, so long, so often", r"(?i)\bso (?:many|much|long|often)\b"),
+        text("anew, beside, behind (again, next to, after)", r"(?i)\b(?:anew|beside|behind)\b"),
+        text("a for per",
+            r"(?i) (?:one|two|times|samples|batches|events|rows?|lines?|MB|ms) an? (?:second|minute|line|batch|sample|row|class|worker)\b"),
     ]
 }
 
@@ -127,79 +105,41 @@ static KEYS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 
 static SUBJECTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     vec![
-        line("longer than 60 characters", |subject| {
-            subject.chars().count() > 60
-        }),
-        text("semicolon", ";"),
-        line("not imperative", |subject| !is_imperative(subject)),
+            line("longer than 60 characters", |subject| {
+                subject.chars().count() > 60
+            }),
+            text("semicolon", ";"),
+            line("not imperative", |subject| !is_imperative(subject)),
     ]
 });
 
 /// Old terms, which must not return to names, comments, texts and documents.
+#[rustfmt::skip]
 static TERMS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     vec![
-        term(
-            "machine (pipeline for the drawing, host for a computer)",
-            "state machine|machine learning|num machines|(machines?)",
-        ),
+        term("machine (pipeline for the drawing, host for a computer)", "state machine|machine learning|num machines|(machines?)"),
         term("headspace (headroom)", "(headspace)"),
-        term(
-            "hand out (yield, return)",
-            "handed out at|((?:hands?|handed|handing) out)",
-        ),
-        term(
-            "the form (the options)",
-            "of the form|the form (?:of|that)|(the form)",
-        ),
+        term("hand out (yield, return)", "handed out at|((?:hands?|handed|handing) out)"),
+        term("the form (the options)", "of the form|the form (?:of|that)|(the form)"),
         term("foretell (predict)", "(foretold|foretells?)"),
-        term(
-            "break off (stop, abort)",
-            "((?:breaks?|breaking|broke|broken) off)",
-        ),
+        term("break off (stop, abort)", "((?:breaks?|breaking|broke|broken) off)"),
         term("lay ready (were already finished)", "(lay ready)"),
-        term(
-            "holds the others up (is the straggler)",
-            "(holds the others up)",
-        ),
+        term("holds the others up (is the straggler)", "(holds the others up)"),
         term("of like cost (of similar cost)", "(of like cost)"),
         term("gives no sign (appears stuck)", "(gives no sign)"),
-        term(
-            "is no whole number (is not a whole number)",
-            "(is no whole number)",
-        ),
-        term(
-            "a tensor a field (a tensor per field)",
-            "(a tensor a field)",
-        ),
-        term(
-            "nothing was learned (the training loop was blocked)",
-            "(nothing was learned)",
-        ),
-        term(
-            "the batch had come (the batch had arrived)",
-            "(the batch had come)",
-        ),
+        term("is no whole number (is not a whole number)", "(is no whole number)"),
+        term("a tensor a field (a tensor per field)", "(a tensor a field)"),
+        term("nothing was learned (the training loop was blocked)", "(nothing was learned)"),
+        term("the batch had come (the batch had arrived)", "(the batch had come)"),
         term("in a blink (almost instantly)", "(in a blink)"),
         term("adds a range up (summarizes a range)", "(adds a range up)"),
-        term(
-            "the one in the middle (the median)",
-            "(the one in the middle)",
-        ),
-        term(
-            "no action is called (no matching action)",
-            "(no action is called)",
-        ),
+        term("the one in the middle (the median)", "(the one in the middle)"),
+        term("no action is called (no matching action)", "(no action is called)"),
         // Title of the collection with the digits.
         term("data set (dataset)", r"digits\W+data set|(data sets?)"),
         term("9 of 10 (90 % interval)", "(nine cases of ten|9 of 10)"),
-        term(
-            "nobody, somebody, whoever (the user, another process, a caller)",
-            "(nobody|somebody|whoever)",
-        ),
-        term(
-            "is told, is said (is reported, recorded, sent, printed, shown)",
-            "((?:is|are|was|were) (?:told|said))",
-        ),
+        term("nobody, somebody, whoever (the user, another process, a caller)", "(nobody|somebody|whoever)"),
+        term("is told, is said (is reported, recorded, sent, printed, shown)", "((?:is|are|was|were) (?:told|said))"),
     ]
 });
 
