@@ -1,10 +1,11 @@
 """Checks the page, the summary and the arguments of `compare.py` with invented outcomes. Needs no PyTorch."""
 
 import compare
+import settings
 
 
 def tried(setting, *times):
-    return {"setting": compare.setting(setting), "turns": [{"seconds": time, "others": 0.1} for time in times]}
+    return {"setting": settings.setting(setting), "turns": [{"seconds": time, "others": 0.1} for time in times]}
 
 
 def told(seconds, low, high):
@@ -12,7 +13,7 @@ def told(seconds, low, high):
 
 
 def evaluation(recommended, *outcomes):
-    answer = {"recommended": compare.setting(recommended), "recorded": {"seconds": 2.1, "forecast_seconds": 2.05}}
+    answer = {"recommended": settings.setting(recommended), "recorded": {"seconds": 2.1, "forecast_seconds": 2.05}}
     return compare.Evaluation("jpeg", {"tried": [one for one, _ in outcomes]}, answer, [forecast for _, forecast in outcomes])
 
 
@@ -44,13 +45,13 @@ good = [(tried("0", 1.0), told(3, 3, 3)), (tried("2", 1.2), told(1.01, 1, 1.1)),
         (tried("4/~", 0.5), told(1, 1, 1.1))]
 for recommended, chosen, regret in (("4", "4", 0.1), ("5", "2", 0.2)):
     one = evaluation(recommended, *good)
-    assert one.chosen.setting == compare.setting(chosen) and abs(one.regret - regret) < 1e-9 and one.best.setting["num_workers"] == 0
+    assert one.chosen.setting == settings.setting(chosen) and abs(one.regret - regret) < 1e-9 and one.best.setting["num_workers"] == 0
 
-assert compare.arguments(compare.setting("4/1")) == ["num_workers=4", "prefetch_factor=1", "in_order=true", "persistent_workers=false"]
-assert compare.arguments(compare.setting("0")) == ["num_workers=0"]
-assert compare.in_python(compare.setting("2/p")) == "num_workers=2, persistent_workers=True"
+assert settings.arguments(settings.setting("4/1")) == ["num_workers=4", "prefetch_factor=1", "in_order=true", "persistent_workers=false"]
+assert settings.arguments(settings.setting("0")) == ["num_workers=0"]
+assert settings.in_python(settings.setting("2/p")) == "num_workers=2, persistent_workers=True"
 assert compare.last_json('loss 2\n{"seconds": 1.5}\nrecorded 12 batches\n') == {"seconds": 1.5}
 # The published FNV-1a value of this text.
 assert compare.checksum(b"foobar") == 0x85944171F73967E8
-for name in compare.WORKLOADS:
-    assert (compare.HERE / "workloads" / (name + ".py")).is_file() and len(compare.settings_of(name)) >= 7, name
+for name in settings.WORKLOADS:
+    assert (compare.HERE / "workloads" / (name + ".py")).is_file() and len(settings.settings_of(name)) >= 7, name
