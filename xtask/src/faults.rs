@@ -19,17 +19,14 @@ mod facts;
 pub mod fake_program;
 mod families;
 mod launch;
-mod note;
 mod rule;
 mod sandbox;
 mod screen;
-mod shared;
 mod supervise;
 mod table;
 
 use case::{Case, CaseResult, Verdict};
-use sandbox::Sandbox;
-use shared::SharedState;
+use sandbox::{Sandbox, SharedState};
 
 /// Environment variable that allows the fast run to skip cases that this system does not support.
 const MAY_SKIP: &str = "LOADSCOPE_FAULTS_MAY_SKIP";

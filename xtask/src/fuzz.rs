@@ -15,13 +15,11 @@ use crate::{sanitize, steps};
 
 mod archive;
 mod fuzz_paths;
-mod stats;
 mod table;
 
 use archive::{add, pack, unpack};
 use fuzz_paths::{FuzzPaths, LONGEST_KEPT, files, targets};
-use stats::FuzzStats;
-use table::{page, read_table};
+use table::{FuzzStats, page, read_table};
 
 /// Compiler flags for coverage: one 8-bit counter per edge, and traced comparisons.
 const FLAGS: [&str; 5] = [

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::note::Skipped;
-use super::sandbox::Sandbox;
-use super::shared::SharedState;
+use super::sandbox::{Sandbox, SharedState, Skipped};
 
 type Check = Box<dyn Fn(&Sandbox) -> Result<()> + Send + Sync>;
 

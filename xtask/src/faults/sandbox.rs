@@ -1,22 +1,66 @@
-//! The folders of a case, and checks of their contents.
+//! The state that all cases share, the folders of a case, and checks of their contents.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
 use super::fake_program::notes;
-use super::note::{Note, Skipped};
 use super::rule::{Act, Call, On, Rule, When};
-use super::shared::SharedState;
 
 /// Environment variable that identifies the processes of a case, even those that left its session.
 pub const MARK: &str = "LOADSCOPE_FAULTS_CASE";
+
+/// Name and content of a file.
+pub type Output = (String, Vec<u8>);
+
+/// State that all cases share.
+pub struct SharedState {
+    pub loadscope: PathBuf,
+    /// Executable of xtask, which is also the fake program `speak`.
+    pub xtask: PathBuf,
+    /// Python with PyTorch, if installed.
+    pub pytorch: Option<PathBuf>,
+    /// Intact recording, compressed.
+    pub recording: PathBuf,
+    pub plain_recording: PathBuf,
+    /// Outputs of commands without a fault, by the name of the command.
+    pub references: Mutex<HashMap<String, Vec<Output>>>,
+    /// True if system calls can be intercepted.
+    pub supervises: bool,
+    pub is_root: bool,
+    pub kills: u32,
+    /// Maximum duration of missing data after a kill: the promised one, or a longer one in CI, which may run on a loaded host.
+    pub most_missing: Duration,
+    pub seed: u64,
+    /// Keeps the folder of the recordings until the end.
+    pub _folder: tempfile::TempDir,
+}
+
+/// Error for a case that is skipped, because this system lacks something. Contains the reason.
+#[derive(Debug)]
+pub struct Skipped(pub String);
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Skipped {}
+
+/// Measured values of a case.
+pub type Note = RefCell<String>;
 
 /// Folders and processes of a case.
 pub struct Sandbox<'a> {
@@ -212,7 +256,7 @@ impl<'a> Sandbox<'a> {
                 // SAFETY: kill accesses no memory of this process.
                 unsafe { libc::kill(process, libc::SIGKILL) };
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

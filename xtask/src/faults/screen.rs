@@ -8,8 +8,7 @@ use anyhow::Result;
 
 use super::fake_program::FakeProgramOptions;
 use super::launch::{Launch, Started, Stream};
-use super::note::Skipped;
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, Skipped};
 
 /// Timeout for a window to open on a busy host, and deadline of a command with a window.
 pub const WINDOW: Duration = Duration::from_secs(60);

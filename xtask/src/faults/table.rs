@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::case::{CaseResult, Verdict};
-use super::shared::SharedState;
+use super::sandbox::SharedState;
 
 /// Formats the page.
 pub fn page(shared: &SharedState, tried: &[CaseResult], release: bool, took: Duration) -> String {

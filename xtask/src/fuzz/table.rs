@@ -7,7 +7,13 @@ use std::fs;
 use anyhow::Result;
 
 use super::fuzz_paths::{FuzzPaths, files};
-use super::stats::FuzzStats;
+
+/// Executions of a target, and their CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct FuzzStats {
+    pub executions: u64,
+    pub seconds: f64,
+}
 
 /// Reads the executions so far, by target.
 pub(super) fn read_table(fuzz_paths: &FuzzPaths) -> Result<BTreeMap<String, FuzzStats>> {

@@ -105,11 +105,11 @@ static KEYS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 
 static SUBJECTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     vec![
-            line("longer than 60 characters", |subject| {
-                subject.chars().count() > 60
-            }),
-            text("semicolon", ";"),
-            line("not imperative", |subject| !is_imperative(subject)),
+        line("longer than 60 characters", |subject| {
+            subject.chars().count() > 60
+        }),
+        text("semicolon", ";"),
+        line("not imperative", |subject| !is_imperative(subject)),
     ]
 });
 

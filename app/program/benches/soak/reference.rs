@@ -109,11 +109,6 @@ impl Reference {
         }
     }
 
-    /// Returns the number of counted events.
-    pub fn events(&self) -> u64 {
-        self.totals.events
-    }
-
     fn dispatch(&mut self, batch: BatchId, indices: usize) {
         let Some(next) = self.epochs.get_mut(&batch.epoch) else {
             return;

@@ -14,8 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::disk::{WRITERS, Writer};
 use crate::faults::case::Case;
 use crate::faults::launch::{Ended, Stream};
-use crate::faults::note::Skipped;
-use crate::faults::sandbox::Sandbox;
+use crate::faults::sandbox::{Sandbox, Skipped};
 
 impl Writer {
     /// Runs the command with another output.

@@ -9,9 +9,8 @@ use anyhow::{Result, ensure};
 
 use crate::faults::case::{Case, Row, table};
 use crate::faults::launch::{Launch, Stream};
-use crate::faults::note::Skipped;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::sandbox::Sandbox;
+use crate::faults::sandbox::{Sandbox, Skipped};
 
 /// Program with two workers and 100 batches. It prints sums and exits with 7.
 const PROGRAM: &str = "\
