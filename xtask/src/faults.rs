@@ -18,6 +18,7 @@ mod case;
 mod facts;
 pub mod fake_program;
 mod families;
+mod keys;
 mod launch;
 mod rule;
 mod sandbox;

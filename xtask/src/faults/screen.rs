@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::fake_program::FakeProgramOptions;
+use super::keys::Keys;
 use super::launch::{Launch, Started, Stream};
 use super::sandbox::{Sandbox, Skipped};
 
@@ -56,6 +57,11 @@ impl<'a> Display<'a> {
             .loadscope(arguments)
             .env("DISPLAY", &self.name)
             .deadline(WINDOW)
+    }
+
+    /// Connects to the keyboard of this display.
+    pub fn keys(&self) -> Result<Keys> {
+        Keys::of(&self.name)
     }
 
     /// Prepares `loadscope watch` of the program `speak` on this display.

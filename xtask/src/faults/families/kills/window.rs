@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::one::{fake_program, kill, missing, repeat};
 use super::random::Rng;
 use crate::faults::fake_program::{FakeProgramOptions, notes};
+use crate::faults::keys;
 use crate::faults::sandbox::Sandbox;
 use crate::faults::screen::{Display, WINDOW, journal, opened_and_ended};
 
@@ -73,13 +74,20 @@ fn stays(display: &Display, sandbox: &Sandbox, left: &Path) -> Result<()> {
     sandbox.check_unchanged(left, &bytes)
 }
 
-/// Kills a window with a run of the embedded loader.
+/// Kills a window with a run of the embedded loader, which a key starts. The demo has fewer events than the measurement needs.
 pub fn running(sandbox: &Sandbox, kills: u32) -> Result<()> {
     let display = Display::start(sandbox)?;
     let mut rng = Rng::of(sandbox, 6);
+    let options = r#"{"options": {"dataset": "synthetic:len=400000,cost_ms=1", "batch_size": 2, "num_workers": 1}}"#;
     repeat(sandbox, kills, |number| {
         let fresh = Sandbox::new(sandbox.shared)?;
-        let mut window = display.window(&fresh, &["demo"]).start()?;
+        let preferences = fresh.home().join("data/loadscope/preferences.json");
+        fs::create_dir_all(preferences.parent().context("a folder")?)?;
+        fs::write(&preferences, options)?;
+        let mut window = display.window(&fresh, &[]).start()?;
+        let shown = || fs::read_to_string(&preferences).is_ok_and(|text| text != options);
+        window.until("the window is open", shown)?;
+        display.keys()?.press(&[keys::CONTROL, keys::R])?;
         window.until("the journal is begun", || journal(&fresh).is_some())?;
         let begun = SystemTime::now().duration_since(UNIX_EPOCH)?;
         std::thread::sleep(rng.millis(900));
