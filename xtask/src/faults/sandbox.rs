@@ -44,7 +44,7 @@ pub struct SharedState {
     pub most_missing: Duration,
     pub seed: u64,
     /// Keeps the folder of the recordings until the end.
-    pub _folder: tempfile::TempDir,
+    pub _folder: TempDir,
 }
 
 /// Error for a case that is skipped, because this system lacks something. Contains the reason.

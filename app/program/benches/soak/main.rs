@@ -46,8 +46,8 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Recording to copy, for `copy`
-    #[arg(long, default_value = "")]
-    recording: PathBuf,
+    #[arg(long)]
+    recording: Option<PathBuf>,
     /// Passed by cargo to each benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -85,8 +85,8 @@ fn main() -> Result<ExitCode> {
         println!("It is started by `cargo xtask soak`.");
         return Ok(ExitCode::SUCCESS);
     };
-    if matches!(part, Part::Copy) {
-        engine::copy(&arguments.recording)?;
+    if let (Part::Copy, Some(recording)) = (part, &arguments.recording) {
+        engine::copy(recording)?;
         return Ok(ExitCode::SUCCESS);
     }
     let folder = tempfile::Builder::new()

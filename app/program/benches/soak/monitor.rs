@@ -15,8 +15,8 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// Timeout without progress.
 const STALL_TIMEOUT: Duration = Duration::from_secs(900);
-/// Minimum number of samples that are judged.
-const LEAST: u64 = 5;
+/// Minimum number of samples of the second tenth that are judged. Earlier, the engine still grows.
+const LEAST: u64 = 20;
 
 const MB: u64 = 1_000_000;
 

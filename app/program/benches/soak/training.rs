@@ -1,5 +1,5 @@
-//! Synthetic training without an end: sixteen workers, long waits, errors, warnings, epochs that stop early, and epochs with five times as
-//! many events per second.
+//! Synthetic training without an end: sixteen workers, long waits, errors, warnings, epochs that stop early, and periods with five times
+//! as many events per second.
 
 use std::collections::VecDeque;
 
@@ -19,8 +19,9 @@ const OF_BATCH: u64 = 8;
 const MESSAGES: u64 = 600;
 /// Factor for all times of a [`Recording`], so that a training step takes about 5 ms.
 const SLOWDOWN: i64 = 100;
-/// Interval between epochs with a fifth of the times, in epochs.
-const DENSE: u32 = 4;
+const MINUTE: i64 = 60_000_000_000;
+/// Part of each three hours in which all times are a fifth.
+const DENSE: std::ops::Range<i64> = 120 * MINUTE..160 * MINUTE;
 /// Interval between memory measurements, in batches.
 const MEASURED: u64 = 200;
 
@@ -143,8 +144,8 @@ impl Training {
 
     /// Sends an event of the loader at its time in the training. Some batches fail or have a warning.
     fn pass(&mut self, mut event: Event) {
-        let dense = self.epoch % DENSE == DENSE - 1;
-        let factor = SLOWDOWN * self.stretch / if dense { 5 } else { 1 };
+        let is_dense = DENSE.contains(&(self.start % (180 * MINUTE)));
+        let factor = SLOWDOWN * self.stretch / if is_dense { 5 } else { 1 };
         let at = |time: Nanos, start: i64| Nanos(start + time.0 * factor);
         event.at = at(event.at, self.start);
         if let EventKind::Fetched(fetched) = &mut event.kind {
