@@ -12,9 +12,9 @@ use crossbeam_channel::RecvTimeoutError;
 use loadscope_session::{Record, Session, SessionEvent};
 use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind, RunOptions, count};
 
+use crate::job::{Job, Noise};
 use crate::recorder::{MOST, NAME, create};
 use crate::reference::{Reference, compare};
-use crate::{Job, Noise};
 
 /// Maximum number of batches per run, below the limit of the loader. Each run has a new loader and a new recording.
 const BATCHES: u64 = 10_000_000;

@@ -16,7 +16,7 @@ use loadscope_model::state::Source;
 use loadscope_session::SessionEvent;
 use loadscope_trace::{Event, LogWriter, count};
 
-use crate::Job;
+use crate::job::Job;
 use crate::training::Training;
 
 /// Maximum number of events per run.

@@ -15,6 +15,7 @@
 
 mod engine;
 mod fold;
+mod job;
 mod monitor;
 mod recorder;
 #[path = "../recording/mod.rs"]
@@ -22,12 +23,13 @@ mod recording;
 mod reference;
 mod training;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 
+use job::Job;
 use monitor::Monitor;
 use recorder::Clock;
 
@@ -70,14 +72,6 @@ enum Part {
     Copy,
 }
 
-/// Task of a part: folder for its files, number of events, seed of random times.
-struct Job<'a> {
-    folder: &'a Path,
-    events: u64,
-    seed: u64,
-    monitor: &'a Monitor,
-}
-
 /// Prints the rows of a table. The exit code is 1 if a row fails.
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
@@ -107,20 +101,4 @@ fn main() -> Result<ExitCode> {
         Part::Engine | Part::Copy => engine::run(&job)?,
     }
     Ok(ExitCode::from(u8::from(monitor.has_failed())))
-}
-
-/// Random number generator (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn of(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most.max(1)
-    }
 }

@@ -8,9 +8,9 @@ use loadscope_files::Existing;
 use loadscope_session::{Limited, Limits, NewLimited};
 use loadscope_trace::{Event, Nanos, Sorter, count};
 
+use crate::job::{Job, Noise};
 use crate::reference::{LONG, Reference, compare};
 use crate::training::Training;
-use crate::{Job, Noise};
 
 /// Name of a recording.
 pub const NAME: &str = "run.jsonl.zst";

@@ -8,7 +8,7 @@ use loadscope_trace::{
     RunOptions, Stage, WorkerInfo,
 };
 
-use crate::Noise;
+use crate::job::Noise;
 use crate::recording::{Loader, Recording};
 
 const WORKERS: u16 = 16;
