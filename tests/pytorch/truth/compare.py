@@ -209,23 +209,23 @@ class Evaluation:
         self.name, self.title = name, WORKLOADS[name][0]
         self.refit = answer["recorded"]["seconds"], answer["recorded"]["forecast_seconds"]
         self.recommended = recommended(answer)
-        self.outcomes = [Outcome(tried, told) for tried, told in zip(kept["tried"], forecasts) if tried["turns"]]
+        self.outcomes = [Outcome(tried, one) for tried, one in zip(kept["tried"], forecasts) if tried["turns"]]
         # Another order changes the training, so Loadscope does not recommend it for speed alone.
         same = [one for one in self.outcomes if one.setting["in_order"] == self.recommended["in_order"]]
         self.best = min(same, key=lambda one: one.took, default=None)
         self.is_tried = any(one.setting == self.recommended for one in same)
-        told = [one for one in same if one.error is not None]
-        least = min((one.forecast["seconds"] for one in told), default=0)
+        forecast = [one for one in same if one.error is not None]
+        least = min((one.forecast["seconds"] for one in forecast), default=0)
         # Loadscope would recommend the fewest workers, then the smallest prefetch factor, among the forecasts within 2 % of the shortest.
-        good = [one for one in told if one.forecast["seconds"] <= least * (1 + AS_GOOD)]
+        good = [one for one in forecast if one.forecast["seconds"] <= least * (1 + AS_GOOD)]
         good.sort(key=lambda one: (one.setting["num_workers"], one.setting["prefetch_factor"] or 0))
         self.chosen = next((one for one in same if one.setting == self.recommended), good[0] if good else None)
         self.regret = self.chosen.took / self.best.took - 1 if self.chosen else None
 
     def section(self):
-        took, told = self.refit
+        took, forecast = self.refit
         lines = ["", "## " + self.title, "", "`%s`, recorded with %s: the recorded run took %s, for which %s are forecast (%s)." % (
-            self.name, in_python(RECORDED), seconds(took), seconds(told), signed(told / took - 1)), "",
+            self.name, in_python(RECORDED), seconds(took), seconds(forecast), signed(forecast / took - 1)), "",
             "| setting | forecast | low | high | took | error | inside |", "|---|--:|--:|--:|--:|--:|---|"]
         lines += [one.row() for one in self.outcomes]
         for refusal in dict.fromkeys(one.forecast for one in self.outcomes if one.error is None):
@@ -253,14 +253,14 @@ class Evaluation:
 class Outcome:
     """Forecast and measured time of a setting."""
 
-    def __init__(self, tried, told):
+    def __init__(self, tried, forecast):
         times = [turn["seconds"] for turn in tried["turns"]]
-        self.setting, self.forecast = tried["setting"], told
+        self.setting, self.forecast = tried["setting"], forecast
         self.took, self.least, self.most = statistics.median(times), min(times), max(times)
         self.others = statistics.median(turn["others"] for turn in tried["turns"])
-        is_told = not isinstance(told, str)
-        self.error = told["seconds"] / self.took - 1 if is_told else None
-        self.is_inside = is_told and told["low"] <= self.took <= told["high"]
+        has_forecast = not isinstance(forecast, str)
+        self.error = forecast["seconds"] / self.took - 1 if has_forecast else None
+        self.is_inside = has_forecast and forecast["low"] <= self.took <= forecast["high"]
 
     def row(self):
         cells = ["none", "–", "–"] if self.error is None else [seconds(self.forecast[name]) for name in ("seconds", "low", "high")]
