@@ -123,16 +123,6 @@ pub fn overhead(ready: &Ready, arguments: &Arguments) -> Result<u8> {
 
 /// Runs random programs in PyTorch and in the engine. With `--write`, stores the result in tests/reference/DIFFERENTIAL.md.
 pub fn differential(ready: &Ready, mut arguments: Arguments) -> Result<u8> {
-    let parity = [
-        "test",
-        "--workspace",
-        "--exclude",
-        "xtask",
-        "--test",
-        "parity",
-        "--no-run",
-    ];
-    let engine = executable(&mut steps::cargo(ready, &parity), "parity")?;
     let python = pytorch::with_libraries(&pytorch::cache()?)?;
     let mut command = command(&python, "reference/differential.py");
     if let Some(at) = arguments.arguments.iter().position(|one| one == "--write") {
@@ -141,12 +131,14 @@ pub fn differential(ready: &Ready, mut arguments: Arguments) -> Result<u8> {
             .arg("--results")
             .arg(tests().join("reference/DIFFERENTIAL.md"));
     }
-    steps::finish(
-        command
-            .arg("--engine")
-            .arg(engine)
-            .args(&arguments.arguments),
-    )
+    command.args(&arguments.arguments);
+    if !arguments.has("--help") {
+        let parity = "test --workspace --exclude xtask --test parity --no-run";
+        let parity: Vec<&str> = parity.split(' ').collect();
+        let engine = executable(&mut steps::cargo(ready, &parity), "parity")?;
+        command.arg("--engine").arg(engine);
+    }
+    steps::finish(&mut command)
 }
 
 /// Compares with PyTorch, dataloader-rs and Python readers, and writes tests/peers/RESULTS.md and FORMATS.md.
