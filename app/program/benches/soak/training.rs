@@ -1,4 +1,4 @@
-//! Synthetic training without an end: sixteen workers, long waits, errors, warnings, epochs that stop early, and periods with five times
+//! Synthetic training without an end: sixteen workers, long waits, errors, warnings, epochs that stop early, and periods with ten times
 //! as many events per second.
 
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ const MESSAGES: u64 = 600;
 /// Factor for all times of a [`Recording`], so that a training step takes about 5 ms.
 const SLOWDOWN: i64 = 100;
 const MINUTE: i64 = 60_000_000_000;
-/// Part of each three hours in which all times are a fifth.
+/// Part of each three hours in which all times are a tenth. There the size limit is reached.
 const DENSE: std::ops::Range<i64> = 120 * MINUTE..160 * MINUTE;
 /// Interval between memory measurements, in batches.
 const MEASURED: u64 = 200;
@@ -145,7 +145,7 @@ impl Training {
     /// Sends an event of the loader at its time in the training. Some batches fail or have a warning.
     fn pass(&mut self, mut event: Event) {
         let is_dense = DENSE.contains(&(self.start % (180 * MINUTE)));
-        let factor = SLOWDOWN * self.stretch / if is_dense { 5 } else { 1 };
+        let factor = SLOWDOWN * self.stretch / if is_dense { 10 } else { 1 };
         let at = |time: Nanos, start: i64| Nanos(start + time.0 * factor);
         event.at = at(event.at, self.start);
         if let EventKind::Fetched(fetched) = &mut event.kind {
