@@ -180,7 +180,7 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
         noise ^= noise << 17;
         Duration::from_millis(least + (noise >> 11) % (most - least))
     };
-    let (mut next, mut is_stopped) = (random(1_000, 5_000), false);
+    let (mut next, mut is_stopped, mut count) = (random(1_000, 5_000), false, 0);
     // The table has fewer bytes than a pipe holds, so the process does not wait for a reader.
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -196,6 +196,7 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
         }
         if stops.is_some() && began.elapsed() > next {
             is_stopped = !is_stopped;
+            count += u32::from(is_stopped);
             signal(&child, if is_stopped { "-STOP" } else { "-CONT" })?;
             next = began.elapsed()
                 + match is_stopped {
@@ -207,6 +208,9 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
     };
     let mut rows = String::new();
     output.read_to_string(&mut rows)?;
+    if stops.is_some() {
+        rows += &format!("| suspended by SIGSTOP | {count} times | |\n");
+    }
     if !matches!(status.code(), Some(0 | 1)) {
         rows += &format!("| end | {status} | FAILED |\n");
     }
@@ -273,7 +277,12 @@ mod tests {
         let (rows, code) = run("exit 3", None)?;
         assert!(rows.contains("exit status: 3") && code == 1, "{rows}");
         // A suspended process continues.
-        assert_eq!(run("sleep 8; echo end", Some(1))?, ("end\n".to_owned(), 0));
+        let (rows, code) = run("sleep 8; echo end", Some(1))?;
+        assert!(
+            rows.starts_with("end\n| suspended") && !rows.contains("| 0 times"),
+            "{rows}"
+        );
+        assert_eq!(code, 0);
         assert!(watch(&mut Command::new("yes"), Duration::ZERO, None).is_err());
         Ok(())
     }
