@@ -61,10 +61,7 @@ fn a_test_that_hangs_is_killed_with_its_child_processes() {
     let (_, err) = words(&output);
     assert!(start.elapsed() < Duration::from_secs(30), "{err}");
     assert_eq!(output.status.code(), Some(124), "{err}");
-    assert!(
-        err.contains("a test did not end within 2 s"),
-        "{err}"
-    );
+    assert!(err.contains("a test did not end within 2 s"), "{err}");
 }
 
 /// Ends, but leaves a process that keeps standard output open.
