@@ -70,21 +70,12 @@ const GL_DRIVERS: &[&str] = &[
     "/usr/lib64/dri",
 ];
 
+#[rustfmt::skip]
 const REQUIREMENTS: &[Requirement] = &[
-    Requirement {
-        level: Level::Building,
-        probe: Probe::Program("c++"),
-        package: "g++",
-        what: "a C++ compiler",
-    },
+    Requirement { level: Level::Building, probe: Probe::Program("c++"), package: "g++", what: "a C++ compiler" },
     library("libGL.so.1", "libgl1"),
     library("libEGL.so.1", "libegl1"),
-    Requirement {
-        level: Level::Window,
-        probe: Probe::File(GL_DRIVERS, ""),
-        package: "libgl1-mesa-dri",
-        what: "an OpenGL driver",
-    },
+    Requirement { level: Level::Window, probe: Probe::File(GL_DRIVERS, ""), package: "libgl1-mesa-dri", what: "an OpenGL driver" },
     library("libX11.so.6", "libx11-6"),
     library("libX11-xcb.so.1", "libx11-xcb1"),
     library("libXcursor.so.1", "libxcursor1"),
@@ -93,24 +84,10 @@ const REQUIREMENTS: &[Requirement] = &[
     library("libxkbcommon.so.0", "libxkbcommon0"),
     library("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
     library("libwayland-client.so.0", "libwayland-client0"),
-    Requirement {
-        level: Level::Tests,
-        probe: Probe::Program("Xvfb"),
-        package: "xvfb",
-        what: "Xvfb, an X server without a screen",
-    },
-    Requirement {
-        level: Level::Tests,
-        probe: Probe::Library("libvulkan.so.1"),
-        package: "libvulkan1",
-        what: "libvulkan.so.1",
-    },
-    Requirement {
-        level: Level::Tests,
-        probe: Probe::File(VULKAN_DRIVERS, "lvp_icd"),
-        package: "mesa-vulkan-drivers",
-        what: "lavapipe, the Vulkan driver that draws without a graphics card",
-    },
+    Requirement { level: Level::Tests, probe: Probe::Program("Xvfb"), package: "xvfb", what: "Xvfb, an X server without a screen" },
+    Requirement { level: Level::Tests, probe: Probe::Library("libvulkan.so.1"), package: "libvulkan1", what: "libvulkan.so.1" },
+    Requirement { level: Level::Tests, probe: Probe::File(VULKAN_DRIVERS, "lvp_icd"), package: "mesa-vulkan-drivers",
+        what: "lavapipe, the Vulkan driver that draws without a graphics card" },
 ];
 
 /// Installs the missing packages for `level` if possible. Otherwise warns or fails.
