@@ -15,6 +15,79 @@ const VARIANTS: [&str; 5] = ["light", "small", "760", "1920", "zh"];
 /// Words of names of the image of a state.
 const USUAL: [&str; 2] = ["dark", "1100"];
 
+/// Images, and the snapshots that draw the same parts with other contents, or in another size or language. Those have texts only.
+const SHOWN_BY: [(&str, &str); 33] = [
+    ("debug_light", "debug_large"),
+    ("diagnose", "chinese_diagnose_dark"),
+    ("diagnose_proof", "diagnose_proof-middle"),
+    (
+        "exchange_spdl_dark",
+        "exchange_lotus exchange_profiler_dark",
+    ),
+    ("help", "chinese_help"),
+    ("loaders-ranks-timeline", "loaders-timeline"),
+    ("options_dark-1100", "chinese_options"),
+    (
+        "pipeline_64",
+        "pipeline_16 pipeline_16-wide pipeline_64-wide pipeline_digits",
+    ),
+    ("pipeline_boxes", "pipeline_boxes-off"),
+    ("pipeline_gone", "pipeline_gone-16"),
+    (
+        "pipeline_held",
+        "pipeline_any-order pipeline_end pipeline_held-wide pipeline_huge pipeline_one pipeline_start pipeline_tiny",
+    ),
+    (
+        "pipeline_inspector-batch",
+        "pipeline_inspector-long pipeline_inspector-missing pipeline_inspector-nothing pipeline_inspector-range",
+    ),
+    ("pipeline_inspector-enlarged", "pipeline_inspector-picture"),
+    (
+        "pipeline_inspector-queue",
+        "pipeline_inspector-sampler pipeline_inspector-trainer",
+    ),
+    ("pipeline_pinned", "pipeline_tiny-pinned"),
+    (
+        "pipeline_selected",
+        "pipeline_lane pipeline_sampler-selected",
+    ),
+    (
+        "pipeline_table",
+        "pipeline_table-narrow pipeline_table-scrolled pipeline_table-usual pipeline_table-waited",
+    ),
+    (
+        "pipeline_variables",
+        "pipeline_variables-16 pipeline_variables-alone pipeline_variables-narrow",
+    ),
+    ("plots_dark", "plots_empty plots_narrow plots_zoomed"),
+    ("presentation_dark", "presentation_large"),
+    ("quiz_choice", "chinese_quiz"),
+    ("samples_dark", "samples_huge samples_usual"),
+    ("sampling_by_epoch-dark", "sampling_by_rank-dark"),
+    (
+        "sampling_iterable",
+        "sampling_empty sampling_iterable-recorded sampling_refused",
+    ),
+    (
+        "sampling_shuffled",
+        "sampling_sorted sampling_stopped-early sampling_weighted",
+    ),
+    (
+        "states_messages-failed",
+        "states_messages-empty travel_messages_dark",
+    ),
+    ("states_table-failed", "states_table-empty"),
+    ("timeline_large", "timeline_deep"),
+    ("timeline_run", "timeline_control"),
+    ("timeline_samples", "timeline_inside"),
+    (
+        "timeline_selected",
+        "timeline_lane timeline_narrow timeline_wide",
+    ),
+    ("travel_search-list_dark", "travel_search-empty_dark"),
+    ("welcome_dark", "chinese_welcome"),
+];
+
 /// A window with snapshots.
 pub trait Picture {
     /// Compares texts and image with those in `tests/snapshots`. Variants have texts only. `UPDATE_SNAPSHOTS=true` writes both.
@@ -26,7 +99,15 @@ pub trait Picture {
 
 /// Returns true for the snapshot of a variant, as in `options_light-760`.
 fn is_variant(name: &str) -> bool {
-    name.split(['-', '_']).any(|word| VARIANTS.contains(&word))
+    name.split(['-', '_']).any(|word| VARIANTS.contains(&word)) || image_of(name).is_some()
+}
+
+/// Returns the image that shows the parts of a snapshot in [`SHOWN_BY`].
+fn image_of(name: &str) -> Option<&'static str> {
+    let found = SHOWN_BY
+        .iter()
+        .find(|(_, names)| names.split(' ').any(|n| n == name));
+    found.map(|(image, _)| *image)
 }
 
 impl<State> Picture for Harness<'_, State> {
@@ -241,11 +322,18 @@ fn every_image_has_texts_and_every_state_has_an_image() {
     let mut pictures = names("tests/snapshots", ".png");
     pictures.extend(names("screenshots", ".png"));
     let texts = names("tests/snapshots", ".txt");
-    let states: Vec<String> = pictures.iter().map(|name| state(name)).collect();
+    let shown = SHOWN_BY.iter().flat_map(|(_, names)| names.split(' '));
+    let images = pictures.iter().map(String::as_str);
+    let states: Vec<String> = images.chain(shown.clone()).map(state).collect();
+    for name in shown {
+        let is_needed = texts.iter().any(|t| t == name) && !pictures.iter().any(|p| p == name);
+        assert!(is_needed, "{name} has an image or no texts");
+    }
     for name in &texts {
-        let has_image = match is_variant(name) {
-            true => states.contains(&state(name)),
-            false => pictures.contains(name),
+        let has_image = match image_of(name) {
+            Some(image) => pictures.iter().any(|picture| picture == image),
+            None if is_variant(name) => states.contains(&state(name)),
+            None => pictures.contains(name),
         };
         assert!(has_image, "{name} has no image");
     }
