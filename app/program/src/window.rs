@@ -11,7 +11,6 @@ use crate::desktop;
 use crate::dialog::Dialogs;
 use crate::motion::SystemMotion;
 use crate::preferences::Store;
-use loadscope_insight::options::problems;
 use loadscope_model::Model;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
@@ -20,15 +19,13 @@ use loadscope_model::state::{Environment, Source, State};
 use loadscope_model::watching::Program;
 use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
-use loadscope_window::{Host, Window, frame_loop};
+use loadscope_window::{Host as _, Window, frame_loop};
 use loadscope_words::{Language, set_language};
 
-mod compare;
 pub mod frame_pacing;
 mod intake;
 mod launch;
 mod launching;
-mod learning;
 mod opening;
 mod outputs;
 mod pending;
@@ -36,8 +33,6 @@ mod perform;
 pub mod preview;
 mod runs;
 mod system;
-mod tries;
-mod trying;
 
 /// Timeout for the loader's threads when the window closes. A thread that reads a large file cannot be interrupted.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -119,11 +114,9 @@ pub struct App {
     /// All programs that were started here, for code that outlives the window.
     started: Started,
     /// Trials of other settings in progress.
-    tries: Option<tries::Tries>,
+    tries: Option<launch::Tries>,
     /// Recording that is being read for a comparison.
     comparing: Option<pending::Reading>,
-    /// Number of comparisons so far.
-    comparison_count: u64,
     /// Interval between frames.
     pacing: frame_pacing::FramePacing,
     /// True if the shown run is slowed down so that the user can follow it by eye.
@@ -165,7 +158,6 @@ impl App {
             started: start.started,
             tries: None,
             comparing: None,
-            comparison_count: 0,
             pacing,
             is_slowed: false,
         };
@@ -227,51 +219,6 @@ impl App {
             Command::Open(path) => self.check_and_open(ctx, path),
             command => self.dispatch(ctx, command),
         }
-    }
-
-    /// Applies a message to the state and performs its effect.
-    pub(super) fn dispatch(&mut self, ctx: &Context, message: impl Into<Message>) {
-        let before = self.state.prefs.options.clone();
-        let effect = self.state.apply(message);
-        if self.state.prefs.options != before {
-            self.check_options();
-        }
-        self.perform(ctx, effect);
-    }
-
-    fn check_options(&mut self) {
-        let problems = problems(&self.state.prefs.options);
-        let _ = self.state.apply(Message::Checked(problems));
-    }
-}
-
-impl Host for App {
-    fn model_and_window(&mut self) -> (&mut Model, &mut Window) {
-        (&mut self.state, &mut self.window)
-    }
-
-    fn state(&self) -> &State {
-        &self.state
-    }
-
-    fn dispatch(&mut self, ctx: &Context, message: Message) {
-        Self::dispatch(self, ctx, message);
-    }
-
-    fn run(&mut self, ctx: &Context, command: Command) {
-        Self::run(self, ctx, command);
-    }
-
-    fn retain_shown_run(&mut self, _ctx: &Context) {
-        Self::retain_shown_run(self);
-    }
-
-    fn evict_runs(&mut self, ctx: &Context) {
-        Self::evict_runs(self, ctx);
-    }
-
-    fn frame_interval(&self) -> Duration {
-        self.pacing.every()
     }
 }
 

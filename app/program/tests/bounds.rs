@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use loadscope_plan::limits;
 use loadscope_trace::count;
 
-use crate::child;
+use crate::support::{finished, make_pipe, program, signal};
+
 #[path = "bounds/orders.rs"]
 mod orders;
 #[path = "bounds/runs.rs"]
@@ -26,11 +27,9 @@ const USUAL: u64 = 3 << 30;
 /// Returns the program with a limited address space, bytes.
 #[expect(unsafe_code, reason = "a limit for the program that is started")]
 fn command(args: &[&str], space: u64) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
+    let mut command = program();
     command
         .args(args)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -50,14 +49,9 @@ fn command(args: &[&str], space: u64) -> Command {
     command
 }
 
-fn ends(mut child: Child, within: Duration) -> Output {
-    child::ends(&mut child, within);
-    child.wait_with_output().expect("it has ended")
-}
-
 fn run_in(args: &[&str], space: u64) -> Output {
     let child = command(args, space).spawn().expect("the executable starts");
-    ends(child, Duration::from_secs(60))
+    finished(child, Duration::from_secs(60))
 }
 
 /// Runs a command that must be refused. Returns the error.
@@ -78,13 +72,6 @@ fn refused_in(args: &[&str], space: u64) -> String {
     assert!(output.stdout.is_empty(), "{args:?}");
     assert!(!text.contains("panicked") && text.len() < 2_000, "{text}");
     text
-}
-
-#[expect(unsafe_code, reason = "a pipe")]
-fn make_pipe(path: &Path) {
-    let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
-    // SAFETY: the name ends with a zero.
-    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
 }
 
 #[test]
@@ -313,7 +300,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
     std::thread::sleep(Duration::from_millis(100));
     writer.write_all(b"7\n").expect("a reader");
     drop(writer);
-    let output = ends(child, Duration::from_secs(30));
+    let output = finished(child, Duration::from_secs(30));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(text.starts_with("epoch 0: 3 batches\n"), "{text}");
 }
@@ -354,10 +341,4 @@ fn a_pipe_without_a_writer_is_refused_after_10_s() {
     make_pipe(&path);
     let text = refused(&["run", "--config", path.to_str().expect("UTF-8")]);
     assert!(text.contains("no data for 10 s"), "{text}");
-}
-
-#[expect(unsafe_code, reason = "a signal")]
-fn signal(child: &Child, number: libc::c_int) {
-    // SAFETY: the child was not waited for, so its process id is not reused.
-    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, number) }, 0);
 }

@@ -1,13 +1,12 @@
 //! Features for CI: Markdown, test reports, rules for two recordings, exit codes.
 
-use crate::command;
-
 use std::path::Path;
 
-use command::{command_error, loadscope};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
+
+use crate::support::{command_error, loadscope};
 
 /// Writes a recording of a simulated run.
 fn recording(folder: &Path, num_workers: usize) -> String {

@@ -1,13 +1,10 @@
 //! Tests of the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use crate::child;
-use crate::command;
-
 use std::path::Path;
 use std::process::Command;
 
-use command::{command_error, json, loadscope};
+use crate::support::{command_error, ends, json, loadscope};
 
 #[test]
 fn a_run_and_its_recording_report_the_same_facts() {
@@ -145,7 +142,7 @@ fn a_program_without_python_is_refused_at_once() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("the executable starts");
-    child::ends(&mut attached, std::time::Duration::from_secs(20));
+    ends(&mut attached, std::time::Duration::from_secs(20));
     let _ = other.kill();
     let _ = other.wait();
     let output = attached.wait_with_output().expect("it has ended");
@@ -280,7 +277,7 @@ fn an_interrupted_run_leaves_a_complete_recording() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(killed.is_ok_and(|s| s.success()));
-    child::ends(&mut child, std::time::Duration::from_secs(20));
+    ends(&mut child, std::time::Duration::from_secs(20));
     let info = json(&loadscope(&[
         "info",
         path.to_str().expect("plain letters"),

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::child;
+use crate::support::{ends, program};
+
 #[path = "delivery/inherited.rs"]
 mod inherited;
 #[path = "delivery/program.rs"]
@@ -26,12 +27,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const REST: Duration = Duration::from_millis(500);
 
 fn loadscope() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
-    command
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
+    let mut command = program();
+    command.stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
 
@@ -103,7 +100,7 @@ impl Recorded {
         let running = self.recorder.try_wait().expect("it is our child");
         assert_eq!(running, None, "the recorder ended before its program");
         fs::write(self.at("end"), "").expect("written");
-        child::ends(&mut self.recorder, DEADLINE);
+        ends(&mut self.recorder, DEADLINE);
         let status = self.recorder.wait().expect("it has ended");
         assert_eq!(status.code(), Some(7));
     }
@@ -243,7 +240,7 @@ fn a_recorder_does_not_wait_for_a_daemon() {
         .process_group(0);
     let mut recorder = command.spawn().expect("it starts");
     let id = libc::pid_t::try_from(recorder.id()).expect("a process id");
-    child::ends(&mut recorder, Duration::from_secs(20));
+    ends(&mut recorder, Duration::from_secs(20));
     let left = group(id);
     send(-id, libc::SIGKILL);
     assert_eq!(recorder.wait().expect("it has ended").code(), Some(7));

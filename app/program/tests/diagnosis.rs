@@ -1,6 +1,7 @@
 //! `report`, `what-if` and `compare` on the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
+use crate::support::loadscope;
 mod figures;
 mod what_if;
 
@@ -9,13 +10,6 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-
-fn loadscope(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_loadscope"))
-        .args(args)
-        .output()
-        .expect("the executable starts")
-}
 
 fn text(output: &Output) -> String {
     assert!(output.status.success(), "{}", complaint(output));

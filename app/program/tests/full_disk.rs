@@ -5,12 +5,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
-use crate::child;
-use crate::python;
-
-use python::needed_python;
+use crate::support::{needed_python, program, run};
 
 /// Block size of the file system, bytes.
 const PAGE: usize = 4096;
@@ -71,18 +67,9 @@ impl Drop for Disk {
 }
 
 fn loadscope(arguments: &[&str], folder: &Path) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the executable starts");
-    child::ends(&mut child, Duration::from_secs(60));
-    child.wait_with_output().expect("it has ended")
+    let mut command = program();
+    command.args(arguments).current_dir(folder);
+    run(command.stdout(Stdio::null()))
 }
 
 /// Everything that the recorder could write is readable, and its message reports the rest.

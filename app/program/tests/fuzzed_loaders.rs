@@ -1,14 +1,13 @@
 //! The commands on the fuzzer's recordings of several loaders. Each answers, or refuses with an error message.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use crate::command;
-
 use std::fs::File;
 use std::path::Path;
 
-use command::loadscope;
 use loadscope_fuzz::{Input, corpus, fleet_events};
 use loadscope_trace::{Compression, Event, LogWriter};
+
+use crate::support::loadscope;
 
 /// Returns the inputs in the corpus.
 fn inputs() -> Vec<Input> {

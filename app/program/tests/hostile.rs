@@ -2,30 +2,17 @@
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use crate::child;
+use crate::support::{make_pipe, program, run};
 
-/// Runs a command that must end by itself.
 fn loadscope(args: &[&Path]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
-        .args(args)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the executable starts");
-    child::ends(&mut child, Duration::from_secs(60));
-    child.wait_with_output().expect("it has ended")
+    run(program().args(args).stdout(Stdio::piped()))
 }
 
 /// Runs `info`. Returns its output and its errors.
@@ -45,15 +32,6 @@ fn refused(path: &Path) -> String {
     let folder = path.parent().expect("a folder").display().to_string();
     assert!(err.contains(&folder), "{err}");
     err
-}
-
-/// Creates a named pipe. Opening it waits for the other end.
-#[expect(unsafe_code, reason = "a pipe")]
-fn make_pipe(path: &Path) {
-    let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
-    // SAFETY: the name ends with a zero.
-    let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
-    assert_eq!(made, 0);
 }
 
 #[test]

@@ -4,11 +4,9 @@
 
 #[cfg(feature = "engine")]
 mod bounds;
-mod child;
 mod ci;
 #[cfg(feature = "engine")]
 mod cli;
-mod command;
 mod delivery;
 #[cfg(feature = "engine")]
 mod diagnosis;
@@ -20,7 +18,6 @@ mod hostile;
 mod limits;
 mod no_engine;
 mod orders;
-mod python;
 mod record;
 #[cfg(feature = "engine")]
 mod repair;
@@ -29,6 +26,7 @@ mod several;
 #[cfg(feature = "engine")]
 mod signals;
 mod ssh;
+mod support;
 mod tune;
 mod web;
 mod wheel;

@@ -6,13 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::child;
-use crate::command;
-use crate::python;
-
-use command::{command_error, json, loadscope};
 use loadscope_session::Journal;
-use python::needed_python;
+
+use crate::support::{command_error, ends, json, loadscope, needed_python, program};
 
 /// Timeout for a command.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -21,7 +17,7 @@ const MOST: u64 = 1_000_000;
 
 /// Starts a run that records into `file` without an end.
 fn start(file: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_loadscope"))
+    program()
         .args([
             "run",
             "--dataset",
@@ -38,8 +34,6 @@ fn start(file: &Path) -> Child {
             "--record",
         ])
         .arg(file)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -47,7 +41,7 @@ fn start(file: &Path) -> Child {
 }
 
 fn info(file: &Path) -> Output {
-    let child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+    let child = program()
         .arg("info")
         .arg(file)
         .arg("--json")
@@ -61,7 +55,7 @@ fn info(file: &Path) -> Output {
         let mut text = Vec::new();
         std::io::Read::read_to_end(&mut said, &mut text).map(|_| text)
     });
-    child::ends(&mut child, PATIENCE);
+    ends(&mut child, PATIENCE);
     let mut output = child.wait_with_output().expect("it is ours");
     let text = reader.expect("a thread").join().expect("no panic");
     output.stdout = text.expect("it can be read");
@@ -258,7 +252,7 @@ fn a_killed_watch_leaves_a_limited_recording() {
     std::fs::write(&script, SPEAKS).expect("there is room");
     let folder = dir.path().join("data/loadscope/journal");
     std::fs::create_dir_all(&folder).expect("there is room");
-    let child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+    let child = program()
         .args(["watch", "--max-size", "1MB", "--"])
         .arg(python)
         .arg(&script)

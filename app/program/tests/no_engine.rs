@@ -2,15 +2,14 @@
 
 #![cfg(not(feature = "engine"))]
 
-use crate::command;
-
 use std::path::Path;
 
-use command::{command_error, json, loadscope};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
 use tempfile::TempDir;
+
+use crate::support::{command_error, json, loadscope, stdout_of};
 
 /// Writes a recording of a simulated run with too few workers.
 fn recording() -> (TempDir, String) {
@@ -30,13 +29,6 @@ fn recording() -> (TempDir, String) {
     log.finish().expect("there is room");
     let path = path.to_string_lossy().into_owned();
     (dir, path)
-}
-
-fn stdout_of(args: &[&str]) -> String {
-    let output = loadscope(args);
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{args:?}: {complaint}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! `loadscope order` prints the batches of a loader.
 
-use crate::command;
-
-use command::{command_error, json, loadscope};
+use crate::support::{command_error, json, loadscope};
 /// Checks the layout and the errors. Another test compares the indices with PyTorch's.
 #[test]
 fn order_output_and_errors_are_exact() {

@@ -6,20 +6,15 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::child;
-use crate::python;
+use crate::support::{ends, needed_python, needed_pytorch, program, words};
+
 #[path = "record/pytorch.rs"]
 mod pytorch;
 
-use python::{needed_python, needed_pytorch};
-
 fn loadscope() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
+    let mut command = program();
     // Cargo's path to libtorch must not affect the recorded PyTorch.
-    command
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY");
+    command.env_remove("LD_LIBRARY_PATH");
     command
 }
 
@@ -32,11 +27,6 @@ fn record(log: &Path, program: &[&str]) -> Output {
         .arg("--")
         .args(program);
     command.output().expect("the executable starts")
-}
-
-fn words(output: &Output) -> (String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -243,7 +233,7 @@ fn a_signal_to_the_recorder_reaches_the_program() {
         .arg(recorder.id().to_string())
         .status();
     assert!(kill.is_ok_and(|s| s.success()));
-    child::ends(&mut recorder, std::time::Duration::from_secs(20));
+    ends(&mut recorder, std::time::Duration::from_secs(20));
     let ended = recorder.wait().expect("it ends");
     assert_eq!(ended.code(), Some(5));
 }

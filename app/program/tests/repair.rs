@@ -1,15 +1,14 @@
 //! Damaged recordings on the command line: the error names the remedy, and the repaired file opens.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use crate::command;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use command::{command_error, json, loadscope};
 use loadscope_files::{Existing, GrowingFile};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::support::{command_error, info, json, loadscope, stdout_of, text};
 
 /// Creates a folder with a recording of this name.
 fn recorded(name: &str) -> (TempDir, PathBuf) {
@@ -20,22 +19,6 @@ fn recorded(name: &str) -> (TempDir, PathBuf) {
     args.push(text(&path));
     json(&loadscope(&args));
     (folder, path)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("plain letters")
-}
-
-fn info(path: &Path) -> Value {
-    json(&loadscope(&["info", text(path), "--json"]))
-}
-
-/// Returns the output of a successful command.
-fn stdout_of(args: &[&str]) -> String {
-    let output = loadscope(args);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{complaint}");
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]

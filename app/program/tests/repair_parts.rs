@@ -1,16 +1,15 @@
 //! Damaged recording with a limit, which has several files.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use crate::command;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use command::{json, loadscope};
 use loadscope_files::Existing;
 use loadscope_session::{Limited, Limits, NewLimited};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, Stage};
 use serde_json::Value;
+
+use crate::support::{command_error, info, json, loadscope, text};
 
 /// Number of batches. The oldest parts are dropped.
 const BATCHES: u32 = 12_000;
@@ -68,14 +67,6 @@ fn recorded(folder: &Path) -> PathBuf {
     }
     log.finish().expect("room");
     path
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("plain letters")
-}
-
-fn info(path: &Path) -> Value {
-    json(&loadscope(&["info", text(path), "--json"]))
 }
 
 /// Returns the number of kept events. `info` also counts those that are reduced to sums.
@@ -155,7 +146,7 @@ fn a_recording_in_parts_without_a_sound_part_is_refused() {
     for member in members(&path) {
         fs::write(member, "nothing").expect("there is room");
     }
-    let refused = command::command_error(&["repair", text(&path)]);
+    let refused = command_error(&["repair", text(&path)]);
     assert!(refused.contains("no part in "), "{refused}");
     assert!(!path.with_file_name("run.repaired.jsonl.zst").exists());
 }

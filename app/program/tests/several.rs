@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,16 +16,9 @@ use loadscope_trace::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-const MS: i64 = 1_000_000;
+use crate::support::loadscope;
 
-fn loadscope(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
-    command
-        .args(args)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY");
-    command.output().expect("the executable starts")
-}
+const MS: i64 = 1_000_000;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\u{2009}', " ")

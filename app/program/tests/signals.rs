@@ -2,10 +2,13 @@
 #![cfg(unix)]
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::child;
+use crate::support::{finished, signal};
+
+/// Timeout for a process.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const LOADSCOPE: &str = env!("CARGO_BIN_EXE_loadscope");
 
@@ -21,18 +24,6 @@ fn shell(script: &str) -> Child {
         .expect("there is a shell")
 }
 
-fn ends(mut child: Child) -> Output {
-    child::ends(&mut child, Duration::from_secs(60));
-    child.wait_with_output().expect("it has ended")
-}
-
-#[expect(unsafe_code, reason = "a signal")]
-fn signal(child: &Child, number: libc::c_int) {
-    let process = libc::pid_t::try_from(child.id()).expect("a process id");
-    // SAFETY: the child was not waited for, so its process id is not reused.
-    assert_eq!(unsafe { libc::kill(process, number) }, 0);
-}
-
 /// Signals are ignored as under `nohup`. Two seconds per sample leave time to install the signal handlers.
 #[test]
 fn ignored_signals_stay_ignored() {
@@ -45,9 +36,9 @@ fn ignored_signals_stay_ignored() {
         let child = shell(&format!("trap '' {name}; exec \"$LOADSCOPE\" {run}"));
         std::thread::sleep(Duration::from_millis(1500));
         for _ in 0..2 {
-            signal(&child, number);
+            signal(child.id(), number);
         }
-        let output = ends(child);
+        let output = finished(child, PATIENCE);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name}: {said}");
     }
@@ -69,13 +60,13 @@ fn a_recorder_ignores_inherited_and_forwards_other_signals() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for number in [libc::SIGINT, libc::SIGHUP] {
-        signal(&recorder, number);
+        signal(recorder.id(), number);
     }
     std::thread::sleep(Duration::from_millis(300));
     let ended = recorder.try_wait().expect("it is our child");
     assert_eq!(ended, None);
-    signal(&recorder, libc::SIGTERM);
-    let output = ends(recorder);
+    signal(recorder.id(), libc::SIGTERM);
+    let output = finished(recorder, PATIENCE);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{said}");
 }
@@ -92,7 +83,7 @@ fn a_recorder_ends_by_the_signal_that_ended_its_program() {
         let child = shell(&format!(
             "exec \"$LOADSCOPE\" record --force -o '{file}' -- sh -c 'kill -{number} $$'"
         ));
-        let output = ends(child);
+        let output = finished(child, PATIENCE);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(number), "{said}");
     }

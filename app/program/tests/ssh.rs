@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-#[allow(dead_code, reason = "other tests need the rest of it")]
-use crate::python;
+use crate::support::{pytorch, words};
 
+#[allow(dead_code, reason = "other tests need the rest of it")]
 const SSHD: &str = "/usr/sbin/sshd";
 /// Timeout of a command.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -97,11 +97,6 @@ impl Server {
             .args(program);
         command.output().expect("it starts")
     }
-}
-
-fn words(output: &Output) -> (String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -195,7 +190,7 @@ fn a_failed_remote_start_gets_no_advice_on_python() {
 
 #[test]
 fn every_batch_of_a_program_on_another_host_is_recorded() {
-    let (Some(python), Some(server)) = (python::pytorch(), Server::start("")) else {
+    let (Some(python), Some(server)) = (pytorch(), Server::start("")) else {
         println!("NOT RUN: there is no PyTorch here, or no sshd");
         return;
     };

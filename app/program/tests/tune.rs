@@ -9,22 +9,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::python;
+use crate::support::{needed_python, needed_pytorch, program};
+
 #[path = "tune/pytorch.rs"]
 mod pytorch;
-
-use python::{needed_python, needed_pytorch};
 
 /// Timeout of a command.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 fn loadscope(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
-    command
-        .current_dir(folder)
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY");
+    let mut command = program();
+    command.current_dir(folder).env_remove("LD_LIBRARY_PATH");
     command
 }
 

@@ -4,24 +4,21 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 
-use crate::child;
-use crate::command;
 #[allow(dead_code, reason = "live runs need PyTorch; the rest any Python")]
-use crate::python;
-
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use command::loadscope;
 use loadscope::page::{About, Content, page};
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{
     Compression, Event, EventKind, Level, LogWriter, Message, Nanos, RunId, RunOptions,
 };
+
+use crate::support::{ends, loadscope, python, pytorch};
 
 /// Timeout of the test.
 const DEADLINE: Duration = Duration::from_secs(1200);
@@ -81,7 +78,7 @@ fn the_window_works_in_a_browser() {
         eprintln!("NOT RUN: this build has no page for a browser: cargo xtask web");
         return;
     }
-    let Some(any) = python::python() else {
+    let Some(any) = python() else {
         eprintln!("NOT RUN: there is no Python");
         return;
     };
@@ -103,7 +100,7 @@ fn the_window_works_in_a_browser() {
         .arg(folder.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("XDG_DATA_HOME", folder.path().join("data"));
-    if let Some(pytorch) = python::pytorch() {
+    if let Some(pytorch) = pytorch() {
         attempt.arg("--python").arg(pytorch);
     }
     for (variable, argument) in [
@@ -115,7 +112,7 @@ fn the_window_works_in_a_browser() {
         }
     }
     let mut running = attempt.spawn().expect("Python starts");
-    child::ends(&mut running, DEADLINE);
+    ends(&mut running, DEADLINE);
     assert!(running.wait().is_ok_and(|s| s.success()), "see above");
 }
 

@@ -2,13 +2,12 @@
 
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 
-use crate::child;
 #[allow(dead_code, reason = "it needs PyTorch, not any Python")]
-use crate::python;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use crate::support::{ends, libraries, pytorch};
 
 /// Timeout of a test file.
 const DEADLINE: Duration = Duration::from_secs(1800);
@@ -33,7 +32,7 @@ fn unittest(name: &str, python: Option<PathBuf>) {
         .env("LOADSCOPE_BINARY", env!("CARGO_BIN_EXE_loadscope"))
         .env_remove("LD_LIBRARY_PATH");
     let mut running = tests.spawn().expect("Python starts");
-    child::ends(&mut running, DEADLINE);
+    ends(&mut running, DEADLINE);
     assert!(
         running.wait().is_ok_and(|s| s.success()),
         "{name}: see above"
@@ -42,27 +41,27 @@ fn unittest(name: &str, python: Option<PathBuf>) {
 
 #[test]
 fn the_python_package_records_its_own_program() {
-    unittest("test_recording", python::pytorch());
+    unittest("test_recording", pytorch());
 }
 
 #[test]
 fn named_steps_of_a_dataset_are_recorded() {
-    unittest("test_stages", python::pytorch());
+    unittest("test_stages", pytorch());
 }
 
 #[test]
 fn the_python_package_reads_recordings_exactly() {
-    unittest("test_results", python::pytorch());
+    unittest("test_results", pytorch());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn running_programs_are_recorded_after_attach() {
-    unittest("test_attach", python::pytorch());
+    unittest("test_attach", pytorch());
 }
 
 /// Frameworks that are not installed are skipped and reported.
 #[test]
 fn framework_callbacks_log_the_values_of_the_report() {
-    unittest("test_frameworks", python::libraries());
+    unittest("test_frameworks", libraries());
 }

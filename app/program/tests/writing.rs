@@ -12,16 +12,14 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::support::program;
+
 #[path = "writing/input.rs"]
 mod input;
 
 fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
-    command
-        .args(args)
-        .current_dir(folder)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY");
+    let mut command = program();
+    command.args(args).current_dir(folder);
     command
 }
 

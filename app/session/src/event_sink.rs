@@ -1,6 +1,7 @@
 //! Destination of a run's events: the log and the window.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -13,7 +14,24 @@ use super::limited::Limited;
 use super::memory::SharedLog;
 use super::memory_bound::MemoryBound;
 use super::selection::{Selection, Selector};
-use super::{Record, SessionEvent, Waker};
+use super::{NewEntry, NewLimited, SessionEvent};
+
+/// Destination of a run's log.
+pub enum Record {
+    /// No log.
+    Off,
+    /// Compressed log in memory, for saving it later.
+    Memory,
+    /// A file, which is removed if nothing is written.
+    File(GrowingFile),
+    /// A recording with a limit.
+    Limited(NewLimited),
+    /// The user's journal.
+    Journal(NewEntry),
+}
+
+/// Callback for new data.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// Limit for recorded batch contents, bytes. Events after it are recorded without contents.
 const MOST_CONTENT: usize = 512 << 20;

@@ -12,9 +12,9 @@ use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
 use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos, RecordingKind};
 use loadscope_words::say;
 
-use super::events::{each_event, heading_of, is_program};
 use super::folder::{Folder, LoaderNumbers, Placement, placements};
 use super::memory::LogInMemory;
+use super::reading::{each_event, heading_of, is_program};
 use loadscope_insight::unsaved::Output;
 
 use super::session::{LogStorage, Origin};

@@ -1,20 +1,23 @@
-//! Background export of runs for other tools.
+//! Background export of runs for other tools, and the compressed recording in memory for a page.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 
-use loadscope_exchange::ExportError;
-pub use loadscope_exchange::Format as ExportFormat;
+use loadscope_exchange::{ExportError, ImportError};
 use loadscope_files::{Existing, WriteError, check_not_input};
+use loadscope_insight::unsaved::Output;
 use loadscope_trace::fleet::names;
-use loadscope_trace::{Run, RunId};
+use loadscope_trace::{Compression, Event, EventKind, LogWriter, Run, RunId};
 use loadscope_words::say;
 
+use super::event_source::{EventSource, each_in_order};
 use super::session::Origin;
 use super::{Session, SessionError, SessionEvent};
-use loadscope_insight::unsaved::Output;
+
+pub use loadscope_exchange::Format as ExportFormat;
 
 /// Writes loaders of a session to `path`. `names` has the name of each loader. `progress` receives the finished fraction, and returns
 /// false to cancel.
@@ -126,10 +129,65 @@ fn copied((id, run): (RunId, Arc<Run>), grows: bool) -> (RunId, Arc<Run>) {
     (id, Arc::new(whole))
 }
 
+/// A recording in memory.
+#[derive(Debug)]
+pub struct Packed {
+    /// A compressed recording.
+    pub bytes: Vec<u8>,
+    /// True if the input is truncated. False for several recordings, whose truncation [`super::open`] reports.
+    pub cut: bool,
+}
+
+/// Reads a recording, a folder of recordings or a trace of another tool, and writes its events as one recording.
+/// Without `contents`, the images, waveforms, numbers and texts of batches are omitted.
+///
+/// # Errors
+/// If the input cannot be opened or is damaged.
+pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
+    let heading = EventSource::File(path.to_owned()).recording_kind()?;
+    let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
+    let cut = each_in_order(path, &mut |event| match contents {
+        true => log.write(event),
+        false => match without_contents(event) {
+            Some(event) => log.write(&event),
+            None => Ok(()),
+        },
+    })?;
+    Ok(Packed {
+        bytes: log.finish()?,
+        cut,
+    })
+}
+
+/// Returns the event without batch contents. Returns `None` if nothing else is in it.
+fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
+    let is_content = |event: &Event| matches!(event.kind, EventKind::Content(_));
+    let events = match &event.kind {
+        EventKind::Content(_) => return None,
+        EventKind::Kept(kept) => &kept.events,
+        EventKind::State(state) => &state.events,
+        _ => return Some(Cow::Borrowed(event)),
+    };
+    if !events.iter().any(is_content) {
+        return Some(Cow::Borrowed(event));
+    }
+    let mut event = event.clone();
+    match &mut event.kind {
+        EventKind::Kept(kept) => kept.events.retain(|e| !is_content(e)),
+        EventKind::State(state) => state.events.retain(|e| !is_content(e)),
+        _ => {}
+    }
+    Some(Cow::Owned(event))
+}
+
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
+    use std::io::Cursor;
+
+    use loadscope_trace::{BatchContent, BatchId, Field, FieldData, LogReader, Nanos, RunId};
 
     use super::*;
 
@@ -186,5 +244,66 @@ mod tests {
         let into = |out: &str| refuse_export_onto(dir.path(), ExportFormat::Csv, &at(out));
         assert!(into("run.csv").is_err() && into("").is_err());
         assert!(into("new.csv").is_ok() && into("new").is_ok());
+    }
+
+    const SECRET: &str = "a text of a sample";
+
+    fn recorded() -> tempfile::NamedTempFile {
+        let batch = BatchId { epoch: 0, idx: 0 };
+        let text = FieldData::Text(vec![SECRET.to_owned()]);
+        let field = Field::new("[0]", "str", [], text);
+        let fields = vec![field];
+        let kinds = [
+            EventKind::EpochStarted { epoch: 0 },
+            EventKind::dispatched(batch, None, [1, 2]),
+            EventKind::Content(Box::new(BatchContent { batch, fields })),
+        ];
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
+        for (at, kind) in kinds.into_iter().enumerate() {
+            let (at, run) = (Nanos(at as i64), RunId(0));
+            log.write(&Event { at, run, kind }).expect("a vector");
+        }
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::io::Write::write_all(&mut file.as_file(), &log.finish().expect("a vector"))
+            .expect("there is room");
+        file
+    }
+
+    fn events(packed: Packed) -> Vec<Event> {
+        assert!(!packed.cut);
+        let log = LogReader::new(Cursor::new(packed.bytes)).expect("a recording");
+        log.map(|event| event.expect("it is sound")).collect()
+    }
+
+    #[test]
+    fn a_page_omits_only_unwanted_contents() {
+        let file = recorded();
+        let whole = events(packed(file.path(), true).expect("it is sound"));
+        assert_eq!(whole.len(), 3);
+        assert!(format!("{whole:?}").contains(SECRET));
+        let rest = events(packed(file.path(), false).expect("it is sound"));
+        assert_eq!(rest[..], whole[..2]);
+    }
+
+    #[test]
+    fn a_folder_is_packed_into_a_page_as_one_recording() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        assert!(packed(dir.path(), true).is_err());
+        for name in ["a.jsonl", "b.jsonl"] {
+            let kept = recorded().persist(dir.path().join(name));
+            kept.expect("it is on the same file system");
+            let events = events(packed(dir.path(), false).expect("it is sound"));
+            let runs: BTreeSet<RunId> = events.iter().map(|event| event.run).collect();
+            let expected = if name == "a.jsonl" { 1 } else { 2 };
+            assert_eq!(runs.len(), expected);
+            assert!(!format!("{events:?}").contains(SECRET));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_recording_is_not_packed() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::io::Write::write_all(&mut file.as_file(), b"</script>").expect("there is room");
+        assert!(packed(file.path(), true).is_err());
     }
 }

@@ -10,9 +10,9 @@ use loadscope_trace::{
 };
 use loadscope_words::{say, shell_quoted};
 
-use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, LoaderNumbers, Placement};
 use super::reading::Blocks;
+use super::reading::{each_of_streams, is_program};
 
 /// Returns the error message for a file that cannot be opened.
 pub fn describe_open_error(path: &Path, error: &ImportError) -> String {

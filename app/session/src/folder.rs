@@ -15,7 +15,7 @@ use loadscope_live::folder;
 use loadscope_trace::{Clock, Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, multipart};
 use loadscope_words::say;
 
-use super::events::each_event;
+use super::reading::each_event;
 
 /// Maximum number of recordings, because all can be open at the same time.
 const MOST_RECORDINGS: usize = 256;

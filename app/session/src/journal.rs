@@ -12,15 +12,11 @@ use loadscope_words::say;
 use super::recording::new_recording_in;
 use super::{Limits, NewLimited, Selection};
 
-mod description;
 mod entry;
-mod files;
 
-use description::RunDescription;
-use entry::MAX_RUN_BYTES;
 pub(super) use entry::NewFiles;
 pub use entry::{Entry, NewEntry};
-use files::{Files, sweep};
+use entry::{Files, MAX_RUN_BYTES, RunDescription, sweep};
 
 /// Maximum number of runs. Older ones are removed.
 const MOST_RUNS: usize = 20;

@@ -20,7 +20,6 @@ mod engine;
 mod error;
 mod event_sink;
 mod event_source;
-mod events;
 mod export;
 mod file;
 mod folder;
@@ -28,12 +27,9 @@ mod journal;
 mod limited;
 mod memory;
 mod memory_bound;
-mod opened;
+mod open;
 mod opener;
-mod packed;
-mod partial_run;
 mod reading;
-mod record;
 mod recording;
 mod selection;
 mod session;
@@ -43,7 +39,8 @@ mod watch;
 
 pub use engine::HAS_ENGINE;
 pub use error::SessionError;
-pub use export::{ExportFormat, export_runs, refuse_export_onto};
+pub use event_sink::{Record, Waker};
+pub use export::{ExportFormat, Packed, export_runs, packed, refuse_export_onto};
 pub use file::{check_path, describe_open_error};
 pub use journal::{Entry, Journal, NewEntry, UnsavedRun};
 pub use limited::{Limited, Limits, NewLimited};
@@ -54,10 +51,8 @@ pub use loadscope_live::{
     restore_signals, termination_signals,
 };
 pub use memory_bound::{History, memory_of_host};
-pub use opened::{Opened, open, read_run};
-pub use packed::{Packed, packed};
-pub use partial_run::PartialRun;
-pub use record::{Record, Waker};
+pub use open::{Opened, open, read_run};
+pub use opener::PartialRun;
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
@@ -86,10 +81,6 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, SessionError>
 pub fn check(options: &RunOptions) -> Result<(), SessionError> {
     Ok(loadscope_plan::plan::check_options(options)?)
 }
-
-#[cfg(test)]
-#[cfg(feature = "engine")]
-mod tests;
 
 /// Doctest of the README's example.
 #[cfg(doctest)]

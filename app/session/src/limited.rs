@@ -15,19 +15,15 @@ use loadscope_trace::{Event, EventKind, LogError, Nanos, RecordingKind, Retentio
 use loadscope_words::say;
 
 mod bounded;
+mod kept;
 mod limits;
-mod new;
-mod sums;
-mod waits;
 
-pub use limits::Limits;
-pub use new::NewLimited;
-pub(super) use new::{parts_of, remove_folder};
-pub(super) use sums::merge_pairs;
+pub(super) use kept::merge_pairs;
+pub use limits::{Limits, NewLimited};
+pub(super) use limits::{parts_of, remove_folder};
 
 use bounded::{BoundedLog, head, line, written};
-use sums::SumFile;
-use waits::{WaitFiles, WaitResult};
+use kept::{SumFile, WaitFiles, WaitResult};
 
 /// A complete part.
 struct ClosedPart {

@@ -1,11 +1,16 @@
-//! Parallel reading of a recording. One thread applies events to the run. All threads read lines from the file and parse them.
-//! The applying thread helps if it has nothing to apply. Blocks are read in turn and applied in file order.
+//! Reading of a recording: all its events in order, or its blocks of lines in parallel.
+//!
+//! For blocks, one thread applies events to the run. All threads read lines from the file and parse them. The applying thread helps if
+//! it has nothing to apply. Blocks are read in turn and applied in file order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use loadscope_trace::{Lines, LogReader, Parsed};
+use loadscope_exchange::{ImportError, Kind, read};
+use loadscope_live::folder;
+use loadscope_trace::{Event, Lines, LogError, LogReader, Parsed, RecordingKind};
 
 /// Maximum number of helper threads. More do not help, because applying events is the bottleneck.
 const HELPERS: usize = 3;
@@ -162,4 +167,42 @@ fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, 
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns true for a folder of event streams that a program wrote without a listener.
+pub(super) fn is_program(path: &Path) -> bool {
+    path.is_dir() && !folder::streams(path).is_empty()
+}
+
+/// Returns the header for a copy of the recording. Read errors are ignored here, because the reader reports them.
+pub(super) fn heading_of(path: &Path) -> RecordingKind<'static> {
+    let is_log = !is_program(path) && Kind::of(path).is_ok_and(|kind| kind == Kind::Log);
+    let log = is_log.then(|| LogReader::open(path).ok()).flatten();
+    log.map_or(RecordingKind::Plain, |log| log.recording_kind())
+}
+
+/// Calls `each` with the events of a recording in order of time, until it returns false. Returns true if the recording is truncated.
+///
+/// # Errors
+/// If the recording cannot be opened or is damaged.
+pub(super) fn each_event(
+    path: &Path,
+    mut each: impl FnMut(&Event) -> bool,
+) -> Result<bool, ImportError> {
+    if is_program(path) {
+        return Ok(each_of_streams(path, |event| each(&event))?);
+    }
+    let outcome = read(path, |event, _| event.is_none_or(|event| each(&event)))?;
+    Ok(outcome.cut)
+}
+
+/// Calls `each` with the events of a folder of streams, until it returns false. Returns true if a stream is truncated.
+pub(super) fn each_of_streams(
+    path: &Path,
+    each: impl FnMut(Event) -> bool,
+) -> Result<bool, LogError> {
+    folder::read(path, each).map_err(|cause| LogError::Open {
+        path: path.to_owned(),
+        cause,
+    })
 }

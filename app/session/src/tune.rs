@@ -14,10 +14,9 @@ use loadscope_live::{End, Stop};
 use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
 use loadscope_words::say;
 
-mod job;
 mod trial;
 
-pub use job::{Job, Progress, TuneError};
+pub use trial::{Job, Progress, TuneError};
 use trial::{Trial, TrialRun};
 
 /// Number of trials between two unchanged runs.

@@ -21,7 +21,6 @@ use super::{SessionError, SessionEvent};
 
 mod no_session;
 mod notices;
-mod reached;
 
 use notices::{nothing_seen, recording};
 
@@ -177,9 +176,9 @@ impl Watched {
         end.is_some()
     }
 
-    /// Asks the program to end, as Ctrl-C does.
-    pub(super) fn interrupt(&self) {
-        self.request_end(EndRequest::Interrupt);
+    /// Returns true if a process of the ended program was reached.
+    pub fn was_reached(&self) -> bool {
+        self.0.reached.load(Ordering::Acquire)
     }
 
     /// Asks the program to end.
@@ -376,7 +375,8 @@ impl ProbeReceiver {
         drop(self.program);
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.unrecorded_scanner.as_ref(), running));
-        self.shared.note_processes(&self.join);
+        let is_reached = !self.join.pids().is_empty();
+        self.shared.reached.store(is_reached, Ordering::Release);
         self.sink.send(SessionEvent::Ended(complaint));
         self.shared.set_end(end);
     }

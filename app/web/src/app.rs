@@ -2,12 +2,12 @@
 
 use eframe::egui::{Context, Ui};
 use loadscope_insight::Datasets;
-use loadscope_insight::options::problems;
 use loadscope_model::Model;
 use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
-use loadscope_model::notice::Notice;
 use loadscope_model::state::{Environment, State};
+use loadscope_model::update::IN_PAGE;
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_ui::theme;
 use loadscope_window::{Host, Window, frame_loop, initial_state};
@@ -31,8 +31,6 @@ pub(crate) struct App {
     /// Program that is being recorded, received in pieces.
     pub(crate) live: Option<LiveRecording>,
     store: Store,
-    /// Number of comparisons so far.
-    pub(crate) comparisons: u64,
 }
 
 impl App {
@@ -61,30 +59,9 @@ impl App {
             comparing: None,
             live: None,
             store,
-            comparisons: 0,
         };
         app.check_options();
         app
-    }
-
-    /// Applies a message to the state and performs its effect.
-    pub(crate) fn dispatch(&mut self, ctx: &Context, message: impl Into<Message>) {
-        let before = self.state.prefs.options.clone();
-        let effect = self.state.apply(message);
-        if self.state.prefs.options != before {
-            self.check_options();
-        }
-        self.perform(ctx, effect);
-    }
-
-    pub(crate) fn check_options(&mut self) {
-        let problems = problems(&self.state.prefs.options);
-        let _ = self.state.apply(Message::Checked(problems));
-    }
-
-    /// Shows an error.
-    pub(crate) fn show_error(&mut self, text: String) {
-        let _ = self.state.apply(Message::Notice(Notice::error(text)));
     }
 
     /// Handles the messages in the inbox.
@@ -135,22 +112,69 @@ impl Host for App {
         &self.state
     }
 
-    fn dispatch(&mut self, ctx: &Context, message: Message) {
-        Self::dispatch(self, ctx, message);
-    }
-
     fn run(&mut self, ctx: &Context, command: Command) {
         self.dispatch(ctx, command);
     }
 
-    /// Does nothing, because the state keeps everything about a run except its unfinished work.
-    fn retain_shown_run(&mut self, _ctx: &Context) {
-        self.cancel_work();
+    fn perform_outside(&mut self, _ctx: &Context, effect: Effect) {
+        match effect {
+            Effect::AskOpen => browser::pick(false),
+            Effect::AskCompare => browser::pick(true),
+            Effect::Open(path) | Effect::Compare(path) => self.notify_error(say!(
+                "A page cannot open {} by its name. Choose it with Open, or drop it onto the page.",
+                path.display()
+            )),
+            // `Host` performs these.
+            Effect::Demo
+            | Effect::Simulate
+            | Effect::Check(_)
+            | Effect::Close
+            | Effect::ShowRun(_)
+            | Effect::CompareRun(_)
+            | Effect::DropRun(_)
+            | Effect::Copy(_)
+            | Effect::ToggleTheme
+            | Effect::SetLanguage(_) => {}
+            // A page has no files, threads or processes.
+            Effect::Start
+            | Effect::StartPaused
+            | Effect::StartSlowly
+            | Effect::Pause
+            | Effect::Resume
+            | Effect::Step
+            | Effect::Save { .. }
+            | Effect::Export { .. }
+            | Effect::CancelExport
+            | Effect::RemoveUnsavedRun(_)
+            | Effect::TryProgram
+            | Effect::EndTries
+            | Effect::Watch(_)
+            | Effect::AskScript
+            | Effect::AskSave
+            | Effect::AskFolder
+            | Effect::AskData { .. }
+            | Effect::AskOpenFolder
+            | Effect::AskExport
+            | Effect::AskPicture(_)
+            | Effect::Stop
+            | Effect::Quit => self.notify_error(IN_PAGE.say().to_owned()),
+        }
     }
 
-    fn evict_runs(&mut self, ctx: &Context) {
-        Self::evict_runs(self, ctx);
+    /// Simulates the options, because a page has no embedded loader.
+    fn start_run(&mut self, ctx: &Context, _simulated: bool) {
+        self.simulate(ctx);
     }
+
+    /// Drops unfinished work, because the state keeps everything else about a run.
+    fn retain_shown_run(&mut self) {
+        self.work = None;
+        self.comparing = None;
+    }
+
+    fn resume_run(&mut self, _number: u32) {}
+
+    fn release_run(&mut self, _number: u32, _is_unwanted: bool) {}
 }
 
 impl eframe::App for App {

@@ -16,8 +16,6 @@ mod inbox;
 #[cfg(target_family = "wasm")]
 mod page;
 #[cfg(target_family = "wasm")]
-mod perform;
-#[cfg(target_family = "wasm")]
 mod platform;
 #[cfg(target_family = "wasm")]
 mod runs;

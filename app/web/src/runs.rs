@@ -9,8 +9,7 @@ use loadscope_insight::diagnose::{ComparedRun, Role};
 use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_model::state::Source;
-use loadscope_trace::RunOptions;
-use loadscope_window::loader_suffix;
+use loadscope_window::{Host as _, loader_suffix};
 use loadscope_words::say;
 
 use crate::app::App;
@@ -34,7 +33,7 @@ impl App {
             }
             Ok(reading) => {
                 let path = PathBuf::from(&name);
-                self.begin_run(ctx, Source::Loading { path, share: 0.0 }, false);
+                self.begin(ctx, Source::Loading { path, share: 0.0 }, false);
                 self.work = Some(Work::Reading(name, Box::new(reading)));
             }
             Err(e) => {
@@ -54,42 +53,25 @@ impl App {
             Source::Loading { path: shown, .. } if *shown == path => {
                 self.dispatch(ctx, SessionEvent::Loading(share));
             }
-            _ => self.begin_run(ctx, Source::Loading { path, share }, false),
+            _ => self.begin(ctx, Source::Loading { path, share }, false),
         }
     }
 
-    /// Starts a simulation.
-    pub(crate) fn simulate(&mut self, ctx: &Context, options: RunOptions) {
-        self.begin_run(ctx, Source::Simulating, false);
+    /// Simulates the options.
+    pub(crate) fn simulate(&mut self, ctx: &Context) {
+        let options = self.state.prefs.options.clone();
+        self.begin(ctx, Source::Simulating, false);
         self.work = Some(Work::Simulating(Simulation::new(options)));
     }
 
-    /// Drops unfinished work of the shown run.
-    pub(crate) fn cancel_work(&mut self) {
-        self.work = None;
-        self.comparing = None;
-    }
-
-    fn begin_run(&mut self, ctx: &Context, source: Source, watched: bool) {
-        self.cancel_work();
-        self.dispatch(ctx, Message::Begun { source, watched });
-        self.evict_runs(ctx);
-    }
-
-    /// Drops surplus runs and the contents of others.
-    pub(crate) fn evict_runs(&mut self, ctx: &Context) {
-        let surplus = self.state.runs.surplus();
-        for number in surplus.contents {
-            self.dispatch(ctx, Message::Emptied(number));
-        }
-        for number in surplus.runs {
-            self.dispatch(ctx, Message::Dropped(number));
-        }
+    fn begin(&mut self, ctx: &Context, source: Source, watched: bool) {
+        self.retain_shown_run();
+        self.begin_run(ctx, source, watched);
     }
 
     /// Starts a live recording.
     pub(crate) fn start_live(&mut self, ctx: &Context) {
-        self.begin_run(ctx, Source::Live { paused: false }, true);
+        self.begin(ctx, Source::Live { paused: false }, true);
         self.live = Some(LiveRecording {
             parser: LiveParser::default(),
             number: self.state.session.number,
@@ -140,9 +122,8 @@ impl App {
             match reading.resume(&budget) {
                 ReadProgress::Partial(_) => self.comparing = Some(Work::Reading(name, reading)),
                 ReadProgress::Complete(whole) => {
-                    self.comparisons += 1;
                     let other = ComparedRun {
-                        number: self.comparisons,
+                        number: self.next_comparison(),
                         name: name + &loader_suffix(&whole.loaders, &whole.run),
                         run: Arc::new(whole.run),
                         cut: whole.cut,

@@ -57,7 +57,7 @@ fn prepare_lesson(host: &mut impl Host, ctx: &Context) {
         _ => false,
     };
     if replaces {
-        host.retain_shown_run(ctx);
+        host.retain_shown_run();
     }
     host.dispatch(ctx, message);
     if replaces {

@@ -30,7 +30,7 @@ mod present;
 mod side_panels;
 mod verdict;
 
-pub use compared_run::{baseline_run, compared_run, loader_suffix};
+pub use compared_run::loader_suffix;
 pub use host::{Host, LIVE_FRAME};
 pub use initial_state::initial_state;
 
@@ -59,6 +59,8 @@ pub struct Window {
     results_language: Language,
     /// Start of the last frame, by the clock of the platform.
     last_frame_start: Option<Duration>,
+    /// Number of comparisons so far.
+    comparison_count: u64,
 }
 
 impl Window {

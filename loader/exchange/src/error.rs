@@ -1,12 +1,35 @@
-//! Errors of imports and exports.
+//! Kinds of inputs, and errors of imports and exports.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use loadscope_trace::LogError;
 use loadscope_words::{Text, say, text};
 use thiserror::Error;
 
-use crate::Kind;
+/// Kind of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Recording of Loadscope.
+    Log,
+    /// Trace of `torch.profiler` (Kineto), plain or compressed with gzip.
+    Profiler,
+    /// Log of LotusTrace, or a folder of logs.
+    Lotus,
+    /// Statistics of SPDL in an SQLite file.
+    Spdl,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Log => "recording",
+            Self::Profiler => say!("Chrome trace"),
+            Self::Lotus => say!("LotusTrace log"),
+            Self::Spdl => say!("SQLite file"),
+        })
+    }
+}
 
 /// List of the supported inputs, the end of an error message.
 const OPENABLE: Text = text!(

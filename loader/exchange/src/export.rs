@@ -16,11 +16,10 @@ mod cell;
 mod chrome;
 mod csv_table;
 mod facts;
-mod failure;
 mod parquet;
 mod table;
 
-use failure::Failure;
+use cell::Failure;
 use table::Table;
 
 /// Export format.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadscope_trace::{Event, LogReader, read_log};
 
-use crate::sink::{Outcome, Sink};
+use crate::input::{Outcome, Sink};
 use crate::{ImportError, Kind, lotus, profiler, spdl};
 
 /// Returns the kind of the input at `path` if it can be opened. Does not read the whole input.

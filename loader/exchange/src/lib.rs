@@ -13,20 +13,17 @@ loadscope_words::catalogs!();
 mod error;
 mod export;
 mod import;
+mod input;
 mod json;
-mod kind;
 mod lotus;
-mod open;
 mod profiler;
 mod recognize;
-mod sink;
 mod spdl;
 
-pub use error::{ExportError, ImportError};
+pub use error::{ExportError, ImportError, Kind};
 pub use export::{Format, export, export_named, files};
 pub use import::{check, read, size};
-pub use kind::Kind;
-pub use sink::Outcome;
+pub use input::Outcome;
 
 /// Doctest of the README.
 #[cfg(doctest)]

@@ -8,17 +8,15 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::open::open;
-use crate::sink::Sink;
+use crate::input::Sink;
+use crate::input::open;
 use crate::{ImportError, Kind, Outcome};
 use loadscope_words::say;
 
 mod emit;
 mod join;
 mod line;
-mod order;
 mod process;
-mod worker;
 
 use line::Line;
 use process::Process;

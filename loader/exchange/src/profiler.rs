@@ -14,20 +14,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 use loadscope_words::say;
 
+use crate::input::Sink;
+use crate::input::open;
 use crate::json::{Json, JsonError, Value, nanos};
-use crate::open::open;
-use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
 mod calls;
 mod emit;
-mod header;
 mod slice;
 mod sort;
 
 use calls::Calls;
-use header::{Header, text};
-use slice::Raw;
+use slice::{Header, Raw, text};
 use sort::{MOST_SLICES, Slices};
 
 /// Bytes between two progress reports.

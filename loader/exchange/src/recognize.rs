@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use loadscope_words::{Text, say, text};
 
-use crate::open::open;
+use crate::input::open;
 use crate::{ImportError, Kind, lotus};
 
 /// Maximum number of bytes that are read from a file.

@@ -8,14 +8,12 @@ use loadscope_trace::{GaugeKind, brief, count};
 use loadscope_words::say;
 use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
-use crate::sink::Sink;
+use crate::input::Sink;
 use crate::{ImportError, Kind, Outcome};
 
 mod emit;
-mod row;
 
-use emit::emit;
-use row::Row;
+use emit::{Row, emit};
 
 /// Maximum number of rows in memory. Each takes about 512 bytes with its events.
 const MOST_ROWS: usize = 1 << 20;

@@ -1,17 +1,13 @@
 //! The fuzz targets.
 
-mod compressed;
 mod data;
-mod door;
 mod events;
 mod fleet;
 mod import;
 mod journal;
-mod lotus;
 mod parts;
 mod recording;
 mod repair;
-mod spdl;
 mod wire;
 
 pub use fleet::events as fleet_events;
@@ -40,11 +36,11 @@ pub const TARGETS: &[Target] = &[
     target("journal", "a recording under way, cut at any byte: opened, repaired, nothing lost that was flushed", journal::run),
     target("parts", "a recording in parts: strange ones, and those of events in any order of which old parts are dropped", parts::run),
     target("repair", "a recording that is damaged: repaired, opened, repaired again", repair::run),
-    target("compressed", "a recording in zstd or a trace in gzip, packed and then damaged", compressed::run),
+    target("compressed", "a recording in zstd or a trace in gzip, packed and then damaged", import::compressed),
     target("wire", "streams of the probe: joined, folded, asked; also from a folder", wire::run),
-    target("door", "connections to the listener, with and without the token", door::run),
+    target("door", "connections to the listener, with and without the token", wire::listen),
     target("profiler", "any one file, above all a trace of torch.profiler, plain or gzip", import::run),
-    target("lotus", "a folder of LotusTrace logs", lotus::run),
+    target("lotus", "a folder of LotusTrace logs", import::lotus),
     target("words", "a text that names a dataset, a database or shards", data::words),
     target("arrays", "a file of NumPy or safetensors, by rows and by windows", data::arrays),
     target("tables", "a table as text, JSON lines, or words with a vocabulary", data::tables),
@@ -52,5 +48,5 @@ pub const TARGETS: &[Target] = &[
     target("voc", "an annotation of PASCAL VOC", data::annotation),
     target("shards", "a tar archive of samples", data::shards),
     target("lmdb", "the pages of an LMDB database", data::pages),
-    target("spdl", "an SQLite file, or rows for SPDL's tables", spdl::run),
+    target("spdl", "an SQLite file, or rows for SPDL's tables", import::spdl),
 ];

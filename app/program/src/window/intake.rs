@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
-use loadscope_model::notice::Notice;
 use loadscope_session::Session;
+use loadscope_window::Host as _;
 
 use super::App;
 
@@ -91,16 +91,5 @@ impl App {
             self.dispatch(ctx, SessionEvent::Partial(Box::new(read)));
         }
         ctx.request_repaint_after(LOOK_EVERY);
-    }
-
-    /// Shows an error.
-    pub(super) fn notify_error(&mut self, text: String) {
-        self.notify(Notice::error(text));
-    }
-
-    /// Shows a notice.
-    pub(super) fn notify(&mut self, notice: Notice) {
-        // A notice has no effect to perform.
-        let _ = self.state.apply(Message::Notice(notice));
     }
 }

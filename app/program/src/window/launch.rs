@@ -1,13 +1,19 @@
-//! Program started from the window: its command, its output and its end.
+//! Programs started from the window: the command, the output and the end of one, and trials with other arguments on a thread.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, JoinHandle};
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_insight::session_event::Notice;
+use loadscope_model::trying::{Outcome, TuneUpdate};
 use loadscope_model::watching::{Program, ProgramToWatch};
-use loadscope_session::{End, Output, Request, Watched};
+use loadscope_session::tune::{Job, Progress, tune};
+use loadscope_session::{End, Output, Request, Waker, Watched};
 use loadscope_words::{path_error, say};
 
 use super::outputs::Outputs;
@@ -108,6 +114,63 @@ fn last_lines(path: &Path) -> io::Result<String> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let from = lines.len().saturating_sub(LAST_LINES);
     Ok(lines[from..].join("\n"))
+}
+
+/// Trials in progress.
+pub(super) struct Tries {
+    /// Number of requests to end. The first one asks the program to end in order.
+    ends: Arc<AtomicUsize>,
+    pub news: Receiver<TuneUpdate>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Tries {
+    pub fn start(job: Job, wake: Waker) -> io::Result<Self> {
+        // The channel needs no bound: a trial sends a few messages and takes seconds.
+        let (sender, news) = unbounded();
+        let ends = Arc::new(AtomicUsize::new(0));
+        let asked = Arc::clone(&ends);
+        let thread = Builder::new()
+            .name("try".to_owned())
+            .spawn(move || run_trials(&job, &asked, &sender, &wake))?;
+        Ok(Self {
+            ends,
+            news,
+            thread: Some(thread),
+        })
+    }
+
+    pub fn end(&self) {
+        self.ends.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Tries {
+    /// Ends the program, because no user could end it without the window.
+    fn drop(&mut self) {
+        self.ends.fetch_add(2, Ordering::AcqRel);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run_trials(job: &Job, ends: &AtomicUsize, news: &Sender<TuneUpdate>, wake: &Waker) {
+    let tell = |new| {
+        // Without a window there is no receiver.
+        let _ = news.send(new);
+        wake();
+    };
+    let ends = || ends.load(Ordering::Acquire);
+    let mut line = |progress: Progress<'_>| tell(TuneUpdate::Line(progress.to_string()));
+    let outcome = match tune(job, &mut line, &ends) {
+        Ok(tuned) => match tuned.table {
+            Some(table) => Outcome::Compared(Arc::new(table)),
+            None => Outcome::Ended,
+        },
+        Err(e) => Outcome::Failed(e.to_string()),
+    };
+    tell(TuneUpdate::Over(outcome));
 }
 
 #[cfg(test)]

@@ -6,14 +6,17 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
+use loadscope_model::Model;
+use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
-use loadscope_model::state::kept::KeptRun;
-use loadscope_model::state::{SessionState, Source};
+use loadscope_model::state::{SessionState, Source, State};
 use loadscope_model::watching::Program;
 use loadscope_session::{
     Pace, Record, Session, SessionError, SessionEvent, Watched, memory_of_host,
 };
 use loadscope_trace::{Run, RunId};
+use loadscope_window::{Host, Window};
 use loadscope_words::say;
 
 use super::{App, Extent};
@@ -85,63 +88,9 @@ impl App {
                 self.retain_shown_run();
                 self.session = Some(session);
                 self.begun = Instant::now();
-                self.dispatch(ctx, Message::Begun { source, watched });
-                self.evict_runs(ctx);
+                self.begin_run(ctx, source, watched);
             }
             Err(e) => self.notify_error(e.to_string()),
-        }
-    }
-
-    pub(super) fn close(&mut self, ctx: &Context) {
-        self.retain_shown_run();
-        self.dispatch(ctx, Message::Closed);
-        self.evict_runs(ctx);
-    }
-
-    /// Shows another run of this window.
-    pub(super) fn show_run(&mut self, ctx: &Context, number: u32) {
-        if self.state.runs.get(number).is_none() {
-            return;
-        }
-        self.retain_shown_run();
-        self.session = self.kept.remove(&number);
-        self.dispatch(ctx, Message::Shown(number));
-        self.evict_runs(ctx);
-    }
-
-    /// Drops a run of this window permanently.
-    pub(super) fn drop_run(&mut self, ctx: &Context, number: u32) {
-        if self.state.session.number == number && self.state.has_run() {
-            // The latest of the other runs replaces the dropped run.
-            match self.state.runs.all().last().map(KeptRun::number) {
-                Some(other) => self.show_run(ctx, other),
-                None => self.close(ctx),
-            }
-        }
-        let Some(kept) = self.state.runs.get(number) else {
-            return;
-        };
-        drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
-        let session = self.kept.remove(&number);
-        if let Some(entry) = session.as_ref().and_then(Session::journal) {
-            entry.discard();
-        }
-        self.dispatch(ctx, Message::Dropped(number));
-    }
-
-    /// Drops surplus runs and the contents of others. Unsaved runs stay in the journal.
-    pub(super) fn evict_runs(&mut self, ctx: &Context) {
-        let surplus = self.state.runs.surplus();
-        for number in surplus.contents {
-            self.dispatch(ctx, Message::Emptied(number));
-        }
-        for number in surplus.runs {
-            if let Some(kept) = self.state.runs.get(number) {
-                drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
-                let session = self.kept.remove(&number);
-                self.discard_unneeded(session.as_ref(), &kept.session);
-            }
-            self.dispatch(ctx, Message::Dropped(number));
         }
     }
 
@@ -237,8 +186,48 @@ impl App {
         }
     }
 
+    /// Removes the journal entry of a run, unless the run would be lost.
+    fn discard_unneeded(&self, session: Option<&Session>, of: &SessionState) {
+        if let Some(entry) = session.and_then(Session::journal)
+            && !self.state.keeps(of)
+        {
+            entry.discard();
+        }
+    }
+
+    /// Drops the shown loaders on a thread, because they are about to be replaced.
+    pub(super) fn drop_runs_in_background(&self) {
+        let shown = &self.state.session;
+        drop_in_background(shown.loaders.snapshot(&shown.run));
+    }
+}
+
+impl Host for App {
+    fn model_and_window(&mut self) -> (&mut Model, &mut Window) {
+        (&mut self.state, &mut self.window)
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn run(&mut self, ctx: &Context, command: Command) {
+        Self::run(self, ctx, command);
+    }
+
+    fn perform_outside(&mut self, ctx: &Context, effect: Effect) {
+        self.perform_effect(ctx, effect);
+    }
+
+    fn start_run(&mut self, ctx: &Context, simulated: bool) {
+        match simulated {
+            true => self.simulate(ctx),
+            false => self.start(ctx, Pace::default()),
+        }
+    }
+
     /// Keeps the session of the shown run, if the run is worth keeping. [`loadscope_model`] sets the run itself aside at the next message.
-    pub(super) fn retain_shown_run(&mut self) {
+    fn retain_shown_run(&mut self) {
         let shown = &self.state.session;
         let session = self.session.take();
         if shown.is_worth_keeping() {
@@ -255,19 +244,25 @@ impl App {
         self.comparing = None;
     }
 
-    /// Removes the journal entry of a run, unless the run would be lost.
-    fn discard_unneeded(&self, session: Option<&Session>, of: &SessionState) {
-        if let Some(entry) = session.and_then(Session::journal)
-            && !self.state.keeps(of)
-        {
-            entry.discard();
+    fn resume_run(&mut self, number: u32) {
+        self.session = self.kept.remove(&number);
+    }
+
+    /// Unsaved runs stay in the journal, unless the user drops them.
+    fn release_run(&mut self, number: u32, is_unwanted: bool) {
+        let Some(kept) = self.state.runs.get(number) else {
+            return;
+        };
+        drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
+        let session = self.kept.remove(&number);
+        match session.as_ref().and_then(Session::journal) {
+            Some(entry) if is_unwanted => entry.discard(),
+            _ => self.discard_unneeded(session.as_ref(), &kept.session),
         }
     }
 
-    /// Drops the shown loaders on a thread, because they are about to be replaced.
-    pub(super) fn drop_runs_in_background(&self) {
-        let shown = &self.state.session;
-        drop_in_background(shown.loaders.snapshot(&shown.run));
+    fn frame_interval(&self) -> Duration {
+        self.pacing.every()
     }
 }
 

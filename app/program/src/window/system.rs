@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use eframe::egui::{Context, ViewportCommand};
+use loadscope_window::Host as _;
 
 use super::App;
 use crate::preferences::Store;

@@ -36,7 +36,7 @@ fn an_order_is_streamed_and_ends_with_its_reader() {
         );
         // libtorch alone needs 100 MB.
         assert!(peak.is_none_or(|kb| kb < 350_000), "{args:?}: {peak:?} kB");
-        let output = ends(child, Duration::from_secs(20));
+        let output = finished(child, Duration::from_secs(20));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(
             output.status.success() && said.is_empty(),
@@ -56,8 +56,8 @@ fn an_order_ends_with_ctrl_c() {
         .spawn(move || std::io::copy(&mut out, &mut std::io::sink()))
         .expect("a thread");
     std::thread::sleep(Duration::from_millis(500));
-    signal(&child, libc::SIGINT);
-    let output = ends(child, Duration::from_secs(10));
+    signal(child.id(), libc::SIGINT);
+    let output = finished(child, Duration::from_secs(10));
     assert_eq!(output.status.signal(), Some(libc::SIGINT));
     assert!(reader.join().expect("it ends").is_ok());
 }

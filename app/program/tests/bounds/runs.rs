@@ -137,8 +137,8 @@ fn an_interrupted_run_reports_it_and_keeps_its_recording() {
             );
             std::thread::sleep(Duration::from_millis(20));
         }
-        signal(&child, number);
-        let output = ends(child, Duration::from_secs(20));
+        signal(child.id(), number);
+        let output = finished(child, Duration::from_secs(20));
         let said = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(code), "{said}");
         let batches = said
@@ -163,10 +163,10 @@ fn a_second_signal_ends_a_run_at_once() {
         .expect("the executable starts");
     std::thread::sleep(Duration::from_secs(2));
     for _ in 0..2 {
-        signal(&child, libc::SIGINT);
+        signal(child.id(), libc::SIGINT);
         std::thread::sleep(Duration::from_millis(100));
     }
-    let output = ends(child, Duration::from_secs(10));
+    let output = finished(child, Duration::from_secs(10));
     assert_eq!(output.status.code(), Some(130));
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::program::all;
-use super::{DEADLINE, child, loadscope};
+use super::{DEADLINE, loadscope};
+use crate::support::ends;
 
 /// Predicates of ignored and of blocked signals.
 type Left = (fn(i32) -> bool, fn(i32) -> bool);
@@ -60,7 +61,7 @@ fn ran(mut command: Command, left: Left, folder: &Path) -> (Option<i32>, String)
         .env_remove("XDG_STATE_HOME")
         .stdout(Stdio::piped());
     let mut started = command.spawn().expect("it starts");
-    child::ends(&mut started, DEADLINE);
+    ends(&mut started, DEADLINE);
     let output = started.wait_with_output().expect("it has ended");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.code(), text)

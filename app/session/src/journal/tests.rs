@@ -9,7 +9,7 @@ use loadscope_trace::{
     BatchId, Compression, Event, EventKind, LogWriter, Nanos, RunId, RunInfo, Stage,
 };
 
-use super::description::MAX_EVENTS;
+use super::entry::MAX_EVENTS;
 use super::*;
 use crate::limited::Limited;
 use crate::{Session, SessionEvent, open};

@@ -1,6 +1,11 @@
-//! Columns and values of a table.
+//! Columns and values of a table, and errors of writing it.
+
+use std::io;
+use std::path::Path;
 
 use loadscope_trace::{Nanos, WorkerId};
+
+use crate::ExportError;
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,5 +62,29 @@ impl Cell<'_> {
     pub fn count(number: Option<impl TryInto<i64>>) -> Self {
         let number = number.and_then(|n| n.try_into().ok());
         number.map_or(Self::None, Self::Int)
+    }
+}
+
+/// Error of writing a table or a trace, without the path.
+pub(super) enum Failure {
+    Io(io::Error),
+    Other(String),
+    Cancelled,
+}
+
+impl Failure {
+    pub fn at(self, path: &Path) -> ExportError {
+        let path = path.to_owned();
+        match self {
+            Self::Io(cause) => ExportError::Write { path, cause },
+            Self::Other(why) => ExportError::Table { path, why },
+            Self::Cancelled => ExportError::Cancelled,
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

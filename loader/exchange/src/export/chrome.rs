@@ -9,7 +9,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, RunId, Span, Track};
 use loadscope_words::Language;
 use serde_json::Value;
 
-use super::failure::Failure;
+use super::cell::Failure;
 
 /// Number of slices between two calls of `progress`.
 const PROGRESS_INTERVAL: usize = 1 << 14;

@@ -8,7 +8,7 @@ use std::io::Write;
 use loadscope_trace::{Run, RunId};
 
 use super::cell::Cell;
-use super::failure::Failure;
+use super::cell::Failure;
 use super::table::Table;
 
 /// Writes a table.

@@ -2,8 +2,8 @@
 
 use loadscope_trace::{Level, Origin, PinMemory, Run};
 
+use super::cell::Failure;
 use super::cell::{Cell, Column, Kind};
-use super::failure::Failure;
 
 type RowSink<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 

@@ -11,8 +11,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
+use super::cell::Failure;
 use super::cell::{Cell, Column, Kind};
-use super::failure::Failure;
 use super::table::Table;
 
 /// Number of rows per row group. A row group is in memory until it is written.

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage, View};
 
+use super::cell::Failure;
 use super::cell::{Cell, Column, Kind};
 use super::facts;
-use super::failure::Failure;
 
 /// Exported table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

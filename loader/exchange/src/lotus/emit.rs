@@ -7,8 +7,8 @@ use loadscope_trace::{
 use loadscope_words::say;
 
 use super::join::{Epoch, MatchedBatch, Run, samples};
-use super::worker::{Batch, Call};
-use crate::sink::Sink;
+use super::process::{Batch, Call};
+use crate::input::Sink;
 
 /// Events of an epoch with their times. At the same time, the lower number comes first.
 type TimedEvents = Vec<(i64, u8, EventKind)>;

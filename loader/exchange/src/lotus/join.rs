@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::line::{Line, OUT_OF_ORDER_WAIT};
 use super::process::Process;
-use super::worker::{Batch, Call};
+use super::process::{Batch, Call};
 use crate::{ImportError, Kind};
 use loadscope_words::say;
 

@@ -1,8 +1,6 @@
-//! Collects the lines of one process, and sorts them if necessary.
+//! The log of a process: the lines of the main process, and the batches of a worker, each with its transforms and collating.
 
 use super::line::Line;
-use super::order::is_shuffled;
-use super::worker::Worker;
 
 /// Log of a process.
 #[derive(Debug, Default)]
@@ -21,4 +19,117 @@ impl Process {
         }
         self.worker.complete();
     }
+}
+
+/// Batch of a worker. Times are ns since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batch {
+    pub idx: u32,
+    pub start: i64,
+    pub end: i64,
+    /// Start of collating.
+    pub collated: Option<i64>,
+    /// Calls of transforms, in order of time.
+    pub calls: Vec<Call>,
+}
+
+/// Call of a transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    /// Index in the list of all names.
+    pub name: u16,
+    pub start: i64,
+    pub end: i64,
+}
+
+/// Subject of a line. At the same time, the lower one comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LineKind {
+    /// Transform, by the index of its name in the list of all names.
+    Transform(u16),
+    Collate,
+    Batch(u32),
+}
+
+/// Line of a worker.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: i64,
+    end: i64,
+    kind: LineKind,
+}
+
+/// Log of a worker.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    pub batches: Vec<Batch>,
+    /// Lines that are not assigned to a batch yet.
+    entries: Vec<Entry>,
+    /// Calls of transforms since the last batch.
+    calls: Vec<Call>,
+    collated: Option<(i64, i64)>,
+    /// Number of calls outside of any batch.
+    pub stray: u64,
+}
+
+impl Worker {
+    pub fn transform(&mut self, name: u16, start: i64, end: i64) {
+        self.add(LineKind::Transform(name), start, end);
+    }
+
+    pub fn collate(&mut self, start: i64, end: i64) {
+        self.add(LineKind::Collate, start, end);
+    }
+
+    pub fn batch(&mut self, idx: u32, start: i64, end: i64) {
+        self.add(LineKind::Batch(idx), start, end);
+    }
+
+    fn add(&mut self, kind: LineKind, start: i64, end: i64) {
+        self.entries.push(Entry { start, end, kind });
+    }
+
+    /// Assigns the lines to batches, in the order of writing. Each line is written at its end.
+    pub fn complete(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        if is_shuffled(&entries, |entry| entry.end) {
+            entries.sort_unstable_by_key(|entry| (entry.end, entry.kind, entry.start));
+        }
+        for Entry { start, end, kind } in entries {
+            match kind {
+                LineKind::Transform(name) => self.calls.push(Call { name, start, end }),
+                LineKind::Collate => self.collated = Some((start, end)),
+                LineKind::Batch(idx) => self.end_batch(idx, start, end),
+            }
+        }
+    }
+
+    /// Completes a batch. Its line is written after the lines of its transforms and collating.
+    fn end_batch(&mut self, idx: u32, start: i64, end: i64) {
+        let inside = |s: i64, e: i64| start <= s && e <= end;
+        let all = std::mem::take(&mut self.calls);
+        let before = all.len();
+        let mut calls: Vec<Call> = all.into_iter().filter(|c| inside(c.start, c.end)).collect();
+        self.stray += (before - calls.len()) as u64;
+        calls.sort_by_key(|c| (c.start, c.end));
+        let collated = self.collated.take().filter(|(s, e)| inside(*s, *e));
+        self.batches.push(Batch {
+            idx,
+            start,
+            end,
+            collated: collated.map(|(start, _)| start),
+            calls,
+        });
+    }
+}
+
+/// Returns true if many lines have an earlier time than the previous line. If the clock was set back, only a few lines do, and their order
+/// in the file is correct.
+pub(super) fn is_shuffled<T>(lines: &[T], time: impl Fn(&T) -> i64) -> bool {
+    const FEW: usize = 100;
+    let descents = lines.windows(2).filter(|two| match two {
+        [before, after] => time(after) < time(before),
+        _ => false,
+    });
+    descents.count() > lines.len() / FEW
 }

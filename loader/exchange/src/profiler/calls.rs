@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::header::text;
+use super::slice::text;
 use super::slice::{Names, Slice, SliceKind};
 
 /// Maximum number of kept calls. Each takes about 250 bytes of a run.

@@ -9,8 +9,8 @@ use loadscope_trace::{
 use loadscope_words::say;
 
 use super::calls::{Call, Calls, MOST_CALLS, Thread};
-use super::header::Header;
-use crate::sink::{Sink, message_event};
+use super::slice::Header;
+use crate::input::{Sink, message_event};
 use crate::{ImportError, Kind};
 
 /// Iterator whose batches the main process fetches.

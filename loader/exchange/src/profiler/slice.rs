@@ -1,8 +1,26 @@
-//! Slices: the complete events of a trace in a compact form, with a total order.
+//! Contents of a trace: its metadata, and its complete events (slices) in a compact form, with a total order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// Metadata of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// Reference time of the trace, ns since 1970.
+    pub base: i64,
+    /// Name of the host.
+    pub host: String,
+    /// Rank of the process, and number of ranks.
+    pub rank: u32,
+    pub world_size: u32,
+    /// True for an export of Loadscope.
+    pub is_ours: bool,
+}
+
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
 
 /// Maximum number of thread names. Slices of further threads are skipped.
 const MOST_THREAD_NAMES: usize = 1 << 16;

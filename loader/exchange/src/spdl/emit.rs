@@ -1,4 +1,4 @@
-//! Conversion of SPDL's statistics to gauges of the parts of a pipeline.
+//! Rows of SPDL's statistics, and their conversion to events.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,16 @@ use loadscope_trace::{
 };
 use loadscope_words::say;
 
-use super::row::Row;
-use crate::sink::Sink;
+use crate::input::Sink;
+
+/// Measurements of an interval.
+pub(super) struct Row {
+    /// Times in seconds since 1970.
+    pub start: Option<f64>,
+    pub end: f64,
+    pub name: String,
+    pub values: Vec<(GaugeKind, f64)>,
+}
 
 /// Sorts the rows of each part by time, and adds missing starts. Also returns the number of skipped rows, which are totals of others or
 /// have no time.

@@ -9,7 +9,7 @@ use loadscope_trace::{
 };
 
 use super::events::{Bytes, histories};
-use super::lotus::split;
+use super::import::split;
 use super::recording::{fold, sorted};
 use crate::scratch;
 

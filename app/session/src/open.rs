@@ -1,15 +1,15 @@
-//! A completely read recording, or a folder of recordings.
+//! Reading of a recording as a whole.
 
 use std::path::Path;
 
 use loadscope_exchange::ImportError;
+use loadscope_insight::loaders::Loaders;
 use loadscope_trace::{Fleet, Run, plural};
 use loadscope_words::say;
 
 use super::Notice;
 use super::file::{EventApplier, ProgressListener, complete, describe_open_error, read_into};
 use super::folder::{Folder, LoaderNumbers, name, placements};
-use loadscope_insight::loaders::Loaders;
 
 /// A completely read recording.
 #[derive(Debug, Default)]

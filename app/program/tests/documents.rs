@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::command::loadscope;
+use crate::support::loadscope;
 
 /// Documents that show commands.
 const DOCUMENTS: [&str; 11] = [
