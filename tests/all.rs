@@ -34,6 +34,7 @@ mod reading;
 mod runs;
 mod samples;
 mod sampling;
+mod snapshots;
 mod states;
 mod texts;
 mod timeline;

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "a part of what the tests share is used")]
 
 mod fixture;
+mod snapshots;
 mod texts;
 
 use std::collections::BTreeSet;
