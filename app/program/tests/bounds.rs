@@ -2,9 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use std::ffi::CString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;

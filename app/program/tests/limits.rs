@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use loadscope_session::Journal;

@@ -16,6 +16,7 @@ use super::memory::SharedLog;
 use super::{Record, Selection, SessionError, SessionEvent, Waker};
 
 pub(super) use loadscope_engine::RunControl as Control;
+
 /// True, because this build contains the embedded loader.
 pub const HAS_ENGINE: bool = true;
 

@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use egui::{Context, Theme, ThemePreference};
-use loadscope_insight::diagnose::Check;
+use loadscope_insight::diagnose::{Check, ComparedRun, Role};
+use loadscope_insight::loaders::{Loaders, names};
 use loadscope_insight::options::problems;
-use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
-use loadscope_model::prefs;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{Source, State};
-use loadscope_words::set_language;
+use loadscope_model::{Model, prefs};
+use loadscope_trace::Run;
+use loadscope_words::{say, set_language};
 
 use crate::Window;
-use crate::compared_run::{baseline_run, compared_run};
 
 /// Frame interval while data flow and the user is active.
 pub const LIVE_FRAME: Duration = Duration::from_millis(33);
@@ -198,5 +198,39 @@ pub trait Host {
             self.release_run(number, false);
             self.dispatch(ctx, Message::Dropped(number));
         }
+    }
+}
+
+/// Returns the shown run as the "before" of a check of a forecast. `number` is its number among compared runs.
+fn baseline_run(state: &State, number: u64) -> ComparedRun {
+    ComparedRun {
+        number,
+        name: say!("Before").to_owned(),
+        run: state.session.run.snapshot(),
+        cut: false,
+        role: Role::Before,
+    }
+}
+
+/// Returns another run of the window.
+fn compared_run(state: &State, kept: u32, number: u64) -> Option<ComparedRun> {
+    let of = state.runs.get(kept)?;
+    Some(ComparedRun {
+        number,
+        name: format!("#{kept} {}", of.line.name),
+        run: of.session.run.snapshot(),
+        cut: false,
+        role: Role::Chosen,
+    })
+}
+
+/// Returns the name of the compared loader as a suffix for the file name, or an empty text if there is only one loader.
+pub fn loader_suffix(loaders: &Loaders, run: &Run) -> String {
+    let all = loaders.all(run);
+    let at = all.iter().position(|(id, _)| *id == loaders.shown());
+    let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    match name {
+        Some(name) if loaders.are_many() => format!(", {name}"),
+        _ => String::new(),
     }
 }

@@ -18,7 +18,6 @@ use loadscope_words::{Language, language};
 
 loadscope_words::catalogs!();
 
-mod compared_run;
 pub mod frame_loop;
 mod held_input;
 mod host;
@@ -30,8 +29,7 @@ mod present;
 mod side_panels;
 mod verdict;
 
-pub use compared_run::loader_suffix;
-pub use host::{Host, LIVE_FRAME};
+pub use host::{Host, LIVE_FRAME, loader_suffix};
 pub use initial_state::initial_state;
 
 /// Views of the state and their input handling.

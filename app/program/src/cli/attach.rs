@@ -9,11 +9,9 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use serde_json::json;
 
-use super::force::ForceArg;
-use super::limits::LimitArgs;
 use super::number::whole_number;
+use super::output::{ForceArg, LimitArgs, SelectArgs};
 use super::program::{RecordingSummary, default_names, drain_session, name_of, without_recording};
-use super::select::SelectArgs;
 use super::terminal::{error_sentence, print_json_line, print_message};
 use super::web::{LiveView, WebArgs, print_view_command};
 use loadscope_session::{Attach, Session, SessionEvent, Watched, catch_termination_signals};

@@ -7,7 +7,7 @@ use clap::Args;
 use loadscope_files::{AtomicFile, check_not_input};
 use loadscope_words::say;
 
-use super::force::ForceArg;
+use super::output::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::report::{EXIT_CODES, print_broken_rules, write};
 use super::terminal::{print_json_line, print_report};

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::force::ForceArg;
+use super::output::ForceArg;
 use super::pick::{OnlyLoaderArg, find_loader, open};
 use super::terminal::{print_line, print_message};
 use super::truncation::truncation_message;

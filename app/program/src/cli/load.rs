@@ -18,9 +18,8 @@ use loadscope_words::{say, value_error};
 
 use super::arguments::{LOADER, LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
-use super::force::ForceArg;
-use super::limits::LimitArgs;
 use super::number::{milliseconds, pixels, seconds};
+use super::output::{ForceArg, LimitArgs};
 use super::terminal::print_message;
 use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;

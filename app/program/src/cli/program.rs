@@ -11,8 +11,7 @@ use clap::Args;
 use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
 use loadscope_words::{say, shell_quoted};
 
-use super::force::ForceArg;
-use super::limits::LimitArgs;
+use super::output::{ForceArg, LimitArgs};
 use super::terminal::{error_sentence, print_bytes, print_message};
 use super::web::{LiveView, print_view_command};
 use super::window;

@@ -16,7 +16,7 @@ mod parts;
 
 use outcome::{Outcome, report};
 
-use super::force::ForceArg;
+use super::output::ForceArg;
 use loadscope_session::check_path;
 
 /// The damaged recording, and the output.

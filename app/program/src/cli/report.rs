@@ -9,7 +9,7 @@ use clap::Args;
 use loadscope_files::{AtomicFile, check_not_input, is_being_written};
 use loadscope_words::say;
 
-use super::force::ForceArg;
+use super::output::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::terminal::{print_json_line, print_message, print_report};
 use loadscope_insight::report::junit::{RuleResult, junit};

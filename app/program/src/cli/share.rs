@@ -12,7 +12,7 @@ use loadscope_session::{self as session, Packed, datasets, describe_open_error, 
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
-use super::force::ForceArg;
+use super::output::ForceArg;
 use super::pick::pick;
 use super::terminal::{print_line, print_message};
 use super::truncation::truncation_message;

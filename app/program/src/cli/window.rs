@@ -233,7 +233,7 @@ pub struct WindowArgs {
     /// all data.
     ///
     /// The default for a watched program is half of the host's memory, at most 4GB. Runs of the embedded loader have no limit.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = super::limits::memory, help_heading = WINDOW)]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = super::output::memory, help_heading = WINDOW)]
     memory: Option<u64>,
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use loadscope_words::say;
 
 use super::super::number::whole_number;
-use super::super::select::SelectArgs;
+use super::super::output::SelectArgs;
 use super::super::web::WebArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_model::watching::Program;

@@ -1,14 +1,15 @@
-//! Limits of a recording, and its output file.
+//! Output of a recording: its batches, its limits, and its file.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use loadscope_files::{Existing, GrowingFile, WriteError};
+use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
 
-use super::number::whole_number;
-use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
+use super::number::{batches, whole_number};
 
 /// Help heading of the limits.
 const LIMITS: &str = "Recording limits";
@@ -199,6 +200,59 @@ fn size(text: &str) -> Result<u64, String> {
     })
 }
 
+/// The selection of batches to record, all by default.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SelectArgs {
+    /// Leave out the first N batches of each loader, while caches fill
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = batches)]
+    skip_first: u64,
+    /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20 (can be repeated)
+    #[arg(long, value_name = "EPOCHS", value_delimiter = ',', value_parser = epochs)]
+    epochs: Vec<RangeInclusive<u32>>,
+}
+
+impl SelectArgs {
+    /// Returns the selection of the arguments.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            skip_first: self.skip_first,
+            epochs: self.epochs.clone(),
+        }
+    }
+}
+
+fn epochs(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    match number(first).zip(number(last)) {
+        Some((first, last)) if first <= last => Ok(first..=last),
+        Some((first, last)) => Err(say!("{first} comes after {last}: write {last}-{first}")),
+        None => Err(
+            say!("expected an epoch, counted from 0, or two with a hyphen: 2 or 2-5").to_owned(),
+        ),
+    }
+}
+
+/// `--force`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ForceArg {
+    /// Replace an existing output file
+    ///
+    /// The old file stays until the new one is complete.
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArg {
+    /// Returns the treatment of an existing file.
+    pub fn existing(self) -> Existing {
+        match self.force {
+            true => Existing::Replace,
+            false => Existing::Keep,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,5 +334,15 @@ mod tests {
         }
         assert!(is_recording(folder.path()));
         assert!(cfg!(not(unix)) || is_recording(Path::new("/dev/null")));
+    }
+
+    #[test]
+    fn epochs_are_numbers_or_ranges() {
+        assert_eq!(epochs("2"), Ok(2..=2));
+        assert_eq!(epochs("2-5"), Ok(2..=5));
+        assert!(epochs("5-2").is_err_and(|why| why.contains("2-5")));
+        for wrong in ["", "x", "1-", "-1", "1-2-3", "99999999999"] {
+            assert!(epochs(wrong).is_err(), "{wrong}");
+        }
     }
 }
