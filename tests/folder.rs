@@ -12,10 +12,10 @@ fn load(options: &RunOptions) -> (Run, Option<String>) {
         Session::start(options, Record::Memory, Arc::new(|| {})).expect("the folder opens");
     let mut run = Run::default();
     loop {
-        let update = session
-            .updates
+        let event = session
+            .events
             .recv_timeout(std::time::Duration::from_secs(60));
-        match update.expect("it ends in time") {
+        match event.expect("it ends in time") {
             SessionEvent::Events(events) => events.iter().for_each(|e| run.apply(e)),
             SessionEvent::Ended(error) => return (run, error),
             _ => {}

@@ -31,8 +31,8 @@ fn load(dataset: String, batch_size: usize) -> Run {
     let session = Session::start(&options, Record::Memory, Arc::new(|| {})).expect("it opens");
     let mut run = Run::default();
     loop {
-        let update = session.updates.recv_timeout(Duration::from_secs(60));
-        match update.expect("it ends in time") {
+        let event = session.events.recv_timeout(Duration::from_secs(60));
+        match event.expect("it ends in time") {
             SessionEvent::Events(events) => events.iter().for_each(|e| run.apply(e)),
             SessionEvent::Ended(error) => {
                 assert_eq!(error, None);

@@ -130,8 +130,8 @@ fn look(path: &Path) {
     let (mut first, mut most, mut longest) = (None, 0.0f64, Duration::ZERO);
     let mut shown = None;
     let run = 'read: loop {
-        while let Ok(update) = session.updates.try_recv() {
-            if let SessionEvent::Loaded { run, .. } = update {
+        while let Ok(event) = session.events.try_recv() {
+            if let SessionEvent::Loaded { run, .. } = event {
                 break 'read run;
             }
         }

@@ -227,7 +227,7 @@ impl eframe::App for App {
         theme::set_preference(ctx, self.state.prefs.theme);
         self.update_unattended(ctx, frame);
         self.update_motion(ctx);
-        let more = self.apply_updates(ctx);
+        let more = self.apply_events(ctx);
         self.show_partial_run(ctx);
         self.poll_tries(ctx);
         self.report_ended_programs(ctx);

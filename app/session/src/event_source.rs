@@ -56,7 +56,7 @@ impl Session {
             Arc::clone(&self.wake),
         );
         let job = move || {
-            let update = match write_copy(source, &path, existing) {
+            let event = match write_copy(source, &path, existing) {
                 Ok(()) => SessionEvent::Saved(path),
                 Err(SaveError::Writing(WriteError::Exists(_))) => {
                     SessionEvent::Exists(Output::Recording(path))
@@ -66,7 +66,7 @@ impl Session {
                     path.display()
                 )),
             };
-            let _ = out.send(update);
+            let _ = out.send(event);
             wake();
         };
         if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {

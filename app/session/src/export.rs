@@ -86,7 +86,7 @@ impl Session {
             let exported = allowed.map_err(ExportError::from).and_then(|()| {
                 export_runs(&runs, &names(&runs), format, &path, existing, progress)
             });
-            let update = match exported {
+            let event = match exported {
                 Ok(files) => SessionEvent::Exported(files),
                 Err(ExportError::Cancelled) => SessionEvent::NotExported(None),
                 Err(ExportError::Refused(WriteError::Exists(file))) => {
@@ -94,7 +94,7 @@ impl Session {
                 }
                 Err(e) => SessionEvent::NotExported(Some(say!("The run was not exported: {e}"))),
             };
-            let _ = out.send(update);
+            let _ = out.send(event);
             wake();
         };
         if let Err(e) = Builder::new().name("exporter".to_owned()).spawn(job) {

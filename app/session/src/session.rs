@@ -32,7 +32,7 @@ pub struct Pace {
 /// A live run, or a file that is being read.
 pub struct Session {
     /// Events for the window.
-    pub updates: Receiver<SessionEvent>,
+    pub events: Receiver<SessionEvent>,
     pub(super) origin: Origin,
     pub(super) to_window: Sender<SessionEvent>,
     pub(super) wake: Waker,
@@ -106,7 +106,7 @@ impl Session {
         wake: Waker,
     ) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = event_channel();
+        let (to_window, events) = event_channel();
         let control = Control::default().with_slow_motion(pace.factor.max(1));
         if pace.paused {
             control.pause();
@@ -123,7 +123,7 @@ impl Session {
             memory: pace.memory,
         })?;
         Ok(Self {
-            updates,
+            events,
             origin: Origin::Engine { control, log },
             to_window,
             wake,
@@ -136,7 +136,7 @@ impl Session {
     /// # Errors
     /// If no thread can start. An invalid file is reported as a [`SessionEvent`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
-        let (to_window, updates) = event_channel();
+        let (to_window, events) = event_channel();
         let cancel = Arc::new(AtomicBool::new(false));
         let partial = PartialRun::default();
         let opener = Opener {
@@ -152,7 +152,7 @@ impl Session {
             .map_err(SessionError::Thread)?;
         let path = path.to_owned();
         Ok(Self {
-            updates,
+            events,
             origin: Origin::File {
                 path,
                 cancel,
@@ -170,7 +170,7 @@ impl Session {
     /// If the options are refused or no thread can start.
     pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = event_channel();
+        let (to_window, events) = event_channel();
         let log = SharedLog::default();
         let job = simulator::Job {
             options: options.clone(),
@@ -183,7 +183,7 @@ impl Session {
             .spawn(move || job.run())
             .map_err(SessionError::Thread)?;
         Ok(Self {
-            updates,
+            events,
             origin: Origin::Simulated {
                 log: LogStorage::Memory(log),
             },
@@ -213,7 +213,7 @@ impl Session {
         wake: Waker,
         memory: Option<u64>,
     ) -> Result<Self, SessionError> {
-        let (to_window, updates) = event_channel();
+        let (to_window, events) = event_channel();
         let shared = SharedLog::default();
         let log = LogStorage::of(&record, &shared);
         let has_window = matches!(record, Record::Memory | Record::Journal(_));
@@ -221,7 +221,7 @@ impl Session {
         let sink = EventSink::new(record, selection, shared, out, wakes)?;
         watched.follow(sink.with_memory_limit(memory), has_window)?;
         Ok(Self {
-            updates,
+            events,
             origin: Origin::Program {
                 watched: watched.clone(),
                 log,
@@ -311,8 +311,8 @@ impl Session {
         }
         self.stop();
         let until = Instant::now() + patience;
-        while let Ok(update) = self.updates.recv_deadline(until) {
-            if matches!(update, SessionEvent::Ended(_)) {
+        while let Ok(event) = self.events.recv_deadline(until) {
+            if matches!(event, SessionEvent::Ended(_)) {
                 return true;
             }
         }
@@ -325,7 +325,7 @@ impl Drop for Session {
         self.cancel_export();
         match &self.origin {
             // A watched program continues when its session is dropped.
-            Origin::Program { watched, .. } => watched.stop_updates(),
+            Origin::Program { watched, .. } => watched.stop_events(),
             _ => self.stop(),
         }
     }
@@ -346,7 +346,7 @@ mod tests {
         };
         let session = Session::start(&options, Record::Memory, Arc::new(|| {}));
         let session = session.expect("sound options");
-        let first = session.updates.recv_timeout(Duration::from_secs(20));
+        let first = session.events.recv_timeout(Duration::from_secs(20));
         assert!(matches!(first, Ok(SessionEvent::Events(_))));
         session
     }

@@ -54,7 +54,7 @@ struct Inner {
     started: Mutex<Option<(Program, Listener)>>,
     /// The pending [`EndRequest`] as a number. 0 is none.
     asking: AtomicU8,
-    updates_stopped: AtomicBool,
+    events_stopped: AtomicBool,
     got_end_signal: AtomicBool,
     end: Mutex<Option<End>>,
     ended: Condvar,
@@ -114,7 +114,7 @@ impl Watched {
         Self(Arc::new(Inner {
             started: Mutex::new(Some(started)),
             asking: AtomicU8::new(0),
-            updates_stopped: AtomicBool::new(false),
+            events_stopped: AtomicBool::new(false),
             got_end_signal: AtomicBool::new(false),
             end: Mutex::new(None),
             ended: Condvar::new(),
@@ -208,8 +208,8 @@ impl Watched {
     }
 
     /// Stops sending events to the window. The program and its recording continue.
-    pub fn stop_updates(&self) {
-        self.0.updates_stopped.store(true, Ordering::Release);
+    pub fn stop_events(&self) {
+        self.0.events_stopped.store(true, Ordering::Release);
     }
 
     /// Follows the program in a separate thread.
@@ -390,7 +390,7 @@ impl ProbeReceiver {
             events.splice(..0, late);
         }
         self.sink.write(&mut events);
-        if !self.shared.updates_stopped.load(Ordering::Acquire) {
+        if !self.shared.events_stopped.load(Ordering::Acquire) {
             self.sink.send_events(events);
         }
     }

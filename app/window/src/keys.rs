@@ -190,6 +190,7 @@ fn held_keys(host: &mut impl Host, ctx: &Context) {
 mod tests {
     use egui::RawInput;
     use loadscope_model::Model;
+    use loadscope_model::effect::Effect;
     use loadscope_model::state::State;
 
     use super::*;
@@ -247,17 +248,19 @@ mod tests {
             &self.model
         }
 
-        fn dispatch(&mut self, _: &Context, message: Message) {
-            let _ = self.model.apply(message);
-        }
-
         fn run(&mut self, _: &Context, command: Command) {
             self.asked.push(command);
         }
 
-        fn retain_shown_run(&mut self, _: &Context) {}
+        fn perform_outside(&mut self, _: &Context, _: Effect) {}
 
-        fn evict_runs(&mut self, _: &Context) {}
+        fn start_run(&mut self, _: &Context, _: bool) {}
+
+        fn retain_shown_run(&mut self) {}
+
+        fn resume_run(&mut self, _: u32) {}
+
+        fn release_run(&mut self, _: u32, _: bool) {}
     }
 
     /// Regression test: quick presses within a slow frame counted as one.

@@ -116,7 +116,7 @@ impl One {
     fn follow(&mut self, job: &Job, noise: &mut Noise, done: &mut Done) -> Result<()> {
         let mut stopped: Option<Instant> = None;
         loop {
-            match self.session.updates.recv_timeout(LOOK) {
+            match self.session.events.recv_timeout(LOOK) {
                 Ok(SessionEvent::Events(all)) => {
                     all.iter().for_each(|event| self.counted.apply(event));
                     done.events += all.len() as u64;

@@ -82,8 +82,8 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
     let (mut batches, mut events) = (0, 0);
     let (from, to) = clock.range();
     while !clock.is_over() {
-        for update in session.updates.try_iter() {
-            let new = match update {
+        for event in session.events.try_iter() {
+            let new = match event {
                 SessionEvent::Events(new) => new,
                 SessionEvent::Failed(error) => panic!("the run failed: {error}"),
                 _ => continue,

@@ -140,8 +140,8 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let mut seen = RecordingSummary::default();
     let mut troubles = Vec::new();
     let mut complaint = None;
-    for update in &session.updates {
-        match update {
+    for event in &session.events {
+        match event {
             SessionEvent::Events(events) => {
                 events.iter().for_each(|event| seen.add(event));
                 if let Some(shown) = &mut shown {

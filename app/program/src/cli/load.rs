@@ -293,12 +293,12 @@ fn watch(session: &Session) -> (Run, Option<String>) {
             session.stop();
             is_stopping = true;
         }
-        let update = match session.updates.recv_timeout(LOOK) {
-            Ok(update) => update,
+        let event = match session.events.recv_timeout(LOOK) {
+            Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        match update {
+        match event {
             SessionEvent::Events(events) => {
                 for event in &events {
                     run.apply(event);

@@ -325,8 +325,8 @@ pub(super) fn drain_session(
 ) -> (RecordingSummary, Option<String>) {
     let mut seen = RecordingSummary::default();
     let mut complaint = None;
-    for update in &session.updates {
-        match update {
+    for event in &session.events {
+        match event {
             SessionEvent::Events(events) => {
                 events.iter().for_each(|event| seen.add(event));
                 if let Some(shown) = &mut shown {

@@ -1,4 +1,4 @@
-//! Applies the updates of sessions.
+//! Applies the events of sessions.
 
 use std::time::{Duration, Instant};
 
@@ -43,15 +43,15 @@ impl App {
         }
     }
 
-    /// Applies the updates of all runs. Returns true if more are pending.
-    pub(super) fn apply_updates(&mut self, ctx: &Context) -> bool {
+    /// Applies the events of all runs. Returns true if more are pending.
+    pub(super) fn apply_events(&mut self, ctx: &Context) -> bool {
         let start = Instant::now();
         let more = self.drain(ctx) | self.drain_kept(ctx);
         self.pacing.record_apply_time(start.elapsed());
         more
     }
 
-    /// Applies the updates of the shown run, for at most [`DRAIN`] or [`DRAIN_UNATTENDED`]. Returns true if more are pending.
+    /// Applies the events of the shown run, for at most [`DRAIN`] or [`DRAIN_UNATTENDED`]. Returns true if more are pending.
     pub(super) fn drain(&mut self, ctx: &Context) -> bool {
         let most = match self.state.look.unattended {
             true => DRAIN_UNATTENDED,
@@ -62,14 +62,14 @@ impl App {
             let Some(session) = &self.session else {
                 return false;
             };
-            let Ok(update) = session.updates.try_recv() else {
+            let Ok(event) = session.events.try_recv() else {
                 return false;
             };
-            if matches!(update, SessionEvent::Rebuilt(_)) {
+            if matches!(event, SessionEvent::Rebuilt(_)) {
                 self.drop_runs_in_background();
             }
-            let is_loaded = matches!(update, SessionEvent::Loaded { .. });
-            self.dispatch(ctx, update);
+            let is_loaded = matches!(event, SessionEvent::Loaded { .. });
+            self.dispatch(ctx, event);
             if is_loaded {
                 release_memory();
             }

@@ -101,23 +101,21 @@ impl App {
         all.filter(is_engine).for_each(Session::stop);
     }
 
-    /// Applies updates of the runs that are not shown. Returns true if more are pending.
+    /// Applies events of the runs that are not shown. Returns true if more are pending.
     pub(super) fn drain_kept(&mut self, ctx: &Context) -> bool {
         let told = |(number, session): (&u32, &Session)| {
-            let updates = session.updates.try_iter().take(AT_ONCE);
-            let updates: Vec<(u32, _)> = updates.map(|update| (*number, update)).collect();
-            updates
+            let events = session.events.try_iter().take(AT_ONCE);
+            let events: Vec<(u32, _)> = events.map(|event| (*number, event)).collect();
+            events
         };
-        let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
-        for (number, update) in updates {
-            if let (SessionEvent::Rebuilt(_), Some(kept)) = (&update, self.state.runs.get(number)) {
+        let events: Vec<_> = self.kept.iter().flat_map(told).collect();
+        for (number, event) in events {
+            if let (SessionEvent::Rebuilt(_), Some(kept)) = (&event, self.state.runs.get(number)) {
                 drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
             }
-            self.dispatch(ctx, Message::SessionFor(number, update));
+            self.dispatch(ctx, Message::SessionFor(number, event));
         }
-        self.kept
-            .values()
-            .any(|session| !session.updates.is_empty())
+        self.kept.values().any(|session| !session.events.is_empty())
     }
 
     /// Returns the storage of a live run until it is saved.

@@ -273,8 +273,8 @@ fn limited(journal: &Journal) -> (Limited, Entry) {
 fn saved(from: &Path, to: &Path) {
     let session = Session::open(from, Arc::new(|| {})).expect("there is room for a thread");
     session.save(to, Existing::Keep);
-    for update in &session.updates {
-        match update {
+    for event in &session.events {
+        match event {
             SessionEvent::Saved(_) => return,
             SessionEvent::NotSaved(why) => panic!("{why}"),
             _ => {}

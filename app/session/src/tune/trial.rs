@@ -234,7 +234,7 @@ fn follow(
 ) -> Option<String> {
     let mut ending = EndRequests::default();
     loop {
-        match session.updates.recv_timeout(POLL_INTERVAL) {
+        match session.events.recv_timeout(POLL_INTERVAL) {
             Ok(SessionEvent::Notice(text)) => tell(&text, false),
             Ok(SessionEvent::Failed(text)) => tell(&text, true),
             Ok(SessionEvent::Ended(complaint)) => return complaint,

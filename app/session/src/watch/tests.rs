@@ -80,8 +80,8 @@ fn a_stop_is_recognized_by_its_report_not_by_text() {
     }
     let has_sentence = |event: &Event| matches!(&event.kind, loadscope_trace::EventKind::Message(m) if m.text == sentence);
     until(&|| {
-        session.updates.try_iter().any(
-            |update| matches!(update, SessionEvent::Events(events) if events.iter().any(has_sentence)),
+        session.events.try_iter().any(
+            |event| matches!(event, SessionEvent::Events(events) if events.iter().any(has_sentence)),
         )
     });
     assert!(!watched.effects().stopped, "a text is not a stop");

@@ -42,7 +42,7 @@ pub fn wait_for_programs(started: &Started, why: &str) {
         let started = started.lock().unwrap_or_else(PoisonError::into_inner);
         started.clone()
     };
-    started.iter().for_each(Watched::stop_updates);
+    started.iter().for_each(Watched::stop_events);
     if started.iter().any(|watched| !watched.has_ended()) {
         print_message(why);
     }
@@ -58,7 +58,7 @@ fn wait_and_exit() {
     };
     let why = say!("the display is gone, and the program continues");
     if let Some(shown) = &shown {
-        shown.stop_updates();
+        shown.stop_events();
         if !shown.has_ended() {
             print_message(why);
         }
