@@ -4,7 +4,7 @@ use loadscope_trace::{Nanos, Run};
 
 use crate::Datasets;
 use crate::loaders::{Part, trainer};
-use crate::report::compare::{Comparison, Outcome, change, shown, title};
+use crate::report::compare::{Comparison, Outcome, change, shown};
 
 /// Number of parts of the longer run.
 const PARTS: usize = 240;
@@ -86,8 +86,8 @@ impl Compared {
             options: comparison.options(),
             outcome: comparison.outcome(),
             rows: rows.collect(),
-            gone: gone.into_iter().map(|id| title(id).to_owned()).collect(),
-            new: new.into_iter().map(|id| title(id).to_owned()).collect(),
+            gone: gone.into_iter().map(|id| id.title().to_owned()).collect(),
+            new: new.into_iter().map(|id| id.title().to_owned()).collect(),
             strips: [
                 strip(before.0, (a.start, a.total()), longest),
                 strip(after.0, (b.start, b.total()), longest),

@@ -18,7 +18,6 @@ mod paired;
 mod pieces;
 pub mod rules;
 mod strip;
-mod titles;
 
 use chance::CONFIDENCE;
 pub use chance::Outcome;
@@ -31,7 +30,6 @@ use paired::Noise;
 pub(crate) use pieces::Drawn;
 use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
-pub use titles::title;
 
 /// Minimum width of the column of names, characters.
 const NAMES: usize = 24;
@@ -295,7 +293,7 @@ impl<'a> Comparison<'a> {
             (say!("New findings"), new),
         ] {
             if !ids.is_empty() {
-                let titles: Vec<&str> = ids.into_iter().map(title).collect();
+                let titles: Vec<&str> = ids.into_iter().map(FindingId::title).collect();
                 writeln!(out, "{}", say!("\n{word}: {}", titles.join(say!(", "))))?;
             }
         }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use loadscope_words::say;
 
 use super::Report;
-use super::compare::title;
 
 /// Returns the remedies of all findings in their order, with their effects on training.
 ///
@@ -73,7 +72,7 @@ pub fn texts(report: &Report) -> Vec<String> {
     let findings = report.diagnosis.findings.iter().enumerate();
     let text = |(at, finding): (usize, &loadscope_diagnose::Finding)| match repeated {
         Some((same, label)) if same == at => {
-            say!("{} (see {label} above)", title(finding.id))
+            say!("{} (see {label} above)", finding.id.title())
         }
         _ => finding.text.clone(),
     };

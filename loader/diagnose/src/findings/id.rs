@@ -1,5 +1,6 @@
 //! Identifiers of findings and verdicts.
 
+use loadscope_words::say;
 use serde::{Serialize, Serializer};
 
 /// Kind of a finding. Scripts use the variant name in snake case, such as `slow_collate`.
@@ -118,6 +119,58 @@ impl FindingId {
     /// Returns the name for scripts and JSON.
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// Returns the translated title, for lists without room for sentences.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BusyHost => say!("Other programs use the cores"),
+            Self::ClassBalance => say!("Unbalanced classes"),
+            Self::CollidingSeeds => say!("Workers with equal seeds"),
+            Self::CopyOnWrite => say!("Copy-on-write in workers"),
+            Self::DeadWorker => say!("Worker died"),
+            Self::Descriptors => say!("File descriptors run out"),
+            Self::Duplicates => say!("Repeated samples"),
+            Self::EndedEarly => say!("StopIteration ended an epoch"),
+            Self::EpochRefill => say!("Gap at the start of each epoch"),
+            Self::Failed => say!("An error ended the run"),
+            Self::HeadOfLine => say!("Head-of-line blocking"),
+            Self::HeavyTail => say!("A few very slow samples"),
+            Self::IdleWorkers => say!("Workers without samples"),
+            Self::IndicesOutside => say!("Indices outside the dataset"),
+            Self::IteratorPerBatch => say!("A new iterator for each batch"),
+            Self::LostEvents => say!("Dropped events"),
+            Self::Memory => say!("Memory runs out"),
+            Self::MemoryGrowth => say!("Growing memory"),
+            Self::MissingIndices => say!("Missing samples"),
+            Self::NoWorkers => say!("No workers"),
+            Self::Oversubscribed => say!("More workers than cores"),
+            Self::Padding => say!("Samples repeated to pad ranks"),
+            Self::Pinning => say!("Slow pinning"),
+            Self::PoorShuffle => say!("Poor shuffling"),
+            Self::RepeatedStream => say!("Every worker yields the whole stream"),
+            Self::SamePermutation => say!("Same order in every epoch"),
+            Self::Sampler => say!("Slow sampler"),
+            Self::Sawtooth => say!("Workers in lockstep"),
+            Self::SharedMemory => say!("Shared memory runs out"),
+            Self::ShortRun => say!("Short run"),
+            Self::SilentWorker => say!("Worker appears stuck"),
+            Self::SlowCollate => say!("Slow collate_fn"),
+            Self::SlowSample => say!("Single slow samples"),
+            Self::SlowTransfer => say!("Slow transfer of batches"),
+            Self::SlowWorker => say!("One slow worker"),
+            Self::SlowFirstBatch => say!("Slow first batch"),
+            Self::SlowerThanNone => say!("Workers cost more than they save"),
+            Self::SortedClasses => say!("Samples sorted by class"),
+            Self::StaleDataset => say!("Dataset changes that workers miss"),
+            Self::StarvedWorkers => say!("Too few workers"),
+            Self::StepFailed => say!("An error in a training step"),
+            Self::TrainingBound => say!("Training is the bottleneck"),
+            Self::UnevenRanks => say!("Ranks with different numbers of batches"),
+            Self::UnrecordedWorkers => say!("Workers started before the recording"),
+            Self::WindowTooLarge => say!("Prefetch window larger than needed"),
+            Self::WindowTooSmall => say!("Prefetch window too small"),
+        }
     }
 }
 
