@@ -8,13 +8,12 @@ use crate::query::simulated;
 
 mod culprit;
 mod draw;
-mod recordings;
 mod remedy;
 
 pub use culprit::Culprit;
 pub use remedy::Remedy;
 
-use recordings::{RECORDINGS, recorded};
+use draw::{RECORDINGS, recorded};
 
 /// Number of cases per seed.
 pub const CASES: u32 = 12;

@@ -6,10 +6,10 @@ use loadscope_trace::Run;
 use crate::code::ProgramCatalog;
 use crate::error::{LessonError, Mistake};
 use crate::lesson::{Lesson, Step, Task, Trial};
+use crate::lesson::{MAX_LESSON_WORDS, MAX_TEXT_WORDS};
 use crate::moment::Moment;
 use crate::query::{QueryContext, simulated};
 use crate::question::{Kind, Question};
-use crate::words::{MAX_LESSON_WORDS, MAX_TEXT_WORDS};
 use loadscope_words::Language;
 
 mod evidence;
@@ -71,7 +71,7 @@ fn facts(
     visibility::parts(run, step)?;
     match &step.task {
         Task::Look { text, at } => {
-            let count = crate::words::words(text);
+            let count = crate::lesson::words(text);
             if count > MAX_TEXT_WORDS {
                 let what =
                     format!("the text has {count} words, and a look at most {MAX_TEXT_WORDS}");

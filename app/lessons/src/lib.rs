@@ -18,6 +18,11 @@
 
 #![forbid(unsafe_code)]
 
+use crate::moment::MOMENTS;
+use crate::part::PARTS;
+use crate::phrase::PhrasePattern;
+use crate::query::{MOMENT_QUERIES, ORDER_QUERIES, RUN_QUERIES, WRAPPED};
+
 pub mod cases;
 pub mod check;
 mod code;
@@ -29,7 +34,6 @@ mod lesson;
 mod moment;
 mod part;
 mod phrase;
-mod phrases;
 mod play;
 mod progress;
 mod query;
@@ -37,17 +41,16 @@ mod question;
 mod quiz;
 mod step_layout;
 mod value;
-mod words;
 
 pub use code::{Code, NoPrograms, ProgramCatalog};
 pub use condition::Condition;
 pub use course::{BuiltInPrograms, Course, LESSONS};
 pub use error::{LessonError, Mistake};
 pub use lesson::{FIXED_OPTIONS, Lesson, Scene, Step, Task, Trial};
+pub use lesson::{MAX_LESSON_WORDS, MAX_TEXT_WORDS, words};
 pub use loadscope_words::Language;
 pub use moment::{Moment, pipeline};
 pub use part::{Below, Pane, Part, View};
-pub use phrases::{Phrase, phrases};
 pub use play::{Phase, Play, TrialResult};
 pub use progress::{LessonProgress, Progress};
 pub use query::{
@@ -57,4 +60,34 @@ pub use question::{Answer, Choice, Judgement, Kind, Question, Target, Unanswerab
 pub use quiz::{Entry, QUIZ_LENGTH, Quiz};
 pub use step_layout::{StepLayout, absent};
 pub use value::Value;
-pub use words::{MAX_LESSON_WORDS, MAX_TEXT_WORDS, words};
+
+/// A phrase of lesson files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phrase {
+    /// Kind: a moment, a part, or a query.
+    pub kind: &'static str,
+    /// Pattern. Words in capitals stand for values.
+    pub pattern: &'static str,
+    /// Meaning of the phrase, for the list in the README.
+    pub about: &'static str,
+}
+
+/// Returns all phrases of lesson files.
+pub fn phrases() -> Vec<Phrase> {
+    let mut all = of("moment", MOMENTS);
+    all.extend(of("part", PARTS));
+    all.extend(of("query about the moment", MOMENT_QUERIES));
+    all.extend(of("query about the run", RUN_QUERIES));
+    all.extend(of("query to the samplers", ORDER_QUERIES));
+    all.extend(of("query about other things", WRAPPED));
+    all
+}
+
+fn of<T>(kind: &'static str, forms: &[PhrasePattern<T>]) -> Vec<Phrase> {
+    let phrase = |form: &PhrasePattern<T>| Phrase {
+        kind,
+        pattern: form.pattern,
+        about: form.about,
+    };
+    forms.iter().map(phrase).collect()
+}

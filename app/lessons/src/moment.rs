@@ -1,79 +1,34 @@
 //! Named moments of a run: `first arrival out of order`, `longest wait`, `epoch 1 begins`.
 
+use std::num::NonZeroUsize;
+
 use loadscope_insight::landmarks::{Goal, Landmarks, Place};
 use loadscope_trace::{BatchId, Nanos, Pipeline, Run, Stage, Wait};
 
 use crate::error::Mistake;
-use crate::phrase::{forms, read};
+use crate::phrase::{phrases, read};
 
-/// A moment of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Moment {
-    /// Before the first event.
-    #[default]
-    Start,
-    /// After the last event.
-    End,
-    /// Half of the run's time.
-    Middle,
-    /// Just after the prefetch window is full for the first time.
-    Primed,
-    /// Start of an epoch.
-    EpochBegins(u32),
-    /// The instant before an epoch ends.
-    EpochEnds(u32),
-    /// First arrival of a batch before an earlier one.
-    FirstOutOfOrder,
-    /// Start of the trainer's longest wait.
-    LongestWaitBegins,
-    /// Middle of the longest wait.
-    LongestWait,
-    /// The instant before the longest wait ends.
-    LongestWaitEnds,
-    /// Just after a batch enters a stage.
-    Enters(BatchId, Stage),
-    /// Middle of a batch's time in a stage.
-    During(BatchId, Stage),
-    /// Just after the trainer receives its N-th batch.
-    Yields(usize),
-    /// First error.
-    FirstError,
-    /// First moment at which the reorder buffer has its largest number of batches.
-    MostHeld,
-    /// Arrival of the first result without data, because a stream has ended.
-    StreamEnds,
-}
-
-fn batch(idx: Option<u32>, epoch: u32) -> Option<BatchId> {
-    idx.map(|idx| BatchId { epoch, idx })
-}
-
-fn stage(name: Option<&str>) -> Option<Stage> {
-    Stage::ALL
-        .into_iter()
-        .find(|stage| Some(stage.id()) == name)
-}
-
-forms! {
-    /// All moments with their phrases.
-    MOMENTS: Moment;
-    "start", "before the first event" => |_| Some(Moment::Start);
-    "end", "after the last event" => |_| Some(Moment::End);
-    "middle", "half of the time has passed" => |_| Some(Moment::Middle);
-    "primed", "the prefetch window is full for the first time" => |_| Some(Moment::Primed);
-    "epoch N begins", "epochs count from 0" => |h| h.read(0).map(Moment::EpochBegins);
-    "epoch N ends", "the instant before it ends" => |h| h.read(0).map(Moment::EpochEnds);
-    "first arrival out of order", "a batch arrives before an earlier one" => |_| Some(Moment::FirstOutOfOrder);
-    "longest wait begins", "the trainer begins its longest wait" => |_| Some(Moment::LongestWaitBegins);
-    "longest wait", "the middle of the longest wait" => |_| Some(Moment::LongestWait);
-    "longest wait ends", "the instant before it ends" => |_| Some(Moment::LongestWaitEnds);
-    "batch N enters STAGE", "queued, fetching, collating, returning, pinning, held, ready, training, done, failed or discarded" => |h| Some(Moment::Enters(batch(h.read(0), 0)?, stage(h.text(1))?));
-    "batch N of epoch N enters STAGE", "the same in epoch N" => |h| Some(Moment::Enters(batch(h.read(0), h.read(1)?)?, stage(h.text(2))?));
-    "during STAGE of batch N", "the middle of that stage" => |h| Some(Moment::During(batch(h.read(1), 0)?, stage(h.text(0))?));
-    "yield N", "the trainer received its N-th batch" => |h| h.read(0).filter(|n| *n > 0).map(Moment::Yields);
-    "first error", "the first error message" => |_| Some(Moment::FirstError);
-    "most batches held", "the reorder buffer is fullest" => |_| Some(Moment::MostHeld);
-    "first stream ends", "the main process receives the end of a worker's stream" => |_| Some(Moment::StreamEnds);
+phrases! {
+    /// A moment of a run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    Moment, MOMENTS:
+    #[default] "start", "before the first event" => Start;
+    "end", "after the last event" => End;
+    "middle", "half of the time has passed" => Middle;
+    "primed", "the prefetch window is full for the first time" => Primed;
+    "epoch N begins", "epochs count from 0" => EpochBegins(u32);
+    "epoch N ends", "the instant before it ends" => EpochEnds(u32);
+    "first arrival out of order", "a batch arrives before an earlier one" => FirstOutOfOrder;
+    "longest wait begins", "the trainer begins its longest wait" => LongestWaitBegins;
+    "longest wait", "the middle of the longest wait" => LongestWait;
+    "longest wait ends", "the instant before it ends" => LongestWaitEnds;
+    "batch N enters STAGE", "queued, fetching, collating, returning, pinning, held, ready, training, done, failed or discarded" => Enters(u32, Stage);
+    "batch N of epoch N enters STAGE", "the same in epoch N" => EntersInEpoch(u32, u32, Stage);
+    "during STAGE of batch N", "the middle of that stage" => During(Stage, u32);
+    "yield N", "the trainer received its N-th batch" => Yields(NonZeroUsize);
+    "first error", "the first error message" => FirstError;
+    "most batches held", "the reorder buffer is fullest" => MostHeld;
+    "first stream ends", "the main process receives the end of a worker's stream" => StreamEnds;
 }
 
 impl Moment {
@@ -88,7 +43,8 @@ impl Moment {
     /// Returns the batch of the moment, which the window selects.
     pub fn batch(self) -> Option<BatchId> {
         match self {
-            Self::Enters(id, _) | Self::During(id, _) => Some(id),
+            Self::Enters(idx, _) | Self::During(_, idx) => Some(BatchId { epoch: 0, idx }),
+            Self::EntersInEpoch(idx, epoch, _) => Some(BatchId { epoch, idx }),
             _ => None,
         }
     }
@@ -113,16 +69,18 @@ impl Moment {
                 let wait = longest_wait(run)?;
                 Some(Place::At(before(wait.end.min(run.end())).max(wait.start)))
             }
-            Self::Enters(id, stage) => step_of(entered(run, id, stage)),
-            Self::During(id, stage) => {
-                let path = run.path(run.row(id)?);
+            Self::Enters(_, stage) | Self::EntersInEpoch(_, _, stage) => {
+                step_of(entered(run, self.batch()?, stage))
+            }
+            Self::During(stage, _) => {
+                let path = run.path(run.row(self.batch()?)?);
                 let step = path.into_iter().find(|step| step.stage == stage)?;
                 Some(Place::At(between(step.start, step.end?)))
             }
             Self::Yields(count) => {
                 let steps = run.transitions().iter().enumerate();
                 let mut yields = steps.filter(|(_, t)| t.stage == Stage::Training);
-                step_of(yields.nth(count.checked_sub(1)?).map(|(at, _)| at))
+                step_of(yields.nth(count.get() - 1).map(|(at, _)| at))
             }
             Self::FirstError => marks.trouble().first().map(|at| Place::At(*at)),
             Self::MostHeld => step_of(most_held(run)),

@@ -4,67 +4,8 @@ use loadscope_insight::options::Field;
 use loadscope_trace::{Lane, WorkerId};
 
 use crate::error::Mistake;
-use crate::phrase::{forms, read};
+use crate::phrase::{phrases, read};
 use loadscope_words::Language;
-
-/// A part of the window.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// The options panel.
-    Options,
-    /// Row of an option in the options panel.
-    Option(Field),
-    /// The sampler of the pipeline.
-    Sampler,
-    /// All index queues.
-    IndexQueues,
-    /// The index queue of a worker.
-    IndexQueue(WorkerId),
-    /// All workers.
-    Workers,
-    /// Worker with this number.
-    Worker(WorkerId),
-    /// The main process when it fetches.
-    Main,
-    /// The result queue.
-    ResultQueue,
-    /// The pin thread.
-    PinThread,
-    /// The queue after the pin thread.
-    DataQueue,
-    /// The reorder buffer.
-    ReorderBuffer,
-    /// Box of the training loop in the pipeline.
-    Trainer,
-    /// The table of PyTorch's variables.
-    Variables,
-    /// Lanes of the run over time.
-    Timeline,
-    /// The charts over time.
-    Plots,
-    /// The table of batches.
-    Batches,
-    /// The inspector of what is selected.
-    Inspector,
-    /// The verdict at the top.
-    Verdict,
-    /// The list of errors and warnings.
-    Messages,
-    /// The equivalent Python code.
-    Python,
-    /// Position by index, in the Sampling workspace.
-    Order,
-    /// Counts of the indices, in the Sampling workspace.
-    Coverage,
-    /// Split of the samples among ranks, in the Sampling workspace.
-    Ranks,
-    /// Findings about the order, in the Sampling workspace.
-    Findings,
-    /// Causes of waits, in the Diagnose workspace.
-    Blame,
-    /// The table of forecasts, in the Diagnose workspace.
-    Forecasts,
-}
 
 /// The workspace that shows a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,36 +66,37 @@ impl Pane {
     }
 }
 
-forms! {
-    /// All parts with their phrases.
-    PARTS: Part;
-    "options", "the options panel" => |_| Some(Part::Options);
-    "option NAME", "one option: `option num_workers`" => |h| Field::of_option(h.text(0)?).map(Part::Option);
-    "sampler", "the sampler" => |_| Some(Part::Sampler);
-    "index queues", "all index queues" => |_| Some(Part::IndexQueues);
-    "index queue N", "index queue of worker N" => |h| Some(Part::IndexQueue(h.read(0)?));
-    "workers", "all workers" => |_| Some(Part::Workers);
-    "worker N", "worker N" => |h| Some(Part::Worker(h.read(0)?));
-    "main process", "the main process, when it fetches" => |_| Some(Part::Main);
-    "result queue", "the result queue" => |_| Some(Part::ResultQueue);
-    "pin thread", "the pin thread" => |_| Some(Part::PinThread);
-    "data queue", "the data queue (pinned)" => |_| Some(Part::DataQueue);
-    "reorder buffer", "the reorder buffer" => |_| Some(Part::ReorderBuffer);
-    "trainer", "the trainer" => |_| Some(Part::Trainer);
-    "variables", "the table of PyTorch's variables" => |_| Some(Part::Variables);
-    "timeline", "the timeline" => |_| Some(Part::Timeline);
-    "plots", "the charts over time" => |_| Some(Part::Plots);
-    "table of batches", "the table of batches" => |_| Some(Part::Batches);
-    "inspector", "the inspector" => |_| Some(Part::Inspector);
-    "verdict", "the sentence at the top" => |_| Some(Part::Verdict);
-    "messages", "the list of errors and warnings" => |_| Some(Part::Messages);
-    "python", "the equivalent Python code" => |_| Some(Part::Python);
-    "order chart", "Sampling: position against index" => |_| Some(Part::Order);
-    "coverage", "Sampling: count of each index" => |_| Some(Part::Coverage);
-    "ranks", "Sampling: samples per rank" => |_| Some(Part::Ranks);
-    "findings", "Sampling: repeated, missing and shared samples in words" => |_| Some(Part::Findings);
-    "blame", "Diagnose: causes of waits" => |_| Some(Part::Blame);
-    "forecasts", "Diagnose: the table of forecasts" => |_| Some(Part::Forecasts);
+phrases! {
+    /// A part of the window.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    Part, PARTS:
+    "options", "the options panel" => Options;
+    "option NAME", "one option: `option num_workers`" => Option(Field);
+    "sampler", "the sampler" => Sampler;
+    "index queues", "all index queues" => IndexQueues;
+    "index queue N", "index queue of worker N" => IndexQueue(WorkerId);
+    "workers", "all workers" => Workers;
+    "worker N", "worker N" => Worker(WorkerId);
+    "main process", "the main process, when it fetches" => Main;
+    "result queue", "the result queue" => ResultQueue;
+    "pin thread", "the pin thread" => PinThread;
+    "data queue", "the data queue (pinned)" => DataQueue;
+    "reorder buffer", "the reorder buffer" => ReorderBuffer;
+    "trainer", "the trainer" => Trainer;
+    "variables", "the table of PyTorch's variables" => Variables;
+    "timeline", "the timeline" => Timeline;
+    "plots", "the charts over time" => Plots;
+    "table of batches", "the table of batches" => Batches;
+    "inspector", "the inspector" => Inspector;
+    "verdict", "the sentence at the top" => Verdict;
+    "messages", "the list of errors and warnings" => Messages;
+    "python", "the equivalent Python code" => Python;
+    "order chart", "Sampling: position against index" => Order;
+    "coverage", "Sampling: count of each index" => Coverage;
+    "ranks", "Sampling: samples per rank" => Ranks;
+    "findings", "Sampling: repeated, missing and shared samples in words" => Findings;
+    "blame", "Diagnose: causes of waits" => Blame;
+    "forecasts", "Diagnose: the table of forecasts" => Forecasts;
 }
 
 impl Part {

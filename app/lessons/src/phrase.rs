@@ -1,22 +1,63 @@
 //! Phrases of lesson files, as in `batch 4 enters held`. A pattern has words in capitals in place of values.
 //! The same tables parse the files, name the nearest phrase in an error, and are listed in the README.
 
+use std::num::NonZeroUsize;
 use std::str::FromStr;
+
+use loadscope_diagnose::FindingId;
+use loadscope_insight::options::Field;
+use loadscope_trace::Stage;
 
 use crate::error::Mistake;
 
-/// Values in place of the words in capitals.
-pub(crate) struct Captures<'a>(Vec<&'a str>);
+/// Values in place of the words in capitals, from left to right.
+pub(crate) struct Captures<'a>(std::vec::IntoIter<&'a str>);
 
 impl<'a> Captures<'a> {
-    /// Returns the value at a position as text.
-    pub fn text(&self, at: usize) -> Option<&'a str> {
-        self.0.get(at).copied()
+    /// Returns the next value as text.
+    pub fn text(&mut self) -> Option<&'a str> {
+        self.0.next()
     }
 
-    /// Parses the value at a position.
-    pub fn read<T: FromStr>(&self, at: usize) -> Option<T> {
-        self.text(at)?.parse().ok()
+    /// Parses the next value.
+    pub fn read<T: Hole>(&mut self) -> Option<T> {
+        T::parse(self.text()?)
+    }
+}
+
+/// Type of a value in place of a word in capitals.
+pub(crate) trait Hole: Sized {
+    /// Parses the value.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+macro_rules! parsed {
+    ($($hole:ty)*) => {
+        $(impl Hole for $hole {
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+        })*
+    };
+}
+parsed! { u16 u32 u64 usize i64 NonZeroUsize String FindingId }
+
+impl Hole for Stage {
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.id() == text)
+    }
+}
+
+impl Hole for Field {
+    fn parse(text: &str) -> Option<Self> {
+        Self::of_option(text)
+    }
+}
+
+/// Numbers with commas: `1,1,8`.
+impl<T: FromStr> Hole for Vec<T> {
+    fn parse(text: &str) -> Option<Self> {
+        text.split(',').map(|part| part.parse().ok()).collect()
     }
 }
 
@@ -27,25 +68,46 @@ pub(crate) struct PhrasePattern<T: 'static> {
     /// Meaning, for the list of phrases.
     pub about: &'static str,
     /// Creates the value. `None` if a value cannot be parsed.
-    pub make: fn(&Captures<'_>) -> Option<T>,
+    pub make: fn(&mut Captures<'_>) -> Option<T>,
 }
 
-/// Defines a table of forms, one per line: `"pattern", "meaning" => |holes| value;`
+/// Defines a table of forms, one per line: `"pattern", "meaning" => |values| value;`
 macro_rules! forms {
-    ($(#[$doc:meta])* $name:ident: $made:ty; $($pattern:literal, $about:literal => $make:expr;)*) => {
+    ($(#[$doc:meta])* $table:ident: $made:ty; $($pattern:literal, $about:literal => $make:expr;)*) => {
         $(#[$doc])*
-        pub(crate) const $name: &[$crate::phrase::PhrasePattern<$made>] = &[
+        pub(crate) const $table: &[$crate::phrase::PhrasePattern<$made>] = &[
             $($crate::phrase::PhrasePattern { pattern: $pattern, about: $about, make: $make },)*
         ];
     };
 }
 pub(crate) use forms;
 
+/// Defines an enum and the table of its forms, one variant per line: `"pattern", "meaning" => Variant(types of the values);`
+macro_rules! phrases {
+    ($(#[$doc:meta])* $name:ident, $table:ident: $(
+        $(#[$attribute:meta])* $pattern:literal, $about:literal => $variant:ident $(($($hole:ty),+))?;
+    )*) => {
+        $(#[$doc])*
+        pub enum $name {
+            $(#[doc = concat!("`", $pattern, "`: ", $about)] $(#[$attribute])* $variant $(($($hole),+))?,)*
+        }
+
+        $crate::phrase::forms! {
+            /// All phrases of the enum.
+            $table: $name;
+            $($pattern, $about => |_values| Some($name::$variant $(($(_values.read::<$hole>()?),+))?);)*
+        }
+    };
+}
+pub(crate) use phrases;
+
 /// Parses `phrase` with the first matching form.
 pub(crate) fn read<T>(kind: &str, forms: &[PhrasePattern<T>], phrase: &str) -> Result<T, Mistake> {
     let words: Vec<&str> = phrase.split_whitespace().collect();
-    let made =
-        |form: &PhrasePattern<T>| (form.make)(&Captures(holes(form.pattern, phrase, &words)?));
+    let made = |form: &PhrasePattern<T>| {
+        let values = holes(form.pattern, phrase, &words)?;
+        (form.make)(&mut Captures(values.into_iter()))
+    };
     if let Some(made) = forms.iter().find_map(made) {
         return Ok(made);
     }
@@ -95,22 +157,16 @@ fn holes<'a>(pattern: &str, phrase: &'a str, words: &[&'a str]) -> Option<Vec<&'
 mod tests {
     use super::*;
 
-    const FORMS: [PhrasePattern<(u32, String)>; 2] = [
-        PhrasePattern {
-            pattern: "batch N enters STAGE",
-            about: "",
-            make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),
-        },
-        PhrasePattern {
-            pattern: "line N of TEXT",
-            about: "",
-            make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),
-        },
-    ];
+    forms! {
+        /// Phrases with a number and a text.
+        FORMS: (u32, String);
+        "batch N enters STAGE", "" => |h| Some((h.read()?, h.read()?));
+        "line N of TEXT", "" => |h| Some((h.read()?, h.read()?));
+    }
 
     #[test]
     fn values_are_read_at_the_capitals_of_a_pattern() {
-        let read = |text| read("moment", &FORMS, text);
+        let read = |text| read("moment", FORMS, text);
         assert_eq!(read("batch 4 enters held"), Ok((4, "held".to_owned())));
         assert_eq!(read("line 2 of a  b "), Ok((2, "a  b".to_owned())));
         let wrong = read("batch four enters held").unwrap_err();

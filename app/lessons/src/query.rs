@@ -51,14 +51,14 @@ pub enum Query {
     TimesLess(Box<Query>, Changes),
 }
 
-fn changed(h: &Captures<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Query> {
-    let (query, changes) = h.text(0)?.rsplit_once(" with ")?;
+fn changed(h: &mut Captures<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Query> {
+    let (query, changes) = h.text()?.rsplit_once(" with ")?;
     let query = Box::new(Query::read(query).ok()?);
     Some(make(query, Changes::read(changes).ok()?))
 }
 
-fn then(h: &Captures<'_>) -> Option<Query> {
-    let (query, moment) = h.text(0)?.rsplit_once(" @ ")?;
+fn then(h: &mut Captures<'_>) -> Option<Query> {
+    let (query, moment) = h.text()?.rsplit_once(" @ ")?;
     let query = Box::new(Query::read(query).ok()?);
     Some(Query::At(query, Moment::read(moment).ok()?))
 }
@@ -68,9 +68,9 @@ forms! {
     WRAPPED: Query;
     "more or less TEXT", "`more or less seconds with num_workers=4`: more, less or same (lists: same or different)" => |h| changed(h, Query::MoreOrLess);
     "times less TEXT", "`times less seconds with num_workers=4`: the factor between now and then" => |h| changed(h, Query::TimesLess);
-    "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.text(0)?.to_owned()));
-    "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read(0)?, h.text(1)?.to_owned()));
-    "number in line N of NAME", "last number of that line" => |h| Some(Query::NumberOfLine(h.read(0)?, h.text(1)?.to_owned()));
+    "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.read()?));
+    "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read()?, h.read()?));
+    "number in line N of NAME", "last number of that line" => |h| Some(Query::NumberOfLine(h.read()?, h.read()?));
     "TEXT", "QUERY @ MOMENT: the same at another moment" => |h| then(h);
     "TEXT", "QUERY with NAME=VALUE …: the same for other options" => |h| changed(h, Query::With);
 }

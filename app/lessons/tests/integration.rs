@@ -3,7 +3,6 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod cases;
-mod claims;
 mod goals;
 mod lessons;
 mod mistakes;

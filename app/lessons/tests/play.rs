@@ -1,17 +1,12 @@
 //! Tests that play the lessons with right answers, with wrong answers, and as lectures.
 
 use loadscope_lessons::{
-    Answer, BuiltInPrograms, Changes, Course, Kind, Language, Lesson, Moment, Phase, Play,
-    Progress, QueryContext, Question, Target, Task, TrialResult, Unanswerable, simulated,
+    Answer, BuiltInPrograms, Changes, Kind, Language, Moment, Phase, Play, Progress, QueryContext,
+    Question, Target, Task, TrialResult, Unanswerable, simulated,
 };
 use loadscope_trace::{Run, RunOptions};
 
-fn lessons(language: Language) -> Vec<Lesson> {
-    match Course::built_in(language) {
-        Ok(course) => course.lessons().to_vec(),
-        Err(error) => panic!("{error}"),
-    }
-}
+use crate::lessons::lessons;
 
 fn run_of(options: &RunOptions) -> Run {
     simulated(options).expect("sound options")

@@ -3,53 +3,25 @@
 use loadscope_trace::{BatchId, Pipeline, Stage};
 
 use crate::part::Part;
-use crate::phrase::forms;
+use crate::phrase::phrases;
 use crate::value::Value;
 
-/// A query about a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MomentQuery {
-    /// `_send_idx`
-    SendIdx,
-    /// `_rcvd_idx`
-    RcvdIdx,
-    /// `_tasks_outstanding`
-    Outstanding,
-    /// Number of entries in `_task_info`.
-    InFlight,
-    /// Number of entries with data in `_task_info`.
-    HeldCount,
-    /// Batches of the entries with data.
-    Held,
-    /// Number of tasks in index queues.
-    Queued,
-    /// Number of workers that fetch or collate.
-    Busy,
-    /// The next batch for the trainer, in the order of the sampler.
-    Next,
-    /// Worker of the next batch.
-    WorkerOfNext,
-    /// Stage of a batch.
-    StageOf(u32),
-    /// Part of the pipeline that contains a batch.
-    PlaceOf(u32),
-}
-
-forms! {
-    /// All queries about a moment.
-    MOMENT_QUERIES: MomentQuery;
-    "send_idx", "tasks sent in this epoch" => |_| Some(MomentQuery::SendIdx);
-    "rcvd_idx", "number of the next batch in order" => |_| Some(MomentQuery::RcvdIdx);
-    "tasks_outstanding", "tasks sent whose batches have not arrived" => |_| Some(MomentQuery::Outstanding);
-    "batches in flight", "entries of task_info" => |_| Some(MomentQuery::InFlight);
-    "batches held", "entries of task_info with data" => |_| Some(MomentQuery::HeldCount);
-    "held batches", "numbers of the held batches" => |_| Some(MomentQuery::Held);
-    "tasks in index queues", "tasks that no worker has started" => |_| Some(MomentQuery::Queued);
-    "busy workers", "number of workers that fetch or collate" => |_| Some(MomentQuery::Busy);
-    "next batch", "the batch that the trainer gets next" => |_| Some(MomentQuery::Next);
-    "worker of the next batch", "its worker" => |_| Some(MomentQuery::WorkerOfNext);
-    "stage of batch N", "queued, fetching, …" => |h| h.read(0).map(MomentQuery::StageOf);
-    "place of batch N", "its part of the pipeline" => |h| h.read(0).map(MomentQuery::PlaceOf);
+phrases! {
+    /// A query about a moment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    MomentQuery, MOMENT_QUERIES:
+    "send_idx", "tasks sent in this epoch" => SendIdx;
+    "rcvd_idx", "number of the next batch in order" => RcvdIdx;
+    "tasks_outstanding", "tasks sent whose batches have not arrived" => Outstanding;
+    "batches in flight", "entries of task_info" => InFlight;
+    "batches held", "entries of task_info with data" => HeldCount;
+    "held batches", "numbers of the held batches" => Held;
+    "tasks in index queues", "tasks that no worker has started" => Queued;
+    "busy workers", "number of workers that fetch or collate" => Busy;
+    "next batch", "the batch that the trainer gets next" => Next;
+    "worker of the next batch", "its worker" => WorkerOfNext;
+    "stage of batch N", "queued, fetching, …" => StageOf(u32);
+    "place of batch N", "its part of the pipeline" => PlaceOf(u32);
 }
 
 impl MomentQuery {

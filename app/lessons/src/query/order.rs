@@ -11,64 +11,27 @@ use loadscope_plan::sampler::{
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
-use crate::phrase::{Captures, forms};
+use crate::phrase::phrases;
 use crate::value::Value;
 
-/// A query about the samplers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OrderQuery {
-    /// `len(loader)`
-    Len,
-    /// Number of batches in an epoch.
-    Batches(u32),
-    /// First indices of an epoch.
-    First(usize, u32),
-    /// `yes` if two epochs have the same order.
-    SameOrder(u32, u32),
-    /// Largest number of occurrences of a sample.
-    MostOften,
-    /// Number of distinct samples.
-    Distinct,
-    /// Number of samples that do not occur.
-    Never,
-    /// Number of samples, including repetitions.
-    All,
-    /// Number of samples per rank in an epoch.
-    OfRank,
-    /// Number of samples on all ranks together.
-    OfAllRanks,
-    /// Number of samples repeated on all ranks together.
-    RepeatedOverRanks,
-    /// The rank with the longest epoch.
-    SlowestRank,
-    /// First draws of `WeightedRandomSampler` with these weights and this seed.
-    Weighted(usize, Vec<f64>, u64),
-    /// Number of samples of a class in the first batch of `DistributedEquiBatchSampler`, for classes of these sizes.
-    Balanced(usize, i64, Vec<usize>),
-}
-
-fn numbers<T: std::str::FromStr>(h: &Captures<'_>, at: usize) -> Option<Vec<T>> {
-    let all = h.text(at)?.split(',');
-    all.map(|part| part.parse().ok()).collect()
-}
-
-forms! {
-    /// All queries about the samplers.
-    ORDER_QUERIES: OrderQuery;
-    "len of the loader", "len(loader)" => |_| Some(OrderQuery::Len);
-    "batches of epoch N", "number of batches" => |h| h.read(0).map(OrderQuery::Batches);
-    "first N indices of epoch N", "a list" => |h| Some(OrderQuery::First(h.read(0)?, h.read(1)?));
-    "same order in epochs N and N", "yes or no" => |h| Some(OrderQuery::SameOrder(h.read(0)?, h.read(1)?));
-    "times a sample comes", "largest count of one sample in an epoch" => |_| Some(OrderQuery::MostOften);
-    "different samples", "number of different samples in an epoch" => |_| Some(OrderQuery::Distinct);
-    "samples that never come", "in one epoch" => |_| Some(OrderQuery::Never);
-    "samples that come", "in one epoch, repetitions included" => |_| Some(OrderQuery::All);
-    "samples of a rank", "in one epoch" => |_| Some(OrderQuery::OfRank);
-    "samples of all ranks", "in one epoch, repetitions included" => |_| Some(OrderQuery::OfAllRanks);
-    "samples repeated over all ranks", "in one epoch" => |_| Some(OrderQuery::RepeatedOverRanks);
-    "slowest rank", "the rank whose epoch takes longest" => |_| Some(OrderQuery::SlowestRank);
-    "N weighted draws from WEIGHTS with seed N", "WeightedRandomSampler: `4 weighted draws from 1,1,8 with seed 0`" => |h| Some(OrderQuery::Weighted(h.read(0)?, numbers(h, 1)?, h.read(2)?));
-    "class N in a balanced batch of N from SIZES", "DistributedEquiBatchSampler: `class 0 in a balanced batch of 8 from 10,1000`" => |h| Some(OrderQuery::Balanced(h.read(0)?, h.read(1)?, numbers(h, 2)?));
+phrases! {
+    /// A query about the samplers.
+    #[derive(Clone, Debug, PartialEq)]
+    OrderQuery, ORDER_QUERIES:
+    "len of the loader", "len(loader)" => Len;
+    "batches of epoch N", "number of batches" => Batches(u32);
+    "first N indices of epoch N", "a list" => First(usize, u32);
+    "same order in epochs N and N", "yes or no" => SameOrder(u32, u32);
+    "times a sample comes", "largest count of one sample in an epoch" => MostOften;
+    "different samples", "number of different samples in an epoch" => Distinct;
+    "samples that never come", "in one epoch" => Never;
+    "samples that come", "in one epoch, repetitions included" => All;
+    "samples of a rank", "in one epoch" => OfRank;
+    "samples of all ranks", "in one epoch, repetitions included" => OfAllRanks;
+    "samples repeated over all ranks", "in one epoch" => RepeatedOverRanks;
+    "slowest rank", "the rank whose epoch takes longest" => SlowestRank;
+    "N weighted draws from WEIGHTS with seed N", "WeightedRandomSampler: `4 weighted draws from 1,1,8 with seed 0`" => Weighted(usize, Vec<f64>, u64);
+    "class N in a balanced batch of N from SIZES", "DistributedEquiBatchSampler: `class 0 in a balanced batch of 8 from 10,1000`" => Balanced(usize, i64, Vec<usize>);
 }
 
 impl OrderQuery {

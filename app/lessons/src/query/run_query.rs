@@ -7,113 +7,45 @@ use loadscope_insight::variables::prefetch_window;
 use loadscope_trace::{BatchId, Level, Nanos, Run, Stage, Summary, WorkerId};
 
 use crate::moment::longest_wait;
-use crate::phrase::forms;
+use crate::phrase::phrases;
 use crate::value::Value;
 
-/// A query about a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunQuery {
-    /// Duration of the loop, s.
-    Seconds,
-    /// Share of the loop that the trainer waited, %.
-    WaitedPercent,
-    /// Time that the trainer waited, s.
-    WaitedSeconds,
-    /// Longest wait, ms.
-    LongestWait,
-    /// Wait for the first batch of an epoch, ms.
-    FirstWait(u32),
-    /// Number of batches that the trainer received.
-    Batches,
-    /// Number of samples that the trainer received.
-    Samples,
-    /// Number of batches that arrived before an earlier one.
-    OutOfOrder,
-    /// Number of failed batches.
-    Failed,
-    /// Number of tasks without a batch.
-    Discarded,
-    /// Number of batches that passed the pin thread.
-    Pinned,
-    /// Number of started workers.
-    WorkersStarted,
-    /// Prefetch factor times number of workers.
-    Window,
-    /// `yes` if the dataset is iterable-style.
-    Stream,
-    /// Worker of a batch.
-    WorkerOf(u32),
-    /// Batch of a sample.
-    BatchOfSample(u64),
-    /// Worker of a sample.
-    WorkerOfSample(u64),
-    /// Size of a batch.
-    SizeOf(u32),
-    /// Size of the last batch.
-    SizeOfLast,
-    /// Number of batches of a worker.
-    BatchesOfWorker(WorkerId),
-    /// Indices of a batch.
-    IndicesOf(u32),
-    /// First batches in order of arrival.
-    Arrivals(usize),
-    /// First batches in the order in which the trainer received them.
-    Yields(usize),
-    /// Stages of a batch.
-    PathOf(u32),
-    /// Batch of the longest wait.
-    BatchOfLongestWait,
-    /// Cause of the longest wait, by the diagnosis.
-    CauseOfLongestWait,
-    /// Slowest sample.
-    SlowestSample,
-    /// Difference between the seeds of workers 1 and 0.
-    SeedStep,
-    /// `yes` if the workers of two epochs have the same seeds.
-    SameSeeds(u32, u32),
-    /// Id of the verdict.
-    Verdict,
-    /// `yes` if the diagnosis has this finding.
-    Finds(FindingId),
-    /// First error message.
-    Error,
-}
-
-forms! {
-    /// All queries about a run.
-    RUN_QUERIES: RunQuery;
-    "seconds", "duration of the loop" => |_| Some(RunQuery::Seconds);
-    "waited percent", "share of the loop in which the trainer waited" => |_| Some(RunQuery::WaitedPercent);
-    "waited seconds", "time in which the trainer waited" => |_| Some(RunQuery::WaitedSeconds);
-    "longest wait ms", "the longest wait of the trainer" => |_| Some(RunQuery::LongestWait);
-    "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(RunQuery::FirstWait);
-    "batches", "batches that the trainer received" => |_| Some(RunQuery::Batches);
-    "samples", "samples that the trainer received" => |_| Some(RunQuery::Samples);
-    "batches out of order", "batches that arrived before an earlier one" => |_| Some(RunQuery::OutOfOrder);
-    "batches failed", "batches whose error reached the trainer" => |_| Some(RunQuery::Failed);
-    "tasks without answer", "tasks without a batch" => |_| Some(RunQuery::Discarded);
-    "batches pinned", "batches that went through the pin thread" => |_| Some(RunQuery::Pinned);
-    "workers started", "in all epochs" => |_| Some(RunQuery::WorkersStarted);
-    "window", "prefetch_factor times num_workers" => |_| Some(RunQuery::Window);
-    "iterable-style", "yes or no: the dataset is a stream" => |_| Some(RunQuery::Stream);
-    "worker of batch N", "worker that makes it" => |h| h.read(0).map(RunQuery::WorkerOf);
-    "batch of sample N", "batch that contains it" => |h| h.read(0).map(RunQuery::BatchOfSample);
-    "worker of sample N", "worker that reads it" => |h| h.read(0).map(RunQuery::WorkerOfSample);
-    "samples in batch N", "its size" => |h| h.read(0).map(RunQuery::SizeOf);
-    "samples in the last batch", "its size" => |_| Some(RunQuery::SizeOfLast);
-    "batches of worker N", "number of its batches" => |h| h.read(0).map(RunQuery::BatchesOfWorker);
-    "indices of batch N", "a list" => |h| h.read(0).map(RunQuery::IndicesOf);
-    "first N arrivals", "batches in order of arrival" => |h| h.read(0).map(RunQuery::Arrivals);
-    "first N yields", "batches in order of delivery" => |h| h.read(0).map(RunQuery::Yields);
-    "path of batch N", "its stages" => |h| h.read(0).map(RunQuery::PathOf);
-    "batch of the longest wait", "the awaited batch" => |_| Some(RunQuery::BatchOfLongestWait);
-    "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => |_| Some(RunQuery::CauseOfLongestWait);
-    "slowest sample", "sample with the longest time" => |_| Some(RunQuery::SlowestSample);
-    "seed step", "the seed of worker 1 minus that of worker 0" => |_| Some(RunQuery::SeedStep);
-    "same seeds in epochs N and N", "yes or no" => |h| Some(RunQuery::SameSeeds(h.read(0)?, h.read(1)?));
-    "verdict", "name of the verdict: starved_workers, heavy_tail, fine, …" => |_| Some(RunQuery::Verdict);
-    "finds NAME", "yes or no: this finding applies" => |h| h.read(0).map(RunQuery::Finds);
-    "error", "the first error message" => |_| Some(RunQuery::Error);
+phrases! {
+    /// A query about a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    RunQuery, RUN_QUERIES:
+    "seconds", "duration of the loop" => Seconds;
+    "waited percent", "share of the loop in which the trainer waited" => WaitedPercent;
+    "waited seconds", "time in which the trainer waited" => WaitedSeconds;
+    "longest wait ms", "the longest wait of the trainer" => LongestWait;
+    "first wait ms of epoch N", "the wait for the first batch of an epoch" => FirstWait(u32);
+    "batches", "batches that the trainer received" => Batches;
+    "samples", "samples that the trainer received" => Samples;
+    "batches out of order", "batches that arrived before an earlier one" => OutOfOrder;
+    "batches failed", "batches whose error reached the trainer" => Failed;
+    "tasks without answer", "tasks without a batch" => Discarded;
+    "batches pinned", "batches that went through the pin thread" => Pinned;
+    "workers started", "in all epochs" => WorkersStarted;
+    "window", "prefetch_factor times num_workers" => Window;
+    "iterable-style", "yes or no: the dataset is a stream" => Stream;
+    "worker of batch N", "worker that makes it" => WorkerOf(u32);
+    "batch of sample N", "batch that contains it" => BatchOfSample(u64);
+    "worker of sample N", "worker that reads it" => WorkerOfSample(u64);
+    "samples in batch N", "its size" => SizeOf(u32);
+    "samples in the last batch", "its size" => SizeOfLast;
+    "batches of worker N", "number of its batches" => BatchesOfWorker(WorkerId);
+    "indices of batch N", "a list" => IndicesOf(u32);
+    "first N arrivals", "batches in order of arrival" => Arrivals(usize);
+    "first N yields", "batches in order of delivery" => Yields(usize);
+    "path of batch N", "its stages" => PathOf(u32);
+    "batch of the longest wait", "the awaited batch" => BatchOfLongestWait;
+    "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => CauseOfLongestWait;
+    "slowest sample", "sample with the longest time" => SlowestSample;
+    "seed step", "the seed of worker 1 minus that of worker 0" => SeedStep;
+    "same seeds in epochs N and N", "yes or no" => SameSeeds(u32, u32);
+    "verdict", "name of the verdict: starved_workers, heavy_tail, fine, …" => Verdict;
+    "finds NAME", "yes or no: this finding applies" => Finds(FindingId);
+    "error", "the first error message" => Error;
 }
 
 impl RunQuery {
