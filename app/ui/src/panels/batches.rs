@@ -3,29 +3,31 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use egui::{Align, Button, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
-use egui_extras::{Column, TableBuilder, TableRow};
-use loadscope_trace::{Run, Stage};
-
-mod cell;
-mod columns;
-mod durations;
-mod filter;
-mod filter_field;
-mod order;
-
-use crate::kit::empty::{empty_line, no_batches_yet};
-use crate::kit::menu;
-use crate::theme::{Palette, size};
+use egui::{
+    Align, Button, Layout, RichText, Role, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, vec2,
+};
+use egui_extras::{TableBuilder, TableRow};
+use loadscope_insight::format::count;
 use loadscope_model::command::Command;
 use loadscope_model::menu_entries::MenuTarget;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
+use loadscope_trace::Stage;
+use loadscope_words::say;
 
-use columns::{BETWEEN, Field, fields, widths};
+use crate::kit::action::show_menu;
+use crate::kit::empty::{empty_line, no_batches_yet};
+use crate::theme::{Palette, sans, size, space};
+use columns::{BETWEEN, Cell, Column, widths};
 use durations::Durations;
-use filter::Filter;
+use filter::{EXAMPLE, Filter};
 use order::Order;
+
+mod columns;
+mod durations;
+mod filter;
+mod order;
+mod unit;
 
 /// Table of all batches.
 #[derive(Debug)]
@@ -34,12 +36,12 @@ pub struct BatchTable {
     run: u64,
     durations: Durations,
     /// Sort column, and whether the largest value comes first. `None` is dispatch order.
-    sort: Option<(Field, bool)>,
+    sort: Option<(Column, bool)>,
     /// Filter text, its parsed form, and the number of its changes.
     typed: String,
     filter: Result<Filter, String>,
     filters: u32,
-    order: Order<(Option<Field>, u32)>,
+    order: Order<(Option<Column>, u32)>,
     /// Time of the last sorting, seconds.
     ordered_at: f64,
     /// Selection in the last frame.
@@ -97,12 +99,13 @@ impl BatchTable {
         self.order.clear_beyond(run.batches().len());
         let mut commands = Vec::new();
         self.filter_field(ui, state, &mut commands);
-        let fields = fields(run);
-        let widths = widths(&fields, ui.available_width());
+        let columns = Column::ALL.into_iter();
+        let columns: Vec<Column> = columns.filter(|column| column.has_values(run)).collect();
+        let widths = widths(&columns, ui.available_width());
         ScrollArea::horizontal()
             .id_salt("batches across")
             .show(ui, |ui| {
-                self.table(ui, state, &fields, &widths, &mut commands);
+                self.table(ui, state, &columns, &widths, &mut commands);
             });
         // A row that was clicked here is already visible.
         let clicked = commands.iter().rev().find_map(|c| match c {
@@ -117,7 +120,7 @@ impl BatchTable {
         &mut self,
         ui: &mut Ui,
         state: &State,
-        fields: &[Field],
+        columns: &[Column],
         widths: &[f32],
         commands: &mut Vec<Command>,
     ) {
@@ -133,7 +136,7 @@ impl BatchTable {
             .cell_layout(Layout::right_to_left(Align::Center))
             .stick_to_bottom(state.session.source.is_live() && self.sort.is_none());
         for width in widths {
-            table = table.column(Column::exact(*width).clip(true));
+            table = table.column(egui_extras::Column::exact(*width).clip(true));
         }
         if state.session.selection != self.selected
             && let Some(at) =
@@ -144,10 +147,10 @@ impl BatchTable {
         }
         let mut wanted = None;
         let headed = table.header(ROW + 4.0, |mut row| {
-            for field in fields {
+            for column in columns {
                 row.col(|ui| {
-                    if self.head(ui, *field) {
-                        wanted = Some(*field);
+                    if self.head(ui, *column) {
+                        wanted = Some(*column);
                     }
                 });
             }
@@ -160,7 +163,7 @@ impl BatchTable {
                 let at = self.order.row(row.index());
                 let stage = pipeline.stage_of(state.session.run.batches()[at].id);
                 drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
-                self.line(row, state, fields, at, stage, commands);
+                self.line(row, state, columns, at, stage, commands);
             });
         });
         // The first and the last row drawn may be clipped.
@@ -169,16 +172,16 @@ impl BatchTable {
             Some((first, last)) => first + 1..last.saturating_sub(1),
             None => 0..0,
         };
-        if let Some(field) = wanted {
-            self.sort_by(field);
+        if let Some(column) = wanted {
+            self.sort_by(column);
         }
     }
 
     /// Shows the name of a column. Returns true if it was clicked.
-    fn head(&self, ui: &mut Ui, field: Field) -> bool {
+    fn head(&self, ui: &mut Ui, column: Column) -> bool {
         let palette = Palette::of(ui.ctx());
         let arrow = match self.sort {
-            Some((by, down)) if by == field => {
+            Some((by, down)) if by == column => {
                 if down {
                     " ↓"
                 } else {
@@ -187,7 +190,7 @@ impl BatchTable {
             }
             _ => "",
         };
-        let name = self.name(field);
+        let name = self.name(column);
         let color = if arrow.is_empty() {
             palette.weak
         } else {
@@ -197,7 +200,7 @@ impl BatchTable {
             .size(size::SMALL)
             .color(color);
         let add = |ui: &mut Ui| ui.add(Button::new(text).frame(false));
-        let response = if field == Field::Stage {
+        let response = if column == Column::Stage {
             let left = Layout::left_to_right(Align::Center);
             ui.with_layout(left, |ui| {
                 ui.add_space(8.0);
@@ -207,24 +210,24 @@ impl BatchTable {
         } else {
             add(ui)
         };
-        response.on_hover_text(field.meaning()).clicked()
+        response.on_hover_text(column.meaning()).clicked()
     }
 
     /// Cycles from largest first to smallest first to dispatch order. Some columns start with the smallest.
-    fn sort_by(&mut self, field: Field) {
-        let first_down = matches!(field, Field::Time(_) | Field::Samples);
+    fn sort_by(&mut self, column: Column) {
+        let first_down = column.sorts_down();
         self.sort = match self.sort {
-            Some((by, down)) if by == field && down == first_down => Some((field, !down)),
-            Some((by, _)) if by == field => None,
-            _ => Some((field, first_down)),
+            Some((by, down)) if by == column && down == first_down => Some((column, !down)),
+            Some((by, _)) if by == column => None,
+            _ => Some((column, first_down)),
         };
     }
 
     fn reorder(&mut self, ui: &Ui, state: &State, is_complete: bool) {
         let run = &state.session.run;
         let is_filtered = self.filter.as_ref().is_ok_and(|f| !f.is_empty());
-        let (field, down) = self.sort.unzip();
-        if field.is_none() && !is_filtered {
+        let (column, down) = self.sort.unzip();
+        if column.is_none() && !is_filtered {
             self.order.clear();
             return;
         }
@@ -234,7 +237,7 @@ impl BatchTable {
             ui.ctx().request_repaint();
             return;
         }
-        let made_of = (field, self.filters);
+        let made_of = (column, self.filters);
         let wanted = (run.version(), made_of, down);
         let now = ui.input(|i| i.time);
         let is_stale = match self.order.latest_spec() {
@@ -252,7 +255,10 @@ impl BatchTable {
         let key = |row| {
             let filter = self.filter.as_ref();
             let is_shown = filter.map_or(true, |f| f.shows(run, &self.durations, row));
-            is_shown.then(|| field.map_or(row as i64, |field| self.key(run, field, row)))
+            is_shown.then(|| match column {
+                Some(column) => column.key(run, row, self.durations.of(row, column)),
+                None => row as i64,
+            })
         };
         if order.resume(ui.ctx(), state.place.platform, run.batches().len(), key) {
             ui.ctx().request_repaint();
@@ -261,22 +267,10 @@ impl BatchTable {
     }
 
     /// Returns the name of a column, with its unit.
-    fn name(&self, field: Field) -> String {
-        match field {
-            Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).symbol),
-            _ => field.name().to_owned(),
-        }
-    }
-
-    fn key(&self, run: &Run, field: Field, row: usize) -> i64 {
-        let batch = &run.batches()[row];
-        match field {
-            Field::Batch => i64::from(batch.id.epoch) << 32 | i64::from(batch.id.idx),
-            Field::Epoch => i64::from(batch.id.epoch),
-            Field::Worker => batch.worker.map_or(-1, i64::from),
-            Field::Samples => samples(run, row) as i64,
-            Field::Time(k) => self.durations.of(row, k).map_or(i64::MIN, |t| t.0),
-            Field::Stage => batch.stage as i64,
+    fn name(&self, column: Column) -> String {
+        match self.durations.unit(column) {
+            Some(unit) => format!("{}, {}", column.name(), unit.symbol),
+            None => column.name().to_owned(),
         }
     }
 
@@ -290,7 +284,7 @@ impl BatchTable {
         &self,
         mut row: TableRow<'_, '_>,
         state: &State,
-        fields: &[Field],
+        columns: &[Column],
         at: usize,
         stage: Option<Stage>,
         commands: &mut Vec<Command>,
@@ -300,16 +294,23 @@ impl BatchTable {
         row.set_selected(is_selected);
         row.set_hovered(state.session.hovered == Some(item));
         let times = self.durations.row(&state.session.run, at);
-        for field in fields {
+        for column in columns {
             row.col(|ui| {
-                if *field == Field::Batch && number(ui, state, at, is_selected, commands) {
+                if *column == Column::Batch && number(ui, state, at, is_selected, commands) {
                     commands.push(Command::Select(Some(item)));
                 }
-                self.cell(ui, &state.session.run, *field, at, &times, stage);
+                let time = times.get(*column);
+                let cell = Cell {
+                    time,
+                    unit: self.durations.unit(*column).unwrap_or_default(),
+                    is_slow: time.is_some_and(|time| self.durations.is_slow(*column, time)),
+                    stage,
+                };
+                column.cell(ui, &state.session.run, at, &cell);
             });
         }
         let response = row.response();
-        menu::show(&response, state, || Some(MenuTarget::Batch(at)), commands);
+        show_menu(&response, state, || Some(MenuTarget::Batch(at)), commands);
         if response.hovered() {
             commands.push(Command::Hover(Some(item)));
         }
@@ -317,10 +318,6 @@ impl BatchTable {
             commands.push(Command::Select((!is_selected).then_some(item)));
         }
     }
-}
-
-fn samples(run: &Run, row: usize) -> usize {
-    run.indices(row).len().max(run.samples(row).len())
 }
 
 /// Makes the first cell focusable, with the batch's name. Returns true if it was clicked.
@@ -335,6 +332,52 @@ fn number(
     let response = ui.interact(ui.max_rect(), id, Sense::click());
     let name = state.session.run.batches()[at].id;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));
-    menu::show(&response, state, || Some(MenuTarget::Batch(at)), commands);
+    show_menu(&response, state, || Some(MenuTarget::Batch(at)), commands);
     response.clicked()
+}
+
+/// Maximum width of the field, points.
+const WIDTH: f32 = 300.0;
+
+impl BatchTable {
+    /// Shows the field and the result of the filter.
+    fn filter_field(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+        let all = state.session.run.batches().len();
+        let palette = Palette::of(ui);
+        let small = |text: String| RichText::new(text).font(sans(size::SMALL));
+        ui.horizontal(|ui| {
+            ui.set_height(space::LANE + 2.0);
+            ui.add_space(space::GAP * 2.0);
+            let width = WIDTH.min(ui.available_width() * 0.5);
+            let mut typed = self.typed.clone();
+            let field = TextEdit::singleline(&mut typed)
+                .hint_text(say!("Show only: {EXAMPLE}"))
+                .desired_width(width);
+            let response = ui.add(field);
+            response
+                .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Batch filter")));
+            if response.changed() {
+                commands.push(Command::Filter(typed));
+            }
+            if !self.typed.is_empty() && ui.small_button(say!("Show all")).clicked() {
+                commands.push(Command::Filter(String::new()));
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.add_space(space::GAP * 2.0);
+                let shown = self.order.shown(all);
+                let (text, color) = match &self.filter {
+                    Err(part) => {
+                        let text = say!("Invalid filter: {part}, try {EXAMPLE}");
+                        (text, palette.stall)
+                    }
+                    Ok(_) if shown < all => {
+                        let text = say!("{} of {} batches", count(shown as u64), count(all as u64));
+                        (text, palette.text)
+                    }
+                    Ok(_) => (say!("{} batches", count(all as u64)), palette.weak),
+                };
+                ui.add(egui::Label::new(small(text).color(color)).truncate());
+            });
+        });
+    }
 }

@@ -1,62 +1,154 @@
-//! Columns of the table.
+//! Columns of the table. A column is one variant: its name, width, filter words, value, sort key and cell are below.
 
-use loadscope_trace::{PinMemory, Run, Stage};
+use egui::{Align, Color32, Label, Layout, RichText, Sense, Ui, vec2};
+use loadscope_insight::format;
+use loadscope_insight::waits::{LONG, wait_for};
+use loadscope_trace::{Lane, Nanos, PinMemory, Run, Stage};
 use loadscope_words::say;
 
-use super::durations::{ARRIVED, TIMED, WAITED};
+use super::unit::Unit;
+use crate::pipeline::stage_dot;
+use crate::theme::{Palette, mono, size};
 
 /// Column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum Column {
     Batch,
     Epoch,
     Worker,
     Samples,
-    Time(usize),
+    /// Time that the trainer waited for the batch.
+    Waited,
+    /// Time between the end of work on the batch and the trainer's request. It is negative if the batch was late.
+    Arrived,
+    Queued,
+    Fetch,
+    Collate,
+    Return,
+    Pin,
+    Held,
+    Ready,
+    Train,
     Stage,
 }
 
-/// Space between two columns, points.
-pub const BETWEEN: f32 = 5.0;
-/// Width of the scroll bar with its margin, points.
-const BAR: f32 = 10.0;
+/// Number of columns with a time.
+pub const TIMES: usize = Column::Train as usize - Column::Waited as usize + 1;
+/// Value of a stage that the batch has not been in.
+const NONE: i64 = i64::MIN;
 
-/// Minimum widths of the columns of [`TIMED`], points.
-const WIDTHS: [f32; TIMED.len()] = [62.0, 56.0, 65.0, 61.0, 48.0, 52.0, 57.0, 55.0];
+/// Times of a batch in all time columns, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Times([i64; TIMES]);
 
-/// Returns the widths of columns that fill `room`. If `room` is too narrow, the table scrolls.
-pub fn widths(fields: &[Field], room: f32) -> Vec<f32> {
-    let limits = || fields.iter().map(|f| f.width());
-    let narrowest: f32 = limits().map(|(low, _)| low).sum();
-    let gaps = BETWEEN * fields.len() as f32 + BAR;
-    let share = ((room - gaps - narrowest).max(0.0) / fields.len() as f32).floor();
-    let mut widths: Vec<f32> = limits()
-        .map(|(low, high)| (low + share).min(high))
-        .collect();
-    let rest = room - gaps - widths.iter().sum::<f32>();
-    if let Some(last) = widths.last_mut() {
-        *last += rest.max(0.0).floor();
+impl Times {
+    /// Returns the time in a column. Returns `None` if the batch has none.
+    pub fn get(&self, column: Column) -> Option<Nanos> {
+        let time = self.0.get(column.time()?)?;
+        (*time != NONE).then_some(Nanos(*time))
     }
-    widths
+
+    /// Measures the batch at `row`.
+    pub fn of(run: &Run, row: usize) -> Self {
+        let mut all = [NONE; TIMES];
+        let path = run.path(row);
+        for step in &path {
+            let column = Column::ALL
+                .into_iter()
+                .find(|column| column.stage() == Some(step.stage));
+            if let (Some(k), Some(end)) = (column.and_then(Column::time), step.end) {
+                all[k] = all[k].max(0) + (end - step.start).0;
+            }
+        }
+        let Some(wait) = wait_for(run, row) else {
+            return Self(all);
+        };
+        // Time when the batch was last put into a queue. Without such a time, the end of the work on the batch.
+        let put = path.iter().rev().find(|s| s.stage == Stage::Returning);
+        let worked = path.iter().rev().find(|s| s.stage <= Stage::Collating);
+        let finished = match (put, worked) {
+            (Some(put), _) => Some(put.start),
+            (None, Some(worked)) if run.measures(Stage::Fetching) => worked.end,
+            (None, _) => None,
+        };
+        let mut set = |column: Column, time: Nanos| {
+            if let Some(k) = column.time() {
+                all[k] = time.0;
+            }
+        };
+        set(Column::Waited, wait.end - wait.start);
+        if let Some(finished) = finished {
+            set(Column::Arrived, wait.start - finished);
+        }
+        Self(all)
+    }
 }
 
-/// Returns the columns that have values in this run.
-pub fn fields(run: &Run) -> Vec<Field> {
-    let mut fields = vec![Field::Batch];
-    fields.extend((run.epochs().len() > 1).then_some(Field::Epoch));
-    fields.extend([Field::Worker, Field::Samples]);
-    fields.extend([WAITED, ARRIVED].map(Field::Time));
-    let pins = run.info.options.pin_memory != PinMemory::Off
-        || run
-            .lanes()
-            .any(|(lane, _)| lane == loadscope_trace::Lane::Pin);
-    let shown = |k: &usize| pins || TIMED[*k].0 != Stage::Pinning;
-    fields.extend((0..TIMED.len()).filter(shown).map(Field::Time));
-    fields.push(Field::Stage);
-    fields
+/// Contents of a cell besides the batch itself.
+pub struct Cell {
+    /// Time of the batch in a time column.
+    pub time: Option<Nanos>,
+    /// Unit of the times in the column.
+    pub unit: Unit,
+    /// True if the time is among the slowest of the column.
+    pub is_slow: bool,
+    /// Stage of the batch at the time cursor.
+    pub stage: Option<Stage>,
 }
 
-impl Field {
+impl Column {
+    /// All columns, from left to right.
+    pub const ALL: [Self; 15] = [
+        Self::Batch,
+        Self::Epoch,
+        Self::Worker,
+        Self::Samples,
+        Self::Waited,
+        Self::Arrived,
+        Self::Queued,
+        Self::Fetch,
+        Self::Collate,
+        Self::Return,
+        Self::Pin,
+        Self::Held,
+        Self::Ready,
+        Self::Train,
+        Self::Stage,
+    ];
+
+    /// Returns true if the column has values in this run.
+    pub fn has_values(self, run: &Run) -> bool {
+        match self {
+            Self::Epoch => run.epochs().len() > 1,
+            Self::Pin => {
+                run.info.options.pin_memory != PinMemory::Off
+                    || run.lanes().any(|(lane, _)| lane == Lane::Pin)
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns the position of the column among those with a time.
+    pub fn time(self) -> Option<usize> {
+        let at = (self as usize).checked_sub(Self::Waited as usize)?;
+        (at < TIMES).then_some(at)
+    }
+
+    /// Returns the stage whose duration the column shows.
+    fn stage(self) -> Option<Stage> {
+        match self {
+            Self::Queued => Some(Stage::Queued),
+            Self::Fetch => Some(Stage::Fetching),
+            Self::Collate => Some(Stage::Collating),
+            Self::Return => Some(Stage::Returning),
+            Self::Pin => Some(Stage::Pinning),
+            Self::Held => Some(Stage::Held),
+            Self::Ready => Some(Stage::Ready),
+            Self::Train => Some(Stage::Training),
+            _ => None,
+        }
+    }
+
     /// Returns the name without a unit.
     pub fn name(self) -> &'static str {
         match self {
@@ -64,22 +156,33 @@ impl Field {
             Self::Epoch => say!("Epoch"),
             Self::Worker => say!("Worker"),
             Self::Samples => say!("Samples"),
-            Self::Time(WAITED) => say!("Waited"),
-            Self::Time(ARRIVED) => say!("Arrived"),
-            Self::Time(k) => TIMED[k].1.say(),
+            Self::Waited => say!("Waited"),
+            Self::Arrived => say!("Arrived"),
+            Self::Queued => say!("Queued"),
+            Self::Fetch => say!("Fetch"),
+            Self::Collate => say!("Collate"),
+            Self::Return => say!("Return"),
+            Self::Pin => say!("Pin"),
+            Self::Held => say!("Held"),
+            Self::Ready => say!("Ready"),
+            Self::Train => say!("Train"),
             Self::Stage => say!("Stage now"),
         }
     }
 
-    /// Returns the minimum and maximum useful width, points.
-    fn width(self) -> (f32, f32) {
+    /// Returns the names of a time column in a filter.
+    pub fn filter_words(self) -> &'static [&'static str] {
         match self {
-            Self::Stage => (80.0, f32::INFINITY),
-            Self::Time(ARRIVED) => (74.0, 92.0),
-            // The widths are enough for the names with a unit.
-            Self::Time(k) => (WIDTHS.get(k).copied().unwrap_or(62.0), 84.0),
-            Self::Samples => (50.0, 66.0),
-            Self::Batch | Self::Epoch | Self::Worker => (46.0, 66.0),
+            Self::Waited => &["waited", "wait", "trainer waited"],
+            Self::Queued => &["queued", "queue"],
+            Self::Fetch => &["fetch", "fetching"],
+            Self::Collate => &["collate", "collating"],
+            Self::Return => &["return", "returning"],
+            Self::Pin => &["pin", "pinning"],
+            Self::Held => &["held"],
+            Self::Ready => &["ready"],
+            Self::Train => &["train", "training"],
+            _ => &[],
         }
     }
 
@@ -90,14 +193,128 @@ impl Field {
             Self::Epoch => say!("Epoch, counted from 0"),
             Self::Worker => say!("Worker that fetched the batch"),
             Self::Samples => say!("Samples in the batch"),
-            Self::Time(WAITED) => say!("Time the trainer waited for the batch"),
-            Self::Time(ARRIVED) => say!(
+            Self::Waited => say!("Time the trainer waited for the batch"),
+            Self::Arrived => say!(
                 "Early: finished this long before the trainer asked. Late: finished this long after, and the trainer waited."
             ),
-            Self::Time(k) => TIMED[k].0.explanation(),
-            Self::Stage => say!("Stage at the time cursor"),
+            _ => match self.stage() {
+                Some(stage) => stage.explanation(),
+                None => say!("Stage at the time cursor"),
+            },
         }
     }
+
+    /// Returns the minimum and maximum useful width, points. The widths are enough for the names with a unit.
+    pub fn width(self) -> (f32, f32) {
+        match self {
+            Self::Batch | Self::Epoch | Self::Worker => (46.0, 66.0),
+            Self::Samples => (50.0, 66.0),
+            Self::Arrived => (74.0, 92.0),
+            Self::Waited | Self::Queued => (62.0, 84.0),
+            Self::Fetch => (56.0, 84.0),
+            Self::Collate => (65.0, 84.0),
+            Self::Return => (61.0, 84.0),
+            Self::Pin => (48.0, 84.0),
+            Self::Held => (52.0, 84.0),
+            Self::Ready => (57.0, 84.0),
+            Self::Train => (55.0, 84.0),
+            Self::Stage => (80.0, f32::INFINITY),
+        }
+    }
+
+    /// Returns the sort key of the batch at `row`, which has this time in the column.
+    pub fn key(self, run: &Run, row: usize, time: Option<Nanos>) -> i64 {
+        let batch = &run.batches()[row];
+        match self {
+            Self::Batch => i64::from(batch.id.epoch) << 32 | i64::from(batch.id.idx),
+            Self::Epoch => i64::from(batch.id.epoch),
+            Self::Worker => batch.worker.map_or(-1, i64::from),
+            Self::Samples => samples(run, row) as i64,
+            Self::Stage => batch.stage as i64,
+            _ => time.map_or(NONE, |time| time.0),
+        }
+    }
+
+    /// Returns true if the first sorting has the largest value at the top.
+    pub fn sorts_down(self) -> bool {
+        self.time().is_some() || self == Self::Samples
+    }
+
+    /// Shows the value of the batch at `row`. Its color depends on how unusual the value is.
+    pub fn cell(self, ui: &mut Ui, run: &Run, row: usize, cell: &Cell) {
+        let palette = Palette::of(ui.ctx());
+        let batch = &run.batches()[row];
+        let worker = || batch.worker.map_or("—".to_owned(), |w| w.to_string());
+        let (text, color) = match self {
+            Self::Batch => (batch.id.idx.to_string(), palette.text),
+            Self::Epoch => (batch.id.epoch.to_string(), palette.weak),
+            Self::Worker => (worker(), palette.text),
+            Self::Samples => match samples(run, row) {
+                0 => ("—".to_owned(), palette.weak),
+                n => (format::count(n as u64), palette.text),
+            },
+            Self::Stage => return stage_now(ui, cell.stage),
+            _ => match cell.time {
+                None => ("—".to_owned(), palette.weak),
+                Some(time) if self == Self::Arrived => arrived(time, cell.unit, palette),
+                Some(time) if self == Self::Waited && time >= LONG => {
+                    (cell.unit.write(time), palette.stall)
+                }
+                Some(time) if cell.is_slow => (cell.unit.write(time), palette.strong),
+                Some(time) => {
+                    let usual = palette.weak.lerp_to_gamma(palette.text, 0.6);
+                    (cell.unit.write(time), usual)
+                }
+            },
+        };
+        let text = RichText::new(text).font(mono(size::SMALL)).color(color);
+        ui.add(Label::new(text).selectable(false));
+    }
+}
+
+fn samples(run: &Run, row: usize) -> usize {
+    run.indices(row).len().max(run.samples(row).len())
+}
+
+/// Formats how early or late a batch arrived. A noticeable delay is red.
+fn arrived(by: Nanos, unit: Unit, palette: &Palette) -> (String, Color32) {
+    let long = unit.write(Nanos(by.0.saturating_abs()));
+    match by < Nanos::ZERO {
+        true if by.0 <= -LONG.0 => (say!("{long} late"), palette.stall),
+        true => (say!("{long} late"), palette.weak),
+        false => (say!("{long} early"), palette.text),
+    }
+}
+
+fn stage_now(ui: &mut Ui, stage: Option<Stage>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add_space(8.0);
+        let (dot, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
+        stage_dot(ui, dot, stage);
+        let word = stage.map_or("—", Stage::label);
+        ui.add(Label::new(word).selectable(false).truncate());
+    });
+}
+
+/// Space between two columns, points.
+pub const BETWEEN: f32 = 5.0;
+/// Width of the scroll bar with its margin, points.
+const BAR: f32 = 10.0;
+
+/// Returns the widths of columns that fill `room`. If `room` is too narrow, the table scrolls.
+pub fn widths(columns: &[Column], room: f32) -> Vec<f32> {
+    let limits = || columns.iter().map(|column| column.width());
+    let narrowest: f32 = limits().map(|(low, _)| low).sum();
+    let gaps = BETWEEN * columns.len() as f32 + BAR;
+    let share = ((room - gaps - narrowest).max(0.0) / columns.len() as f32).floor();
+    let mut widths: Vec<f32> = limits()
+        .map(|(low, high)| (low + share).min(high))
+        .collect();
+    let rest = room - gaps - widths.iter().sum::<f32>();
+    if let Some(last) = widths.last_mut() {
+        *last += rest.max(0.0).floor();
+    }
+    widths
 }
 
 #[cfg(test)]
@@ -106,13 +323,16 @@ mod tests {
 
     #[test]
     fn table_columns_fill_the_available_width() {
-        let mut all = vec![Field::Batch, Field::Worker, Field::Samples];
-        all.extend((0..=ARRIVED).map(Field::Time));
-        all.push(Field::Stage);
+        let all = Column::ALL.map(|c| (c, c != Column::Epoch));
+        let all: Vec<Column> = all
+            .into_iter()
+            .filter(|(_, is)| *is)
+            .map(|(c, _)| c)
+            .collect();
         for room in [200.0, 860.0, 980.0, 1_600.0] {
             let widths = widths(&all, room);
             let taken = widths.iter().sum::<f32>() + BETWEEN * all.len() as f32 + BAR;
-            let least: f32 = all.iter().map(|f| f.width().0).sum();
+            let least: f32 = all.iter().map(|column| column.width().0).sum();
             let narrowest = least + BETWEEN * all.len() as f32 + BAR;
             assert!(taken <= room.max(narrowest), "{room}: {taken}");
             assert!(taken >= room.min(narrowest) - 1.0, "{room}: {taken}");

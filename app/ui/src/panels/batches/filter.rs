@@ -3,7 +3,8 @@
 use loadscope_insight::search::{Query, Subject};
 use loadscope_trace::{BatchId, Nanos, Run};
 
-use super::durations::{ARRIVED, Durations, NAMED, WAITED};
+use super::columns::Column;
+use super::durations::Durations;
 
 /// Condition on a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum Condition {
     /// The batch has an error.
     Failed,
     /// At least this time in this column.
-    Longer(usize, Nanos),
+    Longer(Column, Nanos),
 }
 
 /// Filter whose conditions must all be true.
@@ -68,7 +69,7 @@ fn holds(condition: &Condition, run: &Run, durations: &Durations, row: usize) ->
         return false;
     };
     let BatchId { epoch, idx } = batch.id;
-    let arrived = || durations.of(row, ARRIVED);
+    let arrived = || durations.of(row, Column::Arrived);
     match condition {
         Condition::Worker(worker) => batch.worker.map(u64::from) == Some(*worker),
         Condition::Epoch(wanted) => u64::from(epoch) == *wanted,
@@ -77,7 +78,9 @@ fn holds(condition: &Condition, run: &Run, durations: &Durations, row: usize) ->
         Condition::Late => arrived().is_some_and(|by| by < Nanos::ZERO),
         Condition::Early => arrived().is_some_and(|by| by >= Nanos::ZERO),
         Condition::Failed => batch.has_error,
-        Condition::Longer(k, than) => durations.of(row, *k).is_some_and(|time| time >= *than),
+        Condition::Longer(column, than) => {
+            durations.of(row, *column).is_some_and(|time| time >= *than)
+        }
     }
 }
 
@@ -94,8 +97,9 @@ fn condition(part: &str) -> Option<Condition> {
             return None;
         };
         let name = name.trim();
-        let column = NAMED.iter().find(|(_, names)| names.contains(&name));
-        return column.map(|(k, _)| Condition::Longer(*k, than));
+        let mut columns = Column::ALL.into_iter();
+        let column = columns.find(|column| column.filter_words().contains(&name));
+        return column.map(|column| Condition::Longer(column, than));
     }
     if let Some(epoch) = part.strip_prefix("epoch ") {
         return epoch.trim().parse().ok().map(Condition::Epoch);
@@ -114,11 +118,8 @@ fn condition(part: &str) -> Option<Condition> {
         Query::Sample(index) => Some(Condition::Sample(index)),
         Query::Trouble => Some(Condition::Failed),
         Query::Stalls => Some(Condition::Late),
-        Query::Slow(Subject::Waits, than) => Some(Condition::Longer(WAITED, than)),
-        Query::Slow(Subject::Batches, than) => {
-            let fetch = NAMED.iter().find(|(_, names)| names.contains(&"fetch"))?;
-            Some(Condition::Longer(fetch.0, than))
-        }
+        Query::Slow(Subject::Waits, than) => Some(Condition::Longer(Column::Waited, than)),
+        Query::Slow(Subject::Batches, than) => Some(Condition::Longer(Column::Fetch, than)),
         Query::Batch { epoch: Some(_), .. }
         | Query::Slow(Subject::Samples, _)
         | Query::Slowest(_)
@@ -146,13 +147,19 @@ mod tests {
             ("late", Condition::Late),
             ("Early", Condition::Early),
             ("errors", Condition::Failed),
-            ("fetch > 20 ms", Condition::Longer(1, millis(20))),
-            ("waited > 3", Condition::Longer(WAITED, millis(3))),
+            (
+                "fetch > 20 ms",
+                Condition::Longer(Column::Fetch, millis(20)),
+            ),
+            ("waited > 3", Condition::Longer(Column::Waited, millis(3))),
             (
                 "waits longer than 1 s",
-                Condition::Longer(WAITED, millis(1_000)),
+                Condition::Longer(Column::Waited, millis(1_000)),
             ),
-            ("batches slower than 5 ms", Condition::Longer(1, millis(5))),
+            (
+                "batches slower than 5 ms",
+                Condition::Longer(Column::Fetch, millis(5)),
+            ),
         ] {
             assert_eq!(one(text), Ok(vec![condition]), "{text}");
         }
