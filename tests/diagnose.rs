@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::view::{Item, Workspace};
 use loadscope_trace::{Origin, RunOptions};
 
@@ -172,7 +173,7 @@ fn a_second_recording_can_be_compared_and_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("other.jsonl");
     write_log(&path, &control_sequence());
-    ask(&mut window, Command::CompareWith(path));
+    ask(&mut window, Command::Perform(Effect::Compare(path)));
     until(&mut window, "other.jsonl");
     until(&mut window, "samples/s");
     window.get_by_label("Stop comparing").scroll_to_me();
@@ -184,7 +185,7 @@ fn a_second_recording_can_be_compared_and_removed() {
     // A file that is not a recording is refused with a message, and nothing else changes.
     let wrong = dir.path().join("wrong.jsonl");
     std::fs::write(&wrong, "nonsense\n").expect("there is room");
-    ask(&mut window, Command::CompareWith(wrong));
+    ask(&mut window, Command::Perform(Effect::Compare(wrong)));
     wait(&mut window, |app| !app.state.session.notices.is_empty());
     assert!(window.state().state.session.diagnose.other.is_none());
 }

@@ -119,7 +119,9 @@ fn opened_files_are_inspected_by_a_thread() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     for asked in [dir.path().to_owned(), path] {
-        let command = loadscope_model::command::Command::Open(asked.clone());
+        let command = loadscope_model::command::Command::Perform(
+            loadscope_model::effect::Effect::Open(asked.clone()),
+        );
         window.state_mut().run(&ctx, command);
         let checking = window.state().state.overlay.checking_file.clone();
         assert_eq!(checking.as_deref(), Some(asked.as_path()));
@@ -151,8 +153,9 @@ fn a_discarded_run_is_freed() {
     let run = run.snapshot();
     assert!(run.is_shared());
     let ctx = window.ctx.clone();
-    window
-        .state_mut()
-        .run(&ctx, loadscope_model::command::Command::DropRun(1));
+    window.state_mut().run(
+        &ctx,
+        loadscope_model::command::Command::Perform(loadscope_model::effect::Effect::DropRun(1)),
+    );
     wait(&mut window, |_| !run.is_shared());
 }

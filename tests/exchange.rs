@@ -7,7 +7,8 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::question::Output;
+use loadscope_model::effect::Effect;
+use loadscope_model::effect::Output;
 use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, repository, until, wait};
@@ -193,7 +194,9 @@ fn an_import_is_saved_as_a_recording() {
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
     wait(&mut window, |app| app.state.session.saving.is_none());
     let before = window.state().state.session.run.transitions().clone();
-    window.state_mut().run(&ctx, Command::Open(path));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Open(path)));
     wait(
         &mut window,
         |app| matches!(&app.state.session.source, Source::Recording { path, .. } if path.ends_with("saved.jsonl.zst")),
@@ -211,7 +214,9 @@ fn opening_a_foreign_file_names_it_and_keeps_the_run() {
     .open();
     let ctx = window.ctx.clone();
     let photo = repository("assets/pictures/china.jpg");
-    window.state_mut().run(&ctx, Command::Open(photo));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Open(photo)));
     until(&mut window, "is a JPEG image");
     assert!(window.query_by_label_contains("is a JPEG image").is_some());
     assert!(window.state().state.has_run());

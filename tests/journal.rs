@@ -9,7 +9,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::desktop::PLATFORM;
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::question::Output;
+use loadscope_model::effect::Output;
 use loadscope_model::state::Source;
 use loadscope_session::{Journal, UnsavedRun, read_run};
 use loadscope_trace::RunOptions;

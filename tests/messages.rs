@@ -3,6 +3,7 @@
 use eframe::egui::Key;
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 use loadscope_model::update::update;
 use loadscope_model::view::{Cursor, Item};
@@ -37,7 +38,7 @@ fn replaying_the_messages_gives_the_same_state() {
         Action::ZoomIn.into(),
         Action::ToggleTheme.into(),
         Action::ShowPlots.into(),
-        Command::CompareWith(other),
+        Command::Perform(Effect::Compare(other)),
     ];
     for command in commands {
         window.state_mut().run(&ctx, command);

@@ -69,7 +69,9 @@ fn a_large_recording_is_shown_while_it_is_read() {
         .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
     run(
         &mut window,
-        loadscope_model::command::Command::Open(path.clone()),
+        loadscope_model::command::Command::Perform(loadscope_model::effect::Effect::Open(
+            path.clone(),
+        )),
     );
     let deadline = Instant::now() + Duration::from_secs(60);
     let mut shown = 0;
@@ -97,7 +99,10 @@ fn reading_a_large_recording_can_be_cancelled() {
     let mut window = Harness::builder()
         .with_size(Vec2::new(1100.0, 700.0))
         .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
-    run(&mut window, loadscope_model::command::Command::Open(path));
+    run(
+        &mut window,
+        loadscope_model::command::Command::Perform(loadscope_model::effect::Effect::Open(path)),
+    );
     let deadline = Instant::now() + Duration::from_secs(60);
     while window.query_by_label_contains(STILL).is_none() {
         assert!(Instant::now() < deadline, "it was not shown in time");

@@ -5,6 +5,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::Source;
 use loadscope_model::view::{Cursor, Workspace};
 use loadscope_trace::RunOptions;
@@ -135,7 +136,9 @@ fn a_refused_run_leaves_the_shown_run_in_place() {
     }
     // Opening a recording keeps the run, too.
     let (_dir, path) = control_recording();
-    window.state_mut().run(&ctx, Command::Open(path.clone()));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Open(path.clone())));
     wait(&mut window, |app| {
         app.state.session.source
             == Source::Recording {
@@ -144,7 +147,9 @@ fn a_refused_run_leaves_the_shown_run_in_place() {
             }
     });
     assert_eq!(window.state().state.runs.all().len(), 1);
-    window.state_mut().run(&ctx, Command::ShowRun(1));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::ShowRun(1)));
     assert_eq!(events(&window), before);
 }
 
@@ -163,13 +168,17 @@ fn a_run_continues_while_another_run_is_shown() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(2);
     wait(&mut window, |app| app.state.session.run.batches().len() > 4);
-    window.state_mut().run(&ctx, Command::ShowRun(1));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::ShowRun(1)));
     assert_eq!(shown(&window).0, 1);
     wait(&mut window, |app| {
         let kept = app.state.runs.get(2);
         kept.is_some_and(|kept| kept.session.source == Source::Finished)
     });
-    window.state_mut().run(&ctx, Command::ShowRun(2));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::ShowRun(2)));
     window.run();
     let run = &window.state().state.session.run;
     assert_eq!(run.batches().len(), 30);
@@ -204,7 +213,7 @@ fn the_list_of_runs_matches_its_images() {
         let ctx = window.ctx.clone();
         for command in [
             Command::StarRun(1),
-            Command::ShowRun(2),
+            Command::Perform(Effect::ShowRun(2)),
             Command::Cursor(Cursor::Live),
         ] {
             window.state_mut().run(&ctx, command);

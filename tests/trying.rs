@@ -11,9 +11,10 @@ use loadscope::window::App;
 use loadscope_engine::simulate::simulate;
 use loadscope_insight::tune::{Expected, Kind, Measured, Table, Tried};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
-use loadscope_model::trying::{Outcome, TuneUpdate};
 use loadscope_model::watching::Program;
+use loadscope_model::watching::{Outcome, TuneUpdate};
 use loadscope_trace::{Overrides, Run, RunOptions};
 
 use crate::fixture::{Window, control_recording, wait, write_log};
@@ -258,7 +259,9 @@ fn a_click_compares_the_changed_run_with_this_run() {
     let own = dir.path().join("own.jsonl.zst");
     write_log(&own, &simulate(&before).expect("it can be simulated"));
     let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, Command::Open(own));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Open(own)));
     wait(&mut window, |app| {
         app.state.session.run.batches().len() == 100
     });
@@ -269,7 +272,9 @@ fn a_click_compares_the_changed_run_with_this_run() {
     let table = set(&[(5, 3), (2, 2)]);
     let over = TuneUpdate::Over(Outcome::Compared(table.into()));
     let _ = window.state_mut().state.apply(Message::Tune(over));
-    window.state_mut().run(&ctx, Command::CompareWith(path));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Compare(path)));
     wait(&mut window, |app| {
         app.state.session.results.diagnosis.compared.is_some()
     });

@@ -4,6 +4,7 @@ use eframe::egui::Theme;
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{
@@ -280,7 +281,7 @@ fn copy_buttons_copy_values_and_indices() {
     assert!(asked.contains(&Command::Act(Action::CopyIndices)));
     assert!(asked.contains(&Command::Act(Action::CopyValues)));
     let labels = "[\"label\"]\n2\n0\n1\n2\n2\n0\n".to_owned();
-    assert!(asked.contains(&Command::Copy(labels)));
+    assert!(asked.contains(&Command::Perform(Effect::Copy(labels))));
 }
 
 #[test]

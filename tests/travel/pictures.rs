@@ -4,6 +4,7 @@ use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::SnapshotResults;
 use egui_kittest::kittest::Queryable as _;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::Source;
 use loadscope_trace::Origin;
 
@@ -65,7 +66,7 @@ fn search_palette_and_question_match_their_images() {
         let state = window.state_mut().state.set_up();
         state.session.source = Source::Finished;
         state.session.run.info.origin = Origin::Engine;
-        let missing = Command::Open("/no/such/recording.jsonl".into());
+        let missing = Command::Perform(Effect::Open("/no/such/recording.jsonl".into()));
         window.state_mut().run(&ctx, missing);
         wait(&mut window, |app| app.state.overlay.checking_file.is_none());
         // The closing question is a still image, unlike a run that starts.

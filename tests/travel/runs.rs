@@ -4,6 +4,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::Source;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{Origin, RunOptions, Stage};
@@ -34,7 +35,9 @@ fn a_simulation_is_repeatable_and_can_be_saved() {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
     wait(&mut window, |app| app.state.prefs.recent.contains(&path));
-    window.state_mut().run(&ctx, Command::Open(path));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::Open(path)));
     wait(&mut window, |app| {
         matches!(app.state.session.source, Source::Recording { .. })
     });
@@ -70,7 +73,9 @@ fn quitting_asks_about_unsaved_runs_and_can_save_them() {
     assert_eq!(window.state().state.session.source, Source::None);
     assert_eq!(window.state().state.runs.all().len(), 1);
     let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, Command::ShowRun(1));
+    window
+        .state_mut()
+        .run(&ctx, Command::Perform(Effect::ShowRun(1)));
     window.run();
     assert_eq!(window.state().state.session.run.events(), before);
 

@@ -7,14 +7,13 @@ mod annotated;
 pub mod path;
 mod sequences;
 mod table;
-mod waveforms;
 
 use loadscope_trace::{BatchContent, RunInfo};
 
 pub use annotated::{Annotated, Boxed, Keypoint, Sample};
+pub use sequences::Waveforms;
 pub use sequences::{Padding, SequenceRow, Sequences};
 pub use table::{Column, Table, Value};
-pub use waveforms::Waveforms;
 
 /// Views of a batch in addition to its single leaves.
 #[derive(Clone, Debug, Default, PartialEq)]

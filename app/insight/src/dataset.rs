@@ -1,6 +1,8 @@
-//! Text for the dataset of a run.
+//! Text for the dataset of a run, and access to the catalog of datasets.
 
-use loadscope_plan::dataset::DatasetSpec;
+use std::fmt;
+
+use loadscope_plan::dataset::{Catalog, DatasetSpec, SyntheticCatalog};
 use loadscope_trace::{Origin, RunInfo, count, plural};
 use loadscope_words::say;
 
@@ -34,6 +36,22 @@ fn described(info: &RunInfo) -> Option<String> {
         true => text,
         false => say!("{text}, slowed down ({extra})"),
     })
+}
+
+/// Catalog of datasets. In builds with the embedded engine, it opens them.
+#[derive(Clone, Copy)]
+pub struct Datasets(pub &'static (dyn Catalog + Sync));
+
+impl Default for Datasets {
+    fn default() -> Self {
+        Self(&SyntheticCatalog)
+    }
+}
+
+impl fmt::Debug for Datasets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Datasets")
+    }
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ mod tests {
             ..starved.clone()
         };
         let cause = |options| {
-            let run = crate::simulated::simulated(options);
+            let run = crate::simulated(options);
             Headline::of(&run).and_then(|headline| headline.cause)
         };
         let starved = cause(&starved).expect("it waits");

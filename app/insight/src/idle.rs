@@ -206,7 +206,7 @@ mod tests {
     use loadscope_trace::{Nanos, RunOptions};
 
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     fn said(run: &Run, worker: u16, ms: i64) -> Option<String> {
         why_idle(

@@ -22,7 +22,6 @@ loadscope_words::catalogs!();
 pub mod background;
 pub mod content;
 mod dataset;
-mod datasets;
 pub mod diagnose;
 pub mod format;
 pub mod glossary;
@@ -39,17 +38,25 @@ pub mod report;
 pub mod sampling;
 pub mod search;
 pub mod session_event;
-#[cfg(test)]
-mod simulated;
 pub mod tune;
-pub mod unsaved;
 pub mod variables;
 pub mod waits;
 
+pub use dataset::Datasets;
 pub use dataset::dataset;
-pub use datasets::Datasets;
 
 /// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Simulates a run with these options.
+#[cfg(test)]
+fn simulated(options: &loadscope_trace::RunOptions) -> loadscope_trace::Run {
+    let mut run = loadscope_trace::Run::default();
+    let events = loadscope_plan::simulate::simulate(options, Datasets::default().0);
+    for event in events.expect("sound options") {
+        run.apply(&event);
+    }
+    run
+}

@@ -8,13 +8,12 @@ use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId, RunInf
 
 mod find;
 mod group_findings;
-mod straggling;
 mod strip;
 
 pub use find::{NoSuchLoader, find};
 pub use group_findings::findings;
+pub use group_findings::{clocks, describe_straggler};
 pub use loadscope_trace::fleet::{group_names, name, names};
-pub use straggling::{clocks, describe_straggler};
 pub use strip::{Part, trainer};
 
 /// The loaders that are not shown, and the id of the shown one.

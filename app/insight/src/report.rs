@@ -11,7 +11,6 @@ pub mod junit;
 pub mod loader;
 mod markdown;
 pub mod options;
-pub mod order;
 mod outlook;
 pub mod past;
 pub mod program;
@@ -76,7 +75,11 @@ impl<'a> Report<'a> {
         let survey = Survey::of(run);
         let known = prospects.as_ref().and_then(|p| p.as_ref().ok());
         Self {
-            diagnosis: Diagnosis::from(&survey, known, order::findings(run, datasets)),
+            diagnosis: Diagnosis::from(
+                &survey,
+                known,
+                crate::sampling::of_run::findings(run, datasets),
+            ),
             summary: Summary::of(run),
             fetching: FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX),
             survey,

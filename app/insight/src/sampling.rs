@@ -10,13 +10,11 @@ pub mod findings;
 pub mod of_run;
 pub mod order;
 mod order_analysis;
-mod order_facts;
 pub mod overlay;
 pub mod predict;
 pub mod ranks;
 pub mod raster;
 pub mod shuffle;
-pub mod streams;
 
 /// Source of the analyzed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

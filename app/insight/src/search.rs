@@ -1,21 +1,17 @@
 //! Search: "batch 512", "sample 40123", "slower than 200 ms". The search is incremental, so hits appear while the user types
 //! and the window never blocks.
 
-use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Track};
+use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Sample, Track};
 
 use crate::landmarks::Landmarks;
 use crate::platform::Budget;
+use hit::{Ranking, is_fetched, worker_time};
 
-mod fetched;
 mod hit;
 mod query;
-mod ranking;
-mod slowest;
 
-use fetched::{is_fetched, worker_time};
 pub use hit::Hit;
 pub use query::{Query, Subject};
-use ranking::Ranking;
 
 /// A query and its hits so far.
 #[derive(Debug, Default)]
@@ -211,7 +207,7 @@ impl Search {
             }
             _ => {
                 let slow = run.samples(row).filter(|s| s.wall > than);
-                let hit = |s: loadscope_trace::Sample| Hit::Sample(row as u32, s.position as u32);
+                let hit = |s: Sample| Hit::Sample(row as u32, s.position as u32);
                 self.hits.extend(slow.map(hit));
             }
         }
@@ -255,6 +251,52 @@ pub fn example_of_slow(run: &Run) -> Option<Nanos> {
     some.filter(|s| s.activity == Activity::Fetching && !s.is_open())
         .map(|s| s.end - s.start)
         .max()
+}
+
+impl Search {
+    /// Processes the next slice. Returns true if data is left.
+    fn slowest(&mut self, subject: Subject, run: &Run) -> bool {
+        let more = match subject {
+            Subject::Waits => self.slice(run.waits().len(), |this, k| {
+                let wait = &run.waits()[k];
+                let is_over = wait.end != Nanos::MAX;
+                if is_over {
+                    this.ranking
+                        .note(wait.end - wait.start, Hit::Wait(k as u32));
+                }
+                is_over
+            }),
+            _ => {
+                // Some of these batches were fetched in the meantime.
+                for row in std::mem::take(&mut self.unfinished) {
+                    self.rank(subject, run, row);
+                }
+                self.slice(run.batches().len(), |this, row| {
+                    this.rank(subject, run, row as u32);
+                    true
+                })
+            }
+        };
+        if std::mem::take(&mut self.ranking.has_changed) {
+            let current = self.current.and_then(|k| self.hits.get(k)).copied();
+            self.hits = self.ranking.all.iter().map(|(_, hit)| *hit).collect();
+            self.current = current.and_then(|hit| self.hits.iter().position(|h| *h == hit));
+        }
+        more
+    }
+
+    fn rank(&mut self, subject: Subject, run: &Run, row: u32) {
+        if !is_fetched(run, row as usize) {
+            self.unfinished.push(row);
+        } else if subject == Subject::Batches {
+            let took = worker_time(run, row as usize);
+            self.ranking.note(took, Hit::Batch(row));
+        } else {
+            for Sample { wall, position, .. } in run.samples(row as usize) {
+                self.ranking.note(wall, Hit::Sample(row, position as u32));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

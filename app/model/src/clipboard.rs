@@ -3,7 +3,7 @@
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
 use crate::command::Action;
-use crate::picture::Picture;
+use crate::effect::Picture;
 use crate::state::State;
 use loadscope_insight::variables;
 

@@ -3,36 +3,36 @@
 use std::path::PathBuf;
 
 use egui::ThemePreference;
-use loadscope_trace::{RunId, RunOptions};
-
-use crate::markers::MarkerEdit;
-use crate::notice::Notice;
-use crate::palette::Palette;
-use crate::prefs::Annotations;
-use crate::question::{Answer, Output};
-use crate::typing::{PathFor, TypedPath};
-use crate::view::{Cursor, Item, LaneGroup, OptionsSource, TimeView, Workspace};
-use crate::watching::ProgramToWatch;
-use loadscope_insight::diagnose::Check;
 use loadscope_insight::landmarks::Goal;
 use loadscope_insight::sampling::Choice;
+use loadscope_insight::session_event::Notice;
+use loadscope_lessons::cases::{Culprit, Remedy};
+use loadscope_lessons::{Language, Lesson, Target};
 use loadscope_plan::forecast::Setting;
+use loadscope_trace::{RunId, RunOptions};
+
+use crate::effect::{Answer, Effect, Output};
+use crate::markers::MarkerEdit;
+use crate::prefs::Annotations;
+use crate::state::learn::Draft;
+use crate::typing::{PathFor, TypedPath};
+use crate::view::{Cursor, Item, LaneGroup, OptionsSource, Palette, TimeView, Workspace};
+use crate::watching::ProgramToWatch;
 
 mod action;
 mod info;
-mod keys;
-mod learn;
 mod table;
 
 pub use action::Action;
 pub use info::{Group, Info};
-pub use learn::LearnCommand;
 
 /// Request of a panel or a key. `update` carries it out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// An action with a name, and perhaps a key.
     Act(Action),
+    /// Perform this effect outside the state.
+    Perform(Effect),
     /// Show this range of time. `None` shows everything and follows.
     View(Option<TimeView>),
     /// Move the cursor.
@@ -49,40 +49,24 @@ pub enum Command {
     WhatIf(Option<Box<Setting>>),
     /// Show this forecast: num_workers and prefetch_factor.
     Pick(Option<(usize, usize)>),
-    /// Run the forecast setting, and compare the result with the forecast.
-    Check(Box<Check>),
     /// Show this loader of the session.
     ShowLoader(RunId),
-    /// Compare with this recording.
-    CompareWith(PathBuf),
     /// Show the dialog for the program to watch. `None` closes it.
     AskProgram(Option<Box<ProgramToWatch>>),
-    /// Open the dialog for the script of the program.
-    ChooseScript,
     /// Set the script in the dialog for the program, if the dialog is still open.
     UseScript(PathBuf),
-    /// Start this program and watch it.
-    WatchProgram(Box<ProgramToWatch>),
     /// Show the field for a path. `None` closes it.
     TypePath(Option<TypedPath>),
     /// Accept the typed path. Its use follows as a separate command.
     Typed(TypedPath),
     /// Stop comparing.
     StopComparing,
-    /// Show the run of this window with this number.
-    ShowRun(u32),
-    /// Compare the shown run with the run with this number.
-    CompareRun(u32),
     /// Star or unstar the run with this number. A starred run is kept until the user drops it.
     StarRun(u32),
-    /// Drop the run with this number permanently.
-    DropRun(u32),
     /// Replace the options of the next run after an edit.
     Edit(Box<RunOptions>),
     /// Show the options of the next run or of the shown run in the left panel.
     OptionsSource(OptionsSource),
-    /// Open a recording.
-    Open(PathBuf),
     /// Write the run to a file. Asks first if the file exists.
     SaveTo(PathBuf),
     /// Export the run in the format of the file name. Asks first if the file exists.
@@ -91,17 +75,8 @@ pub enum Command {
     Overwrite(Output),
     /// Answer to the question about replacing an existing file.
     Replace(bool),
-    /// Remove this unsaved run from the journal.
-    RemoveUnsavedRun(PathBuf),
     /// Use the images in this folder.
     UseFolder(PathBuf),
-    /// Ask for the data of a dataset.
-    AskData {
-        /// First word of the dataset's text, such as `csv`.
-        word: &'static str,
-        /// True for a folder, false for a file.
-        is_folder: bool,
-    },
     /// Load these data.
     UseData {
         /// First word of the dataset's text.
@@ -133,8 +108,6 @@ pub enum Command {
     Enlarge(Option<(usize, usize)>),
     /// Set the annotations drawn over images.
     Annotate(Annotations),
-    /// Copy this text to the clipboard.
-    Copy(String),
     /// A request of a learner.
     Learn(LearnCommand),
     /// Show a notice.
@@ -158,9 +131,9 @@ impl Command {
     /// Returns the command for a typed path with this purpose.
     pub fn for_path(what: PathFor, path: PathBuf) -> Self {
         match what {
-            PathFor::Open | PathFor::OpenFolder => Self::Open(path),
+            PathFor::Open | PathFor::OpenFolder => Self::Perform(Effect::Open(path)),
             PathFor::Save => Self::SaveTo(path),
-            PathFor::Compare => Self::CompareWith(path),
+            PathFor::Compare => Self::Perform(Effect::Compare(path)),
             PathFor::Export => Self::ExportTo(path),
             PathFor::Folder => Self::UseFolder(path),
         }
@@ -179,5 +152,117 @@ impl From<Action> for Command {
     }
 }
 
+/// Request of a learner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LearnCommand {
+    /// Open or continue the lesson with this number.
+    Lesson(u32),
+    /// Show a lesson that is being written, or the error in its file.
+    Preview(PathBuf, Result<Box<Lesson>, String>),
+    /// Go to this step of the lesson, counted from 0, if it was already reached.
+    Step(usize),
+    /// Update the unfinished answer.
+    Draft(Draft),
+    /// Submit the answer.
+    Answer(loadscope_lessons::Answer),
+    /// Submit the clicked item as the answer.
+    Target(Target),
+    /// Show the lessons in this language.
+    Language(Language),
+    /// Show the solution of a trial by setting its options.
+    Solution,
+    /// Start the quiz with this seed.
+    Quiz(u64),
+    /// Draw the cases with this seed.
+    Seed(u64),
+    /// Open the detective case with this seed and this number.
+    Case(u64, u32),
+    /// Select or deselect this cause.
+    Name(Culprit),
+    /// Select or deselect this remedy.
+    Choose(Remedy),
+    /// Judge the selected causes and remedies.
+    Solve,
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::collections::{BTreeSet, HashMap};
+
+    use egui::{Key, KeyboardShortcut, Modifiers};
+
+    use super::*;
+
+    #[test]
+    fn no_two_actions_share_a_key() {
+        let mut seen = HashMap::new();
+        for (shortcut, action) in Action::shortcuts() {
+            if let Some(other) = seen.insert((shortcut.modifiers, shortcut.logical_key), action) {
+                panic!("{other:?} and {action:?} share {shortcut:?}");
+            }
+        }
+    }
+
+    /// Regression test: *End* had no effect, although a button jumps to the end.
+    #[test]
+    fn each_key_of_the_navigation_block_has_an_action() {
+        let all = Action::shortcuts();
+        for key in [
+            Key::Home,
+            Key::End,
+            Key::PageUp,
+            Key::PageDown,
+            Key::ArrowUp,
+            Key::ArrowDown,
+            Key::ArrowLeft,
+            Key::ArrowRight,
+        ] {
+            let plain = KeyboardShortcut::new(Modifiers::NONE, key);
+            assert!(all.iter().any(|(k, _)| *k == plain), "{key:?}");
+        }
+        let of = |key| all.iter().find(|(k, _)| k.logical_key == key);
+        assert_eq!(of(Key::End).map(|found| found.1), Some(Action::FollowLive));
+    }
+
+    /// Egui also matches a key with Shift or Alt against the shortcut without it. The shortcut with the modifier must come first.
+    #[test]
+    fn shortcuts_with_modifiers_are_matched_first() {
+        let all = Action::shortcuts();
+        for (k, (plain, _)) in all.iter().enumerate() {
+            let hidden = all[k + 1..].iter().find(|(other, _)| {
+                other.logical_key == plain.logical_key
+                    && other.modifiers != plain.modifiers
+                    && other.modifiers.matches_logically(plain.modifiers)
+            });
+            assert!(hidden.is_none(), "{plain:?} hides {hidden:?}");
+        }
+    }
+
+    #[test]
+    fn action_names_are_unique_and_in_sentence_case() {
+        let mut names = BTreeSet::new();
+        for action in Action::all() {
+            let info = action.info();
+            assert!(names.insert(info.name), "{} twice", info.name);
+            let is_several = info.tooltip.trim_end_matches('.').contains(". ");
+            assert_eq!(info.tooltip.ends_with('.'), is_several, "{action:?}");
+            assert!(info.name.starts_with(char::is_uppercase));
+            assert!(info.tooltip.starts_with(char::is_uppercase), "{action:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_shown_by_their_symbols() {
+        let ctx = egui::Context::default();
+        let keys = |action: Action| action.info().keys(&ctx);
+        assert_eq!(keys(Action::NextBatch), "Shift+→");
+        assert_eq!(keys(Action::Search), "/");
+        assert_eq!(keys(Action::NextStage), "]");
+        assert_eq!(keys(Action::ClearMarkers), "");
+        assert_eq!(Action::ShowAll.all_keys(&ctx), "Home or 0");
+        // No shortcut is shown with the name of an egui key.
+        for action in Action::all() {
+            assert!(!keys(action).contains("Bracket"), "{action:?}");
+        }
+    }
+}

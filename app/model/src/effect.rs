@@ -1,12 +1,14 @@
-//! Effects outside the state: on the engine, a file, a dialog or the clipboard.
+//! Effects outside the state (on the engine, a file, a dialog or the clipboard), and the question before one.
 
 use std::path::PathBuf;
 
 use loadscope_insight::diagnose::Check;
+use loadscope_trace::{FieldData, Run};
 use loadscope_words::Language;
 
-use crate::picture::Picture;
 use crate::watching::ProgramToWatch;
+
+pub use loadscope_insight::session_event::Output;
 
 /// Action to perform outside the state.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,4 +100,68 @@ pub enum Effect {
     SetLanguage(Language),
     /// Close the window.
     Quit,
+}
+
+/// Effect that waits for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Requested effect.
+    pub then: Effect,
+    /// True while the run is being saved. The requested effect follows.
+    pub saving: bool,
+}
+
+/// Answer about the unsaved runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Save the run that is shown first.
+    Save,
+    /// Keep them in the journal, which offers them at the next start.
+    Keep,
+    /// Discard them.
+    Discard,
+    /// Cancel the request.
+    Cancel,
+}
+
+/// Image to save, with the recorded pixels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Name built from the batch and the sample.
+    pub name: String,
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// Number of channels: 1 for gray, 3 for RGB.
+    pub channels: u8,
+    /// Pixels by row, `width * height * channels` values.
+    pub pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// Returns the image at position `k` of a field of a batch.
+    pub fn of(run: &Run, row: usize, field: usize, k: usize) -> Option<Self> {
+        let field = run.content(row)?.fields.get(field)?;
+        let FieldData::Pictures(pictures) = &field.data else {
+            return None;
+        };
+        let sample = match run.indices_inside(row).get(k) {
+            Some(index) => format!("sample-{index}"),
+            None => format!("picture-{k}"),
+        };
+        let batch = run.batches().get(row)?.id;
+        Some(Self {
+            name: format!("epoch-{}-batch-{}-{sample}", batch.epoch, batch.idx),
+            width: pictures.width,
+            height: pictures.height,
+            channels: pictures.channels,
+            pixels: pictures.get(k)?.to_vec(),
+        })
+    }
+
+    /// Returns the file name.
+    pub fn file_name(&self) -> String {
+        format!("{}.png", self.name)
+    }
 }

@@ -7,6 +7,7 @@ use loadscope_words::say;
 
 use crate::clipboard::indices;
 use crate::command::{Action, Command};
+use crate::effect::Effect;
 use crate::state::State;
 use crate::update::is_possible;
 use crate::view::{Cursor, Item, LaneGroup, TimeView};
@@ -103,8 +104,14 @@ fn of_batch(state: &State, row: usize) -> Vec<Vec<MenuEntry>> {
             .worker
             .map_or_else(Vec::new, |worker| of_worker(Lane::Worker(worker))),
         vec![
-            offer(say!("Copy as text"), [Command::Copy(batch_text(run, row))]),
-            offer(say!("Copy the indices"), [Command::Copy(indices(run, row))]),
+            offer(
+                say!("Copy as text"),
+                [Command::Perform(Effect::Copy(batch_text(run, row)))],
+            ),
+            offer(
+                say!("Copy the indices"),
+                [Command::Perform(Effect::Copy(indices(run, row)))],
+            ),
         ],
     ]
 }
@@ -205,7 +212,7 @@ fn of_lane(state: &State, lane: Lane) -> Vec<Vec<MenuEntry>> {
         fold.into_iter().collect(),
         vec![offer(
             say!("Copy as text"),
-            [Command::Copy(lane_text(state, lane))],
+            [Command::Perform(Effect::Copy(lane_text(state, lane)))],
         )],
     ]
 }

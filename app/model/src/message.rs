@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use loadscope_insight::diagnose::{Check, ComparedRun};
 use loadscope_insight::options::Problem;
+use loadscope_insight::session_event::UnsavedRun;
 use loadscope_insight::session_event::{Notice, SessionEvent};
-use loadscope_insight::unsaved::UnsavedRun;
 use loadscope_trace::Nanos;
 
 use crate::command::{Action, Command};
@@ -14,9 +14,9 @@ use crate::prefs::{Splits, WindowPlace};
 use crate::results::BackgroundResults;
 use crate::state::Source;
 use crate::state::learn::Prepared;
-use crate::trying::TuneUpdate;
 use crate::view::TimeView;
 use crate::watching::Program;
+use crate::watching::TuneUpdate;
 
 /// A change to the state.
 #[derive(Clone, Debug)]

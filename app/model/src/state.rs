@@ -5,18 +5,17 @@ use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 use loadscope_words::Language;
 
 use crate::prefs::Prefs;
-use crate::secrets::without_secrets;
+use crate::prefs::without_secrets;
 use crate::view::{Cursor, Item, OptionsSource, TimeView, Workspace};
 
 pub mod kept;
 pub mod learn;
 mod parts;
-mod source;
 
 use kept::KeptRuns;
 use learn::Learn;
 pub use parts::{Environment, Overlay, Saving, SessionState, ViewState};
-pub use source::{Seek, Source};
+pub use parts::{Seek, Source};
 
 /// Complete state of the window.
 #[derive(Debug, Default)]

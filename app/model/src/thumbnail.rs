@@ -89,8 +89,6 @@ impl Thumbnails {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::SyntheticCatalog;
-    use loadscope_plan::simulate::simulate;
     use loadscope_trace::RunOptions;
 
     use super::*;
@@ -103,10 +101,7 @@ mod tests {
             step_ms: 2.0,
             ..RunOptions::default()
         };
-        let mut run = Run::default();
-        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
-        events.iter().for_each(|e| run.apply(e));
-        run
+        loadscope_lessons::simulated(&options).expect("sound options")
     }
 
     #[test]

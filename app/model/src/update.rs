@@ -1,36 +1,30 @@
 //! The only place that changes the state. Work on the engine, files or dialogs is returned as an [`Effect`].
 
+use std::path::Path;
 use std::time::Duration;
 
 use loadscope_trace::{Nanos, RunOptions};
 
-use crate::command::Command;
-use crate::effect::Effect;
+use crate::command::{Action, Command};
+use crate::effect::{Answer, Effect, Output, Question};
 use crate::message::Message;
 use crate::prefs::Motion;
-use crate::question::{Answer, Output, Question};
 use crate::state::State;
 use crate::typing::PathFor;
-use crate::view::{OptionsSource, Workspace};
+use crate::view::{Item, OptionsSource, Workspace};
 use crate::watching::Watching;
 
 mod act;
-mod data;
 mod edit;
-mod escape;
 mod find;
 mod future;
-mod lanes;
 mod learn;
-pub mod loader;
-mod options_from_run;
 mod possible;
 mod rebuilt;
 mod runs;
 mod session;
 mod session_events;
 mod travel;
-mod tune;
 mod viewport;
 
 pub use act::WATCH;
@@ -87,7 +81,7 @@ fn apply_message(state: &mut State, message: Message) -> Option<Effect> {
         Message::Checking { check, before } => session::check(state, *check, before),
         Message::Results(answers) => state.session.results = *answers,
         Message::Prepared(prepared) => learn::prepared(state, prepared),
-        Message::Tune(update) => tune::apply(state, update),
+        Message::Tune(update) => session::apply(state, update),
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
         Message::Recent(paths) => session::recent(state, &paths),
@@ -133,76 +127,20 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
     if !matches!(command, Command::Hover(_)) {
         state.overlay.hint = None;
     }
-    let effect = match command {
-        Command::Act(action) => match obstacle(state, action) {
-            Some(why) => {
-                state.overlay.hint = Some(why.to_owned());
-                None
-            }
-            None => act(state, action),
-        },
-        Command::Answer(answer) => return reply(state, answer),
-        Command::Copy(text) => Some(Effect::Copy(text)),
-        Command::Open(path) => Some(Effect::Open(path)),
-        Command::Check(check) => Some(Effect::Check(check)),
-        Command::CompareWith(path) => Some(Effect::Compare(path)),
-        Command::ShowRun(number) => {
-            _ = learn::leave_contents(state);
-            Some(Effect::ShowRun(number))
-        }
-        Command::CompareRun(number) => {
-            _ = learn::leave_contents(state);
-            Some(Effect::CompareRun(number))
-        }
-        Command::DropRun(number) => Some(Effect::DropRun(number)),
-        Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
-        Command::ChooseScript => Some(Effect::AskScript),
-        Command::WatchProgram(program) => {
-            state.prefs.watched = (*program).clone();
-            Some(Effect::Watch(program))
-        }
-        Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
-        Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
-        Command::Overwrite(output) => Some(write(output, true)),
-        Command::Replace(yes) => {
-            let output = state.session.replacing.take();
-            if !yes {
-                session_events::reopen_typed_path(state, &[PathFor::Save, PathFor::Export]);
-            }
-            output.filter(|_| yes).map(|output| write(output, true))
-        }
-        Command::RemoveUnsavedRun(path) => {
-            state.place.unsaved_runs.retain(|left| left.path != path);
-            Some(Effect::RemoveUnsavedRun(path))
-        }
-        other => {
-            change(state, other);
-            None
-        }
-    };
-    confirm_quit(state, effect)
-}
-
-fn write(output: Output, replace: bool) -> Effect {
-    match output {
-        Output::Recording(path) => Effect::Save { path, replace },
-        Output::Export(path, _) => Effect::Export { path, replace },
-    }
-}
-
-/// Applies a command that has no effect outside the state.
-fn change(state: &mut State, command: Command) {
     match command {
+        Command::Act(action) => return try_to_act(state, action),
+        Command::Perform(effect) => return Some(prepare(state, effect)),
+        Command::Answer(answer) => return reply(state, answer),
+        Command::SaveTo(path) => return Some(write(Output::Recording(path), false)),
+        Command::ExportTo(path) => return Some(write(Output::Export(path, None), false)),
+        Command::Overwrite(output) => return Some(write(output, true)),
+        Command::Replace(yes) => return replace(state, yes),
         Command::View(view) => set_view(state, view),
         Command::Cursor(cursor) => {
             state.session.playing = false;
             state.session.cursor = cursor;
         }
-        Command::Select(item) if learn::is_answer(state, item) => {}
-        Command::Select(item) => {
-            state.session.selection = item;
-            state.session.enlarged = None;
-        }
+        Command::Select(item) => select(state, item),
         Command::Enlarge(picture) => state.session.enlarged = picture,
         Command::Annotate(annotations) => state.prefs.annotations = annotations,
         Command::Fold(group) => {
@@ -214,7 +152,7 @@ fn change(state: &mut State, command: Command) {
         Command::Sampling(choice) => state.session.sampling = choice,
         Command::WhatIf(base) => state.session.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.session.diagnose.picked = place,
-        Command::ShowLoader(id) => loader::show(state, id),
+        Command::ShowLoader(id) => rebuilt::show(state, id),
         Command::AskProgram(program) => {
             state.overlay.watching = program.map(|program| Watching::of(*program));
         }
@@ -230,14 +168,8 @@ fn change(state: &mut State, command: Command) {
         Command::StarRun(number) => runs::star(state, number),
         Command::Edit(options) => edit(state, *options),
         Command::OptionsSource(of) => state.session.options_of = of,
-        Command::UseData { word, path } => {
-            let dataset = data::dataset(&state.prefs.options.dataset, word, &path);
-            use_dataset(state, dataset);
-        }
-        Command::UseFolder(path) => {
-            state.overlay.typed = None;
-            use_dataset(state, format!("folder:{}", path.display()));
-        }
+        Command::UseData { word, path } => use_data(state, word, &path),
+        Command::UseFolder(path) => use_folder(state, &path),
         Command::Learn(command) => learn::carry_out(state, command),
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),
@@ -253,25 +185,66 @@ fn change(state: &mut State, command: Command) {
         Command::Dismiss(at) if at < state.session.notices.len() => {
             state.session.notices.remove(at);
         }
-        Command::Dismiss(_)
-        | Command::Act(_)
-        | Command::Answer(_)
-        | Command::Copy(_)
-        | Command::Check(_)
-        | Command::CompareWith(_)
-        | Command::ShowRun(_)
-        | Command::CompareRun(_)
-        | Command::DropRun(_)
-        | Command::AskData { .. }
-        | Command::ChooseScript
-        | Command::WatchProgram(_)
-        | Command::Open(_)
-        | Command::ExportTo(_)
-        | Command::Overwrite(_)
-        | Command::Replace(_)
-        | Command::RemoveUnsavedRun(_)
-        | Command::SaveTo(_) => {}
+        Command::Dismiss(_) => {}
     }
+    None
+}
+
+/// Performs an action, or shows its obstacle.
+fn try_to_act(state: &mut State, action: Action) -> Option<Effect> {
+    if let Some(why) = obstacle(state, action) {
+        state.overlay.hint = Some(why.to_owned());
+        return None;
+    }
+    let effect = act(state, action);
+    confirm_quit(state, effect)
+}
+
+/// Prepares the state for an effect that the user requested.
+fn prepare(state: &mut State, effect: Effect) -> Effect {
+    match &effect {
+        Effect::ShowRun(_) | Effect::CompareRun(_) => _ = learn::leave_contents(state),
+        Effect::Watch(program) => state.prefs.watched = (**program).clone(),
+        Effect::RemoveUnsavedRun(path) => {
+            state.place.unsaved_runs.retain(|left| left.path != *path);
+        }
+        _ => {}
+    }
+    effect
+}
+
+fn write(output: Output, replace: bool) -> Effect {
+    match output {
+        Output::Recording(path) => Effect::Save { path, replace },
+        Output::Export(path, _) => Effect::Export { path, replace },
+    }
+}
+
+/// Applies the answer to the question about replacing an existing file.
+fn replace(state: &mut State, yes: bool) -> Option<Effect> {
+    let output = state.session.replacing.take();
+    if !yes {
+        session_events::reopen_typed_path(state, &[PathFor::Save, PathFor::Export]);
+    }
+    output.filter(|_| yes).map(|output| write(output, true))
+}
+
+/// Selects the item, unless it is the answer to a question.
+fn select(state: &mut State, item: Option<Item>) {
+    if !learn::is_answer(state, item) {
+        state.session.selection = item;
+        state.session.enlarged = None;
+    }
+}
+
+fn use_data(state: &mut State, word: &str, path: &Path) {
+    let dataset = edit::dataset(&state.prefs.options.dataset, word, path);
+    use_dataset(state, dataset);
+}
+
+fn use_folder(state: &mut State, path: &Path) {
+    state.overlay.typed = None;
+    use_dataset(state, format!("folder:{}", path.display()));
 }
 
 /// Sets the user's dataset for the next run, without the artificial costs of the demo.

@@ -1,11 +1,8 @@
 //! View state: visible time range, time cursor, selection.
 
 use loadscope_trace::{Activity, Lane, Nanos};
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
-
-mod group;
-
-pub use group::LaneGroup;
 
 /// A visible time range. `None` in its place shows everything and follows new events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +142,79 @@ impl Item {
         match self {
             Self::Batch(row) => Some(row),
             _ => None,
+        }
+    }
+}
+
+/// Typed text and chosen line of the palette.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Palette {
+    /// Typed text.
+    pub text: String,
+    /// Chosen line, counted from 0.
+    pub chosen: usize,
+}
+
+/// A group of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneGroup {
+    /// The reorder buffer, a group by itself.
+    Reorder,
+    /// The workers with their index queues.
+    Workers,
+    /// The queues between workers, pin thread and main process.
+    Queues,
+    /// Gauges: measured quantities over time.
+    Gauges,
+    /// The trainers of the other loaders of the session.
+    Loaders,
+}
+
+impl LaneGroup {
+    /// All groups, from top to bottom.
+    pub const ALL: [Self; 5] = [
+        Self::Reorder,
+        Self::Workers,
+        Self::Queues,
+        Self::Gauges,
+        Self::Loaders,
+    ];
+
+    /// Returns the group of a lane. Returns `None` if the lane does not fold.
+    pub fn of(lane: Lane) -> Option<Self> {
+        match lane {
+            Lane::Reorder => Some(Self::Reorder),
+            Lane::Worker(_) | Lane::IndexQueue(_) => Some(Self::Workers),
+            Lane::ResultQueue | Lane::DataQueue => Some(Self::Queues),
+            Lane::Trainer | Lane::Pin | Lane::Main => None,
+        }
+    }
+
+    /// Returns the name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Reorder => say!("reorder buffer"),
+            Self::Workers => say!("Workers"),
+            Self::Queues => say!("Queues"),
+            Self::Gauges => say!("Gauges"),
+            Self::Loaders => say!("Other loaders"),
+        }
+    }
+
+    /// Returns a one-sentence description.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Reorder => {
+                say!("Batches that wait for an earlier one, and batches ready for the trainer")
+            }
+            Self::Workers => say!("All workers together"),
+            Self::Queues => {
+                say!("Batches that wait between the workers, the pin thread and the main process")
+            }
+            Self::Gauges => say!("Measured quantities over time"),
+            Self::Loaders => {
+                say!("Trainers of the other loaders and ranks: training in green, waiting in red")
+            }
         }
     }
 }

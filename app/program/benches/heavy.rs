@@ -21,6 +21,7 @@ use eframe::egui::{Context, Pos2, RawInput, Rect, vec2};
 use eframe::{App as _, Frame};
 use loadscope::window::{App, Start};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
 use loadscope_trace::{LogWriter, RunOptions};
@@ -159,11 +160,11 @@ fn main() {
     println!("| {batches} batches | longest frame, ms | median, ms | most CPU time, ms | frames |\n|---|---|---|---|---|");
     let mut window = Window::new();
     window.watch("nothing", |_| true);
-    window.run(Command::Open(many));
+    window.run(Command::Perform(Effect::Open(many)));
     window.watch("a folder of many files is looked at", |app| {
         app.state.overlay.checking_file.is_none()
     });
-    window.run(Command::Open(path.clone()));
+    window.run(Command::Perform(Effect::Open(path.clone())));
     window.watch("the recording is opened", is_open);
     window.watch("it is shown", |_| true);
     window.run(Action::ShowDiagnose);

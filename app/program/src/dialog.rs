@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rfd::{AsyncFileDialog, FileHandle};
 
+use loadscope_insight::session_event::Notice;
 use loadscope_model::command::Command;
-use loadscope_model::notice::Notice;
-use loadscope_model::picture::Picture;
-use loadscope_model::question::Output;
+use loadscope_model::effect::Effect;
+use loadscope_model::effect::Output;
+use loadscope_model::effect::Picture;
 use loadscope_model::typing::{PathFor, TypedPath};
 use loadscope_session::{ExportFormat, Waker};
 use loadscope_words::say;
@@ -48,7 +49,7 @@ impl Dialogs {
             )
             .add_filter(say!("All files"), &["*"]);
         self.show_dialog(dialog.pick_file(), Some(PathFor::Open), |f| {
-            Command::Open(f.path().to_owned())
+            Command::Perform(Effect::Open(f.path().to_owned()))
         });
     }
 
@@ -70,7 +71,7 @@ impl Dialogs {
             .add_filter(say!("Loadscope recordings"), &["jsonl", "zst"])
             .add_filter(say!("All files"), &["*"]);
         self.show_dialog(dialog.pick_file(), Some(PathFor::Compare), |f| {
-            Command::CompareWith(f.path().to_owned())
+            Command::Perform(Effect::Compare(f.path().to_owned()))
         });
     }
 
@@ -91,7 +92,7 @@ impl Dialogs {
     pub fn open_folder(&self) {
         let dialog = AsyncFileDialog::new().set_title(say!("Open a folder of recordings"));
         self.show_dialog(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
-            Command::Open(f.path().to_owned())
+            Command::Perform(Effect::Open(f.path().to_owned()))
         });
     }
 

@@ -13,6 +13,7 @@ use crate::motion::SystemMotion;
 use crate::preferences::Store;
 use loadscope_model::Model;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::{Environment, Source, State};
@@ -201,7 +202,7 @@ impl App {
         self.dispatch(ctx, Message::Recent(others.to_vec()));
         match others {
             [second] => {
-                let compare = Command::CompareWith(second.clone());
+                let compare = Command::Perform(Effect::Compare(second.clone()));
                 self.check_and_open_then(ctx, first.clone(), compare);
             }
             _ => self.check_and_open(ctx, first.clone()),
@@ -216,7 +217,7 @@ impl App {
     /// Performs a command.
     pub fn run(&mut self, ctx: &Context, command: Command) {
         match command {
-            Command::Open(path) => self.check_and_open(ctx, path),
+            Command::Perform(Effect::Open(path)) => self.check_and_open(ctx, path),
             command => self.dispatch(ctx, command),
         }
     }

@@ -15,7 +15,7 @@ use loadscope_words::say;
 use super::folder::{Folder, LoaderNumbers, Placement, placements};
 use super::memory::LogInMemory;
 use super::reading::{each_event, heading_of, is_program};
-use loadscope_insight::unsaved::Output;
+use loadscope_insight::session_event::Output;
 
 use super::session::{LogStorage, Origin};
 use super::{Session, SessionError, SessionEvent};

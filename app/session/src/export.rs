@@ -8,7 +8,6 @@ use std::thread::Builder;
 
 use loadscope_exchange::{ExportError, ImportError};
 use loadscope_files::{Existing, WriteError, check_not_input};
-use loadscope_insight::unsaved::Output;
 use loadscope_trace::fleet::names;
 use loadscope_trace::{Compression, Event, EventKind, LogWriter, Run, RunId};
 use loadscope_words::say;
@@ -16,6 +15,7 @@ use loadscope_words::say;
 use super::event_source::{EventSource, each_in_order};
 use super::session::Origin;
 use super::{Session, SessionError, SessionEvent};
+use loadscope_insight::session_event::Output;
 
 pub use loadscope_exchange::Format as ExportFormat;
 

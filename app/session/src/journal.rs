@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use loadscope_files::{WriteError, is_abandoned, private_folder};
-pub use loadscope_insight::unsaved::UnsavedRun;
+pub use loadscope_insight::session_event::UnsavedRun;
 use loadscope_words::say;
 
 use super::recording::new_recording_in;

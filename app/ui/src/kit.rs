@@ -6,13 +6,10 @@
 pub mod action;
 pub mod dropdown;
 pub mod empty;
-pub mod focus;
 pub mod icons;
-pub mod menu;
 pub mod parts;
 pub mod rows;
 pub mod sheet;
 pub mod strip;
 pub mod table;
-pub mod term;
 pub mod titles;

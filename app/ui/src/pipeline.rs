@@ -15,7 +15,6 @@ mod grid;
 mod headline;
 mod layout;
 mod pen;
-mod plan;
 mod previews;
 mod sample_costs;
 mod scene;
@@ -38,9 +37,9 @@ use loadscope_model::view::Cursor;
 
 use animation::ChipAnimations;
 use end_card::{EndCard, is_over};
+use grid::Plan;
 use layout::{Layout, Placed, Station};
 use pen::Pen;
-use plan::Plan;
 use previews::Previews;
 use sample_costs::MedianCost;
 use scene::Scene;

@@ -4,8 +4,6 @@
 //! timeline never changes the state.
 
 pub mod axis;
-mod bars;
-pub mod batch_path;
 mod body;
 pub mod canvas;
 pub mod chart;
@@ -27,10 +25,8 @@ mod ruler;
 mod sample_detail;
 mod scene;
 pub mod search_hits;
-mod span_colors;
 mod tooltip;
 mod tooltip_text;
-mod view_animation;
 
 use egui::{Align2, Rangef, Rect, Stroke, Ui, pos2, vec2};
 use loadscope_insight::waits::LongWaits;
@@ -51,7 +47,7 @@ use scene::{Areas, Part, Scene};
 /// Timeline view. Everything it caches can be dropped at any time.
 #[derive(Default)]
 pub struct Timeline {
-    animation: view_animation::ViewAnimation,
+    animation: input::ViewAnimation,
     drag: Option<Drag>,
     pinned: body::Cache,
     body: body::Cache,

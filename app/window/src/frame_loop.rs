@@ -7,7 +7,7 @@ use loadscope_model::message::Message;
 use loadscope_model::update::takes_place;
 use loadscope_trace::Nanos;
 
-use crate::host::Host;
+use crate::Host;
 use crate::keys;
 
 /// Maximum time per frame for searching.
@@ -73,7 +73,7 @@ pub fn draw(host: &mut impl Host, ui: &mut Ui) {
     host.dispatch(&ctx, Message::Drawing);
     let (model, window) = host.model_and_window();
     window.verdict.refresh(&ctx, model);
-    crate::present::zoom(&ctx, model);
+    crate::layout::zoom(&ctx, model);
     let commands = window.show(ui, model);
     let acted = !commands.is_empty();
     for command in commands {

@@ -2,8 +2,8 @@
 
 use egui::{Context, Event, Key, Modifiers, PointerButton};
 
-use crate::held_input::{HeldKeys, InputFocus};
-use crate::host::Host;
+use crate::Host;
+use crate::{HeldKeys, InputFocus};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::update::{by_digit, drive, takes_digits};

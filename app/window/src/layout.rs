@@ -1,9 +1,6 @@
 //! Layout of the window.
 
-use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui};
-
-use crate::Window;
-use crate::side_panels::{self, side_panels};
+use egui::{Align, Button, CentralPanel, Color32, Context, Frame, Layout, Margin, Panel, Rect, Ui};
 use loadscope_insight::headline::Headline;
 use loadscope_lessons::Part;
 use loadscope_model::Model;
@@ -11,18 +8,21 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::State;
-use loadscope_model::view::LowerPanel;
-use loadscope_model::view::Workspace;
+use loadscope_model::view::{LowerPanel, Workspace};
 use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
     diagnose, file_drop, glossary, help, learn, mark, messages, notices, options, palette, runs,
-    search, status, toolbar, watch_dialog, welcome,
+    search, status, toolbar, transport, watch_dialog, welcome,
 };
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
 use loadscope_ui::timeline::Timeline;
+use loadscope_words::say;
+
+use crate::side_panels::side_panels;
+use crate::{Window, side_panels};
 
 /// Views below the pipeline.
 struct LowerViews<'a> {
@@ -305,4 +305,55 @@ impl Window {
 /// Returns the stored size, or the default if there is none.
 fn stored_or(stored: f32, default: f32) -> f32 {
     if stored > 0.0 { stored } else { default }
+}
+
+/// Width of a presented window, points, at any resolution.
+const ACROSS: f32 = 1_150.0;
+
+/// Maximum zoom factor.
+const LARGEST: f32 = 3.0;
+
+/// Sets the zoom factor of the user, or that of a presentation.
+pub(crate) fn zoom(ctx: &Context, state: &State) {
+    let now = ctx.zoom_factor();
+    let across = ctx.content_rect().width() * now;
+    let asked = match state.prefs.zoom {
+        zoom if zoom.is_finite() => zoom.clamp(0.5, LARGEST),
+        _ => 1.0,
+    };
+    let wanted = match state.presents() {
+        true => (across / ACROSS).clamp(1.0, LARGEST).max(asked),
+        false => asked,
+    };
+    if (now - wanted).abs() > 0.01 {
+        ctx.set_zoom_factor(wanted);
+    }
+}
+
+impl Window {
+    /// Draws the window in presentation mode.
+    pub(crate) fn present(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let palette = Palette::of(ui);
+        let player = Self::player(ui, state, &mut commands);
+        Panel::bottom("presentation")
+            .frame(framed(palette.panel, 8, 4))
+            .show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    transport::show(ui, state, &mut commands);
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        let keys = Action::Present.info().keys(ui.ctx());
+                        let leave = ui.add(Button::new(say!("End presentation ({keys})")));
+                        commands.extend(leave.clicked().then_some(Action::Present.into()));
+                    });
+                });
+            });
+        let middle = CentralPanel::default()
+            .frame(framed(palette.canvas, 0, 0))
+            .show(ui, |ui| {
+                commands.extend(self.pipeline.show(ui, state));
+            });
+        Self::overlays(ui, state, middle.response.rect, player, &mut commands);
+        commands
+    }
 }

@@ -109,7 +109,7 @@ pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
     use loadscope_plan::forecast::Recorded;
 
     fn proof() -> RunOptions {

@@ -112,7 +112,7 @@ mod tests {
     use loadscope_trace::{Activity, Lane, RunOptions};
 
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     #[test]
     fn strips_share_one_scale_and_add_up() {

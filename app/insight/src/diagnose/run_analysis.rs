@@ -10,7 +10,8 @@ use crate::Datasets;
 use crate::background::{Cancelled, Progress};
 use crate::format::percent;
 use crate::loaders::findings;
-use crate::report::{Program, order};
+use crate::report::Program;
+use crate::sampling::of_run;
 
 /// Number of longest waits that are analyzed one by one.
 const MAX_ANALYZED_WAITS: usize = 200;
@@ -114,7 +115,7 @@ impl RunAnalysis {
         progress.report(0.0)?;
         let survey = Survey::of(run);
         progress.report(0.3)?;
-        let mut more = order::findings(run, datasets);
+        let mut more = of_run::findings(run, datasets);
         more.extend(findings(all, id));
         progress.report(0.6)?;
         let diagnosis = Diagnosis::from(&survey, None, more);
@@ -232,7 +233,7 @@ mod tests {
     use loadscope_trace::RunOptions;
 
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     #[test]
     fn parts_sum_to_one_and_the_longest_wait_comes_first() {

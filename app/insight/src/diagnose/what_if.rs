@@ -125,7 +125,7 @@ mod tests {
     use loadscope_trace::RunOptions;
 
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     fn explored(options: &RunOptions) -> WhatIf {
         let recorded = costs(&simulated(options)).expect("it has batches");

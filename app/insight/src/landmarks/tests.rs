@@ -2,7 +2,7 @@ use loadscope_trace::{BatchId, Event, EventKind, Message, RunId, RunOptions};
 use proptest::prelude::*;
 
 use super::*;
-use crate::simulated::simulated;
+use crate::simulated;
 
 fn apply(run: &mut Run, at: i64, kind: EventKind) {
     run.apply(&Event {

@@ -1,7 +1,11 @@
 //! Findings about the loaders of all ranks together.
 
-use loadscope_diagnose::{Diagnosis, Evidence, Finding, FindingId, Severity};
-use loadscope_trace::{Epoch, Run, RunId, count, plural};
+use std::collections::BTreeSet;
+
+use loadscope_diagnose::{
+    Diagnosis, Evidence, Finding, FindingId, Severity, Straggler, WaitSummary,
+};
+use loadscope_trace::{Epoch, Nanos, Run, RunId, count, percent, plural};
 use loadscope_words::say;
 
 use super::{name, rank_groups};
@@ -98,4 +102,49 @@ fn counts(group: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
 fn has_no_more(run: &Run, epoch: &Epoch) -> bool {
     let all = run.info.batches_per_epoch;
     run.is_exhausted(epoch) || all.is_some_and(|all| run.yielded_in(epoch) as u64 == all)
+}
+
+/// Describes the straggler among the loaders with the name `called`. `None` omits the name, for use below a heading.
+pub fn describe_straggler(
+    runs: &[(RunId, &Run)],
+    slow: Option<&Straggler>,
+    called: Option<&str>,
+) -> Option<String> {
+    if runs.len() < 2 {
+        return None;
+    }
+    let whose = called.map_or(String::new(), |name| say!(" for {name}"));
+    let Some(slow) = slow else {
+        return Some(say!("No rank is a straggler{whose}"));
+    };
+    let slowest = runs.iter().find(|(id, _)| *id == slow.run);
+    let whole = slowest.map_or(Nanos::ZERO, |(_, run)| WaitSummary::of(run).total);
+    let often = match slow.of_epochs {
+        0 | 1 => String::new(),
+        of => say!(", slowest in {} of {of} epochs", slow.epochs),
+    };
+    Some(say!(
+        "Rank {} is the straggler{whose}: its trainer waited {}, the median of the other ranks is {} ({} of the run{often})",
+        slow.rank,
+        slow.waited.format_in_unit_of(whole),
+        slow.usual.format_in_unit_of(whole),
+        percent(slow.share)
+    ))
+}
+
+/// Describes the accuracy of the clocks of other hosts, one sentence per clock.
+pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
+    let mut said = BTreeSet::new();
+    for (_, run) in all {
+        let Some(clock) = run.info.clock else {
+            continue;
+        };
+        let whose = match (run.info.host.as_str(), run.info.recording.as_str()) {
+            ("", "") => say!("Another host"),
+            ("", recording) => recording,
+            (host, _) => host,
+        };
+        said.insert(say!("{whose}: clock aligned {}", clock.label()));
+    }
+    said.into_iter().collect()
 }

@@ -1,7 +1,7 @@
 use loadscope_trace::{Event, EventKind, RunId, RunInfo, RunOptions};
 
 use super::*;
-use crate::simulated::simulated;
+use crate::simulated;
 
 fn id(idx: u32) -> BatchId {
     BatchId { epoch: 0, idx }

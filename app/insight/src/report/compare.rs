@@ -2,34 +2,30 @@
 
 use std::fmt::Write as _;
 
-use loadscope_diagnose::{Cause, FindingId, Severity};
-use loadscope_trace::{Nanos, Run};
+use loadscope_diagnose::{Cause, FindingId, Severity, Survey};
+use loadscope_trace::{Activity, Lane, Nanos, Run};
 use loadscope_words::{display_width, pad_end, say};
 use serde_json::{Map, Value, json};
 
 use super::Report;
 use crate::Datasets;
+use distribution::quantiles;
+use measure::measures;
+use paired::Noise;
+use pieces::{CONFIDENCE, epochs_of, piece, summed, yield_the_same};
 
-mod chance;
 pub mod differ;
 mod distribution;
 mod measure;
 mod paired;
 mod pieces;
 pub mod rules;
-mod strip;
 
-use chance::CONFIDENCE;
-pub use chance::Outcome;
 pub use distribution::Quantile;
-use distribution::quantiles;
 pub(crate) use measure::change_of;
-use measure::measures;
 pub use measure::{Measure, change, shown};
-use paired::Noise;
 pub(crate) use pieces::Drawn;
-use pieces::{epochs_of, piece, summed, yield_the_same};
-use strip::strip;
+pub use pieces::Outcome;
 
 /// Minimum width of the column of names, characters.
 const NAMES: usize = 24;
@@ -338,6 +334,33 @@ fn beside(time: Nanos, longest: Nanos) -> String {
         Nanos(0) => "0".to_owned(),
         time => time.format_in_unit_of(longest),
     }
+}
+
+/// Length of the longer run, characters.
+const PARTS: i64 = 64;
+/// Characters by share of time waiting, from 0 % to 100 %.
+const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Returns one character for each 1/[`PARTS`] of `longest` that `run` covers.
+pub fn strip(run: &Survey, longest: Nanos) -> String {
+    let at = |k: i64| {
+        let offset = i128::from(longest.0) * i128::from(k) / i128::from(PARTS);
+        run.start + Nanos(i64::try_from(offset).unwrap_or(i64::MAX))
+    };
+    let parts = (0..PARTS).map(|k| (at(k), at(k + 1).min(run.end)));
+    let parts = parts.take_while(|(from, to)| from < to);
+    let level = |(from, to): (Nanos, Nanos)| {
+        let waited = run
+            .run
+            .spent(Lane::Trainer, from, to)
+            .time_in(Activity::Waiting);
+        let share = waited.0 as f64 / (to - from).0 as f64;
+        let top = (LEVELS.len() - 1) as f64;
+        // The level is rounded up, so that a short wait is visible.
+        let level = (share * top).ceil().clamp(0.0, top);
+        LEVELS[level as usize]
+    };
+    parts.map(level).collect()
 }
 
 #[cfg(test)]

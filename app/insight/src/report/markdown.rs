@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
     use crate::Datasets;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     fn slow() -> Run {
         simulated(&RunOptions {

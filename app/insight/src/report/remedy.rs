@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::Datasets;
     use crate::report::{html, markdown, text};
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     /// Returns options with too few workers: verdict and finding have the same remedy.
     fn options() -> RunOptions {

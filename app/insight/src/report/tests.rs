@@ -3,7 +3,7 @@ use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Nanos, Origin, Run, Ru
 use super::rules::Rule;
 use super::{Report, text};
 use crate::Datasets;
-use crate::simulated::simulated;
+use crate::simulated;
 
 mod contents;
 

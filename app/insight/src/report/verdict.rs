@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::Datasets;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     fn verdict(options: &RunOptions) -> Vec<String> {
         let run = simulated(options);

@@ -15,9 +15,9 @@ use super::overlay::Overlay;
 use super::predict::{self, EpochOrder, SampleMetadata};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
-use super::streams::Sharing;
 use crate::Datasets;
 use crate::background::{Cancelled, Progress};
+use crate::sampling::order::Sharing;
 
 /// An order to analyze, with all known facts.
 #[derive(Clone, Debug, Default)]

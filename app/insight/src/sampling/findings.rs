@@ -5,7 +5,7 @@ pub use super::finding::Finding;
 use super::finding::{FindingDraft, list, note, problem};
 use super::order::Digest;
 use super::order_analysis::OrderAnalysis;
-pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
+pub use super::order_analysis::{OrderFacts, WorkerGenerators, WorkerSeed};
 use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
 use loadscope_diagnose::FindingId;

@@ -1,15 +1,17 @@
-//! Input of the order analysis for a recorded run.
+//! Order analysis of a recorded run: its input, and its findings for the report.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use loadscope_diagnose::{Evidence, Finding, Severity};
 use loadscope_trace::{FieldData, Nanos, Origin, Run, RunOptions};
 
-use crate::Datasets;
-
-use super::analysis::Question;
+use super::analysis::{Question, answer};
 use super::findings::{WorkerGenerators, WorkerSeed};
 use super::order::{Digest, OrderCollector};
+use crate::Datasets;
+use crate::background::Progress;
+use crate::platform::Budget;
 
 /// Maximum number of batches whose contents are searched for labels, because this runs within a frame.
 const LABELLED: usize = 50_000;
@@ -152,4 +154,45 @@ pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
         labels.clear();
     }
     labels
+}
+
+/// Number of analyzed epochs, from the first. A finding of several epochs is reported once.
+const EPOCHS: usize = 4;
+
+/// Returns the findings of the Sampling workspace for the first `EPOCHS` epochs of a run.
+pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
+    let mut said = HashSet::new();
+    let mut out = Vec::new();
+    for epoch in 0..run.epochs().len().min(EPOCHS) {
+        let mut gathered = OrderCollector::default();
+        while gathered.update(0, run, epoch, &Budget::none()) {}
+        let asked = question(run, &gathered, datasets);
+        let number = asked.epoch;
+        let new = of_epoch(&asked).into_iter().filter(|f| said.insert(f.id));
+        out.extend(new.map(|f| Finding {
+            id: f.id,
+            text: f.says,
+            severity: if f.is_problem {
+                Severity::Warning
+            } else {
+                Severity::Note
+            },
+            evidence: match f.position {
+                Some(position) => Evidence::Position(number, position),
+                None => Evidence::Run,
+            },
+            remedy: f.remedy,
+            cost: None,
+        }));
+    }
+    out
+}
+
+fn of_epoch(asked: &Question) -> Vec<super::findings::Finding> {
+    let answers = answer(asked, &Progress::default());
+    // No findings if the engine cannot predict the order.
+    answers
+        .ok()
+        .and_then(Result::ok)
+        .map_or(Vec::new(), |a| a.findings)
 }

@@ -1,9 +1,8 @@
 //! Search hits and their descriptions.
 
-use loadscope_trace::{Lane, Level, Nanos, Run};
+use loadscope_trace::{Lane, Level, Nanos, Run, Stage};
 use loadscope_words::say;
 
-use super::fetched::worker_time;
 use crate::format;
 
 /// A search hit.
@@ -128,6 +127,49 @@ fn describe_instant(run: &Run, at: Nanos) -> String {
                 say!(n: "batch in the pipeline"),
                 say!(n: "batches in the pipeline"),
             )
+        }
+    }
+}
+
+/// Returns the time of fetching and collating.
+pub(super) fn worker_time(run: &Run, row: usize) -> Nanos {
+    let path = run.path(row);
+    let in_worker = path
+        .iter()
+        .filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+    in_worker
+        .map(|s| s.end.unwrap_or(run.end()) - s.start)
+        .fold(Nanos::ZERO, |a, b| a + b)
+}
+
+/// Returns true if the time in the worker is final.
+pub(super) fn is_fetched(run: &Run, row: usize) -> bool {
+    run.batches()[row].stage > Stage::Collating
+}
+
+/// Maximum number of hits, enough to distinguish a single event from a pattern.
+pub(super) const MAX_HITS: usize = 24;
+
+/// Slowest hits so far, slowest first.
+#[derive(Debug, Default)]
+pub(super) struct Ranking {
+    pub all: Vec<(Nanos, Hit)>,
+    /// True if the list has changed since the last query.
+    pub has_changed: bool,
+}
+
+impl Ranking {
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds `hit` if it is among the slowest. Among equal times, the first one is kept.
+    pub fn note(&mut self, took: Nanos, hit: Hit) {
+        let at = self.all.partition_point(|(time, _)| *time >= took);
+        if at < MAX_HITS {
+            self.all.insert(at, (took, hit));
+            self.all.truncate(MAX_HITS);
+            self.has_changed = true;
         }
     }
 }

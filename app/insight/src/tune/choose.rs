@@ -293,7 +293,7 @@ fn expected(run: &Run, forecast: &Forecast) -> Option<Expected> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
     use crate::tune::Measured;
     use loadscope_trace::RunOptions;
 

@@ -134,7 +134,7 @@ fn end_of_step(run: &Run, row: usize) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
     use loadscope_trace::RunOptions;
 
     fn options(workers: usize) -> RunOptions {

@@ -200,7 +200,7 @@ fn mean(times: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     /// Returns a run with this number of workers. All times are multiplied by `slower`, as on a busy host.
     fn tried(kind: Kind, workers: usize, slower: f64) -> Tried {

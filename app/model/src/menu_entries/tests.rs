@@ -1,7 +1,5 @@
 //! Tests of the context menus and their commands.
 
-use loadscope_plan::dataset::SyntheticCatalog;
-use loadscope_plan::simulate::simulate;
 use loadscope_trace::{RunOptions, Track};
 
 use super::*;
@@ -18,9 +16,7 @@ fn model() -> Model {
         step_ms: 2.0,
         ..RunOptions::default()
     };
-    let mut run = Run::default();
-    let events = simulate(&options, &SyntheticCatalog).expect("sound options");
-    events.iter().for_each(|e| run.apply(e));
+    let run = loadscope_lessons::simulated(&options).expect("sound options");
     Model::new(State {
         session: SessionState {
             run,
@@ -31,7 +27,7 @@ fn model() -> Model {
     })
 }
 
-fn take(model: &mut Model, thing: MenuTarget, text: &str) -> Vec<crate::effect::Effect> {
+fn take(model: &mut Model, thing: MenuTarget, text: &str) -> Vec<Effect> {
     let all: Vec<MenuEntry> = menu_entries(model, thing).concat();
     let found = all.iter().find(|offer| offer.text.starts_with(text));
     let found = found.unwrap_or_else(|| panic!("no {text:?} in {all:#?}"));
@@ -103,7 +99,7 @@ fn a_span_menu_goes_to_its_start_and_its_end() {
 fn a_copied_batch_text_has_stages_and_times() {
     let mut model = model();
     let effects = take(&mut model, MenuTarget::Batch(3), "Copy as text");
-    let [crate::effect::Effect::Copy(text)] = &effects[..] else {
+    let [Effect::Copy(text)] = &effects[..] else {
         panic!("{effects:?}");
     };
     let text = text.replace('\u{2009}', " ");

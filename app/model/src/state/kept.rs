@@ -7,8 +7,7 @@ use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Nanos, Origin, RunOptions};
 use loadscope_words::say;
 
-use super::parts::SessionState;
-use super::source::Source;
+use super::parts::{SessionState, Source};
 
 /// An earlier run, which is not shown.
 #[derive(Debug)]

@@ -15,10 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::history::History;
 use crate::view::{Cursor, LowerPanel, Workspace};
 
-mod draft;
 mod wanted;
 
-pub use draft::Draft;
+pub use wanted::Draft;
 pub use wanted::{JobRequest, LessonJob, Outcome, Prepared, StepRequest, StepRun};
 
 /// Learning preferences and progress that are kept between starts.

@@ -11,22 +11,19 @@ use loadscope_insight::options::Problem;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::search::Search;
-use loadscope_insight::unsaved::UnsavedRun;
-use loadscope_trace::{Origin, Run, RunOptions};
+use loadscope_insight::session_event::{Notice, UnsavedRun};
+use loadscope_trace::{Nanos, Origin, Run, RunOptions};
 use loadscope_words::Language;
 
 use super::learn::LessonRunKind;
-use super::{Seek, Source};
+use crate::effect::{Output, Question};
 use crate::history::History;
 use crate::markers::Markers;
-use crate::notice::Notice;
-use crate::palette::Palette;
-use crate::question::{Output, Question};
 use crate::results::BackgroundResults;
 use crate::thumbnail::Thumbnails;
-use crate::trying::TuneRuns;
 use crate::typing::TypedPath;
-use crate::view::{Cursor, Item, LaneGroup, LowerPanel, OptionsSource, TimeView};
+use crate::view::{Cursor, Item, LaneGroup, LowerPanel, OptionsSource, Palette, TimeView};
+use crate::watching::TuneRuns;
 use crate::watching::{Program, Watching};
 
 /// A recording that is being saved.
@@ -245,4 +242,55 @@ pub struct Environment {
     pub system_still: bool,
     /// True if animations are off for this start.
     pub still_for_now: bool,
+}
+
+/// Source of the events, with its progress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Source {
+    /// There is no run.
+    #[default]
+    None,
+    /// A file is being read.
+    Loading {
+        /// File or folder that is being read.
+        path: PathBuf,
+        /// Fraction that was read, 0 to 1.
+        share: f32,
+    },
+    /// The simulator computes the run.
+    Simulating,
+    /// The engine runs.
+    Live {
+        /// True while the gate pauses the engine.
+        paused: bool,
+    },
+    /// The engine has finished.
+    Finished,
+    /// The run was read from a file.
+    Recording {
+        /// File or folder of the recording.
+        path: PathBuf,
+        /// True if the file is truncated.
+        cut: bool,
+    },
+}
+
+impl Source {
+    /// Returns true while the engine runs.
+    pub fn is_live(&self) -> bool {
+        matches!(self, Self::Live { .. })
+    }
+}
+
+/// Search for a moment. The paused engine performs one transition after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seek {
+    /// Searched moment.
+    pub goal: Goal,
+    /// Number of transitions at the start of the search.
+    pub step: usize,
+    /// Time at the start of the search.
+    pub now: Nanos,
+    /// Number of transitions at the last request for a transition.
+    pub asked_at: Option<usize>,
 }

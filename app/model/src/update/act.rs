@@ -4,10 +4,9 @@ use loadscope_insight::landmarks::Goal;
 use loadscope_trace::Origin;
 use loadscope_words::say;
 
-use super::edit::edit;
-use super::escape::escape;
+use super::edit::{edit, options_of_run};
 use super::viewport::show_all;
-use super::{find, lanes, learn, loader, options_from_run, travel, viewport};
+use super::{find, learn, rebuilt, travel, viewport};
 use crate::clipboard;
 use crate::command::Action;
 use crate::effect::Effect;
@@ -102,10 +101,10 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
         A::Undo => undo(state)?,
         A::Redo => redo(state)?,
         A::TakeOptions => take_options(state),
-        A::NextSpan => lanes::to_neighbour(state, true),
-        A::PreviousSpan => lanes::to_neighbour(state, false),
-        A::LaneUp => lanes::to_lane(state, false),
-        A::LaneDown => lanes::to_lane(state, true),
+        A::NextSpan => travel::to_neighbour(state, true),
+        A::PreviousSpan => travel::to_neighbour(state, false),
+        A::LaneUp => travel::to_lane(state, false),
+        A::LaneDown => travel::to_lane(state, true),
         A::Search => {
             state.look.search.open = true;
             state.look.search.asked += 1;
@@ -154,8 +153,8 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
             state.prefs.workspace = Workspace::Debug;
             state.look.lower = LowerPanel::Loaders;
         }
-        A::NextLoader => loader::show_neighbour(state, true),
-        A::PreviousLoader => loader::show_neighbour(state, false),
+        A::NextLoader => rebuilt::show_neighbour(state, true),
+        A::PreviousLoader => rebuilt::show_neighbour(state, false),
         A::ToggleOptions => state.prefs.options_open = !state.prefs.options_open,
         A::ToggleInspector => state.prefs.inspector_open = !state.prefs.inspector_open,
         A::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
@@ -171,7 +170,7 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
         A::Palette => {
             state.overlay.palette = match state.overlay.palette {
                 Some(_) => None,
-                None => Some(crate::palette::Palette::default()),
+                None => Some(crate::view::Palette::default()),
             };
         }
         A::Glossary => {
@@ -216,7 +215,7 @@ fn toggle_motion(state: &mut State) {
 /// Copies the options of the shown run to the next run.
 fn take_options(state: &mut State) {
     state.look.history.end_group();
-    edit(state, options_from_run::options(&state.session.run));
+    edit(state, options_of_run(&state.session.run));
     state.look.history.end_group();
     state.session.options_of = OptionsSource::NextRun;
     state.prefs.options_open = true;
@@ -224,4 +223,38 @@ fn take_options(state: &mut State) {
         Origin::Pytorch(_) => say!("Options copied. The dataset and training step are replaced by simulated ones with the same timing.").to_owned(),
         _ => say!("Options copied").to_owned(),
     });
+}
+
+/// Closes the innermost overlay, then clears the selection. The cursor stays, because it could not be restored.
+pub(super) fn escape(state: &mut State) -> Option<Effect> {
+    if state.overlay.palette.take().is_some()
+        || state.overlay.typing.take().is_some()
+        || state.overlay.watching.take().is_some()
+        || state.session.replacing.take().is_some()
+        || state.overlay.question.take().is_some()
+        || state.overlay.glossary.take().is_some()
+    {
+        return None;
+    }
+    let open = [
+        &mut state.overlay.help_open,
+        &mut state.overlay.messages_open,
+        &mut state.look.search.open,
+    ];
+    if let Some(open) = open.into_iter().find(|open| **open) {
+        *open = false;
+    } else if state.session.seeking.take().is_some() {
+        // The run stays paused or continues, unchanged.
+    } else if let Some(last) = state.session.notices.len().checked_sub(1) {
+        state.session.notices.truncate(last);
+    } else if state.learn.shows_contents() {
+        return learn::leave_contents(state);
+    } else if state.presents() {
+        state.look.presenting = false;
+    } else if state.session.enlarged.is_some() {
+        state.session.enlarged = None;
+    } else {
+        state.session.selection = None;
+    }
+    None
 }

@@ -1,15 +1,15 @@
 //! Availability of actions. Unavailable actions are gray, and their keys show the reason.
 
-use super::lanes::{adjacent_lane, lane, neighbour};
 use super::learn;
 use super::travel::{SPEEDS, find, stage};
+use super::travel::{adjacent_lane, lane, neighbour};
 use super::viewport::{LARGEST, SMALLEST};
 use crate::clipboard;
 use crate::command::Action;
 use crate::state::learn::LessonRunKind;
 use crate::state::{Source, State};
-use crate::trying::TuneRuns;
 use crate::view::{Cursor, Item};
+use crate::watching::TuneRuns;
 use loadscope_insight::landmarks::Goal;
 use loadscope_lessons::Pane;
 use loadscope_words::{Text, say, text};

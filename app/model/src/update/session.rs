@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use loadscope_insight::diagnose::{Check, ComparedRun};
-use loadscope_insight::session_event::Notice;
-use loadscope_insight::unsaved::UnsavedRun;
+use loadscope_insight::session_event::{Notice, UnsavedRun};
 use loadscope_trace::plural;
 use loadscope_words::say;
 
@@ -13,6 +12,7 @@ use super::session_events::add_notice;
 use crate::prefs::Prefs;
 use crate::state::{Saving, Source, State};
 use crate::view::{OptionsSource, Workspace};
+use crate::watching::{Outcome, TuneRuns, TuneUpdate};
 
 /// Sets the shown run aside, and initializes the state of a new session.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
@@ -61,5 +61,44 @@ pub fn unsaved_runs(state: &mut State, unsaved_runs: Vec<UnsavedRun>, on_start_p
             plural(count, say!(n: "run was"), say!(n: "runs were"))
         );
         add_notice(state, Notice::note(text));
+    }
+}
+
+/// Applies the update.
+pub fn apply(state: &mut State, update: TuneUpdate) {
+    let trying = &mut state.look.trying;
+    match update {
+        TuneUpdate::Begun(folder) => {
+            *trying = Some(TuneRuns {
+                folder,
+                ..TuneRuns::default()
+            });
+        }
+        TuneUpdate::Line(line) => {
+            if let Some(trying) = trying {
+                trying.lines.push(line);
+            }
+        }
+        TuneUpdate::Over(outcome) => {
+            let notice = notice(&outcome);
+            trying.get_or_insert_default().outcome = Some(outcome);
+            if let Some(notice) = notice {
+                add_notice(state, notice);
+            }
+        }
+    }
+}
+
+/// Returns a notice, because runs take minutes and the user may not be watching.
+fn notice(outcome: &Outcome) -> Option<Notice> {
+    match outcome {
+        Outcome::Compared(table) => {
+            let verdict = table.verdict();
+            let best = verdict.lines().next().unwrap_or_default();
+            Some(Notice::note(say!("The measurement has finished. {best}.")))
+        }
+        Outcome::Failed(why) => Some(Notice::error(say!("The measurement failed: {why}"))),
+        // The user ended the runs.
+        Outcome::Ended => None,
     }
 }

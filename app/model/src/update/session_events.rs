@@ -9,11 +9,10 @@ use loadscope_words::say;
 
 use super::edit::edit;
 use super::future;
-use super::loader;
 use super::rebuilt;
 use crate::effect::Effect;
+use crate::effect::Output;
 use crate::prefs::Prefs;
-use crate::question::Output;
 use crate::state::{Source, State};
 use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsSource};
@@ -31,7 +30,7 @@ pub fn apply_event(state: &mut State, event: SessionEvent) -> Option<Effect> {
             }
             session.landmarks.follow(&session.run);
             if others {
-                loader::forget(state);
+                rebuilt::forget(state);
             }
         }
         SessionEvent::Rebuilt(rebuilt) => rebuilt::replace_runs(state, rebuilt),

@@ -10,6 +10,7 @@ use eframe::egui::{Context, Pos2, RawInput, Rect, vec2};
 use eframe::{App as _, Frame};
 use loadscope::window::{App, Start};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
@@ -211,7 +212,7 @@ impl Window {
 
     /// Opens a recording, plays it, and saves it to `copy`, if given. Returns its number of events.
     fn open(&mut self, path: &Path, copy: Option<&PathBuf>) -> Result<u64> {
-        self.run(Command::Open(path.to_owned()));
+        self.run(Command::Perform(Effect::Open(path.to_owned())));
         self.until("the recording is opened", |app| {
             matches!(&app.state.session.source, Source::Recording { path: opened, .. } if opened == path)
         })?;

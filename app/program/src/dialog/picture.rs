@@ -5,7 +5,7 @@ use std::path::Path;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _, ImageError};
 use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
-use loadscope_model::picture::Picture;
+use loadscope_model::effect::Picture;
 use loadscope_words::say;
 
 /// Writes the image as PNG, regardless of the extension. `input` is its recording.

@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_insight::session_event::Notice;
-use loadscope_model::trying::{Outcome, TuneUpdate};
+use loadscope_model::watching::{Outcome, TuneUpdate};
 use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::tune::{Job, Progress, tune};
 use loadscope_session::{End, Output, Request, Waker, Watched};

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use eframe::egui::Context;
 use loadscope_files::create_free_folder;
 use loadscope_model::message::Message;
-use loadscope_model::trying::TuneUpdate;
+use loadscope_model::watching::TuneUpdate;
 use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;

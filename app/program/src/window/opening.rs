@@ -12,6 +12,7 @@ use loadscope_insight::background::{Background, Cancelled, Outcome};
 use loadscope_insight::diagnose::{ComparedRun, Role};
 use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::{Action, Command, LearnCommand};
+use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_plan::dataset::dataset_kind_of;
 use loadscope_session as session;
@@ -83,7 +84,7 @@ impl App {
         self.dispatch(ctx, Message::CheckingFile(None));
         match looked {
             Ok(()) => {
-                self.dispatch(ctx, Command::Open(path_check.path));
+                self.dispatch(ctx, Command::Perform(Effect::Open(path_check.path)));
                 if let Some(then) = path_check.then {
                     self.run(ctx, then);
                 }

@@ -1,7 +1,8 @@
-//! Buttons of actions.
+//! Buttons of actions, and context menus.
 
-use egui::{Button, Context, Response, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, Context, Popup, Response, RichText, Role, Ui, WidgetInfo};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::menu_entries::{MenuTarget, menu_entries};
 use loadscope_model::state::State;
 use loadscope_model::update::obstacle;
 
@@ -64,4 +65,42 @@ pub fn small_button(word: &str) -> Button<'_> {
 /// Sets the accessible name of `response` to the name of the action, for screen readers.
 pub fn set_accessible_name(response: &Response, action: Action) {
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, action.info().name));
+}
+
+/// Width of a menu, points.
+const WIDTH: f32 = 220.0;
+
+/// Shows the context menu of `response` while it is open. The menu keeps the target that was clicked, even when the pointer moves.
+pub fn show_menu(
+    response: &Response,
+    state: &State,
+    thing: impl FnOnce() -> Option<MenuTarget>,
+    commands: &mut Vec<Command>,
+) {
+    let id = response.id.with("thing of the menu");
+    if response.secondary_clicked() {
+        let Some(thing) = thing() else {
+            return;
+        };
+        response.ctx.data_mut(|data| data.insert_temp(id, thing));
+    }
+    Popup::context_menu(response).show(|ui| {
+        ui.set_min_width(WIDTH);
+        let Some(thing) = ui.data(|data| data.get_temp::<MenuTarget>(id)) else {
+            return;
+        };
+        for (k, group) in menu_entries(state, thing).into_iter().enumerate() {
+            if k > 0 {
+                ui.separator();
+            }
+            for offer in group {
+                let button = ui.button(&offer.text);
+                button.widget_info(|| WidgetInfo::labeled(Role::MenuItem, true, &offer.text));
+                if button.clicked() {
+                    commands.extend(offer.commands);
+                    ui.close();
+                }
+            }
+        }
+    });
 }

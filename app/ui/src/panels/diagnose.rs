@@ -17,9 +17,7 @@ mod compare;
 mod findings;
 mod heatmap;
 mod program;
-mod slowest;
 mod trials;
-mod verdict;
 mod what_if;
 
 /// Minimum width at which what-if is next to the rest instead of below, points.
@@ -53,7 +51,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 )),
                 false => Some(say!("Forecasting other settings")),
             };
-            verdict::show(ui, look, answers.what_if.as_deref(), pending, &mut commands);
+            findings::verdict(ui, look, answers.what_if.as_deref(), pending, &mut commands);
         });
     let ground = Frame::NONE
         .fill(palette.canvas)
@@ -71,7 +69,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         CentralPanel::default().frame(ground).show(ui, |ui| {
             scrolled(ui, (state, "why"), |ui| {
                 why(ui, state, look, &mut commands);
-                slowest::show(ui, state, look, &mut commands);
+                findings::slowest(ui, state, look, &mut commands);
                 compare::show(ui, state, answers.compared.as_deref(), &mut commands);
             });
         });
@@ -81,7 +79,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 why(ui, state, look, &mut commands);
                 ui.add_space(space::GROUP);
                 forecasts(ui, state, &mut commands);
-                slowest::show(ui, state, look, &mut commands);
+                findings::slowest(ui, state, look, &mut commands);
                 compare::show(ui, state, answers.compared.as_deref(), &mut commands);
             });
         });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui::{Align2, Area, Id, LayerId, Margin, Order, RichText, Stroke, StrokeKind, Ui, Vec2};
 
-use super::overlay_frame::overlay_frame;
+use crate::kit::sheet::overlay_frame;
 use crate::kit::titles;
 use crate::theme::{Palette, sans, size};
 use loadscope_insight::format::plural;

@@ -11,7 +11,6 @@ mod enlarged;
 mod heatmap;
 mod lane;
 mod lane_batches;
-mod number;
 mod pictures;
 mod range;
 mod sampler;

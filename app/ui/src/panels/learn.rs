@@ -5,12 +5,10 @@
 mod answer;
 mod case;
 mod code;
-mod columns;
 mod contents;
 mod highlight;
 mod lesson;
 mod nav;
-mod placement;
 mod quiz;
 mod text;
 mod words;
@@ -18,12 +16,12 @@ mod words;
 pub use contents::show as contents;
 pub use highlight::{begin_frame, show as highlight};
 
-use columns::width_of_answers;
 use egui::{Ui, UiBuilder, Vec2, vec2};
 use loadscope_lessons::{Kind, Phase, Question, Task};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Page;
+use text::width_of_answers;
 
 /// Maximum width of a lesson, for readable lines, points.
 const WIDEST: f32 = 1240.0;

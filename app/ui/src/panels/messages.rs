@@ -6,9 +6,9 @@ use loadscope_trace::{Level, Message, Nanos};
 use loadscope_words::say;
 
 use super::notices::STATUS;
-use super::overlay_frame::overlay_frame;
 use crate::kit::empty::remark;
 use crate::kit::parts::mark;
+use crate::kit::sheet::overlay_frame;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format;

@@ -2,12 +2,12 @@
 
 use egui::{Align, Align2, Area, Id, Label, Layout, Order, RichText, Stroke, Ui, vec2};
 
-use crate::panels::overlay_frame::overlay_frame;
-use crate::panels::{path_input, question};
+use crate::kit::sheet::overlay_frame;
+use crate::panels::question;
 use crate::theme::{Palette, sans, size, space};
 use loadscope_insight::format;
+use loadscope_insight::session_event::Notice;
 use loadscope_model::command::Command;
-use loadscope_model::notice::Notice;
 use loadscope_model::state::State;
 use loadscope_words::say;
 
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 card(ui, at, notice, &mut commands);
             }
             if let Some(typed) = &state.overlay.typing {
-                path_input::show(ui, typed, &mut commands);
+                question::path_input(ui, typed, &mut commands);
             }
             if let Some(output) = &state.session.replacing {
                 question::replacing(ui, output, &mut commands);

@@ -1,26 +1,25 @@
 //! DataLoader arguments with PyTorch's names, their effects, and the equivalent Python code.
 
-mod collate;
-mod costs;
-mod dataset;
-mod row;
-mod run_options;
-mod sampler;
-
 use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::options::{Field, program};
 use loadscope_lessons::Part;
-use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_trace::{Collate, OnError, PinMemory, RunOptions, plural};
 use loadscope_words::say;
 
-use self::row::{Form, flag, mark_row, number, python, row, time};
+use self::row::{Form, flag, mark_row, number, part, python, row, time};
 use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::kit::parts::mark;
 use crate::kit::titles::section;
 use crate::theme::{Palette, sans, size, space};
-use loadscope_model::command::Command;
-use loadscope_model::state::State;
+
+mod costs;
+mod dataset;
+mod row;
+mod run_options;
+mod sampler;
 
 /// Shows the options of the next run or of the shown run.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -159,7 +158,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         },
     );
     ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, form, o));
-    collate::collate(ui, form, o);
+    collate(ui, form, o);
     memory(ui, form, o);
 }
 
@@ -310,4 +309,62 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             response.labelled_by(label);
         },
     );
+}
+
+/// Shows the collate function and the padding value.
+fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    row(
+        ui,
+        form,
+        Field::CollateFn,
+        say!(
+            "How samples become a batch: stacked, as a list per field, padded to the largest, or concatenated with offsets"
+        ),
+        |ui, label| {
+            let in_force = Collate::Fitting.resolve(&o.dataset);
+            let name = |choice: Collate| match choice {
+                Collate::Fitting => say!("automatic ({})", short(in_force)),
+                other => short(other).to_owned(),
+            };
+            let combo = ComboBox::from_id_salt("collate")
+                .selected_text(name(o.collate))
+                .width(dropdown::width(ui, 140.0))
+                .truncate();
+            let response = dropdown::show(ui, combo, |ui| {
+                let padding = match o.collate {
+                    Collate::Pad(value) => Collate::Pad(value),
+                    _ => Collate::Pad(0.0),
+                };
+                for one in [
+                    Collate::Fitting,
+                    Collate::Stack,
+                    Collate::List,
+                    padding,
+                    Collate::Concat,
+                ] {
+                    dropdown::value(ui, &mut o.collate, one, name(one));
+                }
+            });
+            response.labelled_by(label);
+        },
+    );
+    if let Collate::Pad(value) = &mut o.collate {
+        part(
+            ui,
+            "padding_value",
+            say!("Value appended to shorter samples"),
+            |ui, label| {
+                ui.add(DragValue::new(value).speed(0.1)).labelled_by(label);
+            },
+        );
+    }
+}
+
+fn short(choice: Collate) -> &'static str {
+    match choice {
+        Collate::Fitting | Collate::Stack => say!("default"),
+        Collate::List => say!("list"),
+        Collate::Pad(_) => say!("pad"),
+        Collate::Concat => say!("concat"),
+    }
 }

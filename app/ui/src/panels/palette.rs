@@ -9,11 +9,12 @@ mod entries;
 
 use entries::{Entry, entries};
 
-use super::overlay_frame::overlay_frame;
+use crate::kit::sheet::overlay_frame;
 use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_model::command::Command;
-use loadscope_model::palette::Palette as Typed;
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
+use loadscope_model::view::Palette as Typed;
 use loadscope_words::say;
 
 /// Width, and height of a line, points.
@@ -117,7 +118,10 @@ fn chosen(entry: &Entry) -> Vec<Command> {
     match entry {
         Entry::Act(action, Some(_)) => vec![(*action).into()],
         Entry::Act(action, None) => vec![Command::Palette(None), (*action).into()],
-        Entry::Compare(number, _) => vec![Command::Palette(None), Command::CompareRun(*number)],
+        Entry::Compare(number, _) => vec![
+            Command::Palette(None),
+            Command::Perform(Effect::CompareRun(*number)),
+        ],
         Entry::Find(query) => vec![
             Command::Palette(None),
             Command::Search(query.to_string()),

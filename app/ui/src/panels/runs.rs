@@ -11,6 +11,7 @@ use super::menus;
 use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::headline::Headline;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 use loadscope_model::state::kept::RunLine;
 use loadscope_words::say;
@@ -96,8 +97,8 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     if response.on_hover_text(tip).clicked() && !entry.is_shown {
         let compares = ui.input(|i| i.modifiers.shift);
         commands.push(match compares {
-            true => Command::CompareRun(number),
-            false => Command::ShowRun(number),
+            true => Command::Perform(Effect::CompareRun(number)),
+            false => Command::Perform(Effect::ShowRun(number)),
         });
     }
     let tip = match entry.starred {
@@ -115,7 +116,7 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     let tip = say!("Discards this run. Saved files stay.");
     let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
     if icon_button(ui, &say!("Discard run {number}"), tip, cross) {
-        commands.push(Command::DropRun(number));
+        commands.push(Command::Perform(Effect::DropRun(number)));
     }
 }
 
@@ -131,15 +132,23 @@ fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Ve
         };
         if !entry.is_shown {
             let name = say!("Compare with the shown run");
-            offer(ui, name, Command::CompareRun(number));
-            offer(ui, say!("Show this run"), Command::ShowRun(number));
+            offer(ui, name, Command::Perform(Effect::CompareRun(number)));
+            offer(
+                ui,
+                say!("Show this run"),
+                Command::Perform(Effect::ShowRun(number)),
+            );
         }
         let keep = match entry.starred {
             true => say!("Stop keeping this run"),
             false => say!("Keep this run"),
         };
         offer(ui, keep, Command::StarRun(number));
-        offer(ui, say!("Discard this run"), Command::DropRun(number));
+        offer(
+            ui,
+            say!("Discard this run"),
+            Command::Perform(Effect::DropRun(number)),
+        );
         if entry.is_shown {
             ui.separator();
             for action in [Action::Save, Action::Export, Action::Compare] {

@@ -21,7 +21,6 @@ use loadscope_words::say;
 mod answers;
 mod classes;
 mod head;
-mod heading;
 mod ranks;
 mod scatter;
 

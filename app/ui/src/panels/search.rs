@@ -7,9 +7,9 @@ use egui::{
     Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::overlay_frame::overlay_frame;
 use super::transport::icon_button;
 use crate::kit::icons::Icon;
+use crate::kit::sheet::overlay_frame;
 use crate::theme::{Palette, mono, sans, size, space};
 use loadscope_insight::format;
 use loadscope_insight::search::{Hit, Query, example_of_slow};

@@ -10,8 +10,8 @@ use loadscope_insight::landmarks::Goal;
 use loadscope_insight::{dataset, format, past_sums};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
-use loadscope_model::trying::TuneRuns;
 use loadscope_model::view::Cursor;
+use loadscope_model::watching::TuneRuns;
 
 /// Maximum width of a dataset name, points.
 const DATASET: f32 = 200.0;

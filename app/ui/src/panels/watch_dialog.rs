@@ -2,12 +2,13 @@
 
 use egui::{Checkbox, Id, Key, Label, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo, vec2};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 use loadscope_model::watching::{ProgramToWatch, Watching};
 use loadscope_words::say;
 
 use crate::kit::empty::hint;
-use crate::kit::focus::just_appeared;
+use crate::kit::sheet::just_appeared;
 use crate::kit::sheet::{max_width, sheet};
 use crate::theme::{Palette, mono, sans, size, space};
 
@@ -65,7 +66,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
             choose
                 .on_hover_text(tip)
                 .clicked()
-                .then_some(Command::ChooseScript),
+                .then_some(Command::Perform(Effect::AskScript)),
         );
     });
     let mut row = |name: &str, example: &str, text: &mut String| {
@@ -102,7 +103,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
             && is_typing
             && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
         if command.is_ok() && (start.clicked() || enter) {
-            commands.push(Command::WatchProgram(Box::new(program.clone())));
+            commands.push(Command::Perform(Effect::Watch(Box::new(program.clone()))));
         }
         if ui.button(say!("Cancel")).clicked() {
             commands.push(Command::AskProgram(None));

@@ -13,6 +13,7 @@ use crate::kit::titles::title;
 use crate::theme::{Palette, heading, mono, sans, size, space};
 use loadscope_insight::format::ago;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::{Source, State};
 use loadscope_model::thumbnail::Thumbnail;
 use loadscope_model::update::WATCH;
@@ -181,7 +182,7 @@ fn unsaved_runs(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 .on_hover_text(say!("Opens the run, so you can inspect and save it"))
                 .clicked()
             {
-                commands.push(Command::Open(left.path.clone()));
+                commands.push(Command::Perform(Effect::Open(left.path.clone())));
             }
             let now = state.place.platform.clock.since_1970();
             let age = now.saturating_sub(left.until);
@@ -192,7 +193,9 @@ fn unsaved_runs(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 .on_hover_text(say!("Deletes the run permanently"))
                 .clicked()
             {
-                commands.push(Command::RemoveUnsavedRun(left.path.clone()));
+                commands.push(Command::Perform(Effect::RemoveUnsavedRun(
+                    left.path.clone(),
+                )));
             }
         });
     }
@@ -228,7 +231,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 paint_thumbnail(ui, state.prefs.sketches.get(path));
             }
             if ui.link(name).clicked() {
-                commands.push(Command::Open(path.clone()));
+                commands.push(Command::Perform(Effect::Open(path.clone())));
             }
             if let Some(thumbnail) = state.prefs.sketches.get(path) {
                 let (length, share) = (thumbnail.length, percent(thumbnail.share));

@@ -8,7 +8,7 @@ use loadscope_words::{Text, text};
 
 use super::pen::{Pen, inset, text_width};
 use crate::kit::action::push_on_click;
-use crate::kit::term::explain;
+use crate::kit::titles::explain;
 use crate::theme::{mono, sans, size};
 use loadscope_model::command::Action;
 

@@ -6,7 +6,7 @@ use loadscope_insight::format::{percent, plural};
 use loadscope_trace::Run;
 use loadscope_words::say;
 
-use super::plan::centred_rect;
+use super::grid::centred_rect;
 use super::scene::{Scene, Trainer};
 use crate::kit::action;
 use crate::theme::{Palette, heading, size};
@@ -129,16 +129,12 @@ fn outcome(run: &Run) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::SyntheticCatalog;
-    use loadscope_plan::simulate::simulate;
     use loadscope_trace::RunOptions;
 
     use super::*;
 
     fn card_content(options: &RunOptions) -> (String, [&'static str; 3]) {
-        let mut run = Run::default();
-        let events = simulate(options, &SyntheticCatalog).expect("sound options");
-        events.iter().for_each(|e| run.apply(e));
+        let run = loadscope_lessons::simulated(options).expect("sound options");
         let text = outcome(&run).replace('\u{2009}', " ");
         (text, offers(&run).map(|(_, name)| name))
     }

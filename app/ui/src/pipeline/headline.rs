@@ -4,9 +4,9 @@ use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use loadscope_trace::Stage;
 use loadscope_words::say;
 
+use super::grid::centred_rect;
 use super::pen::{Pen, inset, text_width};
-use super::plan::centred_rect;
-use crate::kit::term::explain;
+use crate::kit::titles::explain;
 use crate::theme::{Palette, heading, sans, size};
 use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::{consequence, narrate};

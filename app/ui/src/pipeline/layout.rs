@@ -4,8 +4,8 @@
 
 use egui::{Rect, pos2, vec2};
 
+use super::grid::Plan;
 use super::grid::{Stack, WorkerGrid};
-use super::plan::Plan;
 
 /// Stage box: the part of the pipeline for one or more stages of a batch. The boxes are in order from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::animation::{ChipAnimations, Drawn, displace, next_shape};
 use super::previews::Previews;
 use super::scene::Scene;
 use super::tooltip;
-use crate::kit::menu;
+use crate::kit::action::show_menu;
 use crate::theme::{Palette, mono, size};
 use loadscope_model::command::Command;
 use loadscope_model::menu_entries::MenuTarget;
@@ -218,7 +218,7 @@ impl<'a> Pen<'a> {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }
-        menu::show(
+        show_menu(
             response,
             self.state,
             || MenuTarget::of(item),

@@ -123,8 +123,6 @@ pub fn weight(cost: Nanos, median: Option<Nanos>) -> f32 {
 #[cfg(test)]
 mod tests {
     use loadscope_model::state::SessionState;
-    use loadscope_plan::dataset::SyntheticCatalog;
-    use loadscope_plan::simulate::simulate;
     use loadscope_trace::{RunOptions, Stage};
 
     use super::*;
@@ -137,9 +135,7 @@ mod tests {
             num_workers: 1,
             ..RunOptions::default()
         };
-        let mut run = Run::default();
-        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
-        events.iter().for_each(|e| run.apply(e));
+        let run = loadscope_lessons::simulated(&options).expect("sound options");
         State {
             session: SessionState {
                 run,

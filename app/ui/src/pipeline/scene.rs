@@ -7,7 +7,7 @@ use loadscope_insight::waits::LONG;
 use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, View, WorkerId};
 use loadscope_words::say;
 
-use super::plan::Plan;
+use super::grid::Plan;
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::Cursor;
 

@@ -4,13 +4,13 @@ use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, po
 use loadscope_trace::{HeldBatch, Lane};
 use loadscope_words::say;
 
+use super::grid::centred_rect;
 use super::grid::{Stack, queue_places};
 use super::layout::{PAD, Placed, Station};
 use super::pen::{CORNER, Pen, Presence, row};
-use super::plan::centred_rect;
 use super::scene::Slot;
 use super::tooltip;
-use crate::kit::term::explain;
+use crate::kit::titles::explain;
 use crate::theme::{mono, sans, size};
 use loadscope_insight::glossary::Term;
 use loadscope_model::view::Item;

@@ -6,8 +6,7 @@ use loadscope_words::say;
 
 use super::sample_costs::sample_in_progress;
 use super::scene::{Scene, Trainer};
-use crate::kit::term;
-use crate::kit::titles::title;
+use crate::kit::titles::{pytorch, title};
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
@@ -42,7 +41,7 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch, median: Option<N
         ui.label(RichText::new(by).color(weak));
     }
     if let Some(term) = Term::of_stage(batch.stage) {
-        term::pytorch(ui, term);
+        pytorch(ui, term);
     }
 }
 
@@ -66,7 +65,7 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     ui.label(next_batch(scene));
     let purpose = say!("Chooses the samples of the next batch, one batch for each batch yielded");
     ui.label(RichText::new(purpose).color(weak));
-    term::pytorch(ui, Term::Sampler);
+    pytorch(ui, Term::Sampler);
 }
 
 /// Describes the next batch of the sampler.
@@ -90,7 +89,7 @@ pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
     title(ui, capital(&lane.to_string()));
     ui.label(holds(scene, lane));
     ui.label(RichText::new(purpose(lane)).color(weak));
-    term::pytorch(ui, Term::of_lane(lane));
+    pytorch(ui, Term::of_lane(lane));
 }
 
 /// Describes the contents of a lane, with the time so far.

@@ -8,7 +8,7 @@ use super::layout::PAD;
 use super::pen::{CORNER, Pen, Presence, inset, row, text_width};
 use super::previews::{self, squares};
 use super::scene::Trainer;
-use crate::kit::term::explain;
+use crate::kit::titles::explain;
 use crate::theme::{heading, mono, sans, size};
 use loadscope_insight::format;
 use loadscope_insight::glossary::Term;

@@ -186,7 +186,7 @@ impl Pen<'_> {
         let middle = pos2(rest.left() + chip_size.x * 0.5, rect.center().y - 0.5);
         self.chip(
             ui,
-            super::plan::centred_rect(middle, chip_size),
+            super::grid::centred_rect(middle, chip_size),
             batch,
             Presence::Here,
         );
@@ -229,7 +229,7 @@ impl Pen<'_> {
             let size = vec2(width, rect.height() - 2.0);
             self.chip(
                 ui,
-                super::plan::centred_rect(rect.center(), size),
+                super::grid::centred_rect(rect.center(), size),
                 batch,
                 Presence::Here,
             );

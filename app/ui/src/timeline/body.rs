@@ -17,7 +17,7 @@ use super::lanes::{Form, LaneBox};
 use super::paint::Painted;
 use super::scene::{Part, Scene, Version};
 use super::{group_heading, names, overlay, tooltip};
-use crate::kit::menu;
+use crate::kit::action::show_menu;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::menu_entries::MenuTarget;
@@ -233,7 +233,7 @@ fn interact(
             Target::Bucket(_) | Target::Lane(_) => MenuTarget::Lane(lane.lane),
         })
     };
-    menu::show(&response, scene.state, thing, &mut requests.commands);
+    show_menu(&response, scene.state, thing, &mut requests.commands);
     let Some(pointer) = pointer else {
         return;
     };

@@ -11,7 +11,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Track};
 use loadscope_words::say;
 
 use super::axis::TimeAxis;
-use super::bars::{short_waits, stack};
+use super::canvas::{short_waits, stack};
 use super::input::{Drag, Requests, WindowHandle};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::lane_ground;

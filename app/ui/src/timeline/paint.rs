@@ -6,14 +6,14 @@ use egui::{Color32, Mesh, Rangef, Rect, pos2};
 use loadscope_trace::{Activity, Lane, Span};
 use loadscope_words::say;
 
-use super::bars::bars;
+use super::canvas::SpanColors;
+use super::canvas::bars;
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
 use super::lanes::{ChartBox, Form, GroupHeading, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use super::process;
 use super::sample_detail;
-use super::span_colors::SpanColors;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 

@@ -129,8 +129,6 @@ pub fn shares(shares: &Shares, whole: Nanos) -> String {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_plan::dataset::SyntheticCatalog;
-    use loadscope_plan::simulate::simulate;
     use loadscope_trace::{RunOptions, Stage};
 
     use super::*;
@@ -145,9 +143,7 @@ mod tests {
             step_ms: 5.0,
             ..RunOptions::default()
         };
-        let mut run = Run::default();
-        let events = simulate(&options, &SyntheticCatalog).expect("sound options");
-        events.iter().for_each(|event| run.apply(event));
+        let run = loadscope_lessons::simulated(&options).expect("sound options");
         let mut seen = 0;
         for t in run.transitions() {
             let text = wait_reason(&run, t.at);

@@ -5,7 +5,7 @@ use loadscope_words::say;
 use oorandom::Rand64;
 use serde::Serialize;
 
-use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
+use super::pieces::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
 /// Number of bootstrap draws.
 const DRAWS: usize = 300;

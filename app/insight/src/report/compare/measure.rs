@@ -5,9 +5,9 @@ use loadscope_words::say;
 use oorandom::Rand64;
 use serde::Serialize;
 
-use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 use super::paired::Noise;
 use super::pieces::Drawn;
+use super::pieces::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 use crate::format::percent;
 use crate::format::signed;
 use crate::report::facts::rate;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use loadscope_plan::keyvalue::{Key, KeySet, KeyValueError, real};
 use loadscope_words::{Text, say};
 
-use super::chance::Outcome;
+use super::pieces::Outcome;
 use super::{Comparison, Measure, change, shown};
 
 /// Limit for the change of a measure. A significant change beyond it is a failure.
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::Datasets;
-    use crate::simulated::simulated;
+    use crate::simulated;
 
     fn run(num_workers: usize, seed: u64) -> Run {
         simulated(&RunOptions {

@@ -3,7 +3,7 @@ use loadscope_trace::{Origin, RunOptions};
 
 use super::*;
 use crate::Datasets;
-use crate::simulated::simulated;
+use crate::simulated;
 
 fn run(num_workers: usize, seed: u64) -> Run {
     simulated(&RunOptions {

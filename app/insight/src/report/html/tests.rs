@@ -2,7 +2,7 @@ use loadscope_trace::RunOptions;
 
 use super::*;
 use crate::Datasets;
-use crate::simulated::simulated;
+use crate::simulated;
 
 #[test]
 fn the_page_is_self_contained_and_escapes_its_texts() {

@@ -2,8 +2,8 @@
 
 use crate::format::{count, plural};
 use crate::sampling::finding::{FindingDraft, list, note, problem};
-use crate::sampling::order_analysis::OrderAnalysis;
-use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
+use crate::sampling::order_analysis::{OrderAnalysis, OrderFacts, WorkerGenerators};
+
 use loadscope_words::{Text, say, text};
 
 /// Remedy for an iterable dataset that ignores its worker's id.

@@ -80,7 +80,7 @@ fn demo_runs_count_as_unsaved_next_to_other_runs() {
 /// Regression test: after a missing folder or a no to *Replace?*, the path had to be typed again.
 #[test]
 fn a_failed_path_is_shown_again_for_correction() {
-    use crate::question::Output;
+    use crate::effect::Output;
     use crate::typing::{PathFor, TypedPath};
 
     let typed = |what| TypedPath {
@@ -310,7 +310,7 @@ fn a_chosen_script_fills_only_an_open_form() {
         problem: Some("There is no file train.py".to_owned()),
     });
     assert_eq!(
-        update(&mut state, Command::ChooseScript),
+        update(&mut state, Command::Perform(Effect::AskScript)),
         Some(Effect::AskScript)
     );
     let typed = ProgramToWatch {

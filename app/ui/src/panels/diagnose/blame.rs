@@ -11,7 +11,7 @@ use crate::theme::{Palette, sans, size};
 use loadscope_insight::diagnose::run_analysis::{Part, RunAnalysis};
 use loadscope_model::command::Command;
 
-use super::slowest::look_at;
+use super::findings::look_at;
 
 /// Height of the bar, points.
 const BAR: f32 = 24.0;

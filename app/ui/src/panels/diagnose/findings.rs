@@ -1,20 +1,23 @@
-//! Findings, each with a number, a remedy and a link to the evidence.
+//! The verdict, the slowest batches, and findings, each with a number, a remedy and a link to the evidence.
 
 use std::collections::BTreeSet;
 
-use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_diagnose::{Effect, Evidence, Finding, Severity};
-use loadscope_trace::Lane;
-use loadscope_words::say;
-
-use crate::kit::empty::{hint, remark};
-use crate::kit::titles::section;
-use crate::theme::{Palette, heading, size, space};
 use loadscope_insight::diagnose::run_analysis::RunAnalysis;
+use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_insight::sampling::Choice;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
-use loadscope_model::view::Item;
+use loadscope_model::view::{Cursor, Item};
+use loadscope_trace::{Lane, Nanos};
+use loadscope_words::say;
+
+use crate::kit::empty::{hint, remark};
+use crate::kit::rows::Marks;
+use crate::kit::table::{Column, Table, Text};
+use crate::kit::titles::{section, title_text};
+use crate::theme::{Palette, heading, size, space};
 
 /// Shows the findings, the most severe first.
 pub fn show(ui: &mut Ui, state: &State, look: &RunAnalysis, commands: &mut Vec<Command>) {
@@ -133,4 +136,131 @@ pub fn go_to(item: Item, commands: &mut Vec<Command>) {
     commands.push(Action::ShowDebug.into());
     commands.push(Action::ShowTimeline.into());
     commands.push(Action::FitSelection.into());
+}
+
+/// Width of the bar at the left, points.
+const BAR: f32 = 4.0;
+
+/// Shows the verdict, with a bar in the color of its severity at the left.
+pub fn verdict(
+    ui: &mut Ui,
+    look: &RunAnalysis,
+    what_if: Option<&WhatIf>,
+    pending: Option<&str>,
+    commands: &mut Vec<Command>,
+) {
+    let palette = Palette::of(ui);
+    let verdict = &look.diagnosis.verdict;
+    let color = match verdict.severity {
+        Severity::Note if look.share() < Severity::WARNING_SHARE => palette.step,
+        _ => palette.stall,
+    };
+    let left = ui.max_rect().left();
+    let inner = ui.horizontal(|ui| {
+        ui.add_space(BAR + space::MARGIN);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::GAP;
+            let headline = title_text(ui, &verdict.headline);
+            ui.add(Label::new(headline).wrap());
+            if let Some(cause) = &verdict.cause {
+                let text = RichText::new(cause).color(palette.text);
+                let label = Label::new(text).wrap().sense(Sense::click());
+                let response = ui
+                    .add(label)
+                    .on_hover_text(say!("Shows it in the timeline"));
+                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, cause.as_str()));
+                if let Some(wait) = look.waits.first().filter(|_| response.clicked()) {
+                    look_at(wait.row, wait.end, commands);
+                    go_to(Item::Batch(wait.row), commands);
+                }
+            }
+            if let Some(left_out) = &verdict.left_out {
+                ui.add(Label::new(RichText::new(left_out).color(palette.weak)).wrap());
+            }
+            if verdict.wants_outlook {
+                outlook(ui, what_if, pending);
+            }
+        });
+    });
+    let rect = inner.response.rect;
+    let bar = Rect::from_min_max(pos2(left, rect.top()), pos2(left + BAR, rect.bottom()));
+    ui.painter().rect_filled(bar, 2.0, color);
+}
+
+/// Shows the best change. Its line exists before the forecast is ready, so that nothing moves later.
+fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, pending: Option<&str>) {
+    let palette = Palette::of(ui);
+    let (text, color) = match (what_if.and_then(WhatIf::sentence), pending) {
+        (Some(sentence), _) => (sentence, palette.text),
+        (None, Some(pending)) => (pending.to_owned(), palette.weak),
+        (None, None) => return,
+    };
+    ui.add(Label::new(RichText::new(text).color(color)).wrap());
+}
+
+/// Widths of the columns, points.
+const NAME: f32 = 130.0;
+const NUMBER: f32 = 64.0;
+const CAUSE: f32 = 170.0;
+
+/// Shows both tables. A click selects the batch for the inspector.
+pub fn slowest(ui: &mut Ui, state: &State, look: &RunAnalysis, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    if !look.waits.is_empty() {
+        section(ui, say!("Longest waits"));
+        let columns = [
+            Column::words(say!("Batch"), NAME),
+            Column::words(say!("Cause"), CAUSE),
+            Column::numbers(say!("Worker"), NUMBER),
+            Column::numbers(say!("Waited"), NUMBER),
+        ];
+        let table = Table::new(ui, columns);
+        for wait in &look.waits {
+            let worker = wait.worker.map_or("—".to_owned(), |w| w.to_string());
+            let cells = [
+                chosen(wait.id.to_string().into(), state, wait.row, palette),
+                wait.cause.label().into(),
+                worker.into(),
+                wait.time.as_str().into(),
+            ];
+            if table.button(ui, cells, Marks::default()).clicked() {
+                look_at(wait.row, wait.end, commands);
+            }
+        }
+    }
+    if !look.samples.is_empty() {
+        section(ui, say!("Samples that caused the longest waits"));
+        let columns = [
+            Column::words(say!("Sample"), NAME),
+            Column::words(say!("Batch"), CAUSE),
+            Column::numbers(say!("Took"), NUMBER),
+            Column::numbers(say!("Waited"), NUMBER),
+        ];
+        let table = Table::new(ui, columns);
+        for sample in &look.samples {
+            let cells = [
+                chosen(sample.name.as_str().into(), state, sample.row, palette),
+                sample.id.to_string().into(),
+                sample.took.as_str().into(),
+                sample.waited.as_str().into(),
+            ];
+            if table.button(ui, cells, Marks::default()).clicked() {
+                look_at(sample.row, sample.until, commands);
+            }
+        }
+    }
+}
+
+/// Emphasizes the selected batch.
+fn chosen(text: Text, state: &State, row: usize, palette: &Palette) -> Text {
+    match state.session.selection {
+        Some(Item::Batch(selected)) if selected == row => text.strong(palette),
+        _ => text,
+    }
+}
+
+/// Selects a batch, with the cursor at the instant when the trainer received it.
+pub fn look_at(row: usize, at: Nanos, commands: &mut Vec<Command>) {
+    commands.push(Command::Select(Some(Item::Batch(row))));
+    commands.push(Command::Cursor(Cursor::At(at)));
 }

@@ -3,9 +3,10 @@
 use egui::{Button, Color32, Label, RichText, Ui};
 use loadscope_insight::tune::{Outcome as Is, Row, Table};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
-use loadscope_model::trying::{Outcome, TuneRuns};
 use loadscope_model::watching::Program;
+use loadscope_model::watching::{Outcome, TuneRuns};
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -107,7 +108,7 @@ fn compared(ui: &mut Ui, trying: &TuneRuns, table: &Table, commands: &mut Vec<Co
     if let Some(copy) = copied(table)
         && ui.add(Button::new(say!("Copy the arguments"))).clicked()
     {
-        commands.push(Command::Copy(copy));
+        commands.push(Command::Perform(Effect::Copy(copy)));
     }
 }
 
@@ -158,6 +159,6 @@ fn line(ui: &mut Ui, trying: &TuneRuns, tried: &Row, name: Cell, commands: &mut 
     let response = row_button(ui, &cells, Marks::default()).on_hover_text(tip);
     if response.clicked() {
         let path = trying.folder.join(&tried.tried.recording);
-        commands.push(Command::CompareWith(path));
+        commands.push(Command::Perform(Effect::Compare(path)));
     }
 }

@@ -15,6 +15,7 @@ use loadscope_insight::diagnose::apply::options_of;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_insight::format::percent;
 use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::NO_ENGINE;
 use loadscope_plan::forecast::Forecast;
@@ -146,7 +147,7 @@ fn detail(
                     "Runs this setting with the embedded loader and compares the result with the forecast"
                 );
                 if response.on_hover_text(tip).clicked() {
-                    commands.push(Command::Check(Box::new(check)));
+                    commands.push(Command::Perform(Effect::Check(Box::new(check))));
                 }
             }
             Err(why) => _ = response.on_disabled_hover_text(why),
@@ -157,7 +158,7 @@ fn detail(
             .on_hover_text(&line)
             .clicked()
         {
-            commands.push(Command::Copy(line));
+            commands.push(Command::Perform(Effect::Copy(line)));
         }
     });
 }

@@ -5,7 +5,7 @@ use loadscope_insight::content::{Column, Table, Value};
 use loadscope_insight::format;
 use loadscope_words::say;
 
-use super::number::number;
+use super::heatmap::number;
 use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, ROW, row};
 use crate::kit::titles::section_with;

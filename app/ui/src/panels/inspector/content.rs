@@ -18,6 +18,7 @@ use loadscope_insight::content::{Views, views};
 use loadscope_insight::format;
 use loadscope_model::clipboard;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 
 /// Maximum number of fields shown. The engine records fewer, but other programs may record more.
@@ -228,7 +229,7 @@ fn leaf(
         let tip = say!("Copies the values tab-separated, one row per sample");
         if ui.link(text).on_hover_text(tip).clicked() {
             let text = clipboard::field_values(batch.run, batch.at, k);
-            commands.extend(text.map(Command::Copy));
+            commands.extend(text.map(|text| Command::Perform(Effect::Copy(text))));
         }
     }
     ui.add_space(space::GAP);

@@ -1,13 +1,12 @@
 //! Heat map of a tensor with at least two dimensions. It shows the numbers if there is room.
 
 use egui::{Align2, Mesh, Rect, RichText, Role, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2};
+use loadscope_model::clipboard::per_sample;
 use loadscope_trace::Field;
 use loadscope_words::say;
 
-use super::number::{NUMBER, name_of, number};
 use crate::kit::rows::ROW;
 use crate::theme::{Palette, mono, size, space};
-use loadscope_model::clipboard::per_sample;
 
 /// Heat map with one row per sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +176,35 @@ fn range(field: &Field, values: &[f64]) -> (f64, f64) {
         .max
         .unwrap_or_else(|| finite().fold(f64::NEG_INFINITY, f64::max));
     if low <= high { (low, high) } else { (0.0, 0.0) }
+}
+
+/// Returns the display name of a field.
+pub fn name_of(field: &Field) -> &str {
+    if field.name.is_empty() {
+        say!("the batch")
+    } else {
+        &field.name
+    }
+}
+
+/// Width of a number, points.
+pub const NUMBER: f32 = 44.0;
+
+/// Formats integers without decimals, and other numbers with four significant digits.
+pub fn number(v: f64) -> String {
+    if !v.is_finite() {
+        return v.to_string();
+    }
+    if v == v.trunc() && v.abs() < 1e7 {
+        return format!("{v:.0}");
+    }
+    match v.abs() {
+        a if !(1e-3..1e6).contains(&a) => format!("{v:.2e}"),
+        a => format!(
+            "{v:.*}",
+            (3 - a.log10().floor() as i32).clamp(0, 6) as usize
+        ),
+    }
 }
 
 #[cfg(test)]

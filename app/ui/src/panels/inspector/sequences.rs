@@ -6,7 +6,7 @@ use loadscope_insight::format;
 use loadscope_trace::BatchContent;
 use loadscope_words::say;
 
-use super::number::number;
+use super::heatmap::number;
 use crate::kit::empty::remark;
 use crate::kit::titles::section_with;
 use crate::theme::{Palette, mono, size};

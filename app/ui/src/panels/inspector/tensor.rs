@@ -5,7 +5,7 @@ use loadscope_trace::{Field, FieldData};
 use loadscope_words::say;
 
 use super::heatmap::Grid;
-use super::number::{NUMBER, name_of, number};
+use super::heatmap::{NUMBER, name_of, number};
 use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, row, virtual_list};
 use crate::theme::{Palette, mono, sans, size, space};

@@ -4,10 +4,11 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Ui, pos2};
 use loadscope_lessons::{BuiltInPrograms, ProgramCatalog as _};
 use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
 use loadscope_model::state::State;
 
 use super::nav::scrolled;
-use super::placement::show_in;
+use super::text::show_in;
 use super::text::{body, paragraph};
 use super::words::Word;
 use crate::theme::{Palette, mono, sans, size, space};
@@ -52,7 +53,7 @@ pub fn show(
         |ui| {
             let copy = ui.small_button(Word::Copy.text(language));
             if copy.clicked() {
-                commands.push(Command::Copy(code.source.to_owned()));
+                commands.push(Command::Perform(Effect::Copy(code.source.to_owned())));
             }
         },
     );

@@ -7,8 +7,8 @@ use loadscope_model::state::State;
 use loadscope_model::state::learn::Playing;
 use loadscope_model::update::obstacle;
 
-use super::columns::columns;
 use super::nav::{HEAD, above_foot, button, foot, head, scrolled};
+use super::text::columns;
 use super::text::{body, line, paragraph};
 use super::words::Word;
 use super::{answer, code};

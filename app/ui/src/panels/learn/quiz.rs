@@ -7,9 +7,9 @@ use loadscope_model::state::State;
 use loadscope_model::state::learn::Quizzing;
 
 use super::answer;
-use super::columns::columns;
 use super::lesson::{judgement, result};
 use super::nav::{HEAD, above_foot, foot, head, scrolled};
+use super::text::columns;
 use super::text::{body, line, paragraph};
 use super::words::Word;
 use crate::kit::empty::remark;

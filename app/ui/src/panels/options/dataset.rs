@@ -11,6 +11,7 @@ use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
+use loadscope_model::effect::Effect;
 
 /// Kind of dataset.
 struct Kind {
@@ -309,10 +310,10 @@ fn details(
             if ui.button(say!("Choose…")).clicked() {
                 commands.push(match kind.prefix {
                     "folder:" => Action::ChooseFolder.into(),
-                    prefix => Command::AskData {
+                    prefix => Command::Perform(Effect::AskData {
                         word: prefix.trim_end_matches(':'),
                         is_folder: dialog == Dialog::Folder,
-                    },
+                    }),
                 });
             }
         });

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use super::classes;
-use super::heading::{name, title};
+use super::head::{name, title};
 use super::scatter::short;
 use crate::kit::empty::hint;
 use crate::kit::parts::mark;

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
-use super::heading::{self, title};
+use super::head::{self, title};
 use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::format::count;
@@ -98,7 +98,7 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
         ),
         None => say!("{}: {} drawn", class.name, count(class.drawn)),
     };
-    heading::name(&response, &text);
+    head::name(&response, &text);
     let painter = ui.painter();
     let (left, right) = (rect.left() + 92.0, rect.right() - 60.0);
     let galley = painter.layout(

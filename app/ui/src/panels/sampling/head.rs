@@ -1,9 +1,8 @@
 //! Head of the Sampling workspace: the source of the order, the epoch, a summary and the findings.
 
-use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
-
-use crate::kit::titles::title_text;
-use crate::theme::{Palette, heading, mono, size, space};
+use egui::{
+    Align, Button, Label, Layout, ProgressBar, Response, RichText, Role, Sense, Ui, WidgetInfo,
+};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::analysis::OrderAnalysis;
 use loadscope_insight::sampling::shuffle::Shuffle;
@@ -12,6 +11,10 @@ use loadscope_model::command::Command;
 use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
 use loadscope_words::say;
+
+use crate::kit::titles;
+use crate::kit::titles::title_text;
+use crate::theme::{Palette, heading, mono, size, space};
 
 /// Shows the source switch, the epoch and the description of the order.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
@@ -178,4 +181,24 @@ pub fn findings(ui: &mut Ui, answers: &OrderAnalysis) -> Option<usize> {
         });
     }
     clicked
+}
+
+/// Shows a heading with a figure at the right.
+pub fn title(ui: &mut Ui, text: &str, figure: &str) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        titles::title(ui, text);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(
+                RichText::new(figure)
+                    .font(mono(size::BODY))
+                    .color(palette.strong),
+            );
+        });
+    });
+}
+
+/// Sets an accessible name for screen readers.
+pub fn name(response: &Response, text: &str) {
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }

@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     let room = vec2(ui.available_width(), height(ranks));
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
     let summary = summary(ranks);
-    super::heading::name(&response, &say!("Ranks × indices: {summary}"));
+    super::head::name(&response, &say!("Ranks × indices: {summary}"));
     let left = outer.left() + LEFT;
     let top = outer.top();
     let line = Rect::from_min_size(pos2(left, top), vec2(outer.width() - LEFT - RIGHT, TITLE));

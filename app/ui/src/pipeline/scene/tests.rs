@@ -1,14 +1,10 @@
-use loadscope_plan::dataset::SyntheticCatalog;
-use loadscope_plan::simulate::simulate;
 use loadscope_trace::RunOptions;
 
 use super::*;
 use loadscope_model::state::SessionState;
 
 fn state(options: &RunOptions) -> State {
-    let mut run = Run::default();
-    let events = simulate(options, &SyntheticCatalog).expect("sound options");
-    events.iter().for_each(|e| run.apply(e));
+    let run = loadscope_lessons::simulated(options).expect("sound options");
     State {
         session: SessionState {
             run,

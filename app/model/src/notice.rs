@@ -1,3 +1,0 @@
-//! Notices to the user.
-
-pub use loadscope_insight::session_event::Notice;
