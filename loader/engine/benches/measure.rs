@@ -21,14 +21,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use loadscope_engine::collate::StackCollate;
 use loadscope_engine::dataset::{Dataset, Gather};
 use loadscope_engine::fetch::Fetch;
 use loadscope_engine::value::Value;
 use loadscope_engine::{DataLoader, DefaultCollate, LoaderError, Probe};
 use loadscope_trace::{BatchId, Stage};
 use serde_json::{Value as Json, json};
-use tch::Tensor;
 
 use work::bare;
 use work::cost;
@@ -311,11 +309,10 @@ where
 /// Measures w2, sample by sample.
 fn pairs(job: &Job, count: usize, setup: Setup) -> Result<Json, Failure> {
     let dataset = Arc::new(Pairs::new(count));
-    let see = |batch: &(Tensor, Tensor), check: &mut Check| check.all(data::numbers(&batch.1));
     throughput(
         job,
-        |probe| loader(Arc::clone(&dataset), StackCollate, setup, probe),
-        see,
+        |probe| loader(Arc::clone(&dataset), data::stack_pairs, setup, probe),
+        |batch, check| check.all(data::labels_of(batch)),
     )
 }
 
@@ -356,7 +353,8 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
         persistent_workers: persistent,
     };
     let mut times = Vec::new();
-    let mut loader = loader(Arc::new(Pairs::new(64)), StackCollate, setup, Probe::off())?;
+    let pairs = Arc::new(Pairs::new(64));
+    let mut loader = loader(pairs, data::stack_pairs, setup, Probe::off())?;
     epoch(&mut loader, |_| {})?;
     for _ in 0..job.part(1000).max(20) {
         let start = Instant::now();

@@ -117,6 +117,13 @@ impl Dataset for Pairs {
     }
 }
 
+/// Returns the batch of [`Pairs`]: a tensor of features and one of labels.
+pub fn stack_pairs(samples: Vec<(f32, i64)>) -> Result<Value, LoaderError> {
+    let (features, labels): (Vec<f32>, Vec<i64>) = samples.into_iter().unzip();
+    let columns = [Tensor::from_slice(&features), Tensor::from_slice(&labels)];
+    Ok(Value::List(columns.map(Value::from).into()))
+}
+
 /// w3: every image of a folder `times` times, decoded and resized to 224×224.
 pub struct Repeated {
     folder: ImageFolder,

@@ -1,4 +1,4 @@
-//! Work of the benchmarks. Shared by `loader` (criterion) and `measure` (one figure, for comparisons).
+//! Work of the benchmark `measure`.
 #![allow(
     dead_code,
     missing_docs,
