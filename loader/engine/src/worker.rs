@@ -232,7 +232,7 @@ impl<F: Fetch> Worker<F> {
             }
         };
         if !skip {
-            self.probe.enter_unordered(batch, Stage::Returning);
+            self.probe.enter(batch, Stage::Returning);
         }
         // The batch is summarized before it is sent, because the consumer may write to it afterwards. The time does not count as collating.
         if let Ok(TaskOutput::Batch(made, _)) = &result
@@ -330,12 +330,10 @@ pub(crate) fn fetch_batch<B>(
 }
 
 /// Returns the operating system's ID of the calling thread.
-#[allow(unsafe_code, reason = "a system call")]
 pub(crate) fn os_thread_id() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: gettid has no arguments and always succeeds.
-        u64::try_from(unsafe { libc::gettid() }).ok()
+        u64::try_from(rustix::thread::gettid().as_raw_pid()).ok()
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -204,11 +204,9 @@ fn is_closed(_: &fs::Metadata) -> bool {
 
 /// Returns true if the file belongs to this user.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "a question to the system")]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // SAFETY: `geteuid` has no arguments and cannot fail.
-    let own = unsafe { libc::geteuid() };
+    let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|found| found.uid() == own)
 }
 

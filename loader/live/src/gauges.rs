@@ -212,9 +212,7 @@ mod proc {
     }
 
     pub(super) fn ticks_per_second() -> f64 {
-        // SAFETY: `sysconf` does not access memory of the caller.
-        let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-        if ticks > 0 { ticks as f64 } else { 100.0 }
+        rustix::param::clock_ticks_per_second() as f64
     }
 
     /// Reads the memory of a process.
@@ -239,14 +237,11 @@ mod proc {
 
     /// Returns used and free bytes of `/dev/shm`. PyTorch unlinks its files there after mapping, so the used bytes are of all programs.
     pub fn shared() -> Option<(f64, f64)> {
-        // SAFETY: all zeros is a valid value of this plain struct.
-        let mut of: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the path is NUL-terminated, and `of` outlives the call.
-        let answer = unsafe { libc::statvfs(c"/dev/shm".as_ptr(), &raw mut of) };
+        let of = rustix::fs::statvfs(c"/dev/shm").ok()?;
         let block = of.f_frsize as f64;
         let used = of.f_blocks.saturating_sub(of.f_bfree) as f64 * block;
         // A file system of size 0 is not a separate one.
-        (answer == 0 && of.f_blocks > 0).then_some((used, of.f_bavail as f64 * block))
+        (of.f_blocks > 0).then_some((used, of.f_bavail as f64 * block))
     }
 }
 

@@ -9,7 +9,6 @@ loadscope_words::catalogs!();
 
 mod attach;
 pub mod folder;
-#[allow(unsafe_code, reason = "a system call")]
 mod gauges;
 mod join;
 mod listen;

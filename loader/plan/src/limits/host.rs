@@ -11,7 +11,7 @@ use loadscope_words::say;
 const THREAD_SPACE: u64 = 4 << 20;
 #[cfg(unix)]
 /// Address space that must be free when a thread starts. Other threads allocate at the same time.
-const PROBED: u64 = 64 << 20;
+const PROBED: usize = 64 << 20;
 #[cfg(unix)]
 /// Memory mappings per thread.
 const THREAD_MAPS: u64 = 4;
@@ -59,25 +59,12 @@ pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
 /// # Errors
 /// The error of the system.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "system calls")]
 pub fn check_thread_address_space() -> io::Result<()> {
-    let length = usize::try_from(PROBED).unwrap_or(usize::MAX);
-    // SAFETY: the mapping is new and never accessed, and it is unmapped at once.
-    unsafe {
-        let place = libc::mmap(
-            std::ptr::null_mut(),
-            length,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        );
-        if place == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        libc::munmap(place, length);
-    }
-    Ok(())
+    let mapped = memmap2::MmapOptions::new()
+        .len(PROBED)
+        .no_reserve_swap()
+        .map_anon();
+    mapped.map(drop)
 }
 
 /// Always succeeds, since the limit is unknown on this system.
@@ -112,6 +99,7 @@ mod linux {
     use std::path::{Path, PathBuf};
 
     use loadscope_words::say;
+    use rustix::process::{Resource, geteuid, getrlimit};
 
     use super::{OWN_THREADS, THREAD_MAPS, THREAD_SPACE, ThreadLimit};
 
@@ -134,7 +122,7 @@ mod linux {
             of("memory.max").or_else(|| of("memory.limit_in_bytes"))
         });
         let installed = field("/proc/meminfo", "MemTotal:").map(|kb| kb.saturating_mul(1024));
-        let limits = [installed, limit(libc::RLIMIT_AS), limit(libc::RLIMIT_DATA)];
+        let limits = [installed, limit(Resource::As), limit(Resource::Data)];
         limits.into_iter().flatten().chain(of_group).min()
     }
 
@@ -152,11 +140,9 @@ mod linux {
     }
 
     /// The user's current threads are not counted. A later refusal by the system is also an error.
-    #[expect(unsafe_code, reason = "a system call")]
     fn threads_of_user() -> Option<ThreadLimit> {
-        // SAFETY: geteuid has no arguments and always succeeds. The limit does not apply to the superuser.
-        let is_root = unsafe { libc::geteuid() } == 0;
-        let most = limit(libc::RLIMIT_NPROC).filter(|_| !is_root)?;
+        // The limit does not apply to the superuser.
+        let most = limit(Resource::Nproc).filter(|_| !geteuid().is_root())?;
         Some(room(most, 0, say!("the limit for this user (ulimit -u)")))
     }
 
@@ -177,7 +163,7 @@ mod linux {
     }
 
     fn address_space() -> Option<ThreadLimit> {
-        let most = limit(libc::RLIMIT_AS)?;
+        let most = limit(Resource::As)?;
         let now = field("/proc/self/status", "VmSize:")?.saturating_mul(1024);
         let left = most.saturating_sub(now) / THREAD_SPACE;
         Some(room(
@@ -193,16 +179,8 @@ mod linux {
     }
 
     /// Returns the soft limit, if there is one.
-    #[allow(clippy::unnecessary_cast, reason = "its type differs between systems")]
-    #[expect(unsafe_code, reason = "a system call")]
-    fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
-        let mut found = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
-        // SAFETY: the call only writes to `found`, which outlives the call.
-        let failed = unsafe { libc::getrlimit(resource, &raw mut found) };
-        (failed == 0 && found.rlim_cur != libc::RLIM_INFINITY).then_some(found.rlim_cur as u64)
+    fn limit(resource: Resource) -> Option<u64> {
+        getrlimit(resource).current
     }
 
     /// Returns the folders of this process's control groups, from its own to the root, for cgroup v1 and v2.
