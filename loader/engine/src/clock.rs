@@ -1,18 +1,18 @@
 //! Clock of a run that stops while the run is paused. Paused time counts neither as work nor as waiting.
 
-mod tsc;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use loadscope_trace::Nanos;
+
+/// True if the clock is finer than the latency of a message between threads, so times of different threads are in order.
+const IS_FINE_GRAINED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 /// Nanoseconds since an anchor, without pauses. Clones share the same clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// Value of the process's counter at the anchor, ns.
-    anchor: i64,
+    anchor: Instant,
     /// Wall-clock time of the anchor, ns since 1970.
     pub unix_ns: i64,
     pauses: Arc<Pauses>,
@@ -39,7 +39,7 @@ impl Clock {
     pub fn start() -> Self {
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
-            anchor: tsc::now(true),
+            anchor: Instant::now(),
             unix_ns: Nanos::from(unix.unwrap_or_default()).0,
             pauses: Arc::new(Pauses {
                 total: AtomicI64::new(0),
@@ -50,35 +50,33 @@ impl Clock {
 
     /// Returns the time since the anchor, without pauses.
     pub fn now(&self) -> Nanos {
-        self.stamp(true).at
+        self.stamp().at
     }
 
     /// Returns the time of an event.
-    ///
-    /// If `ordered`, the time is not before any event that this thread has learned of. If not, it may be up to 0.1 µs earlier
-    /// than that, and reading the clock takes half the time.
     #[inline]
-    pub(crate) fn stamp(&self, ordered: bool) -> Stamp {
+    pub(crate) fn stamp(&self) -> Stamp {
         match self.pauses.stopped_at.load(Ordering::Acquire) {
             stopped_at if stopped_at >= 0 => Stamp {
                 at: Nanos(stopped_at),
                 is_unique: false,
             },
             _ => Stamp {
-                at: self.running(ordered),
-                is_unique: tsc::is_fine_grained(),
+                at: self.running(),
+                is_unique: IS_FINE_GRAINED,
             },
         }
     }
 
     #[inline]
-    fn running(&self, ordered: bool) -> Nanos {
-        Nanos(tsc::now(ordered) - self.anchor - self.pauses.total.load(Ordering::Acquire))
+    fn running(&self) -> Nanos {
+        let total = self.pauses.total.load(Ordering::Acquire);
+        Nanos::from(self.anchor.elapsed()) - Nanos(total)
     }
 
     /// Stops the clock.
     pub fn pause(&self) {
-        let now = self.running(true).0.max(0);
+        let now = self.running().0.max(0);
         let pauses = &self.pauses;
         // A second pause keeps the time of the first.
         let _ = pauses
@@ -90,7 +88,7 @@ impl Clock {
     pub fn resume(&self) {
         let stopped_at = self.pauses.stopped_at.load(Ordering::Acquire);
         if stopped_at >= 0 {
-            let lost = self.running(true).0 - stopped_at;
+            let lost = self.running().0 - stopped_at;
             self.pauses.total.fetch_add(lost, Ordering::AcqRel);
             self.pauses.stopped_at.store(-1, Ordering::Release);
         }

@@ -194,16 +194,7 @@ impl Probe {
     /// Records that a batch enters `stage`, after passing the gate.
     pub fn enter(&self, batch: BatchId, stage: Stage) {
         self.pass();
-        self.record(true, || Payload::Entered(batch, stage));
-    }
-
-    /// Works like [`enter`](Self::enter), at half the cost.
-    ///
-    /// The calling thread must have recorded an event before, and must not have received anything from another thread since.
-    #[inline]
-    pub(crate) fn enter_unordered(&self, batch: BatchId, stage: Stage) {
-        self.pass();
-        self.record(false, || Payload::Entered(batch, stage));
+        self.record(|| Payload::Entered(batch, stage));
     }
 
     /// Works like [`enter`](Self::enter), with the time of the thread's last event, unless the gate blocked the thread.
@@ -224,12 +215,10 @@ impl Probe {
     /// Records that the consumer begins waiting.
     #[inline]
     pub(crate) fn consumer_waits(&self) {
-        self.record(false, || Payload::Consumer { waiting: true });
+        self.record(|| Payload::Consumer { waiting: true });
     }
 
     /// Records that a batch is sent to a worker, after passing the gate.
-    ///
-    /// The calling thread must not have received anything from another thread since its last event.
     #[inline]
     pub(crate) fn record_dispatch(
         &self,
@@ -238,7 +227,7 @@ impl Probe {
         indices: &[usize],
     ) {
         self.pass();
-        self.record(false, || Payload::Dispatched(batch, worker, indices));
+        self.record(|| Payload::Dispatched(batch, worker, indices));
     }
 
     /// Returns the time of the calling thread's last event.
@@ -252,7 +241,7 @@ impl Probe {
     #[inline]
     pub(crate) fn stamp_next_event(&self) -> Option<Nanos> {
         let shared = self.shared.as_ref()?;
-        let stamp = shared.clock.stamp(false);
+        let stamp = shared.clock.stamp();
         Writer::with(&shared.pool, |writer, _| writer.set_stamp(stamp))
     }
 
@@ -264,7 +253,7 @@ impl Probe {
         stages: Vec<StageTiming>,
     ) {
         if stages.is_empty() {
-            self.record(false, || Payload::Fetched(batch, &samples));
+            self.record(|| Payload::Fetched(batch, &samples));
         } else {
             self.emit(|| {
                 EventKind::Fetched(Box::new(Fetched {
@@ -284,9 +273,9 @@ impl Probe {
     }
 
     #[inline]
-    fn record<'a>(&self, ordered: bool, payload: impl FnOnce() -> Payload<'a>) {
+    fn record<'a>(&self, payload: impl FnOnce() -> Payload<'a>) {
         if let Some(shared) = &self.shared {
-            let stamp = shared.clock.stamp(ordered);
+            let stamp = shared.clock.stamp();
             shared.record(|_| stamp, payload);
         }
     }
@@ -296,7 +285,7 @@ impl Probe {
         if let Some(shared) = &self.shared {
             let reuse_stamp = |last: Stamp| match last.is_unique {
                 true => last,
-                false => shared.clock.stamp(true),
+                false => shared.clock.stamp(),
             };
             shared.record(reuse_stamp, payload);
         }
@@ -348,7 +337,7 @@ impl Shared {
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        let stamp = self.clock.stamp(true);
+        let stamp = self.clock.stamp();
         // Building an event may allocate, so the room is checked first.
         match Writer::with(&self.pool, |writer, pool| writer.has_room(pool)) {
             Some(true) => {}

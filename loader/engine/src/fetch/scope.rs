@@ -196,7 +196,7 @@ impl<'a> FetchScope<'a> {
         let recorded = self.record_timings();
         match recorded || std::mem::take(&mut self.is_stamped) {
             true => self.probe.enter_at_last_stamp(self.batch, Stage::Collating),
-            false => self.probe.enter_unordered(self.batch, Stage::Collating),
+            false => self.probe.enter(self.batch, Stage::Collating),
         }
     }
 

@@ -269,9 +269,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
         {
-            self.loader
-                .probe
-                .enter_unordered(self.id(idx), Stage::Ready);
+            self.loader.probe.enter(self.id(idx), Stage::Ready);
         }
         Ok(Some(outcome))
     }
@@ -287,7 +285,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let probe = &self.loader.probe;
         match made {
             Ok(TaskOutput::Batch(batch, lease)) => {
-                probe.enter_unordered(id, Stage::Training);
+                probe.enter(id, Stage::Training);
                 self.training = Some(id);
                 self.num_yielded += 1;
                 self.warn_of_length();
@@ -368,7 +366,7 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
         }
         match self.training.take() {
             Some(batch) => {
-                self.loader.probe.enter_unordered(batch, Stage::Done);
+                self.loader.probe.enter(batch, Stage::Done);
                 self.loader.probe.consumer_at_last_stamp(true);
             }
             None => self.loader.probe.consumer_waits(),

@@ -55,7 +55,7 @@ fn emit_number(probe: &Probe, thread: u16, number: u32) {
             let indices: Vec<usize> = (0..number as usize % 600).map(|k| k * k).collect();
             probe.record_dispatch(batch, Some(thread), &indices);
         }
-        1 => probe.enter_unordered(batch, Stage::Collating),
+        1 => probe.enter(batch, Stage::Collating),
         2 => probe.record_fetched(batch, Vec::new(), Vec::new()),
         3 if number.is_multiple_of(11) => {
             probe.emit_message(Level::Info, || format!("{thread} {number}"))
@@ -189,7 +189,7 @@ fn events_of_equal_time_keep_their_order_across_threads() {
                     if now % 3 == thread {
                         let batch = BatchId { epoch: 0, idx: now };
                         match now % 2 {
-                            0 => probe.enter_unordered(batch, Stage::Fetching),
+                            0 => probe.enter(batch, Stage::Fetching),
                             _ => probe.enter_at_last_stamp(batch, Stage::Fetching),
                         }
                         turn.store(now + 1, Ordering::Release);
