@@ -4,7 +4,9 @@ use crate::stream;
 
 use loadscope_live::Join;
 use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Stage};
-use stream::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, send_record};
+use stream::{
+    MAIN, WORKER, dispatch, fetch, folded, from_main, from_worker, introduction, loader, packed,
+};
 
 #[test]
 fn records_without_a_batch_are_counted_as_dropped() {
@@ -44,7 +46,7 @@ fn a_stream_without_an_end_record_is_a_killed_process() {
         let mut join = Join::default();
         loader(&mut join);
         if bye {
-            send_record(&mut join, MAIN, r#"["bye",2000,0]"#);
+            from_main(&mut join, r#"["bye",2000,0]"#);
         }
         join.close(MAIN);
         let run = folded(&mut join);
@@ -70,7 +72,7 @@ fn a_killed_process_ends_with_its_connection() {
         let mut join = Join::default();
         loader(&mut join);
         if bye {
-            send_record(&mut join, MAIN, r#"["bye",2000,0]"#);
+            from_main(&mut join, r#"["bye",2000,0]"#);
         }
         end(&mut join);
         folded(&mut join).end()
@@ -96,9 +98,9 @@ fn exit_codes_distinguish_dead_from_finished_workers() {
     ] {
         let mut join = Join::default();
         loader(&mut join);
-        send_record(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
+        from_main(&mut join, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
         // The record is sent again when the iterator is shut down.
-        send_record(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
+        from_main(&mut join, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
         let run = folded(&mut join);
         assert_eq!(
             run.workers()[0].end.map(|(_, how)| how),
@@ -118,13 +120,13 @@ fn the_failed_sample_is_named_in_any_order_of_streams() {
         loader(&mut join);
         join.open(WORKER, introduction(20));
         dispatch(&mut join, 0, 0, 1020);
-        send_record(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+        from_worker(&mut join, r#"["begin",1100,null,0,0]"#);
         if worker_first {
-            send_record(&mut join, WORKER, &fetch);
+            from_worker(&mut join, &fetch);
         }
-        send_record(&mut join, MAIN, fail);
+        from_main(&mut join, fail);
         if !worker_first {
-            send_record(&mut join, WORKER, &fetch);
+            from_worker(&mut join, &fetch);
         }
         let run = folded(&mut join);
         let (_, message) = &run.messages()[0];
@@ -139,11 +141,7 @@ fn an_error_is_reported_even_if_its_worker_sends_nothing() {
     let mut join = Join::default();
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
-    send_record(
-        &mut join,
-        MAIN,
-        r#"["fail",1130,0,0,0,"ValueError: broken"]"#,
-    );
+    from_main(&mut join, r#"["fail",1130,0,0,0,"ValueError: broken"]"#);
     let is_error = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.level == Level::Error);
     let told = (0..20).position(|_| join.events().any(|e| is_error(&e)));
     assert!(told.is_some_and(|turns| turns > 0), "{told:?}");
@@ -155,7 +153,7 @@ fn the_run_ends_after_its_last_worker() {
     loader(&mut join);
     join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 1020);
-    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    from_worker(&mut join, r#"["fetcher",1015,0]"#);
     join.close(MAIN);
     fetch(&mut join, 0, 0, 1100);
     assert!(
@@ -174,32 +172,26 @@ fn ended_iterators_are_forgotten_and_open_ones_are_kept() {
     loader(&mut join);
     for iterator in 1..1000 {
         let at = 2000 + iterator;
-        send_record(
+        from_main(
             &mut join,
-            MAIN,
             &format!(r#"["epoch",{at},0,{iterator},{iterator}]"#),
         );
-        send_record(
+        from_main(
             &mut join,
-            MAIN,
             &format!(r#"["dispatch",{at},{iterator},{iterator},0,null,0,""]"#),
         );
-        send_record(
-            &mut join,
-            MAIN,
-            &format!(r#"["end",{at},{iterator},{iterator}]"#),
-        );
+        from_main(&mut join, &format!(r#"["end",{at},{iterator},{iterator}]"#));
     }
     // The first iterator has a worker that has not ended.
     join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 5000);
-    send_record(&mut join, WORKER, r#"["fetcher",5001,0]"#);
+    from_worker(&mut join, r#"["fetcher",5001,0]"#);
     fetch(&mut join, 0, 0, 5100);
     let fetched = |e: &Event| matches!(e.kind, EventKind::Fetched(_));
     assert_eq!(join.events().filter(fetched).count(), 1);
     // An iterator that ended long ago is removed. The latest one is kept.
-    send_record(&mut join, MAIN, r#"["wait",6000,5]"#);
+    from_main(&mut join, r#"["wait",6000,5]"#);
     assert_eq!(join.events().count(), 0);
-    send_record(&mut join, MAIN, r#"["wait",6000,999]"#);
+    from_main(&mut join, r#"["wait",6000,999]"#);
     assert_eq!(join.events().count(), 1);
 }

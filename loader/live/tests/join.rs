@@ -4,7 +4,9 @@ use crate::stream;
 
 use loadscope_live::{Effects, Introduction, Join, Record};
 use loadscope_trace::{BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Stage};
-use stream::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, send_record};
+use stream::{
+    MAIN, WORKER, dispatch, fetch, folded, from_main, from_worker, introduction, loader, packed,
+};
 
 #[test]
 fn the_kth_fetch_of_a_worker_is_its_kth_task() {
@@ -13,11 +15,7 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     join.open(WORKER, introduction(20));
-    send_record(
-        &mut join,
-        WORKER,
-        r#"["fetcher",1015,0,{"numpy":7,"python":8}]"#,
-    );
+    from_worker(&mut join, r#"["fetcher",1015,0,{"numpy":7,"python":8}]"#);
     fetch(&mut join, 0, 0, 1100);
     fetch(&mut join, 0, 1, 1200);
     let run = folded(&mut join);
@@ -48,11 +46,7 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
 fn unknown_worker_seeds_are_none_instead_of_zero() {
     let mut join = Join::default();
     loader(&mut join);
-    send_record(
-        &mut join,
-        MAIN,
-        r#"["workers",1010,0,[[20,77,1004],[21,null]]]"#,
-    );
+    from_main(&mut join, r#"["workers",1010,0,[[20,77,1004],[21,null]]]"#);
     let run = folded(&mut join);
     let seeds: Vec<_> = run.workers().iter().map(|w| w.info.seed).collect();
     assert_eq!(seeds, [Some(77), Some(77), None]);
@@ -66,7 +60,7 @@ fn unknown_worker_seeds_are_none_instead_of_zero() {
 fn a_worker_may_connect_before_its_main_process() {
     let mut join = Join::default();
     join.open(WORKER, introduction(20));
-    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    from_worker(&mut join, r#"["fetcher",1015,0]"#);
     fetch(&mut join, 0, 0, 1100);
     join.close(WORKER);
     loader(&mut join);
@@ -86,16 +80,15 @@ fn a_persistent_worker_finishes_old_tasks_first() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    from_worker(&mut join, r#"["fetcher",1015,0]"#);
     dispatch(&mut join, 0, 0, 1020);
-    send_record(&mut join, MAIN, r#"["end",1100,0,0]"#);
-    send_record(&mut join, MAIN, r#"["epoch",1100,0,0,1]"#);
+    from_main(&mut join, r#"["end",1100,0,0]"#);
+    from_main(&mut join, r#"["epoch",1100,0,0,1]"#);
     let indices = packed(&[5, 6]);
     fetch(&mut join, 0, 0, 1110);
-    send_record(&mut join, WORKER, r#"["fetcher",1190,1]"#);
-    send_record(
+    from_worker(&mut join, r#"["fetcher",1190,1]"#);
+    from_main(
         &mut join,
-        MAIN,
         &format!(r#"["dispatch",1195,0,1,0,0,0,"{indices}"]"#),
     );
     fetch(&mut join, 1, 0, 1200);
@@ -116,7 +109,7 @@ fn a_host_with_another_clock_is_aligned_by_its_wall_clock() {
         WORKER,
         Introduction::parse(other.as_bytes()).expect("sound"),
     );
-    send_record(&mut join, WORKER, r#"["loader",900100,0,{"dataset":"D"}]"#);
+    from_worker(&mut join, r#"["loader",900100,0,{"dataset":"D"}]"#);
     let starts: Vec<i64> = join
         .events()
         .filter(|e| matches!(e.kind, EventKind::RunStarted(_)))
@@ -132,9 +125,8 @@ fn invalid_fields_are_ignored_and_the_record_is_kept() {
     assert_eq!((who.pid, who.rank, who.host.as_str()), (7, None, ""));
     let mut join = Join::default();
     join.open(MAIN, who);
-    send_record(
+    from_main(
         &mut join,
-        MAIN,
         r#"["loader",1000,0,{"dataset":"D","num_workers":"2","batch_size":-1,"seed":-5,"global_seed":184467440737095516160,
            "timeout":null,"in_order":1,"classes":["a",1,null,"b"],"batches":{"a":[1]},"prefetch_factor":3,"sampler":[]}]"#,
     );
@@ -152,9 +144,8 @@ fn a_negative_index_is_counted_as_dropped() {
     let mut join = Join::default();
     loader(&mut join);
     let indices = packed(&[3, -1]);
-    send_record(
+    from_main(
         &mut join,
-        MAIN,
         &format!(r#"["dispatch",1020,0,0,0,0,0,"{indices}"]"#),
     );
     let dropped = |e: Event| matches!(e.kind, EventKind::Dropped { count: 1 });
@@ -169,7 +160,7 @@ fn pending_records_are_limited_in_bytes() {
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
     // Each record has 8 MiB, and its process was never announced.
     for _ in 0..40 {
-        send_record(&mut join, WORKER, &line);
+        from_worker(&mut join, &line);
     }
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
@@ -213,17 +204,15 @@ fn invalid_lines_are_refused() {
 fn applied_settings_and_the_stop_reason_are_recorded() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
-    send_record(
+    from_main(
         &mut join,
-        MAIN,
         r#"["loader",1000,0,{"dataset":"D","num_workers":0,"set":"num_workers=0 (it was 2)"}]"#,
     );
-    send_record(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
-    send_record(&mut join, MAIN, r#"["stop",1500,0,0]"#);
-    send_record(&mut join, MAIN, r#"["end",1500,0,0]"#);
-    send_record(
+    from_main(&mut join, r#"["epoch",1000,0,0,0]"#);
+    from_main(&mut join, r#"["stop",1500,0,0]"#);
+    from_main(&mut join, r#"["end",1500,0,0]"#);
+    from_main(
         &mut join,
-        MAIN,
         r#"["loader",1600,1,{"dataset":"E","not_set":"ValueError: no"}]"#,
     );
     let events: Vec<Event> = join.events().collect();
@@ -252,22 +241,22 @@ fn effects_of_a_request_do_not_depend_on_texts() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     let loader = r#"["loader",1000,0,{"dataset":"D","num_workers":0}]"#;
-    send_record(&mut join, MAIN, loader);
-    send_record(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    from_main(&mut join, loader);
+    from_main(&mut join, r#"["epoch",1000,0,0,0]"#);
     for text in [
         "Loadscope ends the program here: it raises SystemExit",
         "Loadscope set num_workers=0 (it was 2)",
         "This loader keeps the arguments of the program, because DataLoader rejected the new ones: no",
     ] {
         let fail = format!(r#"["fail",1100,0,0,null,"{text}"]"#);
-        send_record(&mut join, MAIN, &fail);
+        from_main(&mut join, &fail);
     }
     let is_message = |event: &Event| matches!(event.kind, EventKind::Message(_));
     assert_eq!(join.events().filter(is_message).count(), 3);
     assert_eq!(*join.effects(), Effects::default());
     let refused = r#"["loader",1200,1,{"dataset":"E","set":"a","not_set":"ValueError: no\nmore"}]"#;
-    send_record(&mut join, MAIN, refused);
-    send_record(&mut join, MAIN, r#"["stop",1500,0,0]"#);
+    from_main(&mut join, refused);
+    from_main(&mut join, r#"["stop",1500,0,0]"#);
     let effects = Effects {
         stopped: true,
         was_set: true,
@@ -287,12 +276,12 @@ fn facts_of_loader_and_workers_are_in_the_run() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    send_record(&mut join, MAIN, r#"["earlier",1011,0,2]"#);
-    send_record(&mut join, MAIN, r#"["length",1012,0,20]"#);
-    send_record(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
-    send_record(&mut join, WORKER, r#"["undivided",1014,0]"#);
+    from_main(&mut join, r#"["earlier",1011,0,2]"#);
+    from_main(&mut join, r#"["length",1012,0,20]"#);
+    from_main(&mut join, r#"["changed",1013,0,["epoch","seed"]]"#);
+    from_worker(&mut join, r#"["undivided",1014,0]"#);
     // The loader of this record is unknown.
-    send_record(&mut join, MAIN, r#"["length",1015,7,20]"#);
+    from_main(&mut join, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
     assert_eq!(
         facts(&mut join),
@@ -312,7 +301,7 @@ fn workers_older_than_the_recording_are_marked() {
     assert!(folded(&mut join).workers()[0].is_recorded);
     let mut join = Join::default();
     loader(&mut join);
-    send_record(&mut join, MAIN, r#"["earlier",1011,0,1]"#);
+    from_main(&mut join, r#"["earlier",1011,0,1]"#);
     assert!(!folded(&mut join).workers()[0].is_recorded);
 }
 
@@ -321,34 +310,24 @@ fn misfit_samples_and_sample_files_are_named() {
     let mut join = Join::default();
     loader(&mut join);
     join.open(WORKER, introduction(20));
-    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    from_worker(&mut join, r#"["fetcher",1015,0]"#);
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
     // The probe reports the file after the fetch.
-    send_record(
+    from_worker(&mut join, r#"["file",1141,null,0,0,1,"cats/1.png"]"#);
+    from_worker(&mut join, r#"["begin",1150,null,0,1]"#);
+    from_worker(
         &mut join,
-        WORKER,
-        r#"["file",1141,null,0,0,1,"cats/1.png"]"#,
-    );
-    send_record(&mut join, WORKER, r#"["begin",1150,null,0,1]"#);
-    send_record(
-        &mut join,
-        WORKER,
         r#"["misfit",1170,null,0,1,1,"[0]","shape","[1, 8, 8]","[3, 8, 8]",1]"#,
     );
     let times = packed(&[1150, 1155, 1160]);
-    send_record(
+    from_worker(
         &mut join,
-        WORKER,
         &format!(r#"["fetch",1150,null,0,1,0,1171,1,"{times}","",[]]"#),
     );
-    send_record(&mut join, MAIN, r#"["wait",1172,0]"#);
-    send_record(
-        &mut join,
-        MAIN,
-        r#"["fail",1180,0,0,1,"RuntimeError: stack"]"#,
-    );
+    from_main(&mut join, r#"["wait",1172,0]"#);
+    from_main(&mut join, r#"["fail",1180,0,0,1,"RuntimeError: stack"]"#);
     let run = folded(&mut join);
     let batch = BatchId { epoch: 0, idx: 1 };
     let misfit = run.misfit(batch).expect("it was reported");
@@ -364,9 +343,9 @@ fn stop_iteration_of_a_sample_does_not_end_the_run() {
     let mut join = Join::default();
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
-    send_record(&mut join, MAIN, r#"["wait",1030,0]"#);
-    send_record(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
-    send_record(&mut join, MAIN, r#"["end",1041,0,0]"#);
+    from_main(&mut join, r#"["wait",1030,0]"#);
+    from_main(&mut join, r#"["fail",1040,0,0,0,"StopIteration"]"#);
+    from_main(&mut join, r#"["end",1041,0,0]"#);
     // The worker could still report the sample. Without its report, the error is delayed until the end.
     join.finish();
     let run = folded(&mut join);

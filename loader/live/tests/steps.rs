@@ -5,7 +5,9 @@ use crate::stream;
 use loadscope_diagnose::{Diagnosis, FindingId, VerdictId};
 use loadscope_live::Join;
 use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
-use stream::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, send_record};
+use stream::{
+    MAIN, WORKER, dispatch, folded, from_main, from_worker, introduction, loader, packed,
+};
 
 /// Returns a run with a batch that is yielded at 2000 and trained on until 2500, when the program iterates another loader.
 fn turned_away(end: &[&str]) -> Run {
@@ -13,20 +15,19 @@ fn turned_away(end: &[&str]) -> Run {
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);
     join.open(WORKER, introduction(20));
-    send_record(&mut join, WORKER, r#"["fetcher",1015,0]"#);
-    send_record(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+    from_worker(&mut join, r#"["fetcher",1015,0]"#);
+    from_worker(&mut join, r#"["begin",1100,null,0,0]"#);
     let times = packed(&[1100, 1110, 1130]);
     let fetch = format!(r#"["fetch",1100,null,0,0,1130,1140,0,"{times}","",[],25,7,90]"#);
-    send_record(&mut join, WORKER, &fetch);
+    from_worker(&mut join, &fetch);
     for line in [
         r#"["wait",1900,0]"#,
         r#"["arrive",1950,0,0,0,"ready","",0,0]"#,
         r#"["yield",2000,0,0,0]"#,
     ] {
-        send_record(&mut join, MAIN, line);
+        from_main(&mut join, line);
     }
-    end.iter()
-        .for_each(|line| send_record(&mut join, MAIN, line));
+    end.iter().for_each(|line| from_main(&mut join, line));
     folded(&mut join)
 }
 
@@ -72,9 +73,8 @@ fn fetch_cpu_time_is_assigned_to_its_batch() {
 fn a_loader_has_its_source_line_and_arguments() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
-    send_record(
+    from_main(
         &mut join,
-        MAIN,
         r#"["loader",1000,0,{"dataset":"D","class":"StatefulDataLoader","arguments":["collate_fn=pad"],"batch_sampler":"Buckets","batch_size":4,"in_order":true,"file":"/home/me/train.py","line":42,"place":"train.py:42"}]"#,
     );
     let run = folded(&mut join);
@@ -100,7 +100,7 @@ fn each_main_process_is_reached_once() {
         .collect();
     assert_eq!(reached, [10]);
     assert!(join.take_new_processes().is_empty());
-    send_record(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
+    from_main(&mut join, r#"["other",1100,"torchdata.nodes"]"#);
     assert_eq!(
         join.other_libraries().collect::<Vec<_>>(),
         ["torchdata.nodes"]

@@ -1,13 +1,9 @@
 //! Lenient deserialization: an invalid field counts as missing and does not invalidate the other fields.
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::value::Error as ValueError;
-use serde::de::{
-    DeserializeOwned, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
-    Visitor,
-};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// Maximum number of class names.
 const MOST_NAMES: usize = 10_000;
@@ -27,67 +23,27 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    from.deserialize_any(Scalar(PhantomData))
+    let value = <&RawValue>::deserialize(from)?;
+    Ok(serde_json::from_str(value.get()).ok())
 }
 
 /// Deserializes a list of names. A non-text entry becomes an empty name, so the others keep their positions.
 pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    from.deserialize_any(Names)
+    Ok(field::<D, Names>(from)?.0)
 }
 
-struct Scalar<T>(PhantomData<T>);
+#[derive(Default)]
+struct Names(Vec<String>);
 
-impl<T: DeserializeOwned> Scalar<T> {
-    fn read<'a>(value: impl IntoDeserializer<'a, ValueError>) -> Option<T> {
-        T::deserialize(value.into_deserializer()).ok()
-    }
-}
-
-impl<'de, T: DeserializeOwned> Visitor<'de> for Scalar<T> {
-    type Value = Option<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Self::read(value))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Self::read(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Self::read(value))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Self::read(value))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Self::read(value))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        while parts.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        while parts.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(NamesVisitor).map(Self)
     }
 }
 
-struct Names;
+struct NamesVisitor;
 
-impl<'de> Visitor<'de> for Names {
+impl<'de> Visitor<'de> for NamesVisitor {
     type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,48 +52,11 @@ impl<'de> Visitor<'de> for Names {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
         let mut names = Vec::new();
-        while let Some(Name(name)) = parts.next_element()? {
+        while let Some(value) = parts.next_element::<&RawValue>()? {
             if names.len() < MOST_NAMES {
-                names.push(name);
+                names.push(serde_json::from_str(value.get()).unwrap_or_default());
             }
         }
         Ok(names)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        while parts.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Vec::new())
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-}
-
-struct Name(String);
-
-impl<'de> serde::Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        field(from).map(Name)
     }
 }

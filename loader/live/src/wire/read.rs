@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loadscope_trace::{AsideKind, Field, WorkerId, brief};
+use loadscope_trace::{Field, WorkerId, brief};
 use loadscope_words::say;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -85,54 +85,24 @@ impl Record {
     }
 }
 
+/// Parses a line whose fields after the name and in this order are those of a variant of [`Record`].
+macro_rules! record {
+    ($text:expr => $variant:ident($($field:ident),*)) => {{
+        let (name, $($field),*) = fields($text)?;
+        let _: Name = name;
+        Record::$variant { $($field),* }
+    }};
+}
+
 /// Parses a record of a loader or of the process. Passes all other names on.
 fn read(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
-        "loader" => {
-            let (_, at, loader, about): (Name, _, _, _) = fields(text)?;
-            Record::Loader { at, loader, about }
-        }
-        "epoch" => {
-            let (_, at, loader, iterator, epoch): (Name, _, _, _, _) = fields(text)?;
-            Record::Epoch {
-                at,
-                loader,
-                iterator,
-                epoch,
-            }
-        }
-        "end" => {
-            let (_, at, iterator, epoch): (Name, _, _, _) = fields(text)?;
-            Record::EndEpoch {
-                at,
-                iterator,
-                epoch,
-            }
-        }
-        "stop" => {
-            let (_, at, iterator, epoch): (Name, _, _, _) = fields(text)?;
-            Record::Stop {
-                at,
-                iterator,
-                epoch,
-            }
-        }
-        "workers" => {
-            let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
-            Record::Workers {
-                at,
-                iterator,
-                workers,
-            }
-        }
-        "left" => {
-            let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
-            Record::Left {
-                at,
-                iterator,
-                workers,
-            }
-        }
+        "loader" => record!(text => Loader(at, loader, about)),
+        "epoch" => record!(text => Epoch(at, loader, iterator, epoch)),
+        "end" => record!(text => EndEpoch(at, iterator, epoch)),
+        "stop" => record!(text => Stop(at, iterator, epoch)),
+        "workers" => record!(text => Workers(at, iterator, workers)),
+        "left" => record!(text => Left(at, iterator, workers)),
         "fetcher" => {
             let FetcherMade(_, at, generation, generators) = fields(text)?;
             Record::Fetcher {
@@ -146,18 +116,9 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             let name = brief(name);
             Record::Other { at, name }
         }
-        "lost" => {
-            let (_, at, count): (Name, _, _) = fields(text)?;
-            Record::Lost { at, count }
-        }
-        "trouble" => {
-            let (_, at, text): (Name, _, _) = fields(text)?;
-            Record::Trouble { at, text }
-        }
-        "bye" => {
-            let (_, at, troubles): (Name, _, _) = fields(text)?;
-            Record::Bye { at, troubles }
-        }
+        "lost" => record!(text => Lost(at, count)),
+        "trouble" => record!(text => Trouble(at, text)),
+        "bye" => record!(text => Bye(at, troubles)),
         _ => match FactRecord::read(name, text)? {
             Some(fact) => Record::Fact(fact),
             None => read_of_batch(name, text)?,
@@ -196,26 +157,8 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
                 pinned,
             }
         }
-        "fail" => {
-            let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
-            Record::Fail {
-                at,
-                iterator,
-                epoch,
-                batch,
-                text,
-            }
-        }
-        "pin" => {
-            let (_, at, iterator, epoch, batch, end): (Name, _, _, _, _, _) = fields(text)?;
-            Record::Pin {
-                at,
-                iterator,
-                epoch,
-                batch,
-                end,
-            }
-        }
+        "fail" => record!(text => Fail(at, iterator, epoch, batch, text)),
+        "pin" => record!(text => Pin(at, iterator, epoch, batch, end)),
         _ => read_of_step(name, text)?,
     })
 }
@@ -238,51 +181,11 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
                 cpu_use: cpu_use(cpu, core_wait, None),
             }
         }
-        "aside" => {
-            type Line = (Name, i64, u32, u32, u32, i64, AsideKind);
-            let (_, at, iterator, epoch, batch, start, kind): Line = fields(text)?;
-            Record::Aside {
-                at,
-                iterator,
-                epoch,
-                batch,
-                start,
-                kind,
-            }
-        }
-        "raised" => {
-            let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
-            Record::Raised {
-                at,
-                iterator,
-                epoch,
-                batch,
-                text,
-            }
-        }
-        "ready" | "yield" | "gone" => {
-            let (_, at, iterator, epoch, batch): (Name, _, _, _, _) = fields(text)?;
-            match name {
-                "ready" => Record::Ready {
-                    at,
-                    iterator,
-                    epoch,
-                    batch,
-                },
-                "yield" => Record::Yield {
-                    at,
-                    iterator,
-                    epoch,
-                    batch,
-                },
-                _ => Record::Gone {
-                    at,
-                    iterator,
-                    epoch,
-                    batch,
-                },
-            }
-        }
+        "aside" => record!(text => Aside(at, iterator, epoch, batch, start, kind)),
+        "raised" => record!(text => Raised(at, iterator, epoch, batch, text)),
+        "ready" => record!(text => Ready(at, iterator, epoch, batch)),
+        "yield" => record!(text => Yield(at, iterator, epoch, batch)),
+        "gone" => record!(text => Gone(at, iterator, epoch, batch)),
         _ => read_of_fetch(name, text)?,
     })
 }

@@ -22,43 +22,49 @@ pub fn introduction(pid: u64) -> Introduction {
     Introduction::parse(line.as_bytes()).expect("a sound introduction")
 }
 
-pub fn send_record(join: &mut Join, id: StreamId, line: &str) {
+fn send(join: &mut Join, id: StreamId, line: &str) {
     join.push(id, Record::parse(line.as_bytes()).expect(line));
+}
+
+/// Sends a line of the main process.
+pub fn from_main(join: &mut Join, line: &str) {
+    send(join, MAIN, line);
+}
+
+/// Sends a line of the worker.
+pub fn from_worker(join: &mut Join, line: &str) {
+    send(join, WORKER, line);
 }
 
 /// Opens a loader with one worker, whose process id is 20.
 pub fn loader(join: &mut Join) {
     join.open(MAIN, introduction(10));
-    send_record(
+    from_main(
         join,
-        MAIN,
         r#"["loader",1000,0,{"dataset":"D","num_workers":1,"batch_size":2,"in_order":true}]"#,
     );
-    send_record(join, MAIN, r#"["epoch",1000,0,0,0]"#);
-    send_record(join, MAIN, r#"["workers",1010,0,[[20,77]]]"#);
+    from_main(join, r#"["epoch",1000,0,0,0]"#);
+    from_main(join, r#"["workers",1010,0,[[20,77]]]"#);
 }
 
 pub fn dispatch(join: &mut Join, batch: u32, count: u64, at: i64) {
     let indices = packed(&[i64::from(batch) * 2, i64::from(batch) * 2 + 1]);
-    send_record(
+    from_main(
         join,
-        MAIN,
         &format!(r#"["dispatch",{at},0,0,{batch},0,{count},"{indices}"]"#),
     );
 }
 
 pub fn fetch(join: &mut Join, generation: u32, count: u64, at: i64) {
-    send_record(
+    from_worker(
         join,
-        WORKER,
         &format!(r#"["begin",{at},null,{generation},{count}]"#),
     );
     let times = packed(&[at, at + 10, at + 30]);
     let end = at + 40;
     let collating = at + 30;
-    send_record(
+    from_worker(
         join,
-        WORKER,
         &format!(r#"["fetch",{at},null,{generation},{count},{collating},{end},0,"{times}","",[]]"#),
     );
 }
