@@ -11,7 +11,6 @@ mod site;
 mod stack;
 #[cfg(test)]
 mod tests;
-mod typed;
 
 use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{NumpyScalar, Value};
@@ -20,7 +19,6 @@ use combine::CombineMethod;
 pub use convert::default_convert;
 pub use lists::collate_lists;
 pub use site::CollateSite;
-pub use typed::{Number, StackCollate, Stackable, Tensors};
 
 /// PyTorch's `default_collate`: recursively stacks tensors, arrays and numbers on a new first dimension.
 ///

@@ -8,7 +8,7 @@
 //! | `torch.Generator`, `torch.manual_seed` | [`rng::Generator`], [`rng::manual_seed`] |
 //! | `Dataset`, `IterableDataset` | [`dataset::Dataset`], [`dataset::IterableDataset`] |
 //! | `TensorDataset`, `StackDataset`, `ConcatDataset`, `ChainDataset`, `Subset` | the same names in [`dataset`] |
-//! | `random_split`, `BufferedShuffleDataset` | [`dataset::random_split`], [`dataset::BufferedShuffleDataset`] |
+//! | `random_split` | [`dataset::random_split`] |
 //! | `SequentialSampler`, `RandomSampler`, `SubsetRandomSampler` | the same names in [`sampler`] |
 //! | `WeightedRandomSampler`, `DistributedSampler` | the same names in [`sampler`] |
 //! | `BatchSampler`, `batch_sampler=` | [`sampler::BatchSampler`], [`sampler::BatchSource`] |

@@ -187,20 +187,6 @@ impl Value {
         }
     }
 
-    /// Replaces every tensor inside by the result of `f` (a page-locked copy, a copy on a GPU), in order.
-    ///
-    /// # Errors
-    /// The first error of `f`. The tensors before it stay replaced.
-    pub fn map_tensors<E>(
-        &mut self,
-        mut f: impl FnMut(&Tensor) -> Result<Tensor, E>,
-    ) -> Result<(), E> {
-        for tensor in self.tensors_mut() {
-            *tensor = f(tensor)?;
-        }
-        Ok(())
-    }
-
     /// Returns the total size of all values inside, bytes: the size of a batch sent to the consumer.
     pub fn nbytes(&self) -> u64 {
         match self {

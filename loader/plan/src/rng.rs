@@ -6,7 +6,6 @@ mod generator;
 mod indices;
 mod mt19937;
 mod multinomial;
-mod normal;
 mod numpy;
 mod python;
 mod randperm;

@@ -57,16 +57,6 @@ fn same_distinguishes_types_and_shapes() {
 }
 
 #[test]
-fn map_tensors_replaces_tensors_or_returns_the_error() {
-    let mut value = nested();
-    let outcome: Result<(), TchError> = value.map_tensors(|t| t.f_add_scalar(1));
-    assert!(outcome.is_ok());
-    assert_eq!(Vec::<u8>::try_from(value.tensors()[0]).unwrap(), [2, 3, 4]);
-    assert_eq!(Vec::<f32>::try_from(value.tensors()[1]).unwrap(), [2.5]);
-    assert!(value.map_tensors(|_| Err("no")).is_err());
-}
-
-#[test]
 fn undefined_and_sparse_tensors_have_no_dense_bytes() {
     assert!(!is_plain(&Tensor::new()));
     assert!(dense_bytes(&Tensor::new()).is_none());

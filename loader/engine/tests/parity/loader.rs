@@ -225,11 +225,11 @@ impl Dataset for InRng {
             (
                 rng.torch.random_i64(),
                 rng.python.getrandbits(32) as i64,
-                rng.numpy.randint_u64(0, 1 << 32).expect("a range"),
+                rng.numpy.randint(0, 1 << 32).expect("a range"),
             )
         });
         let (torch, python, numpy) = drawn.expect("a worker");
-        Ok([row.index, row.worker, row.seed, torch, python, numpy as i64])
+        Ok([row.index, row.worker, row.seed, torch, python, numpy])
     }
 }
 

@@ -13,8 +13,6 @@ pub struct Generator {
     pub(super) seed: u64,
     pub(super) stream: Mt19937,
     pub(super) draws: u64,
-    /// Second value of the last Box-Muller pair. PyTorch also stores it in the generator.
-    pub(super) spare_normal: Option<f64>,
 }
 
 impl std::fmt::Debug for Generator {
@@ -33,7 +31,6 @@ impl Generator {
             seed,
             stream: Mt19937::new(seed as u32),
             draws: 0,
-            spare_normal: None,
         }
     }
 

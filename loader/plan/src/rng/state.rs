@@ -18,9 +18,6 @@ pub struct GeneratorState {
     position: usize,
     /// The 624 words of the current block, little-endian, in base64.
     words: String,
-    /// Bits of the stored normal number. A decimal number could be rounded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    spare_normal: Option<u64>,
 }
 
 impl Generator {
@@ -37,7 +34,6 @@ impl Generator {
             draws: self.draws,
             position: self.stream.position(),
             words: STANDARD.encode(bytes),
-            spare_normal: self.spare_normal.map(f64::to_bits),
         }
     }
 
@@ -62,7 +58,6 @@ impl Generator {
             seed: state.seed,
             stream,
             draws: state.draws,
-            spare_normal: state.spare_normal.map(f64::from_bits),
         };
         Ok(())
     }
@@ -87,14 +82,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_state_continues_the_stream(seed: u64, skip in 0u64..2000, normals in 0usize..3, other: u64) {
+        fn a_state_continues_the_stream(seed: u64, skip in 0u64..2000, other: u64) {
             let mut a = Generator::new(seed);
             a.discard(skip);
-            a.randn_f64(normals);
             let text = serde_json::to_string(&a.state()).unwrap();
             let mut b = Generator::new(other);
             b.set_state(&serde_json::from_str(&text).unwrap()).unwrap();
-            prop_assert_eq!(a.randn_f64(1), b.randn_f64(1));
             for _ in 0..700 {
                 prop_assert_eq!(a.next_u32(), b.next_u32());
             }

@@ -28,14 +28,6 @@ pub trait BatchSource: Send + Sync {
         None
     }
 
-    /// Returns `len(batch_sampler)`, which some batch samplers lack.
-    ///
-    /// # Errors
-    /// TypeError if the batch sampler has no length.
-    fn checked_len(&self) -> Result<usize, LoaderError> {
-        Ok(self.len())
-    }
-
     /// `batch_sampler.sampler.set_epoch(epoch)`: sets the next epoch.
     fn set_epoch(&self, _epoch: u64) {}
 
@@ -142,11 +134,6 @@ impl BatchSource for BatchSampler {
 
     fn draws(&self) -> Option<Draws> {
         self.sampler.draws()
-    }
-
-    fn checked_len(&self) -> Result<usize, LoaderError> {
-        self.sampler.checked_len()?;
-        Ok(self.len())
     }
 
     fn set_epoch(&self, epoch: u64) {

@@ -10,7 +10,6 @@ mod distributed;
 mod epoch;
 mod equi_batch;
 mod group;
-mod infinite;
 mod list;
 mod random;
 mod sequential;
@@ -31,14 +30,12 @@ pub use distributed::{DistributedSampler, DistributedWeightedSampler};
 pub use epoch::{Epoch, IndexIter};
 pub use equi_batch::DistributedEquiBatchSampler;
 pub use group::DistinctGroupBatchSampler;
-pub use infinite::InfiniteSampler;
 pub use random::RandomSampler;
 pub use sequential::SequentialSampler;
 pub use source::{Draws, RandomSource};
 pub use subset::SubsetRandomSampler;
 pub use weighted::{WeightedRandomSampler, balanced_weights};
 
-use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 
 /// PyTorch's `Sampler`: an order of indices for each epoch.
@@ -62,14 +59,6 @@ pub trait Sampler: Send + Sync {
     /// Returns the number of 32-bit words that a complete epoch draws. Returns `None` if the number is unknown.
     fn draws(&self) -> Option<Draws> {
         None
-    }
-
-    /// Returns `len(sampler)`, which some samplers lack.
-    ///
-    /// # Errors
-    /// TypeError if the sampler has no length.
-    fn checked_len(&self) -> Result<usize, LoaderError> {
-        Ok(self.len())
     }
 
     /// `sampler.set_epoch(epoch)`: sets the next epoch. Only samplers with a shared seed of all ranks use it.

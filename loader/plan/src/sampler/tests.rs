@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::LoaderError;
 use crate::rng::{SharedGenerator, lock_generator, shared_generator};
 
 /// Returns a sampler of each kind, with some arguments.
@@ -127,20 +128,6 @@ proptest! {
         prop_assert_eq!((one, one), (many, items.len()));
         prop_assert_eq!(lock_generator(&a).draws(), lock_generator(&b).draws());
     }
-}
-
-#[test]
-fn the_infinite_sampler_has_no_end_and_no_length() {
-    let sampler: Arc<dyn Sampler> = Arc::new(InfiniteSampler);
-    let batches = BatchSampler::new(Arc::clone(&sampler), 3, false).unwrap();
-    assert_eq!(batches.iter().nth(1000).unwrap().unwrap(), [0, 0, 0]);
-    assert_eq!(sampler.iter().take(5).count(), 5);
-    let error = BatchSource::checked_len(&batches).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "TypeError: object of type '_InfiniteConstantSampler' has no len()"
-    );
-    assert!(sampler.epoch().fill(&mut Vec::new(), usize::MAX).is_err());
 }
 
 #[test]
