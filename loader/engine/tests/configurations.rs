@@ -24,7 +24,7 @@ use configuration::{
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::simulate::{Delivery, Simulation, Work};
 use loadscope_engine::{Clock, ContentPolicy, DataLoader, Fetch, Probe};
-use loadscope_trace::{Nanos, RunInfo, RunOptions, Stage};
+use loadscope_trace::{Nanos, RunInfo, RunOptions, Stage, Track};
 use proptest::prelude::*;
 use support::{fold, within};
 
@@ -69,6 +69,21 @@ fn check(config: &Config, seed: u64, taken: Taken) -> Result<Vec<Vec<Outcome>>, 
     let run = fold(events.try_iter());
     prop_assert_eq!(run.anomalies(), (0, 0));
     prop_assert!(run.batches().iter().all(|b| b.stage.is_final()));
+    // The prefetch window is not exceeded. This is checked rarely, because it is slow.
+    let steps = (0..run.transitions().len()).filter(|_| seed.is_multiple_of(8));
+    for step in steps {
+        let tasks = run.pipeline_after(step).tasks_outstanding as usize;
+        prop_assert!(config.num_workers == 0 || tasks <= config.window());
+    }
+    for (lane, rows) in run.lanes() {
+        for row in 0..rows as u16 {
+            let track = run
+                .track(Track { lane, row })
+                .expect("a listed track")
+                .all();
+            prop_assert!(track.pairs().all(|p| p[0].end <= p[1].start));
+        }
+    }
     let ended = |stage| run.batches().iter().filter(|b| b.stage == stage).count();
     let outcomes: Vec<Vec<Outcome>> = got
         .into_iter()

@@ -8,6 +8,7 @@ mod diagnosis;
 mod faults;
 mod formats;
 mod order;
+mod persistent;
 mod pinning;
 mod resume;
 mod support;

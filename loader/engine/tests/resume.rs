@@ -351,39 +351,3 @@ fn a_sampler_that_draws_in_iter_resumes_exactly() {
         }
     });
 }
-
-/// States of the previous version contain the generators after the base seed was drawn.
-#[test]
-fn a_state_of_version_1_is_still_read() {
-    let generator = shared_generator(3);
-    let mut loader = LoaderBuilder::new(Arc::new((0..12).collect::<ListDataset<usize>>()))
-        .batch_size(2)
-        .shuffle(true)
-        .generator(Arc::clone(&generator))
-        .collate_fn(Ok::<Vec<usize>, LoaderError>)
-        .build()
-        .expect("it is well formed");
-    let mut state = serde_json::to_value(loader.state_dict()).expect("plain data");
-    // State that the previous version would write in the middle of the next epoch.
-    let base_seed = lock_generator(&generator).random_i64();
-    let after = serde_json::to_value(lock_generator(&generator).state()).expect("plain data");
-    let fields = state.as_object_mut().expect("an object");
-    fields.remove("iterators");
-    fields.insert("version".into(), 1.into());
-    fields.insert("base_seed".into(), base_seed.into());
-    fields.insert("generators".into(), vec![after].into());
-    fields.insert(
-        "progress".into(),
-        serde_json::json!({"tasks": {"below": 4, "also": []}}),
-    );
-    lock_generator(&generator).manual_seed(3);
-    let all: Vec<Vec<usize>> = (loader.iter().expect("an epoch"))
-        .map(|b| b.expect("it loads").into_batch())
-        .collect();
-    let state: LoaderState = serde_json::from_value(state).expect("it is read");
-    loader.load_state_dict(state).expect("it fits");
-    let rest: Vec<Vec<usize>> = (loader.iter().expect("an epoch"))
-        .map(|b| b.expect("it loads").into_batch())
-        .collect();
-    assert_eq!(rest, all[4..]);
-}

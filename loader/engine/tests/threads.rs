@@ -15,8 +15,7 @@ use loadscope_engine::sampler::{
 use loadscope_engine::{
     Clock, ContentPolicy, DataLoader, Gate, LoaderError, LoaderOptions, MapFetcher, Probe,
 };
-use loadscope_trace::{Event, EventKind, Nanos, Stage, Track};
-use proptest::prelude::*;
+use loadscope_trace::{Event, EventKind, Stage};
 use support::{fold, within};
 
 /// A dataset whose samples are their own index. Sample `slow` takes a while, `bad` fails, `panics` panics.
@@ -96,21 +95,6 @@ fn epoch(loader: &mut DataLoader<ListFetcher>) -> Vec<Result<Vec<usize>, String>
     let iter = loader.iter().expect("threads start");
     iter.map(|b| b.map(|b| b.into_batch()).map_err(|e| e.to_string()))
         .collect()
-}
-
-#[test]
-fn order_does_not_depend_on_the_number_of_workers() {
-    within(60, || {
-        let mut expected = Vec::new();
-        for num_workers in [0, 1, 3, 8] {
-            let mut loader = loader(Numbers::new(103), 7, true, workers(num_workers));
-            let epochs = [epoch(&mut loader), epoch(&mut loader)];
-            assert_eq!(epochs[0].len(), 15);
-            assert_ne!(epochs[0], epochs[1]);
-            expected.push(epochs);
-        }
-        assert!(expected.windows(2).all(|pair| pair[0] == pair[1]));
-    });
 }
 
 #[test]
@@ -229,68 +213,6 @@ fn each_step_allows_one_transition_and_loses_no_batch() {
     });
 }
 
-/// Compares the control sequence of the real loader.
-///
-/// 12 samples of 0.1 s, with 0.6 s for sample 3, batch size 1, 3 workers, prefetch 2. Times are scaled down, and racing
-/// arrivals are not compared.
-#[test]
-fn the_control_sequence_matches_pytorch() {
-    within(60, || {
-        struct Slow;
-        impl Dataset for Slow {
-            type Sample = usize;
-            fn len(&self) -> usize {
-                12
-            }
-            fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
-                std::thread::sleep(Duration::from_millis(if index == 3 { 120 } else { 20 }));
-                Ok(index)
-            }
-        }
-        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
-        let batches = BatchSampler::new(Arc::new(SequentialSampler::new(12)), 1, false)
-            .expect("a positive size");
-        let fetcher = MapFetcher::new(Arc::new(Slow), list);
-        let mut loader =
-            DataLoader::new(fetcher, Arc::new(batches), workers(3), shared_generator(0))
-                .expect("sound options")
-                .observed(probe);
-        for batch in loader.iter().expect("threads start") {
-            batch.expect("no sample fails");
-            std::thread::sleep(Duration::from_millis(4));
-        }
-        let run = fold(events.try_iter());
-        assert_eq!(run.anomalies(), (0, 0));
-        let said: Vec<String> = run
-            .transitions()
-            .iter()
-            .filter_map(|t| {
-                let n = run.batches()[t.batch as usize].id.idx;
-                match t.stage {
-                    Stage::Queued => Some(format!("d{n}>{}", n % 3)),
-                    // 0, 1, 2 and 9, 10, 11 are ready at the same time and race.
-                    Stage::Held if (3..9).contains(&n) => Some(format!("h{n}")),
-                    Stage::Training => Some(format!("y{n}")),
-                    _ => None,
-                }
-            })
-            .collect();
-        let text = said.join(" ");
-        let start = "d0>0 d1>1 d2>2 d3>0 d4>1 d5>2 d6>0 y0 d7>1 y1 d8>2 y2 ";
-        assert!(text.starts_with(start), "{text}");
-        let mut held: Vec<&String> = said
-            .iter()
-            .filter(|s| ["h4", "h5", "h7", "h8"].contains(&s.as_str()))
-            .collect();
-        held.sort();
-        assert_eq!(held, ["h4", "h5", "h7", "h8"], "{text}");
-        assert!(text.contains(" d9>0 y3 d10>1 y4 d11>2 y5 "), "{text}");
-        let yields: Vec<&String> = said.iter().filter(|s| s.starts_with('y')).collect();
-        assert_eq!(yields.len(), 12);
-        assert!(run.waited() >= Nanos::from_millis(100));
-    });
-}
-
 #[test]
 fn recording_keeps_results_and_counts_dropped_events() {
     within(60, || {
@@ -359,36 +281,4 @@ fn an_interrupted_loader_ends_during_an_hour_long_sample() {
             assert!(run.has_ended() && run.batches().iter().all(|b| b.stage.is_final()));
         }
     });
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn any_loader_yields_the_batches_of_one_thread(
-        len in 0..60usize, batch_size in 1..9i64, num_workers in 1..6usize, prefetch in 1..4usize,
-        slow in 0..60usize, persistent_workers: bool, shuffle: bool,
-    ) {
-        let shuffle = shuffle && len > 0;
-        let data = || Numbers { slow: Some((slow, Duration::from_millis(3))), ..Numbers::new(len) };
-        let alone = epoch(&mut loader(data(), batch_size, shuffle, workers(0)));
-        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
-        let options = LoaderOptions { prefetch_factor: Some(prefetch), persistent_workers, ..workers(num_workers) };
-        let mut many = loader(data(), batch_size, shuffle, options).observed(probe);
-        prop_assert_eq!(epoch(&mut many), alone);
-        drop(many);
-        let run = fold(events.try_iter());
-        prop_assert_eq!(run.anomalies(), (0, 0));
-        prop_assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
-        // The prefetch window is not exceeded.
-        for step in 0..run.transitions().len() {
-            prop_assert!(run.pipeline_after(step).tasks_outstanding as usize <= prefetch * num_workers);
-        }
-        for (lane, rows) in run.lanes() {
-            for row in 0..rows as u16 {
-                let track = run.track(Track { lane, row }).expect("a listed track").all();
-                prop_assert!(track.pairs().all(|p| p[0].end <= p[1].start));
-            }
-        }
-    }
 }

@@ -54,11 +54,7 @@ pub struct LoaderBuilder<K, D: ?Sized, C> {
     arguments: Arguments,
     sampler: Option<Arc<dyn Sampler>>,
     batch_sampler: Option<Arc<dyn BatchSource>>,
-    options: LoaderOptions,
-    pin_memory_device: String,
-    init: Option<WorkerInitFn>,
-    generator: Option<SharedGenerator>,
-    default_generator: Option<SharedGenerator>,
+    parts: LoaderParts,
     kind: PhantomData<K>,
 }
 
@@ -87,11 +83,7 @@ impl<K, D: ?Sized> LoaderBuilder<K, D, DefaultCollate> {
             },
             sampler: None,
             batch_sampler: None,
-            options: LoaderOptions::default(),
-            pin_memory_device: String::new(),
-            init: None,
-            generator: None,
-            default_generator: None,
+            parts: LoaderParts::default(),
             kind: PhantomData,
         }
     }
@@ -128,7 +120,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     /// Sets the number of worker threads. With 0 the caller's thread fetches.
     #[must_use]
     pub fn num_workers(mut self, num_workers: usize) -> Self {
-        self.options.num_workers = num_workers;
+        self.parts.options.num_workers = num_workers;
         self.argument(|a| a.num_workers = int(num_workers))
     }
 
@@ -141,7 +133,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     /// Sets the maximum wait for a worker in seconds, or 0 for no limit.
     #[must_use]
     pub fn timeout(mut self, seconds: f64) -> Self {
-        self.options.timeout = seconds;
+        self.parts.options.timeout = seconds;
         self.argument(|a| a.timeout = PyArg::Float(seconds))
     }
 
@@ -155,35 +147,35 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     /// Sets the batches in flight per worker. Default: 2.
     #[must_use]
     pub fn prefetch_factor(mut self, factor: usize) -> Self {
-        self.options.prefetch_factor = Some(factor);
+        self.parts.options.prefetch_factor = Some(factor);
         self.argument(|a| a.prefetch_factor = int(factor))
     }
 
     /// Keeps the workers alive between epochs.
     #[must_use]
     pub fn persistent_workers(mut self, persistent: bool) -> Self {
-        self.options.persistent_workers = persistent;
+        self.parts.options.persistent_workers = persistent;
         self.argument(|a| a.persistent_workers = PyArg::Bool(persistent))
     }
 
     /// Yields batches in the order of the sampler. Default: true.
     #[must_use]
     pub fn in_order(mut self, in_order: bool) -> Self {
-        self.options.in_order = in_order;
+        self.parts.options.in_order = in_order;
         self
     }
 
     /// Copies batches to page-locked memory.
     #[must_use]
     pub fn pin_memory(mut self, pin_memory: PinMemory) -> Self {
-        self.options.pin_memory = pin_memory;
+        self.parts.options.pin_memory = pin_memory;
         self
     }
 
     /// Ignores `device` with a warning, because the argument is deprecated in PyTorch.
     #[must_use]
     pub fn pin_memory_device(mut self, device: &str) -> Self {
-        device.clone_into(&mut self.pin_memory_device);
+        device.clone_into(&mut self.parts.pin_memory_device);
         self
     }
 
@@ -193,21 +185,21 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
         mut self,
         init: impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static,
     ) -> Self {
-        self.init = Some(Arc::new(init));
+        self.parts.init = Some(Arc::new(init));
         self
     }
 
     /// Sets the generator of base seeds and, with `shuffle`, of permutations. Default: the default generator.
     #[must_use]
     pub fn generator(mut self, generator: SharedGenerator) -> Self {
-        self.generator = Some(generator);
+        self.parts.generator = Some(generator);
         self
     }
 
     /// Sets the replacement of PyTorch's default generator. Default: [`default_generator`], the program's own.
     #[must_use]
     pub fn default_generator(mut self, generator: SharedGenerator) -> Self {
-        self.default_generator = Some(generator);
+        self.parts.default_generator = Some(generator);
         self
     }
 
@@ -220,11 +212,7 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
             arguments: self.arguments,
             sampler: self.sampler,
             batch_sampler: self.batch_sampler,
-            options: self.options,
-            pin_memory_device: self.pin_memory_device,
-            init: self.init,
-            generator: self.generator,
-            default_generator: self.default_generator,
+            parts: self.parts,
             kind: PhantomData,
         }
     }
@@ -246,12 +234,14 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     }
 }
 
-/// Remaining settings after the arguments were checked.
+/// Settings that need no check of PyTorch's arguments.
+#[derive(Default)]
 pub(crate) struct LoaderParts {
     pub options: LoaderOptions,
     pub init: Option<WorkerInitFn>,
     pub generator: Option<SharedGenerator>,
-    pub default_generator: SharedGenerator,
+    /// Replacement of PyTorch's default generator.
+    pub default_generator: Option<SharedGenerator>,
     pub pin_memory_device: String,
 }
 
@@ -262,7 +252,8 @@ impl LoaderParts {
         index: Index,
         dataset_info: DatasetInfo,
     ) -> Result<DataLoader<F>, LoaderError> {
-        let mut loader = DataLoader::of(fetch, index, self.options, self.default_generator)?;
+        let default = self.default_generator.unwrap_or_else(default_generator);
+        let mut loader = DataLoader::of(fetch, index, self.options, default)?;
         loader.dataset_info = Some(dataset_info);
         loader.init = self.init;
         loader.generator = self.generator;
@@ -293,11 +284,7 @@ where
     /// The exceptions of PyTorch's constructor, with its messages.
     pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, LoaderError> {
         self.arguments.check()?;
-        let default = self
-            .default_generator
-            .clone()
-            .unwrap_or_else(default_generator);
-        let index = self.index(&default)?;
+        let index = self.index()?;
         let dataset_info = DatasetInfo {
             len: {
                 let dataset = Arc::clone(&self.dataset);
@@ -305,21 +292,11 @@ where
             },
             name: "Dataset".to_owned(),
         };
-        let parts = LoaderParts {
-            options: self.options,
-            init: self.init,
-            generator: self.generator,
-            default_generator: default,
-            pin_memory_device: self.pin_memory_device,
-        };
-        parts.assemble(
-            MapFetcher::new(self.dataset, self.collate),
-            index,
-            dataset_info,
-        )
+        let fetch = MapFetcher::new(self.dataset, self.collate);
+        self.parts.assemble(fetch, index, dataset_info)
     }
 
-    fn index(&self, default: &SharedGenerator) -> Result<Index, LoaderError> {
+    fn index(&self) -> Result<Index, LoaderError> {
         if let Some(batches) = &self.batch_sampler {
             return Ok(Index::Batches(Arc::clone(batches)));
         }
@@ -327,9 +304,11 @@ where
         let sampler: Arc<dyn Sampler> = match &self.sampler {
             Some(sampler) => Arc::clone(sampler),
             None if self.arguments.shuffle == PyArg::Bool(true) => {
-                let source = match &self.generator {
-                    Some(generator) => RandomSource::Generator(Arc::clone(generator)),
-                    None => RandomSource::Default(Arc::clone(default)),
+                let parts = &self.parts;
+                let source = match (&parts.generator, &parts.default_generator) {
+                    (Some(generator), _) => RandomSource::Generator(Arc::clone(generator)),
+                    (None, Some(default)) => RandomSource::Default(Arc::clone(default)),
+                    (None, None) => RandomSource::Default(default_generator()),
                 };
                 Arc::new(RandomSampler::new(len, false, None, source)?)
             }
@@ -367,15 +346,8 @@ where
             },
             name: self.dataset.type_name().to_owned(),
         };
-        let parts = LoaderParts {
-            options: self.options,
-            init: self.init,
-            generator: self.generator,
-            default_generator: self.default_generator.unwrap_or_else(default_generator),
-            pin_memory_device: self.pin_memory_device,
-        };
         let fetch = StreamFetcher::new(self.dataset, self.collate, drop_last);
-        parts.assemble(fetch, index, dataset_info)
+        self.parts.assemble(fetch, index, dataset_info)
     }
 }
 

@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use super::DataLoader;
 use super::iter::{LoaderIter, Source};
-use super::state::{LoaderState, PREVIOUS_VERSION, Progress, Resume, VERSION};
+use super::state::{LoaderState, Progress, Resume, VERSION};
 use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
@@ -56,7 +56,7 @@ impl<F: Fetch> DataLoader<F> {
     /// ValueError if the state is damaged, or has another version or another number of generators. For streams, also if
     /// it has another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), LoaderError> {
-        if ![VERSION, PREVIOUS_VERSION].contains(&state.version) {
+        if state.version != VERSION {
             return Err(LoaderError::value_error(say!(
                 "the state has version {}, but this program reads version {VERSION}",
                 state.version

@@ -9,10 +9,6 @@ use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
 /// Version of [`LoaderState`].
 pub(super) const VERSION: u32 = 2;
-/// Previous version, which is still read. Its generators are those after the base seed was drawn.
-///
-/// A sampler that draws in `iter()` therefore continues differently.
-pub(super) const PREVIOUS_VERSION: u32 = 1;
 
 /// Result of `state_dict()`, the counterpart of torchdata's `StatefulDataLoader.state_dict()`.
 ///
@@ -34,14 +30,9 @@ pub struct LoaderState {
     /// `_base_seed` of persistent workers. `None` if the epoch draws it.
     pub base_seed: Option<i64>,
     /// Number of sampler iterators of the epoch, each of which may draw: two if new workers are started, otherwise one.
-    #[serde(default = "once")]
     pub iterators: u32,
     /// Yielded batches of the epoch. `None` if the epoch has not begun.
     pub progress: Option<Progress>,
-}
-
-fn once() -> u32 {
-    1
 }
 
 /// Yielded batches of an epoch.

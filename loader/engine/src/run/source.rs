@@ -123,10 +123,9 @@ pub(super) fn loader(
     };
     let parts = LoaderParts {
         options: loader_options(options),
-        init: None,
         generator: plan.generator.clone(),
-        default_generator: Arc::clone(&plan.default_generator),
-        pin_memory_device: String::new(),
+        default_generator: Some(Arc::clone(&plan.default_generator)),
+        ..LoaderParts::default()
     };
     parts.assemble(fetch, plan.index.clone(), dataset_info)
 }
