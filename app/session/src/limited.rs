@@ -337,17 +337,8 @@ impl Limited {
 fn without_batches(event: &Event) -> Event {
     let mut event = event.clone();
     if let EventKind::State(state) = &mut event.kind {
-        state.events.retain(|event| {
-            !matches!(
-                event.kind,
-                EventKind::Dispatched(_)
-                    | EventKind::Entered { .. }
-                    | EventKind::Fetched(_)
-                    | EventKind::Processor(_)
-                    | EventKind::Aside(_)
-                    | EventKind::Content(_)
-            )
-        });
+        let events = &mut state.events;
+        events.retain(|event| event.kind.batch().is_none());
     }
     event
 }

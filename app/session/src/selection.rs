@@ -139,11 +139,11 @@ impl LoaderState {
                 }
                 self.has(*batch, skip)
             }
-            EventKind::Fetched(fetched) => self.has(fetched.batch, skip),
-            EventKind::Processor(time) => self.has(time.batch, skip),
-            EventKind::Aside(aside) => self.has(aside.batch, skip),
-            EventKind::Content(content) => self.has(content.batch, skip),
-            EventKind::Fact(fact) => fact.batch().is_none_or(|batch| self.has(batch, skip)),
+            EventKind::Fetched(_)
+            | EventKind::Processor(_)
+            | EventKind::Aside(_)
+            | EventKind::Content(_)
+            | EventKind::Fact(_) => kind.batch().is_none_or(|batch| self.has(batch, skip)),
             // The trainer waits for the batch after the last yielded one.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));

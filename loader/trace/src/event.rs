@@ -159,6 +159,35 @@ impl EventKind {
             indices: indices.into(),
         }))
     }
+
+    /// Returns the batch, if the event is about one. A message is about a whole run.
+    pub fn batch(&self) -> Option<BatchId> {
+        match self {
+            Self::Dispatched(dispatch) => Some(dispatch.batch),
+            Self::Entered { batch, .. } => Some(*batch),
+            Self::Fetched(fetched) => Some(fetched.batch),
+            Self::Processor(time) => Some(time.batch),
+            Self::Aside(aside) => Some(aside.batch),
+            Self::Content(content) => Some(content.batch),
+            Self::Fact(fact) => fact.batch(),
+            Self::RunStarted(_)
+            | Self::EpochStarted { .. }
+            | Self::EpochEnded { .. }
+            | Self::RunEnded
+            | Self::WorkerStarted(_)
+            | Self::WorkerEnded { .. }
+            | Self::WorkerSeeded(_)
+            | Self::Consumer { .. }
+            | Self::Gauge(_)
+            | Self::Message(_)
+            | Self::Dropped { .. }
+            | Self::EpochContinued { .. }
+            | Self::Retention(_)
+            | Self::Summed(_)
+            | Self::Kept(_)
+            | Self::State(_) => None,
+        }
+    }
 }
 
 /// Older events that are kept in full: a long wait, a slow batch or an error.

@@ -4,16 +4,14 @@
 //! extracts the data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each
 //! run, so that a part is readable without earlier parts.
 //!
-//! The memory of the filter grows with the batches in flight, not with the length of a run.
+//! Each run is a [`crate::Run`] of the latest events. It starts again from its state after each minute, so the memory of the filter grows with
+//! the batches in flight, not with the length of a run.
 
 use std::collections::BTreeMap;
 
 use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId};
 
-mod gauges;
-mod in_flight;
 mod state;
-mod steps;
 mod tracked;
 
 use tracked::{Finished, Tracked};
@@ -96,31 +94,24 @@ impl RetentionFilter {
         let part = self.part;
         let run = self.runs.entry(event.run);
         let run = run.or_insert_with(|| Tracked::new(event.at, part));
-        run.long_wait = self.policy.long_wait;
-        run.apply(event, &mut self.finished);
         let mut finished = std::mem::take(&mut self.finished);
+        run.apply(event, self.policy.long_wait, &mut finished);
         for finished in finished.drain(..) {
             match finished {
-                Finished::Wait { at, wait, events } => {
+                Finished::Wait { wait, events } => {
                     let kept = Kept {
                         part,
                         wait: Some(wait),
                         events,
                     };
-                    keep.push(kept_event(event.run, at, kept));
+                    keep.push(kept_event(event.run, wait.1, kept));
                 }
-                Finished::Fetched { at, took, events } => self.rank(event.run, at, took, events),
+                Finished::Fetched { took, events } => self.rank(event, took, events),
             }
         }
         self.finished = finished;
         if let EventKind::Message(message) = &event.kind {
             self.keep_message(event, message, keep);
-        }
-    }
-
-    fn recycle(&mut self, run: RunId, events: Vec<Event>) {
-        if let Some(run) = self.runs.get_mut(&run) {
-            run.recycle(events);
         }
     }
 
@@ -138,11 +129,11 @@ impl RetentionFilter {
     }
 
     /// Adds a finished batch to the slowest batches if its fetch time `took` is long enough.
-    fn rank(&mut self, run: RunId, at: Nanos, took: Nanos, events: Vec<Event>) {
+    fn rank(&mut self, event: &Event, took: Nanos, events: Vec<Event>) {
         let least = self.slowest.first_key_value().map(|((took, _), _)| *took);
         let is_full = self.slowest.len() >= self.policy.keep_slowest;
         if self.policy.keep_slowest == 0 || (is_full && least.is_some_and(|least| took <= least)) {
-            return self.recycle(run, events);
+            return;
         }
         self.ranked += 1;
         let kept = Kept {
@@ -151,9 +142,9 @@ impl RetentionFilter {
             events,
         };
         let key = (took, std::cmp::Reverse(self.ranked));
-        self.slowest.insert(key, (run, at, kept));
-        if is_full && let Some((_, (run, _, kept))) = self.slowest.pop_first() {
-            self.recycle(run, kept.events);
+        self.slowest.insert(key, (event.run, event.at, kept));
+        if is_full {
+            self.slowest.pop_first();
         }
     }
 
@@ -179,7 +170,7 @@ impl RetentionFilter {
             let retention = Retention {
                 part: tracked.part(),
                 long_wait: self.policy.long_wait,
-                info: tracked.info().cloned().unwrap_or_default(),
+                info: tracked.info(),
                 ..of_all.clone()
             };
             Event {

@@ -34,6 +34,7 @@ mod query;
 mod range;
 mod size;
 mod steps;
+mod sums;
 mod transition;
 mod wait;
 mod worker;
@@ -101,25 +102,25 @@ pub struct Run {
     /// Ends of epochs that yielded only one of several batches.
     singles: Column<Nanos>,
     /// Start and latest dispatch of an iterator whose `next` was not called yet.
-    opened: Option<(Nanos, Nanos)>,
+    pub(crate) opened: Option<(Nanos, Nanos)>,
     /// Running total of the time in `iter`, at each first call of `next`.
     openings: Column<(Nanos, Nanos)>,
     /// Positions of the batches in stage *training*.
     training: BTreeSet<u32>,
     /// Positions in `epochs` by epoch number.
-    epoch_at: BTreeMap<u32, usize>,
+    pub(crate) epoch_at: BTreeMap<u32, usize>,
     /// Numbers of the running epochs.
-    open_epochs: BTreeSet<u32>,
+    pub(crate) open_epochs: BTreeSet<u32>,
     /// Batches with an error message before their dispatch.
     early_errors: BTreeSet<BatchId>,
     /// Positions in `workers` of the running workers.
-    running: BTreeMap<WorkerId, Vec<usize>>,
+    pub(crate) running: BTreeMap<WorkerId, Vec<usize>>,
     /// Number of missing batches so far.
     gaps: usize,
     pub(crate) last: Nanos,
     pub(crate) ended: bool,
     /// Time of [`EventKind::RunEnded`].
-    ended_at: Nanos,
+    pub(crate) ended_at: Nanos,
     /// True if no further events follow, because the file was read to its end.
     closed: bool,
     pub(crate) events: u64,

@@ -2,7 +2,6 @@
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
-use strum::IntoEnumIterator as _;
 
 use crate::{BatchId, Nanos};
 
@@ -74,25 +73,6 @@ impl Uncounted {
         for (count, more) in self.steps.iter_mut().zip(more.steps) {
             *count = count.saturating_add(more);
         }
-    }
-
-    /// Returns the time of the asides that are part of the steps. `all` is the number of steps.
-    pub fn recurring(&self, all: u64) -> Nanos {
-        let kinds = AsideKind::iter().filter(|kind| self.recurs(*kind, all));
-        kinds.fold(Nanos::ZERO, |sum, kind| sum + self.asides[kind as usize])
-    }
-
-    /// Returns the time of the asides of `kind`, or 0 if they are part of the steps.
-    pub fn left_out(&self, kind: AsideKind, all: u64) -> Nanos {
-        match self.recurs(kind, all) {
-            true => Nanos::ZERO,
-            false => self.asides[kind as usize],
-        }
-    }
-
-    /// Returns true if more than half of `all` steps contain an aside of `kind`.
-    pub fn recurs(&self, kind: AsideKind, all: u64) -> bool {
-        u64::from(self.steps[kind as usize]) > all / 2
     }
 }
 

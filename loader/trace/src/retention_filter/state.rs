@@ -1,97 +1,96 @@
 //! State of a run as events, from which reading can start.
 
 use super::tracked::Tracked;
-use crate::{BatchId, Event, EventKind, Fact, Nanos, RunId, State, WorkerId};
+use crate::event::State;
+use crate::{BatchId, Epoch, Event, EventKind, Fact, Nanos, RunId, RunInfo, Worker};
 
 /// Maximum number of stored facts per run, without those about batches.
 const MAX_FACTS: usize = 64;
 
 impl Tracked {
-    /// Stores a fact with its batch, or for the whole run.
-    pub(super) fn apply_fact(&mut self, fact: &Fact, event: &Event) {
-        if let Some(batch) = fact.batch() {
-            self.note(batch, event);
-        } else if self.facts.len() < MAX_FACTS {
-            let is_known = |known: &Event| known.kind == event.kind;
-            if !self.facts.iter().any(is_known) {
-                self.facts.push(event.clone());
-            }
-        }
-    }
-
-    pub(super) fn end_worker(&mut self, worker: WorkerId, os_id: Option<u32>) {
-        let os_id = os_id.map(u64::from);
-        let of = |event: &Event| match &event.kind {
-            EventKind::WorkerStarted(info) => Some((info.worker, info.os_id)),
-            EventKind::WorkerSeeded(of) => Some((of.worker, of.os_id)),
-            _ => None,
-        };
-        let known = |event: &Event| os_id.is_some() && of(event) == Some((worker, os_id));
-        let is_new = |event: &Event| matches!(&event.kind, EventKind::WorkerStarted(info) if info.worker == worker);
-        match self.workers.iter().any(known) {
-            true => self.workers.retain(|event| !known(event)),
-            false => {
-                let Some(at) = self.workers.iter().rposition(is_new) else {
-                    return;
-                };
-                let gone = of(&self.workers.remove(at));
-                self.workers.retain(|event| of(event) != gone);
-            }
-        }
-    }
-
     /// Returns the state of the run at `at`, where `part` begins.
     pub fn state(&self, run: RunId, at: Nanos, part: u32) -> Event {
-        let event = |at: Nanos, kind| Event { at, run, kind };
-        let mut in_flight: Vec<Event> = Vec::new();
-        for of in self.in_flight.values() {
-            in_flight.extend_from_slice(&of.events);
-        }
-        in_flight.extend(
-            self.wait
-                .map(|at| event(at, EventKind::Consumer { waiting: true })),
-        );
+        let mut events = self.state_events(at);
+        events.iter_mut().for_each(|event| event.run = run);
+        let kind = EventKind::State(Box::new(State { part, events }));
+        Event { at, run, kind }
+    }
+
+    /// Returns the description of the loader, its lasting state, and the events of the batches in flight.
+    pub(super) fn state_events(&self, at: Nanos) -> Vec<Event> {
+        let run = &self.run;
+        let event = |at: Nanos, kind| Event {
+            at,
+            run: RunId(0),
+            kind,
+        };
+        let mut in_flight: Vec<Event> = self.in_flight.values().flatten().cloned().collect();
+        let wait = run.waits.last().filter(|wait| wait.end == Nanos::MAX);
+        in_flight.extend(wait.map(|w| event(w.start, EventKind::Consumer { waiting: true })));
         in_flight.sort_by_key(|event| event.at);
-        let mut begin = in_flight.first().map_or(at, |first| first.at.min(at));
-        if let Some((_, start, _)) = self.opened {
-            begin = begin.min(start);
+        let end = run.ended.then_some(run.ended_at);
+        let starts = [
+            in_flight.first().map(|e| e.at),
+            run.opened.map(|o| o.0),
+            end,
+        ];
+        let begin = starts.into_iter().flatten().fold(at, Nanos::min);
+        let mut events = Vec::with_capacity(in_flight.len() + 4);
+        if run.info != RunInfo::default() {
+            let kind = EventKind::RunStarted(Box::new(self.info()));
+            events.push(event(self.since().min(begin), kind));
         }
-        if let Some(end) = self.ended {
-            begin = begin.min(end);
+        for worker in self.running() {
+            let info = EventKind::WorkerStarted(Box::new(worker.info.clone()));
+            events.push(event(begin, info));
+            let seeded = worker
+                .generators
+                .map(|of| EventKind::WorkerSeeded(Box::new(of)));
+            events.extend(seeded.map(|kind| event(begin, kind)));
         }
-        let info = self.info.clone();
-        let mut events: Vec<Event> = Vec::with_capacity(in_flight.len() + 4);
-        events.extend(info.map(|info| event(self.since.0.min(begin), EventKind::RunStarted(info))));
-        let workers = self.workers.iter().cloned();
-        events.extend(workers.map(|worker| Event {
-            at: begin,
-            ..worker
-        }));
-        let facts = self.facts.iter().cloned();
-        events.extend(facts.map(|fact| Event { at: begin, ..fact }));
-        for (epoch, next) in &self.epochs {
-            let of_it = BatchId {
-                epoch: *epoch,
-                idx: 0,
-            };
-            let first = self.in_flight.range(of_it..).next().map(|(id, _)| *id);
-            let first = first
-                .filter(|id| id.epoch == *epoch)
-                .map_or(*next, |id| id.idx);
-            let is_opening = self.opened.is_some_and(|(of, ..)| of == *epoch);
-            events.push(event(
-                begin,
-                match is_opening && first == 0 {
-                    true => EventKind::EpochStarted { epoch: *epoch },
-                    false => EventKind::EpochContinued {
-                        epoch: *epoch,
-                        first,
-                    },
-                },
-            ));
-        }
+        let facts = self.facts().into_iter().cloned();
+        events.extend(facts.map(|fact| event(begin, EventKind::Fact(Box::new(fact)))));
+        let epochs = run.open_epochs.iter();
+        events.extend(epochs.map(|epoch| event(begin, self.started(*epoch))));
         events.append(&mut in_flight);
-        events.extend(self.ended.map(|end| event(end, EventKind::RunEnded)));
-        event(at, EventKind::State(Box::new(State { part, events })))
+        events.extend(end.map(|end| event(end, EventKind::RunEnded)));
+        events
+    }
+
+    /// Returns the running workers, in order of start.
+    fn running(&self) -> impl Iterator<Item = &Worker> {
+        let mut running: Vec<usize> = self.run.running.values().flatten().copied().collect();
+        running.sort_unstable();
+        running
+            .into_iter()
+            .filter_map(|at| self.run.workers.get(at))
+    }
+
+    /// Returns the facts about the whole run.
+    fn facts(&self) -> Vec<&Fact> {
+        let mut facts: Vec<&Fact> = Vec::new();
+        for (_, fact) in &self.run.facts {
+            if fact.batch().is_none() && facts.len() < MAX_FACTS && !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+        facts
+    }
+
+    /// Returns the start of a running epoch, whose first batch is the first one in flight.
+    fn started(&self, epoch: u32) -> EventKind {
+        let run = &self.run;
+        let of_epoch = BatchId { epoch, idx: 0 }..=BatchId {
+            epoch,
+            idx: u32::MAX,
+        };
+        let first = self.in_flight.range(of_epoch).next().map(|(id, _)| id.idx);
+        let known = run.epoch_at.get(&epoch).and_then(|at| run.epochs.get(*at));
+        let first = first.or(known.map(Epoch::next)).unwrap_or_default();
+        let is_newest = run.epochs.last().is_some_and(|last| last.epoch == epoch);
+        match is_newest && run.opened.is_some() && first == 0 {
+            true => EventKind::EpochStarted { epoch },
+            false => EventKind::EpochContinued { epoch, first },
+        }
     }
 }

@@ -1,85 +1,59 @@
-//! State of a run in a stream of events: lasting state and data since the previous sums. It follows the rules of [`crate::Run`], which the
-//! tests compare it with.
+//! State of a run in a stream of events: a [`Run`] of the latest events, and the events of its batches in flight.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::gauges::Gauges;
-use super::in_flight::{InFlightBatch, MAX_EVENTS, add_awaited, is_small};
-use super::steps::Steps;
-use crate::{BatchId, Event, EventKind, Fetched, Level, Nanos, RunInfo, Stage, Sums};
+use crate::{BatchId, Event, EventKind, Nanos, Run, RunInfo, Sums};
 
-/// Maximum number of tracked batches in flight. Real loaders have fewer, but after lost events some batches never finish.
-const MAX_IN_FLIGHT: usize = 1 << 20;
+/// Maximum distance between the batches in flight of an epoch. After lost events, some batches never finish.
+const MAX_DISTANCE: u32 = 1 << 19;
 
-/// Number of event lists that are kept for reuse.
-const SPARE: usize = 64;
+/// Maximum number of stored batches in flight.
+const MAX_IN_FLIGHT: usize = 1 << 19;
+
+/// Maximum number of stored events per batch. Usual batches have about a dozen.
+const MAX_EVENTS: usize = 256;
+
+/// Size limit for kept batch contents, bytes.
+const MAX_CONTENT: usize = 64 << 10;
+
+/// Size of a run at which it starts again from its state, bytes.
+const MAX_RUN: u64 = 1 << 20;
 
 /// Finished wait or batch, with its events.
 #[derive(Debug)]
 pub(super) enum Finished {
     /// A wait and the events of the batch that ended it.
     Wait {
-        at: Nanos,
         wait: (Nanos, Nanos),
         events: Vec<Event>,
     },
     /// A batch and its time of fetching and collating.
-    Fetched {
-        at: Nanos,
-        took: Nanos,
-        events: Vec<Event>,
-    },
+    Fetched { took: Nanos, events: Vec<Event> },
 }
 
 /// State of a run in a stream of events.
 #[derive(Debug)]
 pub(super) struct Tracked {
+    /// Time and part of the first event.
     pub(super) since: (Nanos, u32),
-    pub(super) info: Option<Box<RunInfo>>,
-    /// Running epochs with the number of their next batch.
-    pub(super) epochs: BTreeMap<u32, u32>,
-    /// Highest started epoch.
-    newest: Option<u32>,
-    /// Epoch, start and latest dispatch of an iterator whose `next` was not called yet.
-    pub(super) opened: Option<(u32, Nanos, Nanos)>,
-    pub(super) wait: Option<Nanos>,
-    pub(super) in_flight: BTreeMap<BatchId, InFlightBatch>,
-    training: BTreeSet<BatchId>,
-    steps: Steps,
-    /// `WorkerStarted` and `WorkerSeeded` events of the running workers.
-    pub(super) workers: Vec<Event>,
-    /// Facts about the loader.
-    pub(super) facts: Vec<Event>,
-    /// Time of [`EventKind::RunEnded`].
-    pub(super) ended: Option<Nanos>,
-    /// Minimum length of a reported wait.
-    pub(super) long_wait: Nanos,
-    last: Nanos,
+    /// Run of the latest events. It starts again from its state, so its size is limited.
+    pub(super) run: Run,
+    /// Estimated size of the run, and of the state at its start, bytes.
+    bytes: (u64, u64),
+    /// Sums of the events before the run started again.
     sums: Sums,
-    gauges: Gauges,
-    spare: Vec<Vec<Event>>,
+    /// Events of each batch in flight.
+    pub(super) in_flight: BTreeMap<BatchId, Vec<Event>>,
 }
 
 impl Tracked {
     pub fn new(at: Nanos, part: u32) -> Self {
         Self {
             since: (at, part),
-            info: None,
-            epochs: BTreeMap::new(),
-            newest: None,
-            opened: None,
-            wait: None,
-            in_flight: BTreeMap::new(),
-            training: BTreeSet::new(),
-            steps: Steps::default(),
-            workers: Vec::new(),
-            facts: Vec::new(),
-            ended: None,
-            long_wait: Nanos::ZERO,
-            last: at,
+            run: Run::default(),
+            bytes: (0, 0),
             sums: Sums::default(),
-            gauges: Gauges::default(),
-            spare: Vec::new(),
+            in_flight: BTreeMap::new(),
         }
     }
 
@@ -93,251 +67,118 @@ impl Tracked {
         self.since.1
     }
 
-    pub fn info(&self) -> Option<&RunInfo> {
-        self.info.as_deref()
+    /// Returns the description of the loader.
+    pub fn info(&self) -> RunInfo {
+        self.run.info.finite()
     }
 
-    /// Keeps an unused list for reuse.
-    pub fn recycle(&mut self, mut events: Vec<Event>) {
-        if self.spare.len() < SPARE && events.capacity() <= 2 * MAX_EVENTS {
-            events.clear();
-            self.spare.push(events);
-        }
-    }
-
-    pub fn apply(&mut self, event: &Event, finished: &mut Vec<Finished>) {
-        self.last = self.last.max(event.at);
-        let at = self.last;
-        self.sums.events += 1;
+    /// Applies an event. Appends finished batches, and waits of at least `long_wait`.
+    pub fn apply(&mut self, event: &Event, long_wait: Nanos, finished: &mut Vec<Finished>) {
+        let run = &self.run;
+        let (waits, batches) = (run.waits.len(), run.batches.len());
+        let (transitions, inconsistent) = (run.transitions.len(), run.inconsistent);
+        let was_waiting = run.waits.last().is_some_and(|w| w.end == Nanos::MAX);
         match &event.kind {
-            EventKind::RunStarted(info) => {
-                self.steps.set_origin(&info.origin);
-                self.info = Some(Box::new(info.finite()));
-            }
-            EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
-            EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, finished),
-            EventKind::RunEnded => {
-                for epoch in self.epochs.keys().copied().collect::<Vec<_>>() {
-                    self.end_epoch(at, epoch, finished);
-                }
-                self.end_wait(at, None, finished);
-                self.ended.get_or_insert(at);
-            }
-            EventKind::WorkerStarted(_) | EventKind::WorkerSeeded(_) => {
-                self.workers.push(event.clone());
-            }
-            EventKind::WorkerEnded { worker, os_id, .. } => self.end_worker(*worker, *os_id),
-            EventKind::Dispatched(dispatch) => {
-                if self.dispatch(at, dispatch.batch, dispatch.indices.len()) {
-                    self.note(dispatch.batch, event);
-                }
-            }
-            EventKind::Entered { batch, stage } => {
-                let in_flight = self.in_flight.get(batch);
-                if in_flight.is_some_and(|of| of.may_enter(*stage)) {
-                    self.note(*batch, event);
-                    self.enter(at, *batch, *stage, finished);
-                }
-            }
-            EventKind::Fetched(fetched) => self.apply_fetched(event, fetched),
-            EventKind::Processor(time) => self.note(time.batch, event),
-            EventKind::Aside(aside) => self.steps.aside(at, aside),
-            EventKind::Content(content) => self.note(content.batch, event),
-            EventKind::Consumer { waiting: true } => self.start_wait(at, finished),
-            EventKind::Consumer { waiting: false } => self.end_wait(at, None, finished),
-            EventKind::Gauge(gauge) if gauge.part.is_none() && gauge.value.is_finite() => {
-                self.gauges.add(gauge.lane, gauge.what, gauge.value);
-            }
-            EventKind::Message(message) => {
-                self.sums.errors += u64::from(message.level == Level::Error);
-                self.sums.warnings += u64::from(message.level == Level::Warning);
-            }
-            EventKind::Dropped { count } => {
-                self.sums.dropped = self.sums.dropped.saturating_add(*count);
-            }
-            EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
-            EventKind::Fact(fact) => self.apply_fact(fact, event),
-            // Recorders do not send these through the filter.
-            EventKind::Gauge(_)
+            // Contents are large, and the sums do not depend on them. Recorders send none of the other kinds.
+            EventKind::Content(_)
             | EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)
-            | EventKind::State(_) => {}
+            | EventKind::State(_) => self.sums.events += 1,
+            _ => self.run.apply(event),
+        }
+        self.bytes.0 += event.bytes_in_run();
+        if self.run.inconsistent == inconsistent || self.run.batches.len() > batches {
+            self.note(event);
+        }
+        if was_waiting {
+            finished.extend(self.long_wait(waits - 1, long_wait));
+        }
+        for transition in self.run.transitions.range(transitions..) {
+            let row = transition.batch as usize;
+            if transition.stage.is_final()
+                && let Some(mut events) = self.in_flight.remove(&self.run.batches[row].id)
+            {
+                events.retain(is_small);
+                let took = self.run.fetch_time(row);
+                finished.extend((took > Nanos::ZERO).then_some(Finished::Fetched { took, events }));
+            }
+        }
+        if self.bytes.0 >= MAX_RUN.max(2 * self.bytes.1) {
+            self.start_again();
         }
     }
 
-    pub(super) fn note(&mut self, batch: BatchId, event: &Event) {
-        if let Some(in_flight) = self.in_flight.get_mut(&batch) {
-            in_flight.note(event);
-        }
-    }
-
-    fn start_epoch(&mut self, at: Nanos, epoch: u32) {
-        if self.newest.is_some_and(|newest| epoch <= newest) {
-            return;
-        }
-        self.newest = Some(epoch);
-        self.epochs.insert(epoch, 0);
-        self.opened = Some((epoch, at, at));
-        self.sums.epochs += 1;
-    }
-
-    /// Starts an epoch whose first batches are not recorded.
-    fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
-        self.start_epoch(at, epoch);
-        self.opened = None;
-        if let Some(next) = self.epochs.get_mut(&epoch) {
-            *next = (*next).max(first);
-        }
-    }
-
-    fn end_epoch(&mut self, at: Nanos, epoch: u32, finished: &mut Vec<Finished>) {
-        if self.epochs.remove(&epoch).is_none() {
-            return;
-        }
-        self.end_wait(at, None, finished);
-        self.steps.leave_loop(at, epoch);
-        let of_it = BatchId { epoch, idx: 0 }..=BatchId {
-            epoch,
-            idx: u32::MAX,
-        };
-        let left: Vec<BatchId> = self.in_flight.range(of_it).map(|(id, _)| *id).collect();
-        for batch in left {
-            let end = match self.training.contains(&batch) {
-                true => Stage::Done,
-                false => Stage::Discarded,
-            };
-            self.enter(at, batch, end, finished);
-        }
-    }
-
-    /// Adds a batch in flight. Returns false if its number is not valid now.
-    fn dispatch(&mut self, at: Nanos, batch: BatchId, indices: usize) -> bool {
-        let Some(next) = self.epochs.get_mut(&batch.epoch) else {
-            return false;
-        };
-        if batch.idx < *next {
-            return false;
-        }
-        *next = batch.idx.saturating_add(1);
-        if self.in_flight.len() >= MAX_IN_FLIGHT
-            && let Some((oldest, _)) = self.in_flight.pop_first()
-        {
-            self.training.remove(&oldest);
-        }
-        if let Some((_, _, last)) = &mut self.opened {
-            *last = at;
-        }
-        let spare = self.spare.pop().unwrap_or_default();
-        self.in_flight
-            .insert(batch, InFlightBatch::new(at, indices, spare));
-        true
-    }
-
-    fn apply_fetched(&mut self, event: &Event, fetched: &Fetched) {
-        if let Some(in_flight) = self.in_flight.get_mut(&fetched.batch)
-            && in_flight.timings == 0
-        {
-            in_flight.timings = fetched.samples.len();
-            self.note(fetched.batch, event);
-        }
-    }
-
-    fn enter(&mut self, at: Nanos, batch: BatchId, stage: Stage, finished: &mut Vec<Finished>) {
-        let Some(in_flight) = self.in_flight.get_mut(&batch) else {
+    /// Stores an event of a batch in flight.
+    fn note(&mut self, event: &Event) {
+        let Some(batch) = event.kind.batch() else {
             return;
         };
-        if !in_flight.may_enter(stage) {
-            return;
-        }
-        let (before, took) = in_flight.enter(at, stage);
-        if before == Stage::Training {
-            self.sums.steps.record(took);
-            self.steps.end(batch, at, took);
-            self.training.remove(&batch);
-        }
-        if stage == Stage::Training {
-            self.training.insert(batch);
-            self.steps.begin(batch, at);
-        }
-        if matches!(stage, Stage::Training | Stage::Failed) {
-            self.end_wait(at, Some(batch), finished);
-        }
-        if stage.is_final() {
-            self.finish_batch(at, batch, finished);
-        }
-    }
-
-    /// Adds a finished batch to the sums.
-    fn finish_batch(&mut self, at: Nanos, batch: BatchId, finished: &mut Vec<Finished>) {
-        let Some(mut of) = self.in_flight.remove(&batch) else {
-            return;
+        let events = match &event.kind {
+            EventKind::Dispatched(_) => {
+                self.drop_stuck(batch);
+                Some(self.in_flight.entry(batch).or_default())
+            }
+            EventKind::Aside(_) => None,
+            _ => self.in_flight.get_mut(&batch),
         };
-        let sums = &mut self.sums;
-        if of.was_yielded {
-            sums.batches += 1;
-            sums.samples += of.indices.max(of.timings) as u64;
-        }
-        sums.held += u64::from(of.was_held);
-        sums.failed += u64::from(of.stage == Stage::Failed);
-        sums.discarded += u64::from(of.stage == Stage::Discarded && !of.was_yielded);
-        if of.fetch > Nanos::ZERO {
-            sums.fetches.record(of.fetch);
-            of.events.retain(is_small);
-            finished.push(Finished::Fetched {
-                at,
-                took: of.fetch,
-                events: of.events,
-            });
-        } else {
-            self.recycle(of.events);
+        if let Some(events) = events.filter(|events| events.len() < MAX_EVENTS) {
+            events.push(event.clone());
         }
     }
 
-    fn start_wait(&mut self, at: Nanos, finished: &mut Vec<Finished>) {
-        if self.wait.is_some() {
-            return;
+    /// Drops a batch that never finishes, before a dispatch.
+    fn drop_stuck(&mut self, next: BatchId) {
+        let is_stuck = |id: &BatchId| id.epoch == next.epoch && next.idx - id.idx >= MAX_DISTANCE;
+        let of_epoch = BatchId { idx: 0, ..next }..next;
+        let first = self.in_flight.range(of_epoch).next().map(|(id, _)| *id);
+        if let Some(stuck) = first.filter(is_stuck) {
+            self.in_flight.remove(&stuck);
         }
-        if let Some((_, start, last)) = self.opened.take() {
-            self.sums.opening += last - start;
+        if self.in_flight.len() >= MAX_IN_FLIGHT {
+            self.in_flight.pop_first();
         }
-        // The call for the next batch ends the training step.
-        if let Some(batch) = self.training.first().copied() {
-            self.enter(at, batch, Stage::Done, finished);
-        }
-        self.steps.end_at_next(at);
-        self.wait = Some(at);
     }
 
-    fn end_wait(&mut self, at: Nanos, batch: Option<BatchId>, finished: &mut Vec<Finished>) {
-        let Some(start) = self.wait.take() else {
-            return;
-        };
-        let of = batch.and_then(|batch| self.in_flight.get(&batch));
-        add_awaited(of, (start, at), &mut self.sums.waited);
-        self.sums.waits.record(at - start);
-        if at - start < self.long_wait {
-            return;
+    /// Returns the wait at a position if it has ended and is long.
+    fn long_wait(&self, at: usize, long_wait: Nanos) -> Option<Finished> {
+        let wait = self.run.waits.get(at)?;
+        if wait.end == Nanos::MAX || wait.end - wait.start < long_wait {
+            return None;
         }
-        let mut events = self.spare.pop().unwrap_or_default();
-        if let Some(of) = batch.and_then(|batch| self.in_flight.get(&batch)) {
-            events.extend(of.events.iter().filter(|event| is_small(event)).cloned());
-        }
-        finished.push(Finished::Wait {
-            at,
-            wait: (start, at),
-            events,
-        });
+        let batch = self
+            .run
+            .batches
+            .get(wait.batch.unwrap_or(u32::MAX) as usize);
+        let events = batch.and_then(|batch| self.in_flight.get(&batch.id));
+        let events = events.into_iter().flatten();
+        Some(Finished::Wait {
+            wait: (wait.start, wait.end),
+            events: events.filter(|event| is_small(event)).cloned().collect(),
+        })
+    }
+
+    /// Starts the run again from its state, and adds the rest to the sums.
+    fn start_again(&mut self) {
+        self.sums.add(&self.run.sums());
+        let events = self.state_events(self.run.end());
+        let bytes = events.iter().map(Event::bytes_in_run).sum();
+        self.bytes = (bytes, bytes);
+        self.run = self.run.started_again(events);
     }
 
     /// Returns the sums since the previous call, or `None` if there were no events.
     pub fn sum_up(&mut self) -> Option<Sums> {
-        if self.sums.events == 0 {
-            return None;
-        }
-        let mut sums = std::mem::take(&mut self.sums);
-        (sums.uncounted, sums.asides) = self.steps.sum_up();
-        sums.gauges = std::mem::take(&mut self.gauges).sums();
-        Some(sums)
+        self.start_again();
+        let sums = std::mem::take(&mut self.sums);
+        (sums.events > 0).then_some(sums)
+    }
+}
+
+/// Returns true if an event can be kept with a wait or batch. Large contents, such as images, are not kept.
+fn is_small(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::Content(content) => content.nbytes() <= MAX_CONTENT,
+        _ => true,
     }
 }

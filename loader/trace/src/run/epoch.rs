@@ -24,6 +24,11 @@ pub struct Epoch {
 }
 
 impl Epoch {
+    /// Returns the number of the next batch.
+    pub(crate) fn next(&self) -> u32 {
+        self.first.saturating_add(self.rows.len() as u32)
+    }
+
     /// Returns true if this transition discarded a batch because the stream of its worker or the worker itself had ended. Such a discard
     /// does not mean that the epoch was stopped early.
     pub fn is_unanswered_discard(&self, transition: usize) -> bool {

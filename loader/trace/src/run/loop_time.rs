@@ -79,12 +79,17 @@ impl Run {
 
     /// Returns the time between the first and last epoch that is not in [`Run::in_loop`], by kind.
     pub fn time_outside_loop(&self) -> TimeOutsideLoop {
-        let asides = AsideKind::iter().map(|kind| (kind, self.steps.left_out(kind)));
         let between = self.duration() - self.in_loop() - self.in_asides();
         TimeOutsideLoop {
-            asides: asides.filter(|(_, time)| time.0 > 0).collect(),
+            asides: self.asides(),
             between: between.max(Nanos::ZERO),
         }
+    }
+
+    /// Returns the time of other work in training steps that does not count.
+    pub(super) fn asides(&self) -> BTreeMap<AsideKind, Nanos> {
+        let asides = AsideKind::iter().map(|kind| (kind, self.steps.left_out(kind)));
+        asides.filter(|(_, time)| time.0 > 0).collect()
     }
 
     fn in_asides(&self) -> Nanos {

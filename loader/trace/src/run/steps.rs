@@ -13,6 +13,8 @@ pub(crate) struct Steps {
     lengths: Column<(Nanos, Nanos)>,
     /// Running sums of the time that does not count, with the time at which each became known.
     uncounted: Column<(Nanos, Uncounted)>,
+    /// Steps before the run started again, with their time in the stage *training*.
+    earlier: (PreviousSteps, Uncounted),
 }
 
 impl Steps {
@@ -40,10 +42,8 @@ impl Steps {
 
     /// Returns the number and total length of the steps so far, including those in `past`.
     pub(super) fn before(&self, past: Option<&Sums>) -> PreviousSteps {
-        let mut before = PreviousSteps {
-            count: self.lengths.len() as u64,
-            time: self.in_stage() - self.uncounted().in_steps,
-        };
+        let mut before = self.all();
+        before.time = before.time - self.all_uncounted().in_steps;
         if let Some(past) = past {
             let counts = past.steps.iter().map(|(_, count, _)| count);
             before.count = counts.fold(before.count, u64::saturating_add);
@@ -55,7 +55,8 @@ impl Steps {
     /// Returns the time of all steps that counts.
     pub(super) fn sum(&self) -> Nanos {
         let uncounted = self.uncounted();
-        self.in_stage() - uncounted.in_steps + uncounted.recurring(self.lengths.len() as u64)
+        let recurring = self.asides_within(&Uncounted::default(), &uncounted, true);
+        self.in_stage() - uncounted.in_steps + recurring
     }
 
     /// Returns the longest time in the stage *training*.
@@ -65,7 +66,10 @@ impl Steps {
 
     /// Returns the time of the asides of `kind`, or 0 if they are part of the steps.
     pub(super) fn left_out(&self, kind: AsideKind) -> Nanos {
-        self.uncounted().left_out(kind, self.lengths.len() as u64)
+        match self.recurs(kind) {
+            true => Nanos::ZERO,
+            false => self.uncounted().asides[kind as usize],
+        }
     }
 
     /// Returns the time in the stage *training* that does not count and became known in `from..until`.
@@ -82,11 +86,38 @@ impl Steps {
 
     /// Returns the time of the asides between two sums: those that are part of the steps if `recurs`, otherwise the others.
     fn asides_within(&self, before: &Uncounted, after: &Uncounted, recurs: bool) -> Nanos {
-        let (whole, all) = (self.uncounted(), self.lengths.len() as u64);
-        let kinds = AsideKind::iter().filter(|kind| whole.recurs(*kind, all) == recurs);
+        let kinds = AsideKind::iter().filter(|kind| self.recurs(*kind) == recurs);
         kinds.fold(Nanos::ZERO, |sum, kind| {
             sum + (after.asides[kind as usize] - before.asides[kind as usize])
         })
+    }
+
+    /// Returns the steps of a run that starts again after these.
+    pub(super) fn started_again(&self) -> Self {
+        Self {
+            earlier: (self.all(), self.all_uncounted()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number of all steps, and their time in the stage *training*.
+    fn all(&self) -> PreviousSteps {
+        let (earlier, _) = self.earlier;
+        PreviousSteps {
+            count: earlier.count.saturating_add(self.lengths.len() as u64),
+            time: earlier.time + self.in_stage(),
+        }
+    }
+
+    fn all_uncounted(&self) -> Uncounted {
+        let (_, mut all) = self.earlier;
+        all.add(&self.uncounted());
+        all
+    }
+
+    /// Returns true if more than half of all steps contain an aside of `kind`.
+    fn recurs(&self, kind: AsideKind) -> bool {
+        u64::from(self.all_uncounted().steps[kind as usize]) > self.all().count / 2
     }
 
     /// Returns the sums known at `time`.
