@@ -76,7 +76,7 @@ fn with_content(events: Vec<Event>) -> Vec<Event> {
         out.extend(content.map(|content| Event {
             at,
             run: RunId(0),
-            kind: EventKind::Content(Box::new(content)),
+            kind: EventKind::Content(content.into()),
         }));
     }
     out

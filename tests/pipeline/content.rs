@@ -177,7 +177,7 @@ fn run(count: usize, with_content: bool) -> Run {
         EventKind::Fetched(Box::new(fetched)),
         entered(Stage::Collating),
     ];
-    kinds.extend(with_content.then(|| EventKind::Content(Box::new(content(batch)))));
+    kinds.extend(with_content.then(|| EventKind::Content(content(batch).into())));
     kinds.push(entered(Stage::Returning));
     kinds.push(entered(Stage::Ready));
     for (k, kind) in kinds.into_iter().enumerate() {
@@ -337,7 +337,7 @@ fn extreme_contents_are_shown_without_panic() {
     run.apply(&Event {
         at: run.end(),
         run: RunId(0),
-        kind: EventKind::Content(Box::new(BatchContent { batch, fields })),
+        kind: EventKind::Content(BatchContent { batch, fields }.into()),
     });
     let (mut harness, _) = inspector(20_000.0, Theme::Dark, state(run, Cursor::Live));
     harness.run();

@@ -181,7 +181,7 @@ impl Stagehand {
         let end = start + cost * count as f64;
         self.push(end, EventKind::Fetched(Box::new(fetched)));
         self.enter(end, idx, Stage::Collating);
-        self.push(end + 1.0, EventKind::Content(Box::new(content(idx, count))));
+        self.push(end + 1.0, EventKind::Content(content(idx, count).into()));
         end
     }
 

@@ -65,7 +65,7 @@ fn enacted(loaded: &Run) -> Run {
         entered(Stage::Fetching),
         EventKind::Fetched(Box::new(fetched)),
         entered(Stage::Collating),
-        EventKind::Content(Box::new(content)),
+        EventKind::Content(content.into()),
         entered(Stage::Returning),
         entered(Stage::Ready),
     ];

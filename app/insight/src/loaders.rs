@@ -103,7 +103,7 @@ impl Loaders {
     }
 
     /// Applies an event. `run` is the shown loader. Returns true if another loader is now shown, because it is the first with a task.
-    pub fn apply(&mut self, run: &mut Run, event: Event) -> bool {
+    pub fn apply(&mut self, run: &mut Run, event: &Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
         }
@@ -113,8 +113,8 @@ impl Loaders {
             self.show(run, event.run);
         }
         match event.run == self.shown {
-            true => run.take(event),
-            false => self.others.entry(event.run).or_default().take(event),
+            true => run.apply(event),
+            false => self.others.entry(event.run).or_default().apply(event),
         }
         switch
     }
@@ -211,15 +211,16 @@ mod tests {
                 dataset: format!("of {id}"),
                 ..RunInfo::default()
             };
-            loaders.apply(&mut run, event(id, EventKind::RunStarted(Box::new(info))));
+            let info = EventKind::RunStarted(Box::new(info));
+            loaders.apply(&mut run, &event(id, info));
             let begun = event(id, EventKind::EpochStarted { epoch: 0 });
-            loaders.apply(&mut run, begun);
+            loaders.apply(&mut run, &begun);
         }
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
-        assert!(loaders.apply(&mut run, event(5, dispatched())));
+        assert!(loaders.apply(&mut run, &event(5, dispatched())));
         assert_eq!((loaders.shown(), run.batches().len()), (RunId(5), 1));
         // The shown loader no longer changes.
-        assert!(!loaders.apply(&mut run, event(3, dispatched())));
+        assert!(!loaders.apply(&mut run, &event(3, dispatched())));
         assert_eq!(loaders.shown(), RunId(5));
         let names: Vec<String> = loaders
             .all(&run)
@@ -245,7 +246,7 @@ mod tests {
         let (mut live, mut run) = (Loaders::default(), Run::default());
         for e in &events {
             fleet.apply(e);
-            live.apply(&mut run, e.clone());
+            live.apply(&mut run, e);
         }
         let (read, same) = Loaders::of(fleet, Some(RunId(1)));
         let all = format!("{:?}", read.all(&same));

@@ -171,7 +171,7 @@ mod tests {
         let kinds = [
             EventKind::EpochStarted { epoch: 0 },
             EventKind::dispatched(batch, Some(0), [7, 3]),
-            EventKind::Content(Box::new(BatchContent { batch, fields })),
+            EventKind::Content(BatchContent { batch, fields }.into()),
         ];
         for (at, kind) in kinds.into_iter().enumerate() {
             let (at, run) = (Nanos(at as i64), RunId(0));

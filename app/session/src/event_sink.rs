@@ -129,21 +129,16 @@ impl EventSink {
         // The window checks its time budget between two chunks.
         let mut events = events.into_iter();
         loop {
-            if let Some(rebuilt) = self
-                .memory_bound
-                .as_mut()
-                .and_then(MemoryBound::take_rebuilt)
-            {
-                self.send(SessionEvent::Rebuilt(rebuilt));
-            }
             let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
                 return;
             }
-            if let Some(bound) = &mut self.memory_bound {
-                bound.record(&chunk);
-            }
+            let bound = self.memory_bound.as_mut();
+            let rebuilt = bound.and_then(|bound| bound.record(&chunk));
             self.send(SessionEvent::Events(chunk));
+            if let Some(rebuilt) = rebuilt {
+                self.send(SessionEvent::Rebuilt(rebuilt));
+            }
         }
     }
 

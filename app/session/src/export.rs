@@ -256,7 +256,7 @@ mod tests {
         let kinds = [
             EventKind::EpochStarted { epoch: 0 },
             EventKind::dispatched(batch, None, [1, 2]),
-            EventKind::Content(Box::new(BatchContent { batch, fields })),
+            EventKind::Content(BatchContent { batch, fields }.into()),
         ];
         let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
         for (at, kind) in kinds.into_iter().enumerate() {

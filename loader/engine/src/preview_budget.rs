@@ -62,7 +62,7 @@ impl PreviewBudget {
         let content = catch_panic(|| batch.describe(id));
         if let Ok(Some(mut content)) = content {
             content.leave_out(left_out);
-            self.probe.emit(|| EventKind::Content(Box::new(content)));
+            self.probe.emit(|| EventKind::Content(content.into()));
         }
         let took = start.elapsed();
         if !self.probe.spend_grace(took) {

@@ -4,6 +4,8 @@ mod gauge;
 
 pub use gauge::{Gauge, GaugeKind};
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -111,8 +113,8 @@ pub enum EventKind {
     Processor(Box<ProcessorTime>),
     /// Other work of the program in a training step, sent at its end.
     Aside(Box<Aside>),
-    /// Contents of a batch.
-    Content(Box<BatchContent>),
+    /// Contents of a batch. They are large, so copies of the event share them.
+    Content(Arc<BatchContent>),
     /// The trainer starts or stops waiting for a batch.
     Consumer {
         /// True from the call of `next` until it returns.

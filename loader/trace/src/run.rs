@@ -50,7 +50,7 @@ pub use worker::Worker;
 /// Maximum number of missing batches per run. Lost events can leave batches unknown.
 const MAX_GAPS: usize = 1 << 20;
 
-/// State of one run. Only [`Run::apply`] and [`Run::take`] add to it.
+/// State of one run. Only [`Run::apply`] adds to it.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Description of the loader.
@@ -187,7 +187,7 @@ impl Run {
             EventKind::Fetched(fetched) => self.apply_fetched(at, fetched),
             EventKind::Processor(time) => self.apply_processor_time(time),
             EventKind::Aside(aside) => self.apply_aside(at, aside),
-            EventKind::Content(content) => self.keep_content(at, content.clone()),
+            EventKind::Content(content) => self.keep_content(at, content),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
             EventKind::Gauge(gauge) => self.apply_gauge(at, gauge),
@@ -202,19 +202,6 @@ impl Run {
             | EventKind::Summed(_)
             | EventKind::Kept(_)
             | EventKind::State(_) => {}
-        }
-    }
-
-    /// Applies an owned event. Large contents are moved, not copied.
-    pub fn take(&mut self, event: Event) {
-        match event.kind {
-            EventKind::Content(_) => {
-                let at = self.advance_clock(&event);
-                if let EventKind::Content(content) = event.kind {
-                    self.keep_content(at, content);
-                }
-            }
-            _ => self.apply(&event),
         }
     }
 

@@ -65,7 +65,8 @@ impl Summary {
         // Sums in a foreign file can have any value.
         let waited = run.waited() + total.waited();
         summary.waited_seconds = waited.max(Nanos::ZERO).as_secs_f64();
-        summary.seconds = run.whole_in_loop().max(Nanos::ZERO).as_secs_f64();
+        let in_loop = run.in_loop() + total.in_loop();
+        summary.seconds = in_loop.max(Nanos::ZERO).as_secs_f64();
         summary.samples_per_second = rate(summary.samples, summary.seconds);
         summary
     }

@@ -172,7 +172,7 @@ pub(super) fn recorded(program: &str, log: &'static [u8]) -> Option<Run> {
         sorter.push(event.ok()?);
     }
     while let Some(event) = sorter.flush() {
-        run.take(event);
+        run.apply(&event);
     }
     let info = &mut run.info;
     let neutral = |text: &mut String| *text = text.replace(program, NEUTRAL);

@@ -25,7 +25,7 @@ pub fn apply_event(state: &mut State, event: SessionEvent) -> Option<Effect> {
             future::reveal(state);
             let session = &mut state.session;
             let mut others = false;
-            for event in events {
+            for event in &events {
                 others |= session.loaders.apply(&mut session.run, event);
             }
             session.landmarks.follow(&session.run);

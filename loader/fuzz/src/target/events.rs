@@ -162,10 +162,13 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
             stage: from.one_of(&Stage::ALL),
         },
         22..24 => EventKind::Fetched(Box::new(fetched(from))),
-        24 => EventKind::Content(Box::new(BatchContent {
-            batch: from.batch(),
-            fields: from.list(field),
-        })),
+        24 => EventKind::Content(
+            BatchContent {
+                batch: from.batch(),
+                fields: from.list(field),
+            }
+            .into(),
+        ),
         25..29 => EventKind::Consumer {
             waiting: from.byte() & 1 == 1,
         },

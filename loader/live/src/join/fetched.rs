@@ -115,6 +115,6 @@ impl Join {
         fields: Vec<Field>,
     ) {
         let content = BatchContent { batch, fields };
-        self.event(at, run, EventKind::Content(Box::new(content)));
+        self.event(at, run, EventKind::Content(content.into()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tracked::Tracked;
 use crate::event::State;
-use crate::{BatchId, Epoch, Event, EventKind, Fact, Nanos, RunId, RunInfo, Worker};
+use crate::{BatchId, Epoch, Event, EventKind, Fact, Nanos, RunId, RunInfo};
 
 /// Maximum number of stored facts per run, without those about batches.
 const MAX_FACTS: usize = 64;
@@ -40,16 +40,11 @@ impl Tracked {
             let kind = EventKind::RunStarted(Box::new(self.info()));
             events.push(event(self.since().min(begin), kind));
         }
-        for worker in self.running() {
-            let info = EventKind::WorkerStarted(Box::new(worker.info.clone()));
-            events.push(event(begin, info));
-            let seeded = worker
-                .generators
-                .map(|of| EventKind::WorkerSeeded(Box::new(of)));
-            events.extend(seeded.map(|kind| event(begin, kind)));
-        }
+        events.extend(self.running(false).map(|kind| event(begin, kind)));
+        // A fact about earlier workers is about all workers before it.
         let facts = self.facts().into_iter().cloned();
         events.extend(facts.map(|fact| event(begin, EventKind::Fact(Box::new(fact)))));
+        events.extend(self.running(true).map(|kind| event(begin, kind)));
         let epochs = run.open_epochs.iter();
         events.extend(epochs.map(|epoch| event(begin, self.started(*epoch))));
         events.append(&mut in_flight);
@@ -57,13 +52,19 @@ impl Tracked {
         events
     }
 
-    /// Returns the running workers, in order of start.
-    fn running(&self) -> impl Iterator<Item = &Worker> {
+    /// Returns the start and the random states of each running worker whose work is recorded, or of the others.
+    fn running(&self, is_recorded: bool) -> impl Iterator<Item = EventKind> {
         let mut running: Vec<usize> = self.run.running.values().flatten().copied().collect();
         running.sort_unstable();
-        running
+        let workers = running
             .into_iter()
-            .filter_map(|at| self.run.workers.get(at))
+            .filter_map(|at| self.run.workers.get(at));
+        let workers = workers.filter(move |worker| worker.is_recorded == is_recorded);
+        workers.flat_map(|worker| {
+            let started = EventKind::WorkerStarted(Box::new(worker.info.clone()));
+            let seeded = worker.generators.map(Box::new).map(EventKind::WorkerSeeded);
+            std::iter::once(started).chain(seeded)
+        })
     }
 
     /// Returns the facts about the whole run.

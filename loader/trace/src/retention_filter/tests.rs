@@ -1,5 +1,5 @@
 use super::*;
-use crate::{BatchId, Run, RunInfo, Stage};
+use crate::{BatchId, Fact, Run, RunInfo, Stage, WorkerInfo};
 
 fn event(ms: i64, kind: EventKind) -> Event {
     Event {
@@ -155,4 +155,56 @@ fn a_smaller_limit_keeps_the_slowest_of_the_slowest() {
     assert_eq!(kept(2), [1, 3]);
     assert_eq!(kept(1), [3]);
     assert_eq!(kept(9), [0, 1, 2, 3]);
+}
+
+/// Regression test: after a cut, workers counted as started before the recording although they were recorded.
+#[test]
+fn only_earlier_workers_are_unrecorded_in_a_later_part() {
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
+    let worker = |worker| {
+        EventKind::WorkerStarted(Box::new(WorkerInfo {
+            worker,
+            seed: None,
+            os_id: None,
+        }))
+    };
+    let earlier = EventKind::Fact(Box::new(Fact::EarlierWorkers { workers: 1 }));
+    for kind in [worker(0), earlier, worker(1)] {
+        retention_filter.apply(&event(0, kind), &mut keep);
+    }
+    let mut run = Run::default();
+    for at in [1, 2] {
+        let state = retention_filter.start_part(Nanos::from_millis(at), &mut keep);
+        run = Run::default();
+        state.iter().for_each(|event| run.apply(event));
+    }
+    let recorded = |row: usize| run.workers()[row].is_recorded;
+    assert_eq!((recorded(0), recorded(1)), (false, true));
+}
+
+/// If no batch is in flight at a cut, the part starts with the batch after the last one.
+#[test]
+fn batches_that_overtake_a_stuck_one_stay_known() {
+    let (mut retention_filter, mut keep) = (retention_filter(), Vec::new());
+    retention_filter.apply(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
+    let dispatched = |idx| EventKind::dispatched(BatchId { epoch: 0, idx }, None, [7]);
+    let done = |idx| {
+        let (batch, stage) = (BatchId { epoch: 0, idx }, Stage::Failed);
+        EventKind::Entered { batch, stage }
+    };
+    for kind in [
+        dispatched(0),
+        dispatched(1),
+        dispatched(2),
+        done(1),
+        done(2),
+    ] {
+        retention_filter.apply(&event(1, kind), &mut keep);
+    }
+    retention_filter.start_part(Nanos::from_millis(2), &mut keep);
+    retention_filter.apply(&event(3, done(0)), &mut keep);
+    let state = retention_filter.start_part(Nanos::from_millis(4), &mut keep);
+    let mut run = Run::default();
+    state.iter().for_each(|event| run.apply(event));
+    assert_eq!(run.epochs()[0].first, 3);
 }

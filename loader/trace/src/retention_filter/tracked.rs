@@ -85,9 +85,11 @@ impl Tracked {
             | EventKind::Summed(_)
             | EventKind::Kept(_)
             | EventKind::State(_) => self.sums.events += 1,
-            _ => self.run.apply(event),
+            _ => {
+                self.run.apply(event);
+                self.bytes.0 += event.bytes_in_run();
+            }
         }
-        self.bytes.0 += event.bytes_in_run();
         if self.run.inconsistent == inconsistent || self.run.batches.len() > batches {
             self.note(event);
         }
@@ -161,7 +163,8 @@ impl Tracked {
     /// Starts the run again from its state, and adds the rest to the sums.
     fn start_again(&mut self) {
         self.sums.add(&self.run.sums());
-        let events = self.state_events(self.run.end());
+        let mut events = self.state_events(self.run.end());
+        events.retain(|event| !matches!(event.kind, EventKind::Content(_)));
         let bytes = events.iter().map(Event::bytes_in_run).sum();
         self.bytes = (bytes, bytes);
         self.run = self.run.started_again(events);

@@ -25,12 +25,6 @@ impl Run {
         self.waited() + self.opening() + self.trained()
     }
 
-    /// Returns the time in the loop including the data that is reduced to sums.
-    pub fn whole_in_loop(&self) -> Nanos {
-        let past = self.past().map(|past| past.total().in_loop());
-        self.in_loop() + past.unwrap_or_default()
-    }
-
     /// Returns the time of the training steps. An unfinished step counts at most as the longest finished one.
     pub fn trained(&self) -> Nanos {
         if self.iterates_per_batch() {

@@ -1,5 +1,7 @@
 //! Memory estimates of a run, and its contents of batches.
 
+use std::sync::Arc;
+
 use super::{Kept, Run};
 use crate::{Batch, BatchContent, Event, EventKind, Nanos, Transition, Wait};
 use loadscope_column::Column;
@@ -57,7 +59,7 @@ impl Run {
         lists + self.content_bytes()
     }
 
-    pub(super) fn keep_content(&mut self, at: Nanos, content: Box<BatchContent>) {
+    pub(super) fn keep_content(&mut self, at: Nanos, content: &Arc<BatchContent>) {
         let Some(row) = self.row(content.batch) else {
             self.inconsistent += 1;
             return;
@@ -68,8 +70,7 @@ impl Run {
         }
         self.batches[row].content = self.contents.len() as u32;
         self.content_bytes += content.nbytes() as u64;
-        let content = content.into();
-        let row = row as u32;
+        let (row, content) = (row as u32, Arc::clone(content));
         self.contents.push(Kept { row, at, content });
     }
 
@@ -126,7 +127,7 @@ mod tests {
         let kinds = [
             EventKind::EpochStarted { epoch: 0 },
             EventKind::dispatched(batch, Some(0), [0, 1, 2]),
-            EventKind::Content(Box::new(BatchContent { batch, fields })),
+            EventKind::Content(BatchContent { batch, fields }.into()),
         ];
         for kind in kinds {
             let (at, id) = (Nanos(1), RunId(0));

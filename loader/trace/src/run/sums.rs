@@ -8,6 +8,7 @@ use crate::series::Series;
 use crate::{
     AwaitedStage, Event, EventKind, GaugeKind, GaugeSum, Lane, Level, Nanos, RunId, Stage, Sums,
 };
+use loadscope_column::Column;
 
 impl Run {
     /// Returns the sums of the events after the state at the start. Batches and waits count if they are finished.
@@ -122,6 +123,7 @@ impl Run {
             kind,
         });
         (run.step, run.opened) = (self.step, self.opened);
+        run.openings = Column::default();
         run.steps = self.steps.started_again();
         // Finished batches after the first one in flight are known.
         run.epochs.for_each_mut(|_, epoch| {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::sync::Arc;
+
 use loadscope_trace::{Event, EventKind, RunId};
 use proptest::prelude::*;
 
@@ -28,7 +30,7 @@ pub fn as_written(mut events: Vec<Event>) -> Vec<Event> {
         match &mut event.kind {
             EventKind::Kept(kept) => kept.events = as_written(std::mem::take(&mut kept.events)),
             EventKind::State(state) => state.events = as_written(std::mem::take(&mut state.events)),
-            EventKind::Content(content) => content.fields.iter_mut().for_each(|f| {
+            EventKind::Content(content) => Arc::make_mut(content).fields.iter_mut().for_each(|f| {
                 [&mut f.min, &mut f.max, &mut f.mean, &mut f.std]
                     .into_iter()
                     .for_each(fix);

@@ -378,7 +378,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         2 => processor().prop_map(|p| EventKind::Processor(Box::new(p))),
         2 => aside().prop_map(|aside| EventKind::Aside(Box::new(aside))),
         2 => (batch(), fields).prop_map(|(batch, fields)| {
-            EventKind::Content(Box::new(BatchContent { batch, fields }))
+            EventKind::Content(BatchContent { batch, fields }.into())
         }),
         4 => any::<bool>().prop_map(|waiting| EventKind::Consumer { waiting }),
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),

@@ -62,7 +62,7 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
             FieldData::Omitted,
         )];
         let content = BatchContent { batch, fields };
-        tell(at + 20, EventKind::Content(Box::new(content)));
+        tell(at + 20, EventKind::Content(content.into()));
         tell(at + 20, enter(Stage::Returning));
         tell(at + 20, enter(Stage::Ready));
         tell(at + 20, enter(Stage::Training));

@@ -107,10 +107,13 @@ impl Line<'_> {
                 kind: need(self.kind, "kind")?,
                 start: need(self.start, "start")?,
             })),
-            Name::Content => EventKind::Content(Box::new(BatchContent {
-                batch: self.id()?,
-                fields: need(self.fields, "fields")?.into_owned(),
-            })),
+            Name::Content => EventKind::Content(
+                BatchContent {
+                    batch: self.id()?,
+                    fields: need(self.fields, "fields")?.into_owned(),
+                }
+                .into(),
+            ),
             Name::Consumer => EventKind::Consumer {
                 waiting: need(self.waiting, "waiting")?,
             },
