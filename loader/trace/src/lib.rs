@@ -87,8 +87,9 @@ pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use moment::Moment;
 pub use options::{
-    Collate, OnError, Origin, Overrides, ParseCollateError, PinMemory, RunInfo, RunOptions,
-    SourceLine, StartMethod, UNNAMED_DATASET, parts, quote, without_password,
+    ArgValue, Argument, Collate, OnError, Origin, Override, Overrides, ParseCollateError,
+    PinMemory, RunInfo, RunOptions, SourceLine, StartMethod, UNNAMED_DATASET, parts, quote,
+    without_password,
 };
 pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};

@@ -6,14 +6,21 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock;
 use crate::{Nanos, Stage};
 
+mod argument;
+mod choices;
 mod collate;
+mod overridden;
 mod overrides;
 mod parts;
 mod python;
+mod value;
 
+pub use argument::Argument;
+pub use choices::{OnError, PinMemory};
 pub use collate::{Collate, ParseCollateError};
-pub use overrides::{Overrides, StartMethod};
+pub use overrides::{Override, Overrides, StartMethod};
 pub use parts::{parts, quote, without_password};
+pub use value::ArgValue;
 
 /// Arguments of `DataLoader` with PyTorch's names, and options of the training loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,45 +188,6 @@ mod batch_size {
             )),
         }
     }
-}
-
-/// Values of `pin_memory`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PinMemory {
-    /// No pinning.
-    #[default]
-    Off,
-    /// CUDA's page-locked memory. Without a GPU, there is a warning and no pinning, as in PyTorch.
-    On,
-    /// Pooled buffers locked with `mlock`: page-locked memory without a GPU. PyTorch does not have this.
-    Mlock,
-}
-
-impl PinMemory {
-    /// Returns the value in Python. `mlock`, which PyTorch does not have, keeps its name.
-    pub fn python(self) -> &'static str {
-        match self {
-            Self::Off => "False",
-            Self::On => "True",
-            Self::Mlock => "mlock",
-        }
-    }
-}
-
-/// Reaction to a failed sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnError {
-    /// End the run, like a training loop without `try`.
-    #[default]
-    Stop,
-    /// Report the error and continue with the next batch.
-    Continue,
-    /// Leave the sample out of its batch, and report the total at the end.
-    Skip,
-    /// Leave the sample out of its batch, and report each error.
-    Log,
 }
 
 /// Value of [`RunInfo::dataset`] for a PyTorch dataset of unknown class.

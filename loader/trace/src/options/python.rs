@@ -1,6 +1,7 @@
 //! Python call that makes a loader.
 
-use super::{Origin, PinMemory, RunInfo, RunOptions};
+use super::argument::Argument;
+use super::{Origin, RunInfo, RunOptions};
 
 impl RunOptions {
     /// Returns the Python call that makes an equal loader. Default values are omitted.
@@ -37,27 +38,14 @@ impl RunOptions {
             flag(true, &sampler);
         }
         info.arguments.iter().for_each(|text| flag(true, text));
-        flag(
-            self.num_workers > 0,
-            &format!("num_workers={}", self.num_workers),
-        );
-        if let Some(factor) = self.prefetch_factor {
-            flag(true, &format!("prefetch_factor={factor}"));
+        for argument in Argument::CALL {
+            // A batch sampler has its own `drop_last`.
+            if let Some(value) = argument.in_call(self)
+                && !(makes_batches && argument == Argument::DropLast)
+            {
+                flag(true, &format!("{}={}", argument.name(), value.code('\'')));
+            }
         }
-        let collate = self.collate.resolve(&self.dataset).python();
-        if let Some((_, name)) = &collate {
-            flag(true, &format!("collate_fn={name}"));
-        }
-        flag(self.pin_memory != PinMemory::Off, "pin_memory=True");
-        flag(self.drop_last && !makes_batches, "drop_last=True");
-        flag(self.timeout > 0.0, &format!("timeout={}", self.timeout));
-        flag(self.persistent_workers, "persistent_workers=True");
-        flag(!self.in_order, "in_order=False");
-        let context = &self.multiprocessing_context;
-        flag(
-            !context.is_empty(),
-            &format!("multiprocessing_context='{context}'"),
-        );
         if let Some(generator) = generator {
             flag(true, &generator);
         }
@@ -68,7 +56,8 @@ impl RunOptions {
             "" => "DataLoader",
             class => class,
         };
-        let functions = collate.map_or(String::new(), |(functions, _)| functions);
+        let functions = self.collate.resolve(&self.dataset).python();
+        let functions = functions.map_or(String::new(), |(functions, _)| functions);
         format!("{functions}{first}{class}({})", args.join(", "))
     }
 
@@ -143,7 +132,7 @@ impl RunInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Collate;
+    use crate::options::{Collate, PinMemory};
 
     #[test]
     fn the_python_line_omits_defaults() {
