@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{ArgValue, Argument, RunOptions};
 use loadscope_words::say;
 
 use crate::error::LoaderError;
@@ -44,6 +44,31 @@ pub const SAMPLER_ENTRIES: usize = 100_000_000;
 /// Maximum number of classes in a file of labels. Each class has 3,000 samples per epoch by default.
 pub const CLASSES: usize = 100_000;
 
+/// Limit of an argument that is a whole number, and the remedy for a larger value.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Largest valid value.
+    pub most: u64,
+    /// Remedy.
+    pub remedy: &'static str,
+}
+
+impl Limit {
+    /// Returns the limit of an argument. Returns `None` if it has none, or none that is a whole number.
+    pub fn of(argument: Argument) -> Option<Self> {
+        let (most, remedy) = match argument {
+            Argument::NumWorkers => (WORKERS as u64, say!("Use fewer workers.")),
+            Argument::PrefetchFactor => (PREFETCH as u64, say!("Choose a smaller value.")),
+            Argument::BatchSize => (BATCH_SIZE as u64, say!("Choose a smaller value.")),
+            Argument::NumSamples => (SAMPLES, say!("Draw fewer samples.")),
+            Argument::Epochs => (EPOCHS.into(), say!("Choose fewer epochs.")),
+            Argument::NumReplicas => (RANKS.into(), say!("Choose fewer ranks.")),
+            _ => return None,
+        };
+        Some(Self { most, remedy })
+    }
+}
+
 /// Returns the error text for a value above a limit.
 pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str) -> String {
     say!("{name} should be at most {most}, but got {name}={got}. {remedy}")
@@ -54,21 +79,8 @@ pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str)
 /// # Errors
 /// If an option exceeds its limit.
 pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
-    let whole = |count: usize| count as u64;
-    let workers = whole(o.num_workers);
-    at_most(
-        "num_workers",
-        workers,
-        whole(WORKERS),
-        say!("Use fewer workers."),
-    )?;
-    let prefetch = whole(o.prefetch_factor.unwrap_or_default());
-    at_most(
-        "prefetch_factor",
-        prefetch,
-        whole(PREFETCH),
-        say!("Choose a smaller value."),
-    )?;
+    at_most(o, Argument::NumWorkers)?;
+    at_most(o, Argument::PrefetchFactor)?;
     if o.window() > WINDOW {
         let (window, most) = (grouped(o.window() as u64), grouped(WINDOW as u64));
         return Err(LoaderError::Spec(say!(
@@ -77,22 +89,9 @@ pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
             o.prefetch()
         )));
     }
-    let size = whole(o.batch_size.unwrap_or_default());
-    at_most(
-        "batch_size",
-        size,
-        whole(BATCH_SIZE),
-        say!("Choose a smaller value."),
-    )?;
-    if let Some(count) = o.num_samples {
-        at_most("num_samples", count, SAMPLES, say!("Draw fewer samples."))?;
-    }
-    at_most(
-        "epochs",
-        o.epochs.into(),
-        EPOCHS.into(),
-        say!("Choose fewer epochs."),
-    )?;
+    at_most(o, Argument::BatchSize)?;
+    at_most(o, Argument::NumSamples)?;
+    at_most(o, Argument::Epochs)?;
     if o.world_size == 0 {
         return Err(LoaderError::Spec(
             say!(
@@ -101,13 +100,7 @@ pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
             .to_owned(),
         ));
     }
-    let ranks = u64::from(o.world_size);
-    at_most(
-        "world_size",
-        ranks,
-        RANKS.into(),
-        say!("Choose fewer ranks."),
-    )?;
+    at_most(o, Argument::NumReplicas)?;
     real(
         "timeout",
         o.timeout,
@@ -206,15 +199,19 @@ pub fn check_samples(count: usize) -> Result<(), LoaderError> {
     )))
 }
 
-fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), LoaderError> {
-    if got <= most {
+/// Checks the limit of a whole number.
+fn at_most(o: &RunOptions, argument: Argument) -> Result<(), LoaderError> {
+    let (Some(limit), ArgValue::Count(got)) = (Limit::of(argument), argument.value(o)) else {
+        return Ok(());
+    };
+    if got <= limit.most {
         return Ok(());
     }
     Err(LoaderError::Spec(too_much(
-        name,
-        grouped(most),
+        argument.option(),
+        grouped(limit.most),
         got,
-        remedy,
+        limit.remedy,
     )))
 }
 

@@ -14,7 +14,7 @@ use loadscope_words::say;
 use crate::dataset::{DatasetSpec, check_extra_cost, extra_cost};
 use crate::error::LoaderError;
 use crate::limits;
-use crate::loader::{Arguments, Index, LoaderOptions};
+use crate::loader::{Arguments, Index};
 use crate::rng::{SharedGenerator, shared_generator};
 use crate::sampler::{
     BatchSampler, BatchSource, DataLen, DistinctGroupBatchSampler, DistributedEquiBatchSampler,
@@ -256,18 +256,6 @@ fn equi(
     Ok(sampler.seed(options.seed.unwrap_or(0)))
 }
 
-/// Returns the loader's part of the options.
-pub fn loader_options(options: &RunOptions) -> LoaderOptions {
-    LoaderOptions {
-        num_workers: options.num_workers,
-        prefetch_factor: options.prefetch_factor,
-        in_order: options.in_order,
-        pin_memory: options.pin_memory,
-        persistent_workers: options.persistent_workers,
-        timeout: options.timeout,
-    }
-}
-
 /// Checks the loader's arguments like PyTorch, then the limits.
 ///
 /// # Errors
@@ -306,7 +294,7 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
             "" => PyArg::None,
             method => method.into(),
         },
-        ..Arguments::of(&loader_options(options))
+        ..Arguments::of(&options.into())
     }
     .check()?;
     limits::check(options)

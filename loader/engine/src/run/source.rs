@@ -16,7 +16,7 @@ use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{DataLoader, DatasetInfo, LoaderParts};
 use crate::order::{Streams, epoch_of_streams, indices};
-use crate::plan::{Plan, RequiredColumn, loader_options};
+use crate::plan::{Plan, RequiredColumn};
 use crate::value::Value;
 
 /// Fetch function for batches of values, from a dataset of either style.
@@ -122,7 +122,7 @@ pub(super) fn loader(
         name,
     };
     let parts = LoaderParts {
-        options: loader_options(options),
+        options: options.into(),
         generator: plan.generator.clone(),
         default_generator: Some(Arc::clone(&plan.default_generator)),
         ..LoaderParts::default()

@@ -10,19 +10,9 @@ use crate::limits;
 impl Recorded {
     /// Returns the setting of the recording.
     pub fn setting(&self) -> Setting {
-        let o = &self.options;
         Setting {
-            num_workers: o.num_workers,
-            prefetch_factor: o.prefetch_factor.unwrap_or(2).max(1),
-            batch_size: o.batch_size,
-            in_order: o.in_order,
-            persistent_workers: o.persistent_workers,
             pin_memory: self.pinned,
-            step: None,
-            cores: None,
-            cache: 0.0,
-            faster: Vec::new(),
-            trainer_cpu: None,
+            ..Setting::of(&self.options)
         }
     }
 

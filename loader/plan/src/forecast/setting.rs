@@ -1,7 +1,7 @@
 //! Settings of a forecast.
 
 use loadscope_diagnose::Change;
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, PinMemory, RunOptions};
 use loadscope_words::{Text, say, text};
 
 use super::ForecastError;
@@ -53,6 +53,23 @@ const KEYS: [Key; 11] = [
 ];
 
 impl Setting {
+    /// Returns the setting of these options.
+    pub fn of(options: &RunOptions) -> Self {
+        Self {
+            num_workers: options.num_workers,
+            prefetch_factor: options.prefetch_factor.unwrap_or(2).max(1),
+            batch_size: options.batch_size,
+            in_order: options.in_order,
+            persistent_workers: options.persistent_workers,
+            pin_memory: options.pin_memory != PinMemory::Off,
+            step: None,
+            cores: None,
+            cache: 0.0,
+            faster: Vec::new(),
+            trainer_cpu: None,
+        }
+    }
+
     /// Applies a change of the form `key=value`.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! `DataLoader` arguments that determine how batches are loaded.
 
-use loadscope_trace::PinMemory;
+use loadscope_trace::{PinMemory, RunOptions};
 
 /// `DataLoader` arguments that determine how batches are loaded. The samplers determine which ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,13 +21,19 @@ pub struct LoaderOptions {
 
 impl Default for LoaderOptions {
     fn default() -> Self {
+        Self::from(&RunOptions::default())
+    }
+}
+
+impl From<&RunOptions> for LoaderOptions {
+    fn from(options: &RunOptions) -> Self {
         Self {
-            num_workers: 0,
-            prefetch_factor: None,
-            in_order: true,
-            pin_memory: PinMemory::Off,
-            persistent_workers: false,
-            timeout: 0.0,
+            num_workers: options.num_workers,
+            prefetch_factor: options.prefetch_factor,
+            in_order: options.in_order,
+            pin_memory: options.pin_memory,
+            persistent_workers: options.persistent_workers,
+            timeout: options.timeout,
         }
     }
 }

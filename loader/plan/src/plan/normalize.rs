@@ -1,6 +1,6 @@
 //! Removal of unused options.
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Argument, RunOptions};
 
 /// Returns the options without unused arguments: of another sampler, of workers if there are none, of batches if there are none. A
 /// user who selects another sampler no longer sees the arguments of the previous one, and could not reset them.
@@ -8,38 +8,9 @@ use loadscope_trace::RunOptions;
 /// The command line refuses unused arguments instead, since all of them are visible there.
 #[must_use]
 pub fn normalized(mut o: RunOptions) -> RunOptions {
-    if o.is_synthetic() {
-        o.extra_cost.clear();
-    }
-    if o.is_stream() {
-        o.sampler.clear();
-        o.shuffle = false;
-    }
-    let kind = o.sampler.split(':').next().unwrap_or_default();
-    // PyTorch refuses a sampler together with shuffle.
-    o.shuffle &= kind.is_empty();
-    let draws = matches!(kind, "random" | "weighted");
-    if !draws {
-        o.replacement = false;
-        o.num_samples = None;
-    }
+    Argument::reset_unused(&mut o, |_| true);
     // Without replacement every sample would occur once, regardless of its class.
     o.replacement |= o.sampler == "weighted:balanced";
-    let of_ranks = matches!(
-        kind,
-        "weighted" | "distributed" | "equi" | "group" | "bucket"
-    );
-    if !(of_ranks || o.is_shared_stream()) {
-        (o.world_size, o.rank) = (1, 0);
-    }
-    o.sampler_drop_last &= matches!(kind, "weighted" | "distributed");
-    o.drop_last &= o.batch_size.is_some();
-    if o.num_workers == 0 {
-        o.prefetch_factor = None;
-        o.persistent_workers = false;
-        o.timeout = 0.0;
-        o.multiprocessing_context.clear();
-    }
     o
 }
 
