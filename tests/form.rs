@@ -5,11 +5,10 @@ use eframe::egui::{Event, Key, Rect, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _, by};
 use loadscope::window::App;
-use loadscope_insight::options::Field;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::Source;
-use loadscope_trace::{Collate, OnError, PinMemory, RunOptions};
+use loadscope_trace::{Argument, Collate, OnError, PinMemory, RunOptions};
 
 use crate::fixture::{Window, run, wait};
 use crate::texts::{cut, overlapping};
@@ -52,14 +51,14 @@ fn edit(window: &mut Harness<'static, App>, change: impl FnOnce(&mut RunOptions)
 
 /// Returns the positions of the option names.
 fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
-    let place = |field: &Field| {
+    let place = |field: &Argument| {
         let name = field.name();
         // A name labels its control, so a plain search finds only the control.
         let mut nodes = window.query_all(by().label(name).include_labels());
         let label = nodes.find(|node| node.accesskit_node().role() == Role::Label)?;
         Some((name, label.rect()))
     };
-    Field::ALL.iter().filter_map(place).collect()
+    Argument::ALL.iter().filter_map(place).collect()
 }
 
 type Change = fn(&mut RunOptions);

@@ -5,11 +5,10 @@ use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
-use loadscope_insight::options::Field;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
 use loadscope_model::view::{Cursor, Item};
-use loadscope_trace::{Nanos, OnError, RunOptions};
+use loadscope_trace::{Argument, Nanos, OnError, RunOptions};
 
 use crate::fixture::{Window, control_recording, wait};
 use crate::texts::Picture as _;
@@ -94,7 +93,7 @@ fn option_errors_are_shown_at_their_fields() {
     // The value is neither clamped nor accepted until the run.
     assert_eq!(window.state().state.prefs.options.num_workers, 99_999);
     let problems = &window.state().state.look.problems;
-    assert_eq!(problems[0].field, Some(Field::NumWorkers));
+    assert_eq!(problems[0].field, Some(Argument::NumWorkers));
     let sentence = "At most 1,024";
     let at_field = window.get_by_label(sentence).rect();
     let name = window.get_by_label("num_workers").rect();

@@ -4,9 +4,9 @@
 //! [`Table`] compares all of them.
 
 use loadscope_plan::keyvalue::{Key, KeySet, KeyValue, KeyValueError, ValueError, flag, whole};
-use loadscope_plan::limits;
-use loadscope_trace::{Overrides, StartMethod};
-use loadscope_words::{Text, say, text};
+use loadscope_plan::limits::Limit;
+use loadscope_trace::{Argument, Override, Overrides, StartMethod};
+use loadscope_words::say;
 
 mod choose;
 mod measure;
@@ -19,25 +19,18 @@ pub use measure::{Measured, yielded};
 pub use output_difference::{OutputDifference, RunOutput};
 pub use table::{Kind, Outcome, Row, Table, Tried};
 
-/// Arguments that can be overridden.
-const KEYS: [Key; 6] = [
-    Key::once("num_workers", Text::same("num_workers=4")),
-    Key::once("prefetch_factor", Text::same("prefetch_factor=2")),
-    Key::once("persistent_workers", Text::same("persistent_workers=true")),
-    Key::once("pin_memory", Text::same("pin_memory=true")),
-    Key::once("in_order", Text::same("in_order=false")),
-    Key::once(
-        "multiprocessing_context",
-        text!("multiprocessing_context=forkserver (or fork, spawn)"),
-    ),
-];
+/// Returns the keys of the arguments that can be overridden.
+fn key_set() -> KeySet {
+    let all = Argument::OVERRIDABLE.into_iter();
+    KeySet::new(all.filter_map(|one| Some(Key::once(one.name(), one.override_example()?))))
+}
 
 /// Parses comma-separated overrides.
 ///
 /// # Errors
 /// Returns an error message with the mistake and a correct example.
 pub fn overrides(text: &str) -> Result<Overrides, String> {
-    let key_set = KeySet::new(KEYS);
+    let key_set = key_set();
     let given = key_set.read(text);
     given
         .and_then(|all| taken(&all))
@@ -76,21 +69,25 @@ fn needs_workers(o: &Overrides) -> bool {
 
 fn take(out: &mut Overrides, given: &KeyValue<'_>) -> Result<(), ValueError> {
     let value = given.value;
-    match given.key {
-        "num_workers" => out.num_workers = Some(whole(value, 0..=limits::WORKERS)?),
-        "prefetch_factor" => out.prefetch_factor = Some(whole(value, 1..=limits::PREFETCH)?),
-        "persistent_workers" => out.persistent_workers = Some(flag(value)?),
-        "pin_memory" => out.pin_memory = Some(flag(value)?),
-        "in_order" => out.in_order = Some(flag(value)?),
-        "multiprocessing_context" => {
+    let found = Argument::of_option(given.key);
+    let access = found.and_then(|one| Some((one, one.overrides()?)));
+    match access {
+        Some((argument, Override::Count(_, set))) => {
+            let least = usize::from(argument == Argument::PrefetchFactor);
+            let most = Limit::of(argument).map_or(usize::MAX, |limit| limit.most as usize);
+            set(out, whole(value, least..=most)?);
+        }
+        Some((_, Override::Flag(_, set))) => set(out, flag(value)?),
+        Some((_, Override::Method(_, set))) => {
             let word = value.trim_matches(['\'', '"']);
             let method = StartMethod::ALL.into_iter().find(|m| m.name() == word);
             let wrong = || ValueError::other(say!("expected fork, spawn or forkserver"));
-            out.multiprocessing_context = Some(method.ok_or_else(wrong)?);
+            set(out, method.ok_or_else(wrong)?);
         }
-        other => {
+        None => {
             return Err(ValueError::other(format!(
-                "{other} is no argument that can be set"
+                "{} is no argument that can be set",
+                given.key
             )));
         }
     }

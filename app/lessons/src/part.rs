@@ -1,7 +1,6 @@
 //! Parts of the window that a step outlines or that the learner clicks as an answer.
 
-use loadscope_insight::options::Field;
-use loadscope_trace::{Lane, WorkerId};
+use loadscope_trace::{Argument, Lane, WorkerId};
 
 use crate::error::Mistake;
 use crate::phrase::{phrases, read};
@@ -71,7 +70,7 @@ phrases! {
     #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     Part, PARTS:
     "options", "the options panel" => Options;
-    "option NAME", "one option: `option num_workers`" => Option(Field);
+    "option NAME", "one option: `option num_workers`" => Option(Argument);
     "sampler", "the sampler" => Sampler;
     "index queues", "all index queues" => IndexQueues;
     "index queue N", "index queue of worker N" => IndexQueue(WorkerId);

@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use loadscope_diagnose::FindingId;
-use loadscope_insight::options::Field;
-use loadscope_trace::Stage;
+use loadscope_trace::{Argument, Stage};
 
 use crate::error::Mistake;
 
@@ -48,7 +47,7 @@ impl Hole for Stage {
     }
 }
 
-impl Hole for Field {
+impl Hole for Argument {
     fn parse(text: &str) -> Option<Self> {
         Self::of_option(text)
     }

@@ -1,7 +1,7 @@
 //! Runs that verify a forecast.
 
 use loadscope_diagnose::WaitSummary;
-use loadscope_trace::{Nanos, Origin, PinMemory, Run, RunOptions};
+use loadscope_trace::{Argument, Nanos, Origin, PinMemory, Run, RunOptions};
 use loadscope_words::say;
 
 use loadscope_plan::forecast::{Forecast, Setting};
@@ -80,7 +80,6 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
 
 /// Returns `options` with the values of `setting`.
 pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
-    let workers = setting.num_workers > 0;
     // PyTorch's default stays implicit.
     let says_factor = options.prefetch_factor.is_some() || setting.prefetch_factor != 2;
     let pin_memory = match (setting.pin_memory, options.pin_memory) {
@@ -88,22 +87,19 @@ pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
         (true, PinMemory::Off) => PinMemory::On,
         (true, how) => how,
     };
-    RunOptions {
+    let mut out = RunOptions {
         num_workers: setting.num_workers,
-        prefetch_factor: (workers && says_factor).then_some(setting.prefetch_factor),
+        prefetch_factor: says_factor.then_some(setting.prefetch_factor),
         batch_size: setting.batch_size,
         in_order: setting.in_order,
-        persistent_workers: workers && setting.persistent_workers,
+        persistent_workers: setting.persistent_workers,
         pin_memory,
         step_ms: (setting.step).map_or(options.step_ms, Nanos::as_millis_f64),
-        // Without workers, PyTorch accepts no timeout.
-        timeout: if workers { options.timeout } else { 0.0 },
-        multiprocessing_context: match workers {
-            true => options.multiprocessing_context.clone(),
-            false => String::new(),
-        },
         ..options.clone()
-    }
+    };
+    // Without workers, PyTorch refuses such arguments.
+    Argument::reset_unused(&mut out, Argument::needs_workers);
+    out
 }
 
 #[cfg(test)]

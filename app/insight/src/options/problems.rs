@@ -1,17 +1,16 @@
 //! Invalid options, each with its reason in one line.
 
 use loadscope_plan::plan::{check_options, normalized};
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Argument, RunOptions};
 use loadscope_words::say;
 
-use super::Field;
 use crate::format::capital;
 
 /// A problem with an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The row with the problem. `None` if no single option causes it.
-    pub field: Option<Field>,
+    pub field: Option<Argument>,
     /// Reason in one line, for the options panel.
     pub text: String,
     /// Error message as in the command line.
@@ -22,25 +21,25 @@ pub struct Problem {
 const MOST: usize = 6;
 
 /// Rows from the most specific to the most general. A row is the cause if resetting it changes the error message.
-const SUSPECTS: &[Field] = &[
-    Field::ExtraCost,
-    Field::ImageSize,
-    Field::NumSamples,
-    Field::Replacement,
-    Field::Rank,
-    Field::NumReplicas,
-    Field::PrefetchFactor,
-    Field::PersistentWorkers,
-    Field::Timeout,
-    Field::Context,
-    Field::DropLast,
-    Field::BatchSize,
-    Field::Epochs,
-    Field::Step,
-    Field::Shuffle,
-    Field::Sampler,
-    Field::NumWorkers,
-    Field::Dataset,
+const SUSPECTS: &[Argument] = &[
+    Argument::ExtraCost,
+    Argument::ImageSize,
+    Argument::NumSamples,
+    Argument::Replacement,
+    Argument::Rank,
+    Argument::NumReplicas,
+    Argument::PrefetchFactor,
+    Argument::PersistentWorkers,
+    Argument::Timeout,
+    Argument::Context,
+    Argument::DropLast,
+    Argument::BatchSize,
+    Argument::Epochs,
+    Argument::Step,
+    Argument::Shuffle,
+    Argument::Sampler,
+    Argument::NumWorkers,
+    Argument::Dataset,
 ];
 
 /// Returns the problems that are known without opening the dataset.
@@ -57,7 +56,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
             let mut without = rest.clone();
             field.copy(&usual, &mut without);
             // Resetting a sampler or dataset also resets its arguments.
-            if matches!(field, Field::Sampler | Field::Dataset) {
+            if matches!(field, Argument::Sampler | Argument::Dataset) {
                 without = normalized(without);
             }
             if describe_option_error(&without).as_ref() != Some(&sentence) {
@@ -84,7 +83,7 @@ fn describe_option_error(options: &RunOptions) -> Option<String> {
 }
 
 /// Removes the parts of the error message that only apply to the command line.
-fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
+fn text(options: &RunOptions, field: Option<Argument>, sentence: &str) -> String {
     if let Some(missing) = field.and_then(|field| missing(options, field)) {
         return missing.to_owned();
     }
@@ -102,7 +101,7 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
         rest = message;
     }
     // In `num_workers should be at most 1,024, but got num_workers=99999; …`, the field already shows name and value.
-    let name = field.map_or("", Field::name);
+    let name = field.map_or("", Argument::name);
     if let Some(should) = rest
         .strip_prefix(name)
         .and_then(|rest| rest.strip_prefix(say!(" should be ")))
@@ -136,13 +135,13 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Returns a prompt for a file, folder or column that is not chosen yet.
-fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
+fn missing(options: &RunOptions, field: Argument) -> Option<&'static str> {
     let nothing_behind = |text: &str| {
         text.split_once(':')
             .is_some_and(|(_, rest)| rest.trim().is_empty())
     };
     match field {
-        Field::Sampler if nothing_behind(&options.sampler) => {
+        Argument::Sampler if nothing_behind(&options.sampler) => {
             Some(match options.sampler.as_str() {
                 "subset:" => say!("Choose a file of indices"),
                 "weighted:" => say!("Choose a file of weights"),
@@ -150,7 +149,7 @@ fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
                 _ => say!("Choose a file of labels"),
             })
         }
-        Field::Dataset if nothing_behind(&options.dataset) => {
+        Argument::Dataset if nothing_behind(&options.dataset) => {
             Some(match options.dataset.as_str() {
                 "folder:" | "voc:" | "audio:" | "lmdb:" | "arrow:" => say!("Choose a folder"),
                 "sql:" => say!("Enter a database and a query"),
@@ -165,7 +164,7 @@ fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn found(options: RunOptions) -> Vec<(Option<Field>, String)> {
+    fn found(options: RunOptions) -> Vec<(Option<Argument>, String)> {
         let all = problems(&options).into_iter();
         all.map(|p| (p.field, p.text)).collect()
     }
@@ -185,13 +184,13 @@ mod tests {
             let one = all.iter().find(|(f, _)| *f == Some(field));
             one.map(|(_, text)| text.as_str()).unwrap_or_default()
         };
-        assert_eq!(of(Field::Sampler), "Choose a file of weights", "{all:?}");
+        assert_eq!(of(Argument::Sampler), "Choose a file of weights", "{all:?}");
         assert_eq!(
-            of(Field::ExtraCost),
+            of(Argument::ExtraCost),
             "len cannot be set here: the dataset fixes it. Remove len."
         );
-        assert_eq!(of(Field::NumWorkers), "At most 1,024");
-        assert!(of(Field::BatchSize).contains("ositive"), "{all:?}");
+        assert_eq!(of(Argument::NumWorkers), "At most 1,024");
+        assert!(of(Argument::BatchSize).contains("ositive"), "{all:?}");
         assert_eq!(all.len(), 4);
         for (_, text) in &all {
             let of_command_line = ["--", "subset:", "weighted:", "extra_cost="];
@@ -211,13 +210,13 @@ mod tests {
         };
         assert_eq!(
             of("folder:"),
-            [(Some(Field::Dataset), "Choose a folder".to_owned())]
+            [(Some(Argument::Dataset), "Choose a folder".to_owned())]
         );
         let cost = of("synthetic:len=24,cost=5");
         assert_eq!(
             cost,
             [(
-                Some(Field::Dataset),
+                Some(Argument::Dataset),
                 "Unknown key 'cost'. Did you mean cost_ms?".to_owned()
             )]
         );
@@ -232,6 +231,6 @@ mod tests {
             ..RunOptions::default()
         });
         assert_eq!(all.len(), 1);
-        assert_eq!(all[0].0, Some(Field::DropLast));
+        assert_eq!(all[0].0, Some(Argument::DropLast));
     }
 }

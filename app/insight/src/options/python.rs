@@ -1,7 +1,7 @@
 //! Generates a runnable Python program with the same loader.
 
 use loadscope_plan::dataset::{CostModel, DIGITS, DatasetSpec, Sharing, StreamModel};
-use loadscope_trace::{Collate, PinMemory, RunOptions};
+use loadscope_trace::{Argument, Collate, RunOptions};
 
 /// Number of samples of the placeholder for a dataset that Python cannot create.
 const SOME: usize = 64;
@@ -184,32 +184,18 @@ impl Program {
             args.push(format!("batch_size={size}"));
         }
         args.extend(order.argument);
-        let mut give = |on: bool, text: String| {
-            if on {
-                args.push(text);
+        for argument in Argument::CALL {
+            // PyTorch refuses a prefetch factor without workers.
+            if let Some(value) = argument.in_call(o)
+                && !(argument == Argument::PrefetchFactor && o.num_workers == 0)
+            {
+                args.push(format!("{}={}", argument.name(), value.code('"')));
             }
-        };
-        give(o.num_workers > 0, format!("num_workers={}", o.num_workers));
-        if let Some(factor) = o.prefetch_factor {
-            give(o.num_workers > 0, format!("prefetch_factor={factor}"));
         }
-        let collates = !matches!(
-            o.collate.resolve(&o.dataset),
-            Collate::Fitting | Collate::Stack
-        );
-        give(collates, "collate_fn=collate".to_owned());
-        give(o.pin_memory != PinMemory::Off, "pin_memory=True".to_owned());
-        give(o.drop_last, "drop_last=True".to_owned());
-        give(o.timeout > 0.0, format!("timeout={}", o.timeout));
-        give(o.persistent_workers, "persistent_workers=True".to_owned());
-        give(!o.in_order, "in_order=False".to_owned());
-        let context = &o.multiprocessing_context;
-        give(
-            !context.is_empty(),
-            format!("multiprocessing_context=\"{context}\""),
-        );
         let generator = o.seed.is_some() && (order.uses_generator || !order.has_own_seed);
-        give(generator, "generator=generator".to_owned());
+        if generator {
+            args.push("generator=generator".to_owned());
+        }
         self.call.push("loader = DataLoader(".to_owned());
         self.call
             .extend(args.iter().map(|arg| format!("    {arg},")));

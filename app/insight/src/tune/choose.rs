@@ -60,7 +60,7 @@ pub fn choose(
     };
     let base = match &recorded {
         Ok(recorded) => recorded.setting(),
-        Err(_) => setting_of(run),
+        Err(_) => Setting::of(&run.info.options),
     };
     let candidates: Vec<Overrides> = match (asked, settings) {
         ([], Some(ranked)) => {
@@ -221,24 +221,6 @@ fn settings_without_forecast(base: &Setting, run: &Run) -> Vec<Overrides> {
     out.extend(has_workers.then_some(more));
     out.extend((has_workers && !base.persistent_workers).then_some(kept));
     out
-}
-
-/// Returns the setting of a run from its options only.
-fn setting_of(run: &Run) -> Setting {
-    let o = &run.info.options;
-    Setting {
-        num_workers: o.num_workers,
-        prefetch_factor: o.prefetch_factor.unwrap_or(2).max(1),
-        batch_size: o.batch_size,
-        in_order: o.in_order,
-        persistent_workers: o.persistent_workers,
-        pin_memory: o.pin_memory != loadscope_trace::PinMemory::Off,
-        step: None,
-        cores: None,
-        cache: 0.0,
-        faster: Vec::new(),
-        trainer_cpu: None,
-    }
 }
 
 /// Returns the overrides that turn `base` into `setting`.

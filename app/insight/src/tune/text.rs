@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Overrides, plural};
+use loadscope_trace::{Argument, Nanos, Overrides, plural};
 use loadscope_words::{display_width, pad_end, pad_start, say};
 use serde_json::{Value, json};
 
@@ -181,14 +181,14 @@ impl Table {
         let Some(first) = first.filter(|_| row.tried.overrides.num_workers == Some(0)) else {
             return String::new();
         };
-        let context = !first.multiprocessing_context.is_empty();
         let gone = [
-            ("prefetch_factor", first.prefetch_factor.is_some()),
-            ("persistent_workers", first.persistent_workers),
-            ("multiprocessing_context", context),
-            ("timeout", first.timeout > 0.0),
+            Argument::PrefetchFactor,
+            Argument::PersistentWorkers,
+            Argument::Context,
+            Argument::Timeout,
         ];
-        let gone: Vec<&str> = gone.into_iter().filter(|g| g.1).map(|g| g.0).collect();
+        let gone = gone.into_iter().filter(|one| one.in_call(first).is_some());
+        let gone: Vec<&str> = gone.map(Argument::name).collect();
         match gone.is_empty() {
             true => String::new(),
             false => say!(", without {}", gone.join(say!(", "))),

@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use loadscope_trace::{RunOptions, count};
+use loadscope_trace::{Argument, RunOptions, count};
 use loadscope_words::say;
 
 use super::number::seed;
-use loadscope_plan::limits;
+use loadscope_plan::limits::{self, Limit};
 
 /// Heading of the arguments of PyTorch's loader.
 pub(super) const LOADER: &str = "DataLoader options";
@@ -101,8 +101,7 @@ impl FromStr for BatchSize {
                 say!("expected a number of samples per batch, such as 32, or none").to_owned(),
             );
         }
-        let most = limits::BATCH_SIZE as u64;
-        let size = whole(text, "batch_size", most, say!("Choose a smaller value."))?;
+        let size = within_limit(text, Argument::BatchSize)?;
         Ok(Self(usize::try_from(size).ok()))
     }
 }
@@ -116,29 +115,16 @@ fn num_workers(text: &str) -> Result<usize, String> {
     let negative =
         "num_workers option should be non-negative. Use num_workers=0 to load in the main process.";
     non_negative(text, negative)?;
-    let most = limits::WORKERS as u64;
-    whole(text, "num_workers", most, say!("Use fewer workers.")).map(|n| n as usize)
+    within_limit(text, Argument::NumWorkers).map(|n| n as usize)
 }
 
 fn prefetch_factor(text: &str) -> Result<usize, String> {
     non_negative(text, "prefetch_factor option should be non-negative")?;
-    let most = limits::PREFETCH as u64;
-    whole(
-        text,
-        "prefetch_factor",
-        most,
-        say!("Choose a smaller value."),
-    )
-    .map(|n| n as usize)
+    within_limit(text, Argument::PrefetchFactor).map(|n| n as usize)
 }
 
 fn num_samples(text: &str) -> Result<u64, String> {
-    whole(
-        text,
-        "num_samples",
-        limits::SAMPLES,
-        say!("Draw fewer samples."),
-    )
+    within_limit(text, Argument::NumSamples)
 }
 
 /// Parses the number of samples of a dataset.
@@ -152,8 +138,8 @@ pub(super) fn len(text: &str) -> Result<u64, String> {
 }
 
 fn ranks(text: &str) -> Result<u32, String> {
-    let most = limits::RANKS.into();
-    whole(text, "world", most, say!("Choose fewer ranks.")).map(|n| n as u32)
+    let (most, remedy) = limit(Argument::NumReplicas);
+    whole(text, "world", most, remedy).map(|n| n as u32)
 }
 
 fn rank(text: &str) -> Result<u32, String> {
@@ -168,13 +154,7 @@ fn rank(text: &str) -> Result<u32, String> {
 }
 
 fn epochs(text: &str) -> Result<u32, String> {
-    whole(
-        text,
-        "epochs",
-        limits::EPOCHS.into(),
-        say!("Choose fewer epochs."),
-    )
-    .map(|n| n as u32)
+    within_limit(text, Argument::Epochs).map(|n| n as u32)
 }
 
 fn non_negative(text: &str, words: &str) -> Result<(), String> {
@@ -182,6 +162,17 @@ fn non_negative(text: &str, words: &str) -> Result<(), String> {
         true => Err(words.to_owned()),
         false => Ok(()),
     }
+}
+
+/// Returns the largest valid value of an argument, and the remedy for a larger one.
+fn limit(argument: Argument) -> (u64, &'static str) {
+    Limit::of(argument).map_or((u64::MAX, ""), |limit| (limit.most, limit.remedy))
+}
+
+/// Parses the value of an argument within its limit.
+fn within_limit(text: &str, argument: Argument) -> Result<u64, String> {
+    let (most, remedy) = limit(argument);
+    whole(text, argument.name(), most, remedy)
 }
 
 /// Parses a whole number from 0 to `most`. The text can have any number of digits.

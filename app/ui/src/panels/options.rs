@@ -1,25 +1,26 @@
 //! DataLoader arguments with PyTorch's names, their effects, and the equivalent Python code.
 
-use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
-use loadscope_insight::options::{Field, program};
-use loadscope_lessons::Part;
-use loadscope_model::command::Command;
-use loadscope_model::state::State;
-use loadscope_trace::{Collate, OnError, PinMemory, RunOptions, plural};
-use loadscope_words::say;
-
-use self::row::{Form, flag, mark_row, number, part, python, row, time};
-use crate::kit::dropdown;
-use crate::kit::empty::hint;
-use crate::kit::parts::mark;
-use crate::kit::titles::section;
-use crate::theme::{Palette, sans, size, space};
-
+mod collate;
 mod costs;
 mod dataset;
 mod row;
 mod run_options;
 mod sampler;
+
+use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
+use loadscope_insight::options::program;
+use loadscope_lessons::Part;
+use loadscope_trace::{Argument, OnError, PinMemory, RunOptions, plural};
+use loadscope_words::say;
+
+use self::row::{Form, flag_row, mark_row, number_row, python, row, time_row};
+use crate::kit::dropdown;
+use crate::kit::empty::hint;
+use crate::kit::parts::mark;
+use crate::kit::titles::section;
+use crate::theme::{Palette, sans, size, space};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
 
 /// Shows the options of the next run or of the shown run.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -53,9 +54,15 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             dataset::dataset(ui, form, &mut options, &mut commands);
             dataset::faults(ui, form, &mut options);
             section(ui, say!("DataLoader"));
-            loader(ui, form, &mut options);
+            rows(
+                ui,
+                form,
+                &mut options,
+                Argument::BatchSize,
+                Argument::PinMemory,
+            );
             section(ui, say!("Training loop"));
-            training(ui, form, &mut options);
+            rows(ui, form, &mut options, Argument::Epochs, Argument::OnError);
             ui.add_space(space::GROUP);
         });
     if let Some(shown) = form.shown {
@@ -129,97 +136,144 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
     });
 }
 
-fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    sampler::batches(ui, form, o);
-    sampler::show(ui, form, o);
-    row(
-        ui,
-        form,
-        Field::Generator,
-        say!("The same seed always gives PyTorch's order"),
-        |ui, label| {
-            let mut seed = o.seed.unwrap_or(0);
-            let mut fixed = o.seed.is_some();
-            if fixed {
-                ui.add(DragValue::new(&mut seed).speed(0.1))
-                    .labelled_by(label);
+/// Shows the rows of the arguments from `first` to `last`. Without workers, those that need workers are disabled.
+fn rows(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, first: Argument, last: Argument) {
+    let all = Argument::ALL.iter().copied();
+    let all: Vec<Argument> = all.filter(|one| (first..=last).contains(one)).collect();
+    for group in all.chunk_by(|a, b| a.needs_workers() == b.needs_workers()) {
+        let needs_workers = group.iter().any(|one| one.needs_workers());
+        let has_workers = o.num_workers > 0;
+        let mut show = |ui: &mut Ui| {
+            for argument in group {
+                if argument.has_row(o) {
+                    show_row(ui, form, o, *argument);
+                }
             }
-            ui.checkbox(&mut fixed, say!("fixed"));
-            o.seed = fixed.then_some(seed);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::NumWorkers,
-        say!("Workers that load ahead. 0 (default): load in the main process."),
-        |ui, label| {
-            number(ui, label, &mut o.num_workers);
-        },
-    );
-    ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, form, o));
-    collate(ui, form, o);
-    memory(ui, form, o);
+        };
+        if needs_workers {
+            ui.add_enabled_ui(has_workers, show);
+        } else {
+            show(ui);
+        }
+    }
 }
 
-/// Shows the options that need workers.
-fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::PrefetchFactor,
-        say!("Batches in flight per worker (default 2)"),
-        |ui, label| {
-            let mut factor = o.prefetch_factor.unwrap_or(2);
-            number(ui, label, &mut factor);
-            // An unchanged value remains PyTorch's default.
-            if factor != o.prefetch_factor.unwrap_or(2) {
-                o.prefetch_factor = Some(factor);
-            }
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::PersistentWorkers,
-        say!("Keeps the workers alive between epochs (default False)"),
-        |ui, label| {
-            flag(ui, label, &mut o.persistent_workers);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::Timeout,
-        say!("Timeout for a batch from a worker. 0 (default): none."),
-        |ui, label| {
-            time(ui, label, &mut o.timeout, "\u{2009}s");
-        },
-    );
+/// Shows the row of an argument.
+fn show_row(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, argument: Argument) {
+    let mut flag = |ui: &mut Ui, effect: &str, value: &mut bool| {
+        flag_row(ui, form, argument, effect, value);
+    };
+    match argument {
+        // `dataset.rs` shows these.
+        Argument::Dataset | Argument::ImageSize | Argument::ExtraCost => {}
+        Argument::BatchSize => sampler::batch_size(ui, form, o),
+        Argument::DropLast => {
+            let effect = say!("Drops the last, incomplete batch (default False)");
+            flag(ui, effect, &mut o.drop_last);
+        }
+        Argument::Shuffle => {
+            let effect = say!("New random order in every epoch (default False)");
+            flag(ui, effect, &mut o.shuffle);
+        }
+        Argument::Sampler => sampler::sampler(ui, form, o),
+        Argument::Replacement => {
+            let effect = say!("Allows drawing a sample more than once");
+            flag(ui, effect, &mut o.replacement);
+        }
+        Argument::NumSamples => sampler::num_samples(ui, form, o),
+        Argument::NumReplicas => {
+            let effect = say!("Ranks that share the samples");
+            number_row(ui, form, argument, effect, &mut o.world_size);
+        }
+        Argument::Rank => {
+            let effect = say!("Rank of this process");
+            number_row(ui, form, argument, effect, &mut o.rank);
+        }
+        Argument::SamplerDropLast => {
+            let effect =
+                say!("Drops the tail instead of padding it, so all ranks get equally many");
+            flag(ui, effect, &mut o.sampler_drop_last);
+        }
+        Argument::SetEpoch => {
+            let effect =
+                say!("Calls sampler.set_epoch(epoch). Without it, every epoch has the same order.");
+            flag(ui, effect, &mut o.set_epoch);
+        }
+        Argument::Generator => generator(ui, form, o),
+        Argument::NumWorkers => {
+            let effect = say!("Workers that load ahead. 0 (default): load in the main process.");
+            number_row(ui, form, argument, effect, &mut o.num_workers);
+        }
+        Argument::PrefetchFactor => prefetch_factor(ui, form, o),
+        Argument::PersistentWorkers => {
+            let effect = say!("Keeps the workers alive between epochs (default False)");
+            flag(ui, effect, &mut o.persistent_workers);
+        }
+        Argument::Timeout => {
+            let effect = say!("Timeout for a batch from a worker. 0 (default): none.");
+            time_row(ui, form, argument, effect, &mut o.timeout, "\u{2009}s");
+        }
+        Argument::Context => context_row(ui, form, o),
+        Argument::InOrder => {
+            let effect = say!("Yields batches in order (default True). Off: as they arrive.");
+            flag(ui, effect, &mut o.in_order);
+        }
+        Argument::CollateFn => collate::collate(ui, form, o),
+        Argument::PinMemory => pin_memory(ui, form, o),
+        Argument::Epochs => {
+            let effect = say!("Passes over the dataset");
+            number_row(ui, form, argument, effect, &mut o.epochs);
+        }
+        Argument::Step => {
+            let effect = say!("Duration of the simulated training step");
+            time_row(ui, form, argument, effect, &mut o.step_ms, "\u{2009}ms");
+        }
+        Argument::OnError => on_error(ui, form, o),
+    }
+}
+
+fn generator(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let effect = say!("The same seed always gives PyTorch's order");
+    row(ui, form, Argument::Generator, effect, |ui, label| {
+        let mut seed = o.seed.unwrap_or(0);
+        let mut fixed = o.seed.is_some();
+        if fixed {
+            ui.add(DragValue::new(&mut seed).speed(0.1))
+                .labelled_by(label);
+        }
+        ui.checkbox(&mut fixed, say!("fixed"));
+        o.seed = fixed.then_some(seed);
+    });
+}
+
+fn prefetch_factor(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let before = o.prefetch_factor.unwrap_or(2);
+    let mut factor = before;
+    let effect = say!("Batches in flight per worker (default 2)");
+    number_row(ui, form, Argument::PrefetchFactor, effect, &mut factor);
+    // An unchanged value remains PyTorch's default.
+    if factor != before {
+        o.prefetch_factor = Some(factor);
+    }
+}
+
+fn context_row(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let argument = Argument::Context;
     let top = ui.cursor().min;
-    let label = ui.horizontal(|ui| form.name(ui, Field::Context).id).inner;
+    let label = ui.horizontal(|ui| form.name(ui, argument).id).inner;
     ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
         context(ui, label, &mut o.multiprocessing_context);
-        form.reset(ui, Field::Context);
+        form.reset(ui, argument);
     });
     form.effect(
         ui,
-        Field::Context,
+        argument,
         say!(
             "How Python starts the workers. Only affects the Python code below: workers are threads here."
         ),
     );
-    mark_row(ui, Field::Context, top);
+    mark_row(ui, argument, top);
     ui.add_space(space::GAP);
-    row(
-        ui,
-        form,
-        Field::InOrder,
-        say!("Yields batches in order (default True). Off: as they arrive."),
-        |ui, label| {
-            flag(ui, label, &mut o.in_order);
-        },
-    );
 }
 
 fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
@@ -239,132 +293,45 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     response.labelled_by(label);
 }
 
-fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::PinMemory,
-        say!("Copies batches to page-locked memory (default False)"),
-        |ui, label| {
-            let name = |pin| match pin {
-                PinMemory::Off => "False",
-                PinMemory::On => "True",
-                PinMemory::Mlock => say!("mlock (no GPU)"),
-            };
-            let combo = ComboBox::from_id_salt("pin_memory")
-                .selected_text(name(o.pin_memory))
-                .width(dropdown::width(ui, 110.0))
-                .truncate();
-            let response = dropdown::show(ui, combo, |ui| {
-                for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
-                    dropdown::value(ui, &mut o.pin_memory, pin, name(pin));
-                }
-            });
-            response.labelled_by(label);
-        },
-    );
+fn pin_memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let effect = say!("Copies batches to page-locked memory (default False)");
+    row(ui, form, Argument::PinMemory, effect, |ui, label| {
+        let name = |pin| match pin {
+            PinMemory::Off => "False",
+            PinMemory::On => "True",
+            PinMemory::Mlock => say!("mlock (no GPU)"),
+        };
+        let combo = ComboBox::from_id_salt("pin_memory")
+            .selected_text(name(o.pin_memory))
+            .width(dropdown::width(ui, 110.0))
+            .truncate();
+        let response = dropdown::show(ui, combo, |ui| {
+            for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
+                dropdown::value(ui, &mut o.pin_memory, pin, name(pin));
+            }
+        });
+        response.labelled_by(label);
+    });
 }
 
-/// Shows the options of the training loop: epochs, step time and reaction to errors.
-fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::Epochs,
-        say!("Passes over the dataset"),
-        |ui, label| {
-            number(ui, label, &mut o.epochs);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::Step,
-        say!("Duration of the simulated training step"),
-        |ui, label| {
-            time(ui, label, &mut o.step_ms, "\u{2009}ms");
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::OnError,
-        say!("Handling of failed samples"),
-        |ui, label| {
-            let name = run_options::on_error;
-            let combo = ComboBox::from_id_salt("on_error")
-                .selected_text(name(o.on_error))
-                .width(dropdown::width(ui, 110.0))
-                .truncate();
-            let response = dropdown::show(ui, combo, |ui| {
-                for one in [
-                    OnError::Stop,
-                    OnError::Continue,
-                    OnError::Skip,
-                    OnError::Log,
-                ] {
-                    dropdown::value(ui, &mut o.on_error, one, name(one));
-                }
-            });
-            response.labelled_by(label);
-        },
-    );
-}
-
-/// Shows the collate function and the padding value.
-fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::CollateFn,
-        say!(
-            "How samples become a batch: stacked, as a list per field, padded to the largest, or concatenated with offsets"
-        ),
-        |ui, label| {
-            let in_force = Collate::Fitting.resolve(&o.dataset);
-            let name = |choice: Collate| match choice {
-                Collate::Fitting => say!("automatic ({})", short(in_force)),
-                other => short(other).to_owned(),
-            };
-            let combo = ComboBox::from_id_salt("collate")
-                .selected_text(name(o.collate))
-                .width(dropdown::width(ui, 140.0))
-                .truncate();
-            let response = dropdown::show(ui, combo, |ui| {
-                let padding = match o.collate {
-                    Collate::Pad(value) => Collate::Pad(value),
-                    _ => Collate::Pad(0.0),
-                };
-                for one in [
-                    Collate::Fitting,
-                    Collate::Stack,
-                    Collate::List,
-                    padding,
-                    Collate::Concat,
-                ] {
-                    dropdown::value(ui, &mut o.collate, one, name(one));
-                }
-            });
-            response.labelled_by(label);
-        },
-    );
-    if let Collate::Pad(value) = &mut o.collate {
-        part(
-            ui,
-            "padding_value",
-            say!("Value appended to shorter samples"),
-            |ui, label| {
-                ui.add(DragValue::new(value).speed(0.1)).labelled_by(label);
-            },
-        );
-    }
-}
-
-fn short(choice: Collate) -> &'static str {
-    match choice {
-        Collate::Fitting | Collate::Stack => say!("default"),
-        Collate::List => say!("list"),
-        Collate::Pad(_) => say!("pad"),
-        Collate::Concat => say!("concat"),
-    }
+fn on_error(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let effect = say!("Handling of failed samples");
+    row(ui, form, Argument::OnError, effect, |ui, label| {
+        let name = run_options::on_error;
+        let combo = ComboBox::from_id_salt("on_error")
+            .selected_text(name(o.on_error))
+            .width(dropdown::width(ui, 110.0))
+            .truncate();
+        let response = dropdown::show(ui, combo, |ui| {
+            for one in [
+                OnError::Stop,
+                OnError::Continue,
+                OnError::Skip,
+                OnError::Log,
+            ] {
+                dropdown::value(ui, &mut o.on_error, one, name(one));
+            }
+        });
+        response.labelled_by(label);
+    });
 }

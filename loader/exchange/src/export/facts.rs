@@ -1,6 +1,6 @@
 //! The short tables: waits, loaders, errors.
 
-use loadscope_trace::{Level, Origin, PinMemory, Run};
+use loadscope_trace::{ArgValue, Argument, Level, Origin, Run, RunOptions};
 
 use super::cell::Failure;
 use super::cell::{Cell, Column, Kind};
@@ -35,19 +35,23 @@ pub(super) fn waits(id: Cell<'_>, run: &Run, each: RowSink<'_>) -> Result<(), Fa
 
 /// Returns the columns of the table of loaders.
 pub(super) fn loader_columns() -> Vec<Column> {
-    Column::all(&[
+    let before = Column::all(&[
         ("run", Kind::Int),
         ("name", Kind::Text),
         ("dataset", Kind::Text),
         ("dataset_len", Kind::Int),
         ("batches_per_epoch", Kind::Int),
-        ("batch_size", Kind::Int),
-        ("num_workers", Kind::Int),
-        ("prefetch_factor", Kind::Int),
-        ("pin_memory", Kind::Bool),
-        ("persistent_workers", Kind::Bool),
-        ("in_order", Kind::Bool),
-        ("drop_last", Kind::Bool),
+    ]);
+    let arguments = Argument::EXPORTED.map(|argument| Column {
+        name: argument.name().to_owned(),
+        kind: match argument.effective(&RunOptions::default()) {
+            ArgValue::Flag(_) => Kind::Bool,
+            ArgValue::Real(_) => Kind::Float,
+            ArgValue::Text(_) | ArgValue::Name(_) => Kind::Text,
+            ArgValue::Count(_) | ArgValue::None => Kind::Int,
+        },
+    });
+    let after = Column::all(&[
         ("rank", Kind::Int),
         ("world_size", Kind::Int),
         ("host", Kind::Text),
@@ -57,7 +61,8 @@ pub(super) fn loader_columns() -> Vec<Column> {
         ("waited_ns", Kind::Int),
         ("epochs", Kind::Int),
         ("batches", Kind::Int),
-    ])
+    ]);
+    before.into_iter().chain(arguments).chain(after).collect()
 }
 
 /// Returns a text, or an empty value if it is unknown.
@@ -76,27 +81,30 @@ pub(super) fn loader(
     each: RowSink<'_>,
 ) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
-    // Files of other tools do not contain the arguments of the loader.
-    let knows_options = !matches!(info.origin, Origin::Import(_));
-    let flag = |value: bool| match knows_options {
-        true => Cell::Bool(value),
-        false => Cell::None,
-    };
     let origin = info.origin.key();
-    each(&[
+    let arguments = Argument::EXPORTED.map(|argument| match info.origin {
+        // Files of other tools do not contain the arguments of the loader.
+        Origin::Import(_) => ArgValue::None,
+        // Without workers, no batch is prefetched.
+        _ if argument == Argument::PrefetchFactor && options.num_workers == 0 => ArgValue::None,
+        _ => argument.effective(options),
+    });
+    let mut cells = vec![
         id,
         text_or_null(name),
         text_or_null(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),
-        Cell::count(options.batch_size.filter(|_| knows_options)),
-        Cell::count(knows_options.then_some(options.num_workers)),
-        // Without workers, no batch is prefetched.
-        Cell::count((knows_options && options.num_workers > 0).then(|| options.prefetch())),
-        flag(options.pin_memory != PinMemory::Off),
-        flag(options.persistent_workers),
-        flag(options.in_order),
-        flag(options.drop_last),
+    ];
+    cells.extend(arguments.iter().map(|value| match value {
+        ArgValue::None => Cell::None,
+        ArgValue::Flag(on) => Cell::Bool(*on),
+        ArgValue::Count(n) => Cell::count(Some(*n)),
+        ArgValue::Real(x) => Cell::Float(*x),
+        ArgValue::Text(text) => Cell::Text(text),
+        ArgValue::Name(name) => Cell::Text(name),
+    }));
+    cells.extend([
         Cell::Int(i64::from(info.rank)),
         Cell::Int(i64::from(info.world_size)),
         text_or_null(&info.host),
@@ -112,7 +120,8 @@ pub(super) fn loader(
         },
         Cell::count(Some(run.epochs().len())),
         Cell::count(Some(run.batches().len())),
-    ])
+    ]);
+    each(&cells)
 }
 
 /// Returns the columns of the table of errors.

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use loadscope_trace::Collate;
+use loadscope_trace::{Collate, PinMemory};
 
 use super::*;
 

@@ -1,10 +1,7 @@
 //! Differences between two runs in options and datasets.
 
-use loadscope_trace::{Origin, RunInfo, RunOptions, count};
+use loadscope_trace::{ArgValue, Argument, Origin, RunInfo, RunOptions, count};
 use loadscope_words::say;
-use serde_json::Value;
-
-use crate::options::{Field, changed};
 
 /// An option that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,24 +50,20 @@ pub fn between(a: &RunInfo, b: &RunInfo) -> Vec<Difference> {
 /// Returns the options that differ.
 fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
     let (a, b) = (&chosen(a), &chosen(b));
-    let (x, y) = (serde_json::to_value(a), serde_json::to_value(b));
-    let (Ok(x), Ok(y)) = (x, y) else {
-        return Vec::new();
-    };
-    let of = |field: Field| match field {
+    let of = |argument: Argument| match argument {
         // Both loaders have their own generator with the same seed, so torch.manual_seed differs.
-        Field::Generator if a.seed.is_some() && a.seed == b.seed => Difference {
+        Argument::Generator if a.seed.is_some() && a.seed == b.seed => Difference {
             name: "manual_seed",
             a: seed(a.global_seed),
             b: seed(b.global_seed),
         },
         _ => Difference {
-            name: field.name(),
-            a: shown(a, &x, field),
-            b: shown(b, &y, field),
+            name: argument.name(),
+            a: shown(a, argument),
+            b: shown(b, argument),
         },
     };
-    changed(a, b).into_iter().map(of).collect()
+    Argument::changed(a, b).into_iter().map(of).collect()
 }
 
 fn seed(seed: Option<u64>) -> String {
@@ -131,20 +124,18 @@ fn batch_size(info: &RunInfo) -> Option<String> {
     is_known.then(|| size.map_or("None".to_owned(), |size| size.to_string()))
 }
 
-/// Returns a field of `options` in Python syntax. `all` contains the options as JSON.
-fn shown(options: &RunOptions, all: &Value, field: Field) -> String {
-    match (field, all.get(field.option())) {
+/// Returns an argument of `options` in Python syntax.
+fn shown(options: &RunOptions, argument: Argument) -> String {
+    match (argument, argument.value(options)) {
         // Without its own seed, a loader draws from the default generator.
-        (Field::Generator, None | Some(Value::Null)) => match options.global_seed {
+        (Argument::Generator, ArgValue::None) => match options.global_seed {
             Some(seed) => format!("torch.manual_seed({seed})"),
             None => "None".to_owned(),
         },
-        (Field::PinMemory, _) => options.pin_memory.python().to_owned(),
-        (_, None | Some(Value::Null)) => "None".to_owned(),
-        (_, Some(Value::Bool(on))) => if *on { "True" } else { "False" }.to_owned(),
-        (_, Some(Value::String(text))) if text.is_empty() => "—".to_owned(),
-        (_, Some(Value::String(text))) => text.clone(),
-        (_, Some(other)) => other.to_string(),
+        (Argument::BatchSize, ArgValue::None) => "none".to_owned(),
+        (_, ArgValue::Real(number)) => format!("{number:?}"),
+        (_, ArgValue::Text(text)) if text.is_empty() => "—".to_owned(),
+        (_, value) => value.to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::CommandFactory as _;
+use loadscope_trace::Argument;
 
 use super::*;
 use crate::cli::Cli;
@@ -177,6 +178,21 @@ fn hidden_window_options_are_accepted() {
     let line = "loadscope order --len 3 --renderer glow --reduce-motion --memory 1GB";
     let matches = shown(Cli::command()).try_get_matches_from(line.split(' '));
     assert!(matches.is_ok(), "{matches:?}");
+}
+
+#[test]
+fn run_has_an_option_for_each_argument_of_the_loader() {
+    let cli = Cli::command();
+    let run = cli.find_subcommand("run").expect("a command");
+    for field in Argument::ALL.iter().flat_map(|one| one.fields()) {
+        let option = match *field {
+            "world_size" => "world".to_owned(),
+            "set_epoch" => "no-set-epoch".to_owned(),
+            field => field.replace('_', "-"),
+        };
+        let mut longs = run.get_arguments().filter_map(|one| one.get_long());
+        assert!(longs.any(|long| long == option), "--{option}");
+    }
 }
 
 #[test]

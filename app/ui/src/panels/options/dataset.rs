@@ -1,8 +1,7 @@
 //! Dataset options.
 
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
-use loadscope_insight::options::Field;
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Argument, RunOptions};
 use loadscope_words::{Text, say, text};
 
 use super::costs;
@@ -254,7 +253,7 @@ pub(super) fn dataset(
     row(
         ui,
         form,
-        Field::Dataset,
+        Argument::Dataset,
         say!("Source of the samples"),
         |ui, label| {
             let name = current
@@ -327,12 +326,12 @@ fn details(
     }
     hint(ui, kind.hint.say());
     options.dataset = format!("{prefix}:{rest}");
-    if Field::ImageSize.has_row(options) {
+    if Argument::ImageSize.has_row(options) {
         ui.add_space(space::GAP);
         row(
             ui,
             form,
-            Field::ImageSize,
+            Argument::ImageSize,
             say!(
                 "Resizes images to a square of this many pixels. Annotated images also need size=square."
             ),
@@ -345,20 +344,20 @@ fn details(
 
 /// Shows added costs and faults. Synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    if !Field::ExtraCost.has_row(o) {
+    if !Argument::ExtraCost.has_row(o) {
         return;
     }
     ui.add_space(space::GAP);
     let top = ui.cursor().min;
     ui.horizontal(|ui| {
-        form.name(ui, Field::ExtraCost);
+        form.name(ui, Argument::ExtraCost);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            form.reset(ui, Field::ExtraCost);
+            form.reset(ui, Argument::ExtraCost);
         });
     });
-    form.problem(ui, Field::ExtraCost);
+    form.problem(ui, Argument::ExtraCost);
     costs::extra(ui, o);
-    mark_row(ui, Field::ExtraCost, top);
+    mark_row(ui, Argument::ExtraCost, top);
 }
 
 /// Returns initial options for a kind of dataset. The demo's costs are removed, and synthetic datasets use batches of one, where a slow

@@ -13,9 +13,9 @@ use crate::kit::empty::{height_of_hint, hint};
 use crate::kit::icons::{Icon, draw};
 use crate::kit::parts::mark;
 use crate::theme::{Palette, mono, sans, size, space};
-use loadscope_insight::options::{Field, Problem, changed};
+use loadscope_insight::options::Problem;
 use loadscope_lessons::Part;
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Argument, RunOptions};
 use loadscope_words::say;
 
 /// Data of all rows in one frame.
@@ -25,11 +25,11 @@ pub(super) struct Form<'a> {
     /// Options of the shown run, if they can be run again.
     pub shown: Option<&'a RunOptions>,
     /// Options that differ from the shown run.
-    pub changed: Vec<Field>,
+    pub changed: Vec<Argument>,
     /// Options at PyTorch's default, or at Loadscope's if PyTorch has none.
     usual: HashSet<&'static str>,
     /// Options to reset to the shown run.
-    pub resets: Vec<Field>,
+    pub resets: Vec<Argument>,
 }
 
 impl<'a> Form<'a> {
@@ -43,10 +43,10 @@ impl<'a> Form<'a> {
             batch_size: Some(1),
             ..RunOptions::default()
         };
-        let usual = Field::ALL.iter().filter(|f| f.is_same(options, &usual));
+        let usual = Argument::ALL.iter().filter(|f| f.is_same(options, &usual));
         Self {
             problems,
-            changed: shown.map_or_else(Vec::new, |shown| changed(shown, options)),
+            changed: shown.map_or_else(Vec::new, |shown| Argument::changed(shown, options)),
             shown,
             usual: usual.map(|field| field.name()).collect(),
             resets: Vec::new(),
@@ -54,7 +54,7 @@ impl<'a> Form<'a> {
     }
 
     /// Shows the name of an option. It is weak at the default, and has a dot if it differs from the shown run.
-    pub fn name(&self, ui: &mut Ui, field: Field) -> Response {
+    pub fn name(&self, ui: &mut Ui, field: Argument) -> Response {
         let palette = Palette::of(ui);
         let is_changed = self.changed.contains(&field);
         let color = match self.usual.contains(field.name()) && !is_changed {
@@ -72,7 +72,7 @@ impl<'a> Form<'a> {
     }
 
     /// Shows the button that resets an option to the shown run.
-    pub fn reset(&mut self, ui: &mut Ui, field: Field) {
+    pub fn reset(&mut self, ui: &mut Ui, field: Argument) {
         if !self.changed.contains(&field) {
             return;
         }
@@ -94,7 +94,7 @@ impl<'a> Form<'a> {
     }
 
     /// Shows the problem of an option, or else its effect. Both have the same height, so that the rows below do not move during typing.
-    pub fn effect(&self, ui: &mut Ui, field: Field, effect: &str) {
+    pub fn effect(&self, ui: &mut Ui, field: Argument, effect: &str) {
         if !self.problems.iter().any(|p| p.field == Some(field)) {
             hint(ui, effect);
             return;
@@ -105,7 +105,7 @@ impl<'a> Form<'a> {
     }
 
     /// Shows the problem of an option in one line.
-    pub fn problem(&self, ui: &mut Ui, field: Field) {
+    pub fn problem(&self, ui: &mut Ui, field: Argument) {
         for problem in self.problems.iter().filter(|p| p.field == Some(field)) {
             let text = RichText::new(&problem.text).font(sans(size::SMALL));
             let text = text.color(Palette::of(ui).stall);
@@ -121,7 +121,7 @@ impl<'a> Form<'a> {
 pub(super) fn row(
     ui: &mut Ui,
     form: &mut Form<'_>,
-    field: Field,
+    field: Argument,
     effect: &str,
     control: impl FnOnce(&mut Ui, Id),
 ) {
@@ -152,7 +152,7 @@ fn beside_reset(ui: &mut Ui, control: impl FnOnce(&mut Ui)) {
 }
 
 /// Marks everything drawn since `top` as the row of an option.
-pub(super) fn mark_row(ui: &Ui, field: Field, top: Pos2) {
+pub(super) fn mark_row(ui: &Ui, field: Argument, top: Pos2) {
     let bottom = pos2(ui.max_rect().right(), ui.min_rect().bottom());
     mark(ui, Part::Option(field), Rect::from_min_max(top, bottom));
 }
@@ -180,16 +180,47 @@ pub(super) fn number<N: Numeric>(ui: &mut Ui, label: Id, value: &mut N) {
         .labelled_by(label);
 }
 
-/// Shows a field for a time.
-pub(super) fn time(ui: &mut Ui, label: Id, value: &mut f64, unit: &str) {
-    let drag = DragValue::new(value).range(0.0..=f64::MAX);
-    let drag = drag.speed(0.1).max_decimals(2).suffix(unit);
-    ui.add(drag.clamp_existing_to_range(false))
-        .labelled_by(label);
+/// Shows an option that is an integer.
+pub(super) fn number_row<N: Numeric>(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    argument: Argument,
+    effect: &str,
+    value: &mut N,
+) {
+    row(ui, form, argument, effect, |ui, label| {
+        number(ui, label, value);
+    });
 }
 
-pub(super) fn flag(ui: &mut Ui, label: Id, value: &mut bool) {
-    ui.checkbox(value, "").labelled_by(label);
+/// Shows an option that is a time.
+pub(super) fn time_row(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    argument: Argument,
+    effect: &str,
+    value: &mut f64,
+    unit: &str,
+) {
+    row(ui, form, argument, effect, |ui, label| {
+        let drag = DragValue::new(value).range(0.0..=f64::MAX);
+        let drag = drag.speed(0.1).max_decimals(2).suffix(unit);
+        ui.add(drag.clamp_existing_to_range(false))
+            .labelled_by(label);
+    });
+}
+
+/// Shows an option that is `True` or `False`.
+pub(super) fn flag_row(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    argument: Argument,
+    effect: &str,
+    value: &mut bool,
+) {
+    row(ui, form, argument, effect, |ui, label| {
+        ui.checkbox(value, "").labelled_by(label);
+    });
 }
 
 /// Maximum height of the Python code, points.

@@ -3,7 +3,7 @@
 use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::dataset;
 use loadscope_insight::format::capital;
-use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
+use loadscope_trace::{ArgValue, Argument, OnError, Origin, RunOptions, count};
 use loadscope_words::say;
 
 use super::row::python;
@@ -133,52 +133,33 @@ fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
     });
 }
 
-/// Shows the arguments in the order of PyTorch's documentation.
+/// Shows an argument, unless it has no effect.
+fn argument(ui: &mut Ui, argument: Argument, o: &RunOptions) {
+    let usual = RunOptions {
+        batch_size: Some(1),
+        ..RunOptions::default()
+    };
+    let is_usual = argument.is_same(o, &usual);
+    let (name, value, is_usual) = match argument {
+        _ if argument.needs_workers() && o.num_workers == 0 => return,
+        Argument::Replacement | Argument::NumSamples | Argument::CollateFn if is_usual => return,
+        Argument::CollateFn => (argument.option(), argument.value(o), false),
+        Argument::PrefetchFactor => (argument.name(), argument.effective(o), o.prefetch() == 2),
+        _ => (argument.name(), argument.value(o), is_usual),
+    };
+    let text = match value {
+        ArgValue::Real(seconds) => format!("{seconds}\u{2009}s"),
+        ArgValue::Text(text) if text.is_empty() => "None".to_owned(),
+        value => value.to_string(),
+    };
+    fact(ui, name, &text, is_usual);
+}
+
+/// Shows the arguments and, for runs of Loadscope, the training loop.
 fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
     section(ui, say!("DataLoader"));
-    let flag = |on: bool| if on { "True" } else { "False" };
-    let size = o.batch_size.map_or("None".to_owned(), |n| n.to_string());
-    fact(ui, "batch_size", &size, o.batch_size == Some(1));
-    fact(ui, "shuffle", flag(o.shuffle), !o.shuffle);
-    let sampler = if o.sampler.is_empty() {
-        "None"
-    } else {
-        &o.sampler
-    };
-    fact(ui, "sampler", sampler, o.sampler.is_empty());
-    if o.replacement {
-        fact(ui, "replacement", "True", false);
-    }
-    if let Some(n) = o.num_samples {
-        fact(ui, "num_samples", &n.to_string(), false);
-    }
-    fact(
-        ui,
-        "num_workers",
-        &o.num_workers.to_string(),
-        o.num_workers == 0,
-    );
-    if o.num_workers > 0 {
-        let prefetch = o.prefetch();
-        fact(ui, "prefetch_factor", &prefetch.to_string(), prefetch == 2);
-    }
-    if !o.collate.is_fitting() {
-        fact(ui, "collate", &o.collate.to_string(), false);
-    }
-    let pin = o.pin_memory.python();
-    fact(ui, "pin_memory", pin, o.pin_memory == PinMemory::Off);
-    fact(ui, "drop_last", flag(o.drop_last), !o.drop_last);
-    if o.num_workers > 0 {
-        let timeout = format!("{}\u{2009}s", o.timeout);
-        fact(ui, "timeout", &timeout, o.timeout == 0.0);
-        let context = match o.multiprocessing_context.as_str() {
-            "" => "None",
-            context => context,
-        };
-        fact(ui, "multiprocessing_context", context, context == "None");
-        let keeps = o.persistent_workers;
-        fact(ui, "persistent_workers", flag(keeps), !keeps);
-        fact(ui, "in_order", flag(o.in_order), o.in_order);
+    for one in Argument::DOCUMENTED {
+        argument(ui, one, o);
     }
     // A recorded program reports the seed only for a sampler with its own seed.
     let whose = match (origin, o.sampler.as_str()) {

@@ -1,11 +1,10 @@
 //! Options of the sample order and the batches.
 
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
-use loadscope_insight::options::Field;
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Argument, RunOptions};
 use loadscope_words::{Text, say, text};
 
-use super::row::{Form, flag, number, row};
+use super::row::{Form, number, row};
 use crate::kit::dropdown;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
@@ -87,60 +86,30 @@ const KINDS: [Kind; 11] = [
     },
 ];
 
-/// Shows the batch size and `drop_last`.
-pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::BatchSize,
-        say!("Samples per batch (default 1). None: no batching."),
-        |ui, label| {
-            let mut none = o.batch_size.is_none();
-            let mut size = o.batch_size.unwrap_or(1);
-            if !none {
-                number(ui, label, &mut size);
-            }
-            ui.checkbox(&mut none, "None");
-            o.batch_size = (!none).then_some(size);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::DropLast,
-        say!("Drops the last, incomplete batch (default False)"),
-        |ui, label| {
-            flag(ui, label, &mut o.drop_last);
-        },
-    );
+/// Shows the batch size.
+pub(super) fn batch_size(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let effect = say!("Samples per batch (default 1). None: no batching.");
+    row(ui, form, Argument::BatchSize, effect, |ui, label| {
+        let mut none = o.batch_size.is_none();
+        let mut size = o.batch_size.unwrap_or(1);
+        if !none {
+            number(ui, label, &mut size);
+        }
+        ui.checkbox(&mut none, "None");
+        o.batch_size = (!none).then_some(size);
+    });
 }
 
-/// Shows the sampler options.
-pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    // A stream has its own order, but ranks may still share it.
-    if o.is_stream() {
-        ranks(ui, form, o);
-        return;
-    }
+/// Shows the sampler and its file or column.
+pub(super) fn sampler(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     let (prefix, path) = match o.sampler.split_once(':') {
         Some((prefix, path)) => (prefix.to_owned(), path.to_owned()),
         None => (o.sampler.clone(), String::new()),
     };
     let is = |text: &str| KINDS.iter().position(|kind| kind.prefix == text);
     let current = is(&o.sampler).or_else(|| is(&prefix));
-    if Field::Shuffle.has_row(o) {
-        row(
-            ui,
-            form,
-            Field::Shuffle,
-            say!("New random order in every epoch (default False)"),
-            |ui, label| {
-                flag(ui, label, &mut o.shuffle);
-            },
-        );
-    }
     let effect = current.map_or(say!("Unknown sampler"), |k| KINDS[k].effect.say());
-    row(ui, form, Field::Sampler, effect, |ui, label| {
+    row(ui, form, Argument::Sampler, effect, |ui, label| {
         let name = current.map_or("?", |k| KINDS[k].name.say());
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
@@ -158,10 +127,6 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     if let Some(example) = current.and_then(|k| KINDS[k].file) {
         file(ui, o, &prefix, path, example);
     }
-    if Field::Replacement.has_row(o) {
-        draws(ui, form, o);
-    }
-    ranks(ui, form, o);
 }
 
 fn choose(o: &mut RunOptions, kind: &Kind) {
@@ -207,75 +172,16 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
     o.sampler = format!("{prefix}:{path}");
 }
 
-/// Shows the number of draws and the replacement.
-fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    row(
-        ui,
-        form,
-        Field::Replacement,
-        say!("Allows drawing a sample more than once"),
-        |ui, label| {
-            flag(ui, label, &mut o.replacement);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::NumSamples,
-        say!("Samples drawn per epoch (default: size of the dataset)"),
-        |ui, label| {
-            let mut given = o.num_samples.is_some();
-            let mut count = o.num_samples.unwrap_or(100);
-            if given {
-                number(ui, label, &mut count);
-            }
-            ui.checkbox(&mut given, say!("given"));
-            o.num_samples = given.then_some(count);
-        },
-    );
-}
-
-/// Shows the rank of this process, if ranks share the samples.
-fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    if !Field::Rank.has_row(o) {
-        return;
-    }
-    row(
-        ui,
-        form,
-        Field::NumReplicas,
-        say!("Ranks that share the samples"),
-        |ui, label| {
-            number(ui, label, &mut o.world_size);
-        },
-    );
-    row(
-        ui,
-        form,
-        Field::Rank,
-        say!("Rank of this process"),
-        |ui, label| {
-            number(ui, label, &mut o.rank);
-        },
-    );
-    if Field::SamplerDropLast.has_row(o) {
-        row(
-            ui,
-            form,
-            Field::SamplerDropLast,
-            say!("Drops the tail instead of padding it, so all ranks get equally many"),
-            |ui, label| {
-                flag(ui, label, &mut o.sampler_drop_last);
-            },
-        );
-    }
-    row(
-        ui,
-        form,
-        Field::SetEpoch,
-        say!("Calls sampler.set_epoch(epoch). Without it, every epoch has the same order."),
-        |ui, label| {
-            flag(ui, label, &mut o.set_epoch);
-        },
-    );
+/// Shows the number of draws.
+pub(super) fn num_samples(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    let effect = say!("Samples drawn per epoch (default: size of the dataset)");
+    row(ui, form, Argument::NumSamples, effect, |ui, label| {
+        let mut given = o.num_samples.is_some();
+        let mut count = o.num_samples.unwrap_or(100);
+        if given {
+            number(ui, label, &mut count);
+        }
+        ui.checkbox(&mut given, say!("given"));
+        o.num_samples = given.then_some(count);
+    });
 }
