@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_insight::session_event::Notice;
 use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_session::Session;
