@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::cell::Cell;
-use crate::columns::{Blocks, Columns, labels, lengths};
-use crate::error::{Fault, FormatError, Place};
+use crate::columns::Columns;
+use crate::error::{FormatError, Place};
 use crate::paths::in_folder;
-use crate::rows::Rows;
-use crate::slices::{format_names, out_of_range};
-use crate::stages::Stages;
+use crate::slices::format_names;
+use crate::table::Table;
 
 use loadscope_words::say;
 use messages::{Batch, IpcFile};
@@ -24,13 +22,7 @@ const LARGEST_DESCRIPTION: u64 = 64 << 20;
 /// A dataset for `datasets.load_from_disk(path)`, or an Arrow file (the file format or a stream). Sample i is a `dict` of row i: numbers,
 /// texts, lists of numbers as arrays of their dtype, decoded images. The files are mapped to memory. Compressed batches are decompressed
 /// on demand and cached.
-#[derive(Debug)]
-pub struct SavedDataset {
-    columns: Columns,
-    blocks: Blocks<Batch>,
-    place: Place,
-    notes: Vec<String>,
-}
+pub type SavedDataset = Table<Batch>;
 
 impl SavedDataset {
     /// Opens a folder that `save_to_disk` wrote, a folder of `.arrow` files, or a single file.
@@ -61,31 +53,18 @@ impl SavedDataset {
             if let Some(first) = opened.first()
                 && first.schema.fields() != file.schema.fields()
             {
-                return Err(FormatError::new(
-                    Fault::WrongType,
-                    file.place.clone(),
-                    say!("its columns differ from those of {}", first.place),
-                    say!("Open files with the same columns together"),
-                ));
+                bail!(WrongType, file.place.clone(), say!("its columns differ from those of {}", first.place);
+                    say!("Open files with the same columns together"));
             }
             opened.push(file);
         }
         let Some(first) = opened.first() else {
-            return Err(FormatError::new(
-                Fault::Missing,
-                place,
-                say!("there are no .arrow files in the folder"),
-                say!("Give a folder that save_to_disk wrote"),
-            ));
+            bail!(Missing, place, say!("there are no .arrow files in the folder");
+                say!("Give a folder that save_to_disk wrote"));
         };
         let columns = Columns::new(&first.schema, features.as_ref(), &place)?;
         notes.extend(columns.notes.iter().cloned());
-        Ok(Self {
-            columns,
-            blocks: Blocks::new(batches),
-            place,
-            notes,
-        })
+        Ok(Self::new(columns, batches, place, notes))
     }
 }
 
@@ -97,14 +76,8 @@ fn description(path: &Path) -> Result<Option<Value>, FormatError> {
     let text = loadscope_files::read_text(path, say!("a description"), LARGEST_DESCRIPTION)
         .map_err(|e| FormatError::reading(path, &e))?;
     let parsed = serde_json::from_str(&text).map_err(|error| {
-        FormatError::new(
-            Fault::Damaged,
-            Place::file(path)
-                .line(error.line() as u64)
-                .column(error.column() as u64),
-            say!("it is not JSON"),
-            say!("Save the dataset again"),
-        )
+        fault!(Damaged, Place::file(path).line(error.line() as u64).column(error.column() as u64), say!("it is not JSON");
+            say!("Save the dataset again"))
     });
     parsed.map(Some)
 }
@@ -120,12 +93,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
             .filter_map(Value::as_str)
             .collect();
         let first = names.first().copied().unwrap_or("train");
-        return Err(FormatError::new(
-            Fault::InvalidOption,
-            place(),
-            say!("it contains several datasets: {}", format_names(&names)),
-            say!("Name one of them, such as {}", folder.join(first).display()),
-        ));
+        bail!(InvalidOption, place(), say!("it contains several datasets: {}", format_names(&names));
+            say!("Name one of them, such as {}", folder.join(first).display()));
     }
     let Some(state) = description(&folder.join("state.json"))? else {
         return in_folder(folder, "arrow");
@@ -140,67 +109,16 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         files.iter().map(name).collect::<Option<Vec<String>>>()
     });
     let Some(Some(names)) = names else {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            Place::file(&folder.join("state.json")),
-            say!("it names no data files"),
-            say!("Save the dataset again"),
-        ));
+        bail!(Damaged, Place::file(&folder.join("state.json")), say!("it names no data files");
+            say!("Save the dataset again"));
     };
     // `datasets` never writes a name that leads out of the folder.
     let inside = |name: &String| Path::new(name).file_name().is_some_and(|n| *n == **name);
     match names.iter().find(|name| !inside(name)) {
-        Some(name) => Err(FormatError::new(
-            Fault::Damaged,
-            Place::file(&folder.join("state.json")),
-            say!("it names '{name}', which is not a file in the folder"),
-            say!("Save the dataset again"),
-        )),
+        Some(name) => {
+            bail!(Damaged, Place::file(&folder.join("state.json")), say!("it names '{name}', which is not a file in the folder");
+            say!("Save the dataset again"))
+        }
         None => Ok(names.iter().map(|name| folder.join(name)).collect()),
-    }
-}
-
-impl Rows for SavedDataset {
-    fn len(&self) -> usize {
-        self.blocks.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        stages.enter("read");
-        let Some((at, row)) = self.blocks.find(index) else {
-            return Err(out_of_range(&self.place, index, self.len()));
-        };
-        let decoded = match self.blocks.cached(at) {
-            Some(decoded) => Some(decoded),
-            None => {
-                stages.enter("decode");
-                self.blocks.get(at)?
-            }
-        };
-        let (Some(decoded), Some(batch)) = (decoded, self.blocks.block(at)) else {
-            return Err(out_of_range(&self.place, index, self.len()));
-        };
-        self.columns
-            .row(&decoded.batch, row, &batch.file.place, index)
-    }
-
-    fn classes(&self) -> &[String] {
-        &self.columns.classes
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        labels(&self.blocks, self.columns.label?)
-    }
-
-    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        self.columns.values(&self.blocks, name, &self.place)
-    }
-
-    fn lengths(&self) -> Option<Vec<u64>> {
-        lengths(&self.blocks, self.columns.lists?)
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
     }
 }

@@ -2,7 +2,6 @@
 
 mod decode;
 mod folder;
-mod unsupported;
 mod wav;
 
 use std::path::{Path, PathBuf};

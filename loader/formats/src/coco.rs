@@ -2,7 +2,6 @@
 
 mod errors;
 mod index;
-mod labels;
 mod mask;
 mod outline;
 mod warnings;
@@ -11,6 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use index::{Annotation, ByImage, Category, Id, Image, Index, Value};
+use loadscope_plan::dataset::{CocoSpec, CocoTask};
 use loadscope_words::say;
 use mask::{Mask, PointsLeft};
 
@@ -18,7 +18,7 @@ use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, fields};
 use crate::decompress;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::exif;
 use crate::json::Json;
 use crate::rows::Rows;
@@ -29,35 +29,6 @@ use crate::stages::Stages;
 const MOST_CLASSES: usize = 100_000;
 /// torchvision's name of unused labels.
 const UNUSED_LABEL: &str = "N/A";
-
-/// Type of annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// Boxes, labels and masks.
-    Instances,
-    /// Captions of an image, one sentence each.
-    Captions,
-    /// Boxes, labels and keypoints.
-    Keypoints,
-}
-
-/// Options of a COCO dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Type of the annotations, or `None` for that of the first annotation.
-    pub task: Option<Task>,
-    /// True to draw masks, if the task has any.
-    pub has_masks: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            task: None,
-            has_masks: true,
-        }
-    }
-}
 
 /// Annotated images in the order of their ids. A row is `(image, target)`. The target depends on the task:
 ///
@@ -72,18 +43,19 @@ pub struct Coco {
     file: Buffer,
     index: Index,
     by_image: ByImage,
-    task: Task,
+    task: CocoTask,
     has_masks: bool,
     classes: Vec<String>,
     notes: Vec<String>,
 }
 
 impl Coco {
-    /// Opens the images in `folder` that `annotations` lists.
+    /// Opens the images of a folder that the annotations list.
     ///
     /// # Errors
     /// If the folder or the file is missing, the file is damaged, or it lists no images.
-    pub fn open(folder: &Path, annotations: &Path, options: &Options) -> Result<Self, FormatError> {
+    pub fn open(spec: &CocoSpec) -> Result<Self, FormatError> {
+        let (folder, annotations) = (Path::new(&spec.images), Path::new(&spec.annotations));
         if !folder.is_dir() {
             return Err(FormatError::no_folder(folder));
         }
@@ -91,11 +63,12 @@ impl Coco {
         let mut index = index::read(&file, annotations)?;
         let by_image = index::by_image(&mut index);
         let first = index.annotations.first();
-        let task = options.task.unwrap_or(match first {
-            Some(annotation) if annotation.caption.is_some() => Task::Captions,
-            Some(annotation) if annotation.keypoints.is_some() => Task::Keypoints,
-            _ => Task::Instances,
-        });
+        let task = match (spec.task, first) {
+            (CocoTask::Auto, Some(first)) if first.caption.is_some() => CocoTask::Captions,
+            (CocoTask::Auto, Some(first)) if first.keypoints.is_some() => CocoTask::Keypoints,
+            (CocoTask::Auto, _) => CocoTask::Instances,
+            (task, _) => task,
+        };
         let mut notes = Vec::new();
         if by_image.lost > 0 {
             notes.push(format!(
@@ -104,7 +77,7 @@ impl Coco {
                 annotations.display()
             ));
         }
-        if task != Task::Captions {
+        if task != CocoTask::Captions {
             notes.extend(warnings::warnings(&index, &by_image, &file, annotations));
             let names = index.images.iter();
             notes.extend(exif::note(names.map(|image| {
@@ -115,7 +88,7 @@ impl Coco {
             folder: folder.to_owned(),
             path: annotations.to_owned(),
             classes: classes(&index.categories),
-            has_masks: options.has_masks && task == Task::Instances,
+            has_masks: spec.masks && task == CocoTask::Instances,
             file,
             index,
             by_image,
@@ -125,7 +98,7 @@ impl Coco {
     }
 
     /// Returns the type of the annotations.
-    pub fn task(&self) -> Task {
+    pub fn task(&self) -> CocoTask {
         self.task
     }
 
@@ -150,7 +123,7 @@ impl Coco {
     ) -> Result<Cell, FormatError> {
         let annotations: Vec<&Annotation> = self.annotations_of(position).collect();
         let mut target = vec![("image_id", Cell::from(&image.id))];
-        if self.task == Task::Captions {
+        if self.task == CocoTask::Captions {
             let captions = annotations
                 .iter()
                 .map(|annotation| self.caption(annotation));
@@ -179,7 +152,7 @@ impl Coco {
         target.push(("labels", Array::of(&labels).into()));
         target.push(("area", Array::of(&areas).into()));
         target.push(("iscrowd", Array::of(&crowds).into()));
-        if self.task == Task::Keypoints {
+        if self.task == CocoTask::Keypoints {
             target.push(("keypoints", self.keypoints(&annotations)?));
         }
         if self.has_masks {
@@ -274,12 +247,8 @@ impl Coco {
             _ => imagesize::blob_size(&picture.bytes)
                 .map(|size| (size.width, size.height))
                 .map_err(|_| {
-                    FormatError::new(
-                        Fault::Damaged,
-                        Place::named(picture.origin.to_string()),
-                        say!("its size cannot be read"),
-                        say!("Add width and height to the annotations, or replace the image"),
-                    )
+                    fault!(Damaged, Place::named(picture.origin.to_string()), say!("its size cannot be read");
+                        say!("Add width and height to the annotations, or replace the image"))
                 }),
         }
     }
@@ -332,13 +301,33 @@ impl Rows for Coco {
         &self.classes
     }
 
+    /// Returns the class of the annotation with the largest box for each image. An image without annotations has 0, which COCO does not
+    /// use. Returns `None` for captions, or if a class has an invalid number.
     fn labels(&self) -> Option<Vec<u32>> {
-        self.classes_of_pictures()
+        if self.task == CocoTask::Captions {
+            return None;
+        }
+        let class = |at: &usize| match largest(self.annotations_of(*at)) {
+            Some(annotation) => u32::try_from(annotation.category.found()?).ok(),
+            None => Some(0),
+        };
+        self.by_image.order.iter().map(class).collect()
     }
 
     fn notes(&self) -> &[String] {
         &self.notes
     }
+}
+
+/// Returns the first annotation among those with the largest box.
+fn largest<'a>(
+    annotations: impl DoubleEndedIterator<Item = &'a Annotation>,
+) -> Option<&'a Annotation> {
+    let size = |annotation: &Annotation| {
+        (annotation.bbox.found()).map_or(0.0, |[_, _, width, height]| width * height)
+    };
+    // The iteration is reversed because `max_by` returns the last of equal items.
+    annotations.rev().max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Arrow columns as cells, for `arrow` and `parquet`.
 
 mod blocks;
-mod bytes;
 mod cells;
 mod dates;
 mod feature;
@@ -15,12 +14,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::cell::Cell;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, CACHE_BYTES, Decoded};
 use feature::Feature;
-pub(crate) use labels::{labels, lengths};
+pub(crate) use labels::{labels, lengths, values};
 use loadscope_words::{say, strip_os_error_codes};
 
 #[derive(Debug)]
@@ -61,12 +60,8 @@ impl Columns {
         for field in schema.fields() {
             readable(field, place)?;
             if columns.iter().any(|column| *column.name == **field.name()) {
-                return Err(FormatError::new(
-                    Fault::Damaged,
-                    place.clone().key(field.name().as_str()),
-                    say!("several columns have this name"),
-                    say!("Give each column a unique name"),
-                ));
+                bail!(Damaged, place.clone().key(field.name().as_str()), say!("several columns have this name");
+                    say!("Give each column a unique name"));
             }
             let feature = features
                 .and_then(|features| features.get(field.name()))
@@ -97,23 +92,12 @@ impl Columns {
     }
 
     /// Returns the index and the meaning of a column.
-    fn find(&self, name: &str) -> Option<(usize, &Feature)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Feature)> {
         let at = self
             .columns
             .iter()
             .position(|column| *column.name == *name)?;
         Some((at, &self.columns.get(at)?.feature))
-    }
-
-    /// Returns the values of one column, which is read chunk by chunk. Returns `None` if the column does not exist.
-    pub(crate) fn values<B: Block>(
-        &self,
-        blocks: &Blocks<B>,
-        name: &str,
-        place: &Place,
-    ) -> Option<Result<Vec<Cell>, FormatError>> {
-        let found = self.find(name)?;
-        Some(labels::values(blocks, found, name, place))
     }
 
     /// Returns row `row` of a record batch. `place` is the source of the batch, and `index` is the row in the table.
@@ -155,12 +139,8 @@ fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
     if all(field.data_type()) {
         return Ok(());
     }
-    Err(FormatError::new(
-        Fault::WrongType,
-        place.clone().key(field.name().as_str()),
-        say!("its type {} is not supported", field.data_type()),
-        say!("Remove the column, or save it as another type"),
-    ))
+    bail!(WrongType, place.clone().key(field.name().as_str()), say!("its type {} is not supported", field.data_type());
+        say!("Remove the column, or save it as another type"))
 }
 
 /// Describes the values of types that samples contain in another type.
@@ -191,12 +171,8 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
             .find_map(|begin| what.strip_prefix(begin))
             .unwrap_or(&what);
         let short: String = what.chars().take(200).collect();
-        FormatError::new(
-            Fault::Damaged,
-            place.clone(),
-            say!("it cannot be decoded ({short})"),
-            say!("It is truncated, damaged or of another format: copy or save it again"),
-        )
+        fault!(Damaged, place.clone(), say!("it cannot be decoded ({short})");
+            say!("It is truncated, damaged or of another format: copy or save it again"))
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => Ok(result),
@@ -211,7 +187,6 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
 ///
 /// # Errors
 /// If no cell type fits.
-#[cfg(feature = "parquet")]
 pub(crate) fn plain(array: &dyn arrow_array::Array, row: usize) -> Result<Cell, FormatError> {
     cells::cell(array, row, &Feature::Plain, &Place::default)
 }

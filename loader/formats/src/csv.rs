@@ -43,12 +43,8 @@ impl Csv {
         let file = decompress::open(path)?;
         let separator = separator.unwrap_or(if has_tabs(path) { b'\t' } else { b',' });
         if matches!(separator, b'"' | b'\r' | b'\n') {
-            return Err(FormatError::new(
-                Fault::InvalidOption,
-                place,
-                say!("a quote or a line break cannot separate columns"),
-                say!("Give the column separator, one character"),
-            ));
+            bail!(InvalidOption, place, say!("a quote or a line break cannot separate columns");
+                say!("Give the column separator, one character"));
         }
         let mut splitter = Splitter::new(separator, place);
         let (header, begin) = splitter.with_reader(|reader| header(&file, &splitter, reader))?;
@@ -181,12 +177,8 @@ fn header(
             RowResult::Row(next) => break next,
             RowResult::Blank(next) => at = next,
             RowResult::End => {
-                return Err(FormatError::new(
-                    Fault::Damaged,
-                    splitter.place.clone(),
-                    say!("it is empty: the header with the column names is missing"),
-                    say!("Write the column names into the first line"),
-                ));
+                bail!(Damaged, splitter.place.clone(), say!("it is empty: the header with the column names is missing");
+                    say!("Write the column names into the first line"));
             }
             found @ (RowResult::Open | RowResult::TooLong) => {
                 return Err(splitter.row_error(file, at, &found));
@@ -196,12 +188,8 @@ fn header(
     let mut names = Vec::with_capacity(reader.record.len());
     for (column, field) in reader.record.fields().enumerate() {
         let Ok(name) = std::str::from_utf8(field) else {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                splitter.place.clone().line(1),
-                say!("the name of column {} is not UTF-8", column + 1),
-                say!("Save the file in UTF-8"),
-            ));
+            bail!(Damaged, splitter.place.clone().line(1), say!("the name of column {} is not UTF-8", column + 1);
+                say!("Save the file in UTF-8"));
         };
         names.push(name);
     }

@@ -68,20 +68,12 @@ fn decompressed(file: Buffer, place: &Place) -> Result<Buffer, FormatError> {
         Compression::Refused(_) => Ok(()),
     }));
     if !matches!(read, Ok(Ok(()))) {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            place.clone(),
-            say!("its compressed bytes are damaged"),
-            say!("Copy or compress it again"),
-        ));
+        bail!(Damaged, place.clone(), say!("its compressed bytes are damaged");
+            say!("Copy or compress it again"));
     }
     if text.len() as u64 > MOST_BYTES {
-        return Err(FormatError::new(
-            Fault::TooLarge,
-            place.clone(),
-            say!("it decompresses to more than {MOST_BYTES} bytes"),
-            say!("Decompress it, or split it"),
-        ));
+        bail!(TooLarge, place.clone(), say!("it decompresses to more than {MOST_BYTES} bytes");
+            say!("Decompress it, or split it"));
     }
     Ok(text.into())
 }
@@ -145,12 +137,7 @@ pub(crate) fn utf8(text: Buffer, place: &Place) -> Result<Buffer, FormatError> {
 }
 
 fn encoding(place: &Place, reason: &str) -> FormatError {
-    FormatError::new(
-        Fault::Damaged,
-        place.clone(),
-        reason,
-        say!("Save it in UTF-8"),
-    )
+    fault!(Damaged, place.clone(), reason; say!("Save it in UTF-8"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,18 @@ use std::{fmt, io};
 use loadscope_files::ReadError;
 use loadscope_words::{cause, say};
 
+/// Creates the error of a kind, at a place, for a reason; with a remedy.
+macro_rules! fault {
+    ($fault:ident, $place:expr, $reason:expr; $remedy:expr) => {
+        $crate::error::FormatError::new($crate::error::Fault::$fault, $place, $reason, $remedy)
+    };
+}
+
+/// Returns [`fault!`] from a function.
+macro_rules! bail {
+    ($($fault:tt)+) => { return Err(fault!($($fault)+)) };
+}
+
 /// Kind of error, by the type of Python's exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

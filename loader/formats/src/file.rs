@@ -28,12 +28,8 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
         )
     };
     let too_large = || {
-        FormatError::new(
-            Fault::TooLarge,
-            Place::file(path),
-            say!("it has more than {limit} bytes, the limit"),
-            say!("Choose a smaller file, or remove it from the dataset"),
-        )
+        fault!(TooLarge, Place::file(path), say!("it has more than {limit} bytes, the limit");
+            say!("Choose a smaller file, or remove it from the dataset"))
     };
     let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
     let size = file.metadata().map_err(failed)?.len();
@@ -60,12 +56,8 @@ pub(crate) fn picture(
 ) -> Result<Picture, FormatError> {
     stages.enter("read");
     let bytes = read(path, MAX_PICTURE).map_err(|error| match error.fault {
-        Fault::Missing => FormatError::new(
-            Fault::Missing,
-            Place::file(path),
-            say!("{} names this image, but it does not exist", needed_by()),
-            say!("Copy it there, or remove it from the list"),
-        ),
+        Fault::Missing => fault!(Missing, Place::file(path), say!("{} names this image, but it does not exist", needed_by());
+            say!("Copy it there, or remove it from the list")),
         _ => error,
     })?;
     Ok(Picture {

@@ -94,12 +94,8 @@ impl JsonLines {
         let rest = self.file.get(at + text.len()..).unwrap_or_default();
         let goes_on = !rest.iter().all(u8::is_ascii_whitespace);
         if error.kind == JsonErrorKind::Truncated && goes_on {
-            return FormatError::new(
-                Fault::Damaged,
-                place,
-                say!("the JSON value continues on the next line"),
-                say!("Write one value per line, for example with json.dumps(value)"),
-            );
+            return fault!(Damaged, place, say!("the JSON value continues on the next line");
+                say!("Write one value per line, for example with json.dumps(value)"));
         }
         FormatError::new(Fault::Damaged, place, error.reason(), error.remedy())
     }
@@ -129,12 +125,7 @@ fn items(text: &[u8], place: &Place) -> Result<Option<Vec<Range<usize>>>, Format
         Err(error) if !is_whole_line && lines.next().is_some() => {
             let (line, column) = line_and_column(text, error.at);
             let place = place.clone().line(line).column(column);
-            Err(FormatError::new(
-                Fault::Damaged,
-                place,
-                error.reason(),
-                error.remedy(),
-            ))
+            Err(fault!(Damaged, place, error.reason(); error.remedy()))
         }
         _ => Ok(None),
     }
@@ -154,12 +145,8 @@ impl Rows for JsonLines {
             return Err(out_of_range(&self.place, index, self.len()));
         };
         if text.len() > LONGEST {
-            return Err(FormatError::new(
-                Fault::TooLarge,
-                self.at(at, index),
-                say!("the line has more than {} MB", LONGEST >> 20),
-                say!("Write one value per line"),
-            ));
+            bail!(TooLarge, self.at(at, index), say!("the line has more than {} MB", LONGEST >> 20);
+                say!("Write one value per line"));
         }
         stages.enter("decode");
         json::parse(text).map_err(|error| self.wrong(text, at, index, error))

@@ -21,27 +21,32 @@
 
 loadscope_words::catalogs!();
 
+#[macro_use]
+mod error;
 mod array;
 mod buffer;
 mod cell;
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 mod columns;
 mod decompress;
-mod error;
 mod exif;
 mod file;
 mod in_memory;
 mod index;
 mod json;
+#[cfg(feature = "columns")]
+mod open;
 mod rows;
 mod selection;
 mod slices;
 mod stages;
 mod stream;
+#[cfg(feature = "columns")]
+mod table;
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 pub mod arrow;
-#[cfg(feature = "audio")]
+#[cfg(feature = "columns")]
 pub mod audio;
 pub mod coco;
 pub mod csv;
@@ -49,17 +54,14 @@ pub mod jsonl;
 pub mod lmdb;
 pub mod npy;
 pub mod npz;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "columns")]
 pub mod parquet;
 pub mod paths;
 pub mod safetensors;
-#[cfg(feature = "sql")]
 pub mod sql;
-#[cfg(feature = "tar")]
 pub mod tar;
 pub mod text;
 pub mod voc;
-#[cfg(feature = "tar")]
 pub mod webdataset;
 
 pub use array::{Array, ArrayError, Dtype, Element};
@@ -67,7 +69,9 @@ pub use buffer::Buffer;
 pub use cell::{Cell, Picture, PictureMode, Scalar, fields};
 pub use error::{Fault, FormatError, Place};
 pub use in_memory::InMemory;
+#[cfg(feature = "columns")]
+pub use open::open;
 pub use rows::Rows;
 pub use selection::{Selected, Selection};
 pub use stages::{Stages, Untimed};
-pub use stream::{Share, Stream, StreamSource};
+pub use stream::{Opened, Share, Stream, StreamSource};

@@ -4,7 +4,6 @@
 //! process. The file is mapped to memory and not copied. The reader takes no lock and needs none without a concurrent writer. During a
 //! write, it may read pages of two states, as with `lmdb.open(…, lock=False)`.
 
-mod description;
 mod page;
 mod tree;
 
@@ -13,31 +12,15 @@ use std::sync::Arc;
 
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::npy;
 use crate::rows::Rows;
 use crate::stages::Stages;
 
-use description::Description;
+pub use loadscope_plan::dataset::Decode;
 use loadscope_words::say;
-use page::{Node, Pages, Value};
+use page::{Description, Node, Pages, Value};
 use tree::Leaves;
-
-/// Interpretation of a value's bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Decode {
-    /// Detection by magic number: images and NumPy arrays. Other values stay bytes.
-    #[default]
-    Auto,
-    /// Image file in any supported format.
-    Picture,
-    /// NumPy file, returned as an array.
-    Npy,
-    /// UTF-8 text.
-    Text,
-    /// Bytes without a conversion.
-    Bytes,
-}
 
 /// Options of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,21 +57,13 @@ impl Lmdb {
             Some(name) => named(&pages, main, name)?,
         };
         if database.has_duplicates() {
-            return Err(FormatError::new(
-                Fault::InvalidOption,
-                place,
-                say!("its keys may have several values (dupsort), which is not supported"),
-                say!("Write the entries to a database without dupsort"),
-            ));
+            bail!(InvalidOption, place, say!("its keys may have several values (dupsort), which is not supported");
+                say!("Write the entries to a database without dupsort"));
         }
         let leaves = Leaves::of(database, &pages)?;
         if leaves.len() == 0 {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place,
-                say!("the database has no entries"),
-                say!("Choose another folder, or name a database in it with db=NAME"),
-            ));
+            bail!(Damaged, place, say!("the database has no entries");
+                say!("Choose another folder, or name a database in it with db=NAME"));
         }
         let mut opened = Self {
             pages,
@@ -107,12 +82,8 @@ impl Lmdb {
 
     fn node(&self, index: usize) -> Result<Node, FormatError> {
         let Some((page, entry)) = self.leaves.find(index) else {
-            return Err(FormatError::new(
-                Fault::OutOfRange,
-                self.place.clone().row(index as u64),
-                say!("the database has {} entries", self.leaves.len()),
-                say!("Choose an index below this number"),
-            ));
+            bail!(OutOfRange, self.place.clone().row(index as u64), say!("the database has {} entries", self.leaves.len());
+                say!("Choose an index below this number"));
         };
         self.pages.leaf(page)?.node(entry)
     }
@@ -122,12 +93,8 @@ impl Lmdb {
         match node.value {
             Value::Database(_) => {
                 let name = String::from_utf8_lossy(&node.key).into_owned();
-                Err(FormatError::new(
-                    Fault::InvalidOption,
-                    self.place.clone().key(name),
-                    say!("this is a named database, not an entry"),
-                    say!("Open it with db=NAME"),
-                ))
+                bail!(InvalidOption, self.place.clone().key(name), say!("this is a named database, not an entry");
+                    say!("Open it with db=NAME"))
             }
             Value::Inline(_) | Value::Overflow { .. } | Value::Duplicates => Ok(()),
         }
@@ -138,14 +105,8 @@ impl Lmdb {
             let key = String::from_utf8_lossy(key).into_owned();
             self.place.clone().row(index as u64).key(key)
         };
-        let wrong = |reason: &str| {
-            FormatError::new(
-                Fault::WrongType,
-                place(),
-                reason,
-                say!("Choose another decode="),
-            )
-        };
+        let wrong =
+            |reason: &str| fault!(WrongType, place(), reason; say!("Choose another decode="));
         let decode = match self.options.decode {
             Decode::Auto if bytes.starts_with(b"\x93NUMPY") => Decode::Npy,
             Decode::Auto if is_picture(&bytes) => Decode::Picture,
@@ -180,12 +141,8 @@ fn file(path: &Path) -> Result<PathBuf, FormatError> {
     if file.exists() {
         return Ok(file);
     }
-    Err(FormatError::new(
-        Fault::Missing,
-        Place::file(path),
-        say!("the folder has no data.mdb"),
-        say!("Give the folder of an LMDB environment"),
-    ))
+    bail!(Missing, Place::file(path), say!("the folder has no data.mdb");
+        say!("Give the folder of an LMDB environment"))
 }
 
 /// Finds a database by its name.
@@ -208,12 +165,8 @@ fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, Fo
         [] => say!("it has no named database").to_owned(),
         names => say!("it has {}", names.get(..20).unwrap_or(names).join(", ")),
     };
-    Err(FormatError::new(
-        Fault::NoSuchKey,
-        pages.place(0).key(name),
-        say!("there is no such database; {has}"),
-        say!("Name another database with db=NAME, or remove db="),
-    ))
+    bail!(NoSuchKey, pages.place(0).key(name), say!("there is no such database; {has}");
+        say!("Name another database with db=NAME, or remove db="))
 }
 
 fn is_text(bytes: &[u8]) -> bool {

@@ -90,14 +90,8 @@ fn damaged(error: &ZipError, place: &Place) -> FormatError {
         }
         _ => say!("it is not a complete zip archive").to_owned(),
     };
-    FormatError::new(
-        Fault::Damaged,
-        place.clone(),
-        reason,
-        say!(
-            "It is truncated, damaged or not an .npz file: save it again with numpy.savez, or copy it again"
-        ),
-    )
+    fault!(Damaged, place.clone(), reason;
+        say!("It is truncated, damaged or not an .npz file: save it again with numpy.savez, or copy it again"))
 }
 
 /// Opens the array in member `index`.
@@ -118,12 +112,8 @@ fn field(
                 Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
             });
             let bytes = range.and_then(|range| file.slice(range)).ok_or_else(|| {
-                FormatError::new(
-                    Fault::Damaged,
-                    place.clone(),
-                    say!("the archive is truncated inside it"),
-                    say!("Copy the archive again"),
-                )
+                fault!(Damaged, place.clone(), say!("the archive is truncated inside it");
+                    say!("Copy the archive again"))
             })?;
             Ok(Field::ready(name, npy::array(&bytes, &place)?))
         }
@@ -132,12 +122,8 @@ fn field(
                 .checked_mul(MOST_PACKED)
                 .is_some_and(|most| size > most);
             if too_large {
-                return Err(FormatError::new(
-                    Fault::TooLarge,
-                    place,
-                    say!("{packed} compressed bytes cannot decompress to the declared {size}"),
-                    say!("It is damaged: save it again"),
-                ));
+                bail!(TooLarge, place, say!("{packed} compressed bytes cannot decompress to the declared {size}");
+                    say!("It is damaged: save it again"));
             }
             let mut header = Vec::new();
             let mut begin = member.take(HEADER);
@@ -167,12 +153,10 @@ fn field(
                 npy::array(&bytes, &place)
             }))
         }
-        other => Err(FormatError::new(
-            Fault::WrongType,
-            place,
-            say!("it is compressed with {other}, which is not supported"),
-            say!("Save it with numpy.savez or numpy.savez_compressed"),
-        )),
+        other => Err(
+            fault!(WrongType, place, say!("it is compressed with {other}, which is not supported");
+                say!("Save it with numpy.savez or numpy.savez_compressed")),
+        ),
     }
 }
 
@@ -193,22 +177,14 @@ fn decompress_member(
     if read as u64 == size {
         Ok(bytes.into())
     } else {
-        Err(FormatError::new(
-            Fault::Damaged,
-            place.clone(),
-            say!("it decompresses to {read} bytes, not the declared {size}"),
-            say!("It is damaged: save it again"),
-        ))
+        bail!(Damaged, place.clone(), say!("it decompresses to {read} bytes, not the declared {size}");
+            say!("It is damaged: save it again"))
     }
 }
 
 fn decompression_error(error: &std::io::Error, place: &Place) -> FormatError {
-    FormatError::new(
-        Fault::Damaged,
-        place.clone(),
-        say!("it cannot be decompressed ({error})", error = cause(error)),
-        say!("It is damaged: copy or save it again"),
-    )
+    fault!(Damaged, place.clone(), say!("it cannot be decompressed ({error})", error = cause(error));
+        say!("It is damaged: copy or save it again"))
 }
 
 impl Rows for Npz {

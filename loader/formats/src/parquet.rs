@@ -12,13 +12,11 @@ use std::sync::Arc;
 
 use loadscope_words::say;
 
-use crate::cell::Cell;
-use crate::columns::{Blocks, CACHE_BYTES, Columns, Decoded, labels, lengths};
-use crate::error::{Fault, FormatError, Place};
+use crate::columns::{CACHE_BYTES, Columns};
+use crate::error::{FormatError, Place};
 use crate::paths;
-use crate::rows::Rows;
-use crate::slices::{format_names, out_of_range};
-use crate::stages::Stages;
+use crate::slices::format_names;
+use crate::table::Table;
 
 use folder::Listing;
 use merged::Merged;
@@ -27,13 +25,7 @@ use part::{FileColumns, ParquetFile, Part};
 /// Parquet tables with the values of `pyarrow.parquet.read_table(paths).to_pylist()`. Unlike there, lists of numbers are arrays of
 /// their dtype, timestamps are texts and decimals are floats. Sample i is a `dict` of row i over all files in order. It has the columns of
 /// the first file and the partitions in folder names (`year=2024`). Row groups are decoded on demand and cached for all workers.
-#[derive(Debug)]
-pub struct Parquet {
-    columns: Columns,
-    blocks: Blocks<Part>,
-    place: Place,
-    notes: Vec<String>,
-}
+pub type Parquet = Table<Part>;
 
 impl Parquet {
     /// Opens the files of `pattern`: a file, a folder, or a pattern with `*`.
@@ -57,12 +49,8 @@ impl Parquet {
             let place = paths
                 .first()
                 .map_or_else(Place::default, |path| Place::file(path));
-            return Err(FormatError::new(
-                Fault::Missing,
-                place,
-                say!("there are no .parquet files"),
-                say!("Give files, or a folder of files"),
-            ));
+            bail!(Missing, place, say!("there are no .parquet files");
+                say!("Give files, or a folder of files"));
         };
         let place = Place::file(&first.path);
         let head = ParquetFile::open(&first.path)?;
@@ -95,110 +83,6 @@ impl Parquet {
                 CACHE_BYTES >> 20
             ));
         }
-        Ok(Self {
-            columns,
-            blocks: Blocks::new(parts),
-            place,
-            notes,
-        })
-    }
-
-    fn sample(
-        &self,
-        at: usize,
-        row: usize,
-        decoded: &Decoded,
-        index: usize,
-    ) -> Result<Cell, FormatError> {
-        let place = self
-            .blocks
-            .block(at)
-            .map_or(&self.place, |part| &part.file.place);
-        self.columns.row(&decoded.batch, row, place, index)
-    }
-}
-
-impl Rows for Parquet {
-    fn len(&self) -> usize {
-        self.blocks.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        stages.enter("read");
-        let Some((at, row)) = self.blocks.find(index) else {
-            return Err(out_of_range(&self.place, index, self.len()));
-        };
-        let decoded = match self.blocks.cached(at) {
-            Some(decoded) => Some(decoded),
-            None => {
-                stages.enter("decode");
-                self.blocks.get(at)?
-            }
-        };
-        match decoded {
-            Some(decoded) => self.sample(at, row, &decoded, index),
-            None => Err(out_of_range(&self.place, index, self.len())),
-        }
-    }
-
-    /// Decodes each chunk only once per call, even if the cache is full.
-    fn rows(
-        &self,
-        indices: &[usize],
-        stages: &mut dyn Stages,
-    ) -> Option<Result<Vec<Cell>, FormatError>> {
-        stages.enter("decode");
-        let mut wanted: Vec<(usize, usize, usize)> = Vec::with_capacity(indices.len());
-        for (place, &index) in indices.iter().enumerate() {
-            match self.blocks.find(index) {
-                Some((at, row)) => wanted.push((at, row, place)),
-                None => return Some(Err(out_of_range(&self.place, index, self.len()))),
-            }
-        }
-        wanted.sort_unstable();
-        let mut cells = vec![Cell::Null; indices.len()];
-        for same in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(at, ..)) = same.first() else {
-                continue;
-            };
-            let decoded = match self.blocks.get(at) {
-                Ok(Some(decoded)) => decoded,
-                Ok(None) => continue,
-                Err(error) => return Some(Err(error)),
-            };
-            for &(_, row, place) in same {
-                let index = indices.get(place).copied().unwrap_or(0);
-                match (self.sample(at, row, &decoded, index), cells.get_mut(place)) {
-                    (Ok(cell), Some(to)) => *to = cell,
-                    (Ok(_), None) => {}
-                    (Err(error), _) => return Some(Err(error)),
-                }
-            }
-        }
-        Some(Ok(cells))
-    }
-
-    fn has_rows(&self) -> bool {
-        true
-    }
-
-    fn classes(&self) -> &[String] {
-        &self.columns.classes
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        labels(&self.blocks, self.columns.label?)
-    }
-
-    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        self.columns.values(&self.blocks, name, &self.place)
-    }
-
-    fn lengths(&self) -> Option<Vec<u64>> {
-        lengths(&self.blocks, self.columns.lists?)
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
+        Ok(Self::new(columns, parts, place, notes))
     }
 }

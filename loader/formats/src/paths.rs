@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_words::say;
 
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Maximum number of files.
 const MOST: usize = 1_000_000;
@@ -23,12 +23,8 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
         return Ok(vec![path.to_owned()]);
     }
     let wrong = |reason: String| {
-        FormatError::new(
-            Fault::InvalidOption,
-            Place::named(pattern),
-            reason,
-            say!("Write a pattern such as /data/train-*.parquet"),
-        )
+        fault!(InvalidOption, Place::named(pattern), reason;
+            say!("Write a pattern such as /data/train-*.parquet"))
     };
     let found = glob::glob(pattern)
         .map_err(|e| wrong(say!("it is not a valid pattern ({e})", e = e.msg)))?;
@@ -40,12 +36,7 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
         }
     }
     if files.is_empty() {
-        return Err(FormatError::new(
-            Fault::Missing,
-            Place::named(pattern),
-            say!("no file matches this pattern"),
-            say!("Check the path"),
-        ));
+        bail!(Missing, Place::named(pattern), say!("no file matches this pattern"); say!("Check the path"));
     }
     Ok(files)
 }
@@ -64,12 +55,8 @@ pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, For
         }
     }
     if files.is_empty() {
-        return Err(FormatError::new(
-            Fault::Missing,
-            Place::file(folder),
-            say!("it contains no .{ending} file"),
-            say!("Choose another folder, or a file"),
-        ));
+        bail!(Missing, Place::file(folder), say!("it contains no .{ending} file");
+            say!("Choose another folder, or a file"));
     }
     files.sort();
     Ok(files)

@@ -99,12 +99,8 @@ fn dtype(dtype: safetensors::Dtype, place: &Place) -> Result<Dtype, FormatError>
         Their::F8_E4M3 => Dtype::Float8E4M3,
         Their::F8_E5M2 => Dtype::Float8E5M2,
         other => {
-            return Err(FormatError::new(
-                Fault::WrongType,
-                place.clone(),
-                say!("its elements have dtype {other:?}, which is not supported"),
-                say!("Save it in another dtype, or choose the other tensors"),
-            ));
+            bail!(WrongType, place.clone(), say!("its elements have dtype {other:?}, which is not supported");
+                say!("Save it in another dtype, or choose the other tensors"));
         }
     })
 }

@@ -163,12 +163,9 @@ impl<R: Rows> Selected<R> {
     }
 
     fn no_picture(&self, name: &str, index: usize) -> FormatError {
-        FormatError::new(
-            Fault::WrongType,
-            Place::named(&self.of.table).row(index as u64).key(name),
-            say!("it is neither an encoded image nor the path of one"),
-            say!("Choose another image column"),
-        )
+        fault!(WrongType, Place::named(&self.of.table).row(index as u64).key(name),
+            say!("it is neither an encoded image nor the path of one");
+            say!("Choose another image column"))
     }
 }
 

@@ -7,7 +7,7 @@ use loadscope_words::say;
 use crate::array::{Array, Dtype};
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Scalar};
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::in_memory::InMemory;
 
 pub(crate) use fields::{Field, Fields, LABELS};
@@ -83,17 +83,9 @@ impl Slices {
             return Err(scalar_error(place));
         }
         if layout.size() != Some(bytes.len()) {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place.clone(),
-                say!(
-                    "{} elements of {} do not take {} bytes",
-                    format_shape(&layout.shape),
-                    layout.dtype.name(),
-                    bytes.len()
-                ),
-                say!("It is truncated or damaged: copy or save it again"),
-            ));
+            bail!(Damaged, place.clone(),
+                say!("{} elements of {} do not take {} bytes", format_shape(&layout.shape), layout.dtype.name(), bytes.len());
+                say!("It is truncated or damaged: copy or save it again"));
         }
         if layout.shape.len() == 1 {
             layout.order = Order::C;
@@ -243,12 +235,8 @@ impl Slices {
 
 /// Returns the error for an array without an axis.
 pub(crate) fn scalar_error(place: &Place) -> FormatError {
-    FormatError::new(
-        Fault::WrongType,
-        place.clone(),
-        say!("it is a scalar: it has no first axis to take samples from"),
-        say!("Save an array with one entry per sample"),
-    )
+    fault!(WrongType, place.clone(), say!("it is a scalar: it has no first axis to take samples from");
+        say!("Save an array with one entry per sample"))
 }
 
 /// Returns the elements with reversed bytes.
@@ -283,12 +271,8 @@ pub(crate) fn chosen<'a>(
 ) -> Result<Vec<&'a str>, FormatError> {
     let there: Vec<&str> = there.into_iter().collect();
     if let Some(missing) = asked.iter().find(|name| !there.contains(&name.as_str())) {
-        return Err(FormatError::new(
-            Fault::NoSuchKey,
-            place.clone().key(missing.as_str()),
-            say!("there is no such array"),
-            say!("Available: {}", format_names(&there)),
-        ));
+        bail!(NoSuchKey, place.clone().key(missing.as_str()), say!("there is no such array");
+            say!("Available: {}", format_names(&there)));
     }
     let wanted = |name: &&str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     Ok(there.into_iter().filter(wanted).collect())
@@ -309,12 +293,8 @@ pub(crate) fn format_names(names: &[&str]) -> String {
 
 /// Returns the error for a missing row.
 pub(crate) fn out_of_range(place: &Place, index: usize, len: usize) -> FormatError {
-    FormatError::new(
-        Fault::OutOfRange,
-        place.clone(),
-        say!("row {index} is beyond its {len} rows"),
-        say!("Rows are counted from 0"),
-    )
+    fault!(OutOfRange, place.clone(), say!("row {index} is beyond its {len} rows");
+        say!("Rows are counted from 0"))
 }
 
 #[cfg(test)]

@@ -18,9 +18,8 @@ use std::path::PathBuf;
 
 use loadscope_words::say;
 
-use crate::error::{Fault, FormatError, Place};
-use crate::rows::Rows;
-use crate::stream::StreamSource;
+use crate::error::{FormatError, Place};
+use crate::stream::Opened;
 
 pub use address::{Address, Password, store_password};
 pub use query::Query;
@@ -46,23 +45,12 @@ impl Source {
             _ => {
                 let kind = text.split(':').next().unwrap_or_default();
                 let shown: String = kind.chars().take(40).collect();
-                Err(FormatError::new(
-                    Fault::InvalidOption,
-                    Place::named(say!("the URL of the database")),
-                    say!("'{}' is not a supported database", shown.escape_debug()),
-                    say!("Write sqlite:FILE or postgresql://user@host:port/database"),
-                ))
+                bail!(InvalidOption, Place::named(say!("the URL of the database")),
+                    say!("'{}' is not a supported database", shown.escape_debug());
+                    say!("Write sqlite:FILE or postgresql://user@host:port/database"))
             }
         }
     }
-}
-
-/// An open query.
-pub enum Opened {
-    /// Rows by key.
-    Rows(Box<dyn Rows>),
-    /// Rows through a cursor.
-    Stream(Box<dyn StreamSource>),
 }
 
 /// Opens a query, and accesses the database immediately to detect errors.

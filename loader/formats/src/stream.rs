@@ -2,6 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::FormatError;
+use crate::rows::Rows;
 use crate::stages::Stages;
 
 /// Share of one worker in a stream.
@@ -60,27 +61,17 @@ pub trait StreamSource: Send + Sync {
     }
 }
 
-impl<S: StreamSource + ?Sized> StreamSource for Box<S> {
-    fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError> {
-        (**self).open(share)
-    }
-
-    fn len(&self) -> Option<usize> {
-        (**self).len()
-    }
-
-    fn classes(&self) -> &[String] {
-        (**self).classes()
-    }
-
-    fn notes(&self) -> &[String] {
-        (**self).notes()
-    }
-}
-
 /// Samples of one worker in one epoch.
 pub trait Stream: Send {
     /// Returns the next sample, or `None` at the end. After an error, the next call continues past the damage if possible. Otherwise, it
     /// returns `None`.
     fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>>;
+}
+
+/// Opened data.
+pub enum Opened {
+    /// Samples by index.
+    Rows(Box<dyn Rows>),
+    /// Samples in sequence.
+    Stream(Box<dyn StreamSource>),
 }

@@ -19,7 +19,7 @@ pub(crate) use group::{Sample, Samples};
 pub use key::base_plus_ext;
 pub(crate) use order::early_split;
 
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use header::{Extensions, Header, Kind};
 use input::Input;
 use loadscope_words::say;
@@ -66,12 +66,7 @@ impl Archive {
     }
 
     fn damaged(&self, begin: u64, reason: impl Into<String>) -> FormatError {
-        FormatError::new(
-            Fault::Damaged,
-            self.place(begin),
-            reason,
-            say!("Copy or write the archive again"),
-        )
+        fault!(Damaged, self.place(begin), reason; say!("Copy or write the archive again"))
     }
 
     /// Returns the next regular file whose name `wanted` accepts, or `None` at the end. The file has at most `room` bytes.
@@ -130,12 +125,8 @@ impl Archive {
         }
         let compressed = input::compression(&block).filter(|_| begin == 0);
         if let Some(kind) = compressed {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                self.place(begin),
-                say!("it is compressed with {kind}, and only gzip is supported"),
-                say!("Decompress it, or compress it with gzip"),
-            ));
+            bail!(Damaged, self.place(begin), say!("it is compressed with {kind}, and only gzip is supported");
+                say!("Decompress it, or compress it with gzip"));
         }
         Header::read(&block).map(Some).map_err(|reason| {
             let of = if begin == 0 {
@@ -226,12 +217,8 @@ impl Archive {
         match header.kind {
             Kind::File if wanted(&header.name) => {}
             Kind::Sparse => {
-                return Err(FormatError::new(
-                    Fault::Damaged,
-                    self.place(begin).key(header.name),
-                    say!("it is stored as a sparse file, which is not supported"),
-                    say!("Write the archive without --sparse"),
-                ));
+                bail!(Damaged, self.place(begin).key(header.name), say!("it is stored as a sparse file, which is not supported");
+                    say!("Write the archive without --sparse"));
             }
             _ => {
                 self.skip(header.size, begin, &what)?;
@@ -240,15 +227,9 @@ impl Archive {
             }
         }
         if header.size > room {
-            return Err(FormatError::new(
-                Fault::TooLarge,
-                self.place(begin).key(header.name),
-                say!(
-                    "it has {} bytes, but a sample may have at most {MOST_BYTES}",
-                    header.size
-                ),
-                say!("Write smaller samples"),
-            ));
+            bail!(TooLarge, self.place(begin).key(header.name),
+                say!("it has {} bytes, but a sample may have at most {MOST_BYTES}", header.size);
+                say!("Write smaller samples"));
         }
         Ok(Some(Member {
             bytes: self.content(header.size, begin, &what)?,

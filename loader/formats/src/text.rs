@@ -8,7 +8,7 @@ use loadscope_words::say;
 use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::cell::Cell;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::index::{Lines, RowIndex};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
@@ -75,17 +75,9 @@ impl Vocabulary {
         let ids: HashMap<Box<str>, i64> = if path.extension().is_some_and(|ending| ending == "json")
         {
             serde_json::from_str(&text).map_err(|error| {
-                FormatError::new(
-                    Fault::Damaged,
-                    place
-                        .clone()
-                        .line(error.line() as u64)
-                        .column(error.column() as u64),
-                    say!("it is not a JSON object that maps each word to an integer"),
-                    say!(
-                        "Correct it, or write one word per line into a file that does not end in .json"
-                    ),
-                )
+                fault!(Damaged, place.clone().line(error.line() as u64).column(error.column() as u64),
+                    say!("it is not a JSON object that maps each word to an integer");
+                    say!("Correct it, or write one word per line into a file that does not end in .json"))
             })?
         } else {
             // A repeated word has its first number.
@@ -96,12 +88,7 @@ impl Vocabulary {
             ids
         };
         if ids.is_empty() {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place,
-                say!("it contains no words"),
-                say!("Write one word per line into it"),
-            ));
+            bail!(Damaged, place, say!("it contains no words"); say!("Write one word per line into it"));
         }
         let unknown = UNKNOWN.iter().find_map(|word| ids.get(*word).copied());
         Ok(Self {
@@ -138,23 +125,15 @@ impl Rows for Text {
             return Err(out_of_range(&self.place, index, self.len()));
         };
         if line.len() > LONGEST {
-            return Err(FormatError::new(
-                Fault::TooLarge,
-                self.at(at, index),
-                say!("the line has more than {} MB", LONGEST >> 20),
-                say!("Write shorter lines"),
-            ));
+            bail!(TooLarge, self.at(at, index), say!("the line has more than {} MB", LONGEST >> 20);
+                say!("Write shorter lines"));
         }
         stages.enter("decode");
         let line = std::str::from_utf8(line).map_err(|error| {
             let before = line.get(..error.valid_up_to()).unwrap_or_default();
             let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-            FormatError::new(
-                Fault::Damaged,
-                self.at(at, index).column(column),
-                say!("it is not UTF-8"),
-                say!("Save the file in UTF-8"),
-            )
+            fault!(Damaged, self.at(at, index).column(column), say!("it is not UTF-8");
+                say!("Save the file in UTF-8"))
         })?;
         let Some(vocabulary) = &self.vocabulary else {
             return Ok(line.into());
@@ -164,16 +143,9 @@ impl Rows for Text {
             Err((word, begin)) => {
                 let before = line.get(..begin).unwrap_or_default().chars().count() as u64;
                 let shown: String = word.chars().take(40).collect();
-                Err(FormatError::new(
-                    Fault::NoSuchKey,
-                    self.at(at, index).column(before + 1),
-                    say!(
-                        "the word '{}' is not in {}",
-                        shown.escape_debug(),
-                        vocabulary.place
-                    ),
-                    say!("Add it, or a word <unk> for all unknown words"),
-                ))
+                bail!(NoSuchKey, self.at(at, index).column(before + 1),
+                    say!("the word '{}' is not in {}", shown.escape_debug(), vocabulary.place);
+                    say!("Add it, or a word <unk> for all unknown words"))
             }
         }
     }

@@ -1,18 +1,14 @@
 //! PASCAL VOC datasets: an XML file per image, image sets and masks.
 
 mod annotation;
-mod codepages;
 mod encoding;
 mod folder;
-mod labels;
-mod options;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
-
-pub use options::Options;
+use std::path::PathBuf;
 
 use annotation::{Annotation, Object, broken, parse};
+use loadscope_plan::dataset::{VocSpec, VocTask};
 use loadscope_words::say;
 
 use crate::array::Array;
@@ -67,25 +63,26 @@ pub struct Voc {
 }
 
 impl Voc {
-    /// Opens the images of a set in `dir`.
+    /// Opens the images of a set.
     ///
     /// # Errors
     /// If the folder or the image set is missing or empty. Damaged annotations are skipped here, and reported when their sample is loaded.
-    pub fn open(dir: &Path, options: &Options) -> Result<Self, FormatError> {
-        let root = folder::root(dir, options.year.as_deref())?;
-        let (names, notes) = folder::names(&root, options)?;
+    pub fn open(spec: &VocSpec) -> Result<Self, FormatError> {
+        let root = folder::root(spec.dir.as_ref(), spec.year.as_deref())?;
+        let has_masks = spec.task == VocTask::Segmentation;
+        let (names, notes) = folder::names(&root, &spec.set, has_masks)?;
         let mut voc = Self {
             has_annotations: root.join("Annotations").is_dir(),
             root,
             names,
-            has_masks: options.has_masks,
+            has_masks,
             classes: Vec::new(),
             labels: HashMap::new(),
             notes,
         };
-        let classes = match options.classes.is_empty() {
-            true => voc.find_classes(options)?,
-            false => options.classes.clone(),
+        let classes = match spec.classes.is_empty() {
+            true => voc.find_classes(&spec.set)?,
+            false => spec.classes.clone(),
         };
         voc.classes = std::iter::once(BACKGROUND.to_owned())
             .chain(classes)
@@ -102,7 +99,7 @@ impl Voc {
 
     /// Returns the VOC classes if the first annotations have no others. Otherwise, returns those of the class lists (`cat_train.txt`), or
     /// else those of all annotations by name.
-    fn find_classes(&mut self, options: &Options) -> Result<Vec<String>, FormatError> {
+    fn find_classes(&mut self, set: &str) -> Result<Vec<String>, FormatError> {
         /// Number of examined annotations.
         const LOOK: usize = 32;
         let usual = || CLASSES.map(str::to_owned).to_vec();
@@ -134,7 +131,7 @@ impl Voc {
         }
         let lists =
             folder::all(&self.root.join("ImageSets").join("Main"), "txt").unwrap_or_default();
-        let ending = format!("_{}", options.set);
+        let ending = format!("_{set}");
         let listed: Vec<String> = (lists.iter())
             .filter_map(|list| list.strip_suffix(&ending).map(str::to_owned))
             .collect();
@@ -161,12 +158,8 @@ impl Voc {
     fn annotation(&self, name: &str) -> Result<(Annotation, Vec<u8>), FormatError> {
         let path = self.annotation_file(name);
         let text = file::read(&path, MAX_XML).map_err(|error| match error.fault {
-            Fault::Missing => FormatError::new(
-                Fault::Missing,
-                Place::file(&path),
-                say!("the list names this annotation, but it does not exist"),
-                say!("Copy it there, or remove the name from the list"),
-            ),
+            Fault::Missing => fault!(Missing, Place::file(&path), say!("the list names this annotation, but it does not exist");
+                say!("Copy it there, or remove the name from the list")),
             _ => error,
         })?;
         let text = encoding::utf8(text, &path)?;
@@ -215,12 +208,8 @@ impl Rows for Voc {
 
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
         let Some(name) = self.names.get(index) else {
-            return Err(FormatError::new(
-                Fault::OutOfRange,
-                Place::file(&self.root).row(index as u64),
-                say!("there is no such row"),
-                say!("Choose an index below the number of images"),
-            ));
+            bail!(OutOfRange, Place::file(&self.root).row(index as u64), say!("there is no such row");
+                say!("Choose an index below the number of images"));
         };
         stages.enter("read");
         let (annotation, text) = match self.has_annotations {
@@ -252,13 +241,36 @@ impl Rows for Voc {
         &self.classes
     }
 
+    /// Returns the class of the largest object for each image, or 0 (background) without objects. Returns `None` without annotations.
     fn labels(&self) -> Option<Vec<u32>> {
-        self.classes_of_pictures()
+        // A damaged annotation has class 0, and is reported when its sample is loaded.
+        let class = |name: &String| match self.annotation(name) {
+            Ok((annotation, _)) => largest(&annotation.objects)
+                .and_then(|object| self.labels.get(&object.name))
+                .and_then(|label| u32::try_from(*label).ok())
+                .unwrap_or_default(),
+            Err(_) => 0,
+        };
+        self.has_annotations
+            .then(|| self.names.iter().map(class).collect())
     }
 
     fn notes(&self) -> &[String] {
         &self.notes
     }
+}
+
+/// Returns the first object among those with the largest box.
+fn largest(objects: &[Object]) -> Option<&Object> {
+    let size = |object: &Object| {
+        let [x0, y0, x1, y1] = object.corners;
+        (x1 - x0) * (y1 - y0)
+    };
+    // The iteration is reversed because `max_by` returns the last of equal items.
+    objects
+        .iter()
+        .rev()
+        .max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use loadscope_plan::rng::PythonRandom;
 use loadscope_words::say;
 
 use crate::cell::Cell;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::stages::Stages;
 use crate::stream::{Share, Stream, StreamSource};
 use crate::tar::{Sample, decode, early_split};
@@ -194,15 +194,9 @@ impl Part {
             ..
         } = self.share;
         let most = (self.count / world_size.max(1)).max(1);
-        FormatError::new(
-            Fault::InvalidOption,
-            Place::named(&self.options.urls),
-            say!(
-                "worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks",
-                self.count
-            ),
-            say!("Choose at most {most} workers, or cut the samples into more shards"),
-        )
+        fault!(InvalidOption, Place::named(&self.options.urls),
+            say!("worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks", self.count);
+            say!("Choose at most {most} workers, or cut the samples into more shards"))
     }
 }
 

@@ -2,17 +2,16 @@
 
 mod catalog;
 mod cost;
-mod recognize;
 mod spec;
 mod stream;
 
 pub use catalog::{Catalog, DIGITS, Entry, SyntheticCatalog};
 pub use cost::{CostModel, Tail};
-pub use recognize::dataset_kind_of;
 pub use spec::{
-    ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetSpec, Decode, JsonlSpec,
-    LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize, SafetensorsSpec, Separator, SqlSpec,
-    TarSpec, TextSpec, TokenDtype, TokenSpec, VocSpec, VocTask, WebdatasetSpec,
+    ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetForm, DatasetSpec, Decode,
+    Dialog, Format, JsonlSpec, LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize,
+    SafetensorsSpec, Separator, SqlSpec, TarSpec, TextSpec, TokenDtype, TokenSpec, VocSpec,
+    VocTask, WebdatasetSpec, dataset_kind_of,
 };
 pub use stream::{Sharing, StreamModel};
 

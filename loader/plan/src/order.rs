@@ -141,7 +141,7 @@ pub fn samples_of_dataset(
         DatasetSpec::Data(data) if data.is_stream() => {
             return Err(LoaderError::Spec(say!(
                 "{}: the worker of each sample is known only after loading. Choose a dataset with an index.",
-                data.word()
+                data.format().word
             )));
         }
         DatasetSpec::Digits

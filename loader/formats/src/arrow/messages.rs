@@ -49,7 +49,7 @@ pub(super) struct IpcFile {
 
 /// A record batch in a file.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub struct Batch {
     pub(super) file: Arc<IpcFile>,
     message: MessageAt,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
@@ -337,6 +337,12 @@ impl Batch {
 }
 
 impl Block for Batch {
+    const IS_LARGE: bool = false;
+
+    fn place(&self) -> &Place {
+        &self.file.place
+    }
+
     fn rows(&self) -> usize {
         self.rows
     }

@@ -14,10 +14,37 @@ use symphonia::core::formats::{FormatOptions, FormatReader, TrackType};
 use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 
-use super::unsupported;
 use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
+
+/// Magic numbers of other formats: offset, bytes, name.
+const KINDS: [(usize, &[u8], &str); 14] = [
+    (0, b"ID3", "MP3"),
+    (4, b"ftyp", "MP4 or M4A"),
+    (8, b"AIFF", "AIFF"),
+    (8, b"AIFC", "AIFF-C"),
+    (8, b"AVI ", "AVI"),
+    (28, b"OpusHead", "Ogg Opus"),
+    (0, b".snd", "AU"),
+    (0, b"caff", "CAF"),
+    (0, b"#!AMR", "AMR"),
+    (0, b"\x1a\x45\xdf\xa3", "WebM or Matroska"),
+    (0, b"\x30\x26\xb2\x75", "WMA"),
+    (0, b"wvpk", "WavPack"),
+    (0, b"NIST_1A", "NIST SPHERE"),
+    (0, b"riff\x2e\x91\xcf\x11", "Wave64"),
+];
+
+/// WAV codings by format tag.
+const CODINGS: [(u16, &str); 6] = [
+    (0x0002, "Microsoft ADPCM"),
+    (0x0011, "IMA ADPCM"),
+    (0x0031, "GSM 6.10"),
+    (0x0050, "MPEG"),
+    (0x0055, "MP3"),
+    (0x00ff, "AAC"),
+];
 
 /// Maximum number of samples of all channels of a sound: 2 GiB of float32.
 const MOST_SAMPLES: u64 = 1 << 29;
@@ -58,14 +85,8 @@ fn refused(place: &Place, error: &Error, kind: Option<&str>) -> FormatError {
 
 /// Returns the error for a WAV file whose header declares no samples, although some follow.
 fn open_size(place: &Place) -> FormatError {
-    FormatError::new(
-        Fault::Damaged,
-        place.clone(),
-        say!(
-            "its header declares 0 samples, but samples follow: a pipe or a crash left the size at 0"
-        ),
-        say!("Write the header again, for example with ffmpeg -i IN OUT.wav"),
-    )
+    fault!(Damaged, place.clone(), say!("its header declares 0 samples, but samples follow: a pipe or a crash left the size at 0");
+        say!("Write the header again, for example with ffmpeg -i IN OUT.wav"))
 }
 
 /// Decodes a whole file.
@@ -116,7 +137,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     if bytes.is_empty() {
         return Err(damaged(place, say!("it is empty")));
     }
-    let kind = unsupported::format_name(&bytes);
+    let kind = format_name(&bytes);
     let failed = |error: Error| refused(place, &error, kind.as_deref());
     let bytes = match Wav::read(&bytes) {
         Some(Wav { left_open: 1.., .. }) => return Err(open_size(place)),
@@ -135,12 +156,8 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     let rate = rate.ok_or_else(|| damaged(place, say!("its header has no sample rate")))?;
     let channels = codec.channels.as_ref().map_or(0, Channels::count);
     if codec.codec == CODEC_ID_VORBIS && channels > MOST_OF_VORBIS {
-        return Err(FormatError::new(
-            Fault::WrongType,
-            place.clone(),
-            say!("Ogg Vorbis with {channels} channels is not supported, only mono and stereo"),
-            say!("Save it as FLAC or WAV"),
-        ));
+        bail!(WrongType, place.clone(), say!("Ogg Vorbis with {channels} channels is not supported, only mono and stereo");
+            say!("Save it as FLAC or WAV"));
     }
     let mut decoder = symphonia::default::get_codecs()
         .make_audio_decoder(&codec, &AudioDecoderOptions::default())
@@ -184,13 +201,30 @@ impl Sound {
         }
         let all: u64 = self.planes.iter().map(|plane| plane.len() as u64).sum();
         if all > MOST_SAMPLES {
-            return Err(FormatError::new(
-                Fault::TooLarge,
-                place.clone(),
-                say!("it has more than {MOST_SAMPLES} samples"),
-                say!("Split it into shorter files"),
-            ));
+            bail!(TooLarge, place.clone(), say!("it has more than {MOST_SAMPLES} samples");
+                say!("Split it into shorter files"));
         }
         Ok(())
     }
+}
+
+/// Returns the format of a file that is not WAV, FLAC or Ogg Vorbis, or the coding of a WAV file. Returns `None` if it is unknown.
+fn format_name(file: &[u8]) -> Option<String> {
+    if let Some(tag) = Wav::read(file).and_then(|wav| wav.tag(file)) {
+        let coding = CODINGS.iter().find(|(known, _)| *known == tag);
+        return Some(match coding {
+            Some((_, name)) => say!("WAV with {name}"),
+            None => say!("WAV with the format tag {tag:#06x}"),
+        });
+    }
+    // A frame of MPEG audio begins with eleven ones. Only AAC has the layer 0.
+    if let [0xff, second, ..] = file
+        && (0xe0..0xfe).contains(second)
+    {
+        let layer = second >> 1 & 3;
+        return Some(if layer == 0 { "AAC" } else { "MP3" }.to_owned());
+    }
+    let is = |at: usize, magic: &[u8]| file.get(at..).is_some_and(|rest| rest.starts_with(magic));
+    let found = KINDS.iter().find(|(at, magic, _)| is(*at, magic));
+    found.map(|(.., name)| (*name).to_owned())
 }

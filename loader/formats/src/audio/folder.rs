@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_words::say;
 
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Extensions of supported files.
 const ENDINGS: [&str; 5] = ["wav", "wave", "flac", "ogg", "oga"];
@@ -71,12 +71,8 @@ pub(super) fn list(path: &Path) -> Result<AudioListing, FormatError> {
         ));
     }
     if found.files.is_empty() {
-        return Err(FormatError::new(
-            Fault::Missing,
-            Place::file(path),
-            say!("it contains no audio ({})", ENDINGS.join(", ")),
-            say!("Give a folder of audio files, or with one folder of audio files per class"),
-        ));
+        bail!(Missing, Place::file(path), say!("it contains no audio ({})", ENDINGS.join(", "));
+            say!("Give a folder of audio files, or with one folder of audio files per class"));
     }
     Ok(found)
 }
@@ -90,12 +86,8 @@ fn collect_recursive(
     others: &mut usize,
 ) -> Result<(), FormatError> {
     if depth > DEEPEST {
-        return Err(FormatError::new(
-            Fault::Unreadable,
-            Place::file(folder),
-            say!("folders are nested more than {DEEPEST} deep"),
-            say!("Look for a symbolic link that points to its own parent"),
-        ));
+        bail!(Unreadable, Place::file(folder), say!("folders are nested more than {DEEPEST} deep");
+            say!("Look for a symbolic link that points to its own parent"));
     }
     let (folders, sounds, more) = entries(folder)?;
     *others += more;

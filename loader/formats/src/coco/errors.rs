@@ -77,12 +77,7 @@ impl Coco {
             Some(id) => say!("in annotation {id}, {reason}"),
             None => say!("in an annotation, {reason}"),
         };
-        FormatError::new(
-            Fault::Damaged,
-            self.place(at).key(key),
-            reason,
-            say!("Correct or remove the annotation there"),
-        )
+        fault!(Damaged, self.place(at).key(key), reason; say!("Correct or remove the annotation there"))
     }
 
     pub(super) fn image_error(
@@ -92,12 +87,8 @@ impl Coco {
         reason: impl Into<String>,
     ) -> FormatError {
         let reason = reason.into();
-        FormatError::new(
-            Fault::Damaged,
-            self.place(image.at).key(key),
-            say!("in image {}, {reason}", image.id),
-            say!("Correct or remove the image there"),
-        )
+        fault!(Damaged, self.place(image.at).key(key), say!("in image {}, {reason}", image.id);
+            say!("Correct or remove the image there"))
     }
 
     fn place(&self, at: usize) -> Place {

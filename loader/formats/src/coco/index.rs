@@ -132,14 +132,8 @@ pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
         FormatError::new(Fault::Damaged, place, broken.reason, broken.remedy)
     })?;
     if index.images.is_empty() {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            Place::file(path).key("images"),
-            say!("it lists no images"),
-            say!(
-                "Give the COCO annotation file: a JSON object with images, annotations and categories"
-            ),
-        ));
+        bail!(Damaged, Place::file(path).key("images"), say!("it lists no images");
+            say!("Give the COCO annotation file: a JSON object with images, annotations and categories"));
     }
     Ok(index)
 }

@@ -3,24 +3,29 @@
 use std::fs;
 
 use super::*;
+use crate::error::Fault;
 use crate::stages::Untimed;
 
 const HEAD: &str = r#"{"info":{},"images":[{"id":7,"file_name":"b.jpg","width":3,"height":2},
     {"id":3,"file_name":"a.jpg","width":3,"height":2}],"categories":[{"id":1,"name":"cat"},{"id":3,"name":"dog"}],"annotations":["#;
 
+fn spec(dir: &Path, file: &Path) -> CocoSpec {
+    CocoSpec::new(dir.display().to_string(), file.display().to_string())
+}
+
 fn open(
     dir: &Path,
     annotations: &str,
-    change: impl FnOnce(&mut Options),
+    change: impl FnOnce(&mut CocoSpec),
 ) -> Result<Coco, FormatError> {
     let file = dir.join("annotations.json");
     fs::write(&file, annotations).unwrap();
     for name in ["a.jpg", "b.jpg"] {
         fs::write(dir.join(name), name).unwrap();
     }
-    let mut options = Options::default();
-    change(&mut options);
-    Coco::open(dir, &file, &options)
+    let mut spec = spec(dir, &file);
+    change(&mut spec);
+    Coco::open(&spec)
 }
 
 fn target(coco: &Coco, index: usize) -> Result<Vec<(String, Cell)>, FormatError> {
@@ -44,7 +49,7 @@ fn images_load_by_id_with_their_annotations() {
         {"id":2,"image_id":7,"category_id":1,"bbox":[0,0,1,1],"segmentation":{"counts":"123","size":[2,3]}},
         {"id":3,"image_id":99,"category_id":1,"bbox":[0,0,1,1]}]}"#;
     let coco = open(dir.path(), &format!("{HEAD}{notes}"), |_| ()).unwrap();
-    assert_eq!((coco.len(), coco.task()), (2, Task::Instances));
+    assert_eq!((coco.len(), coco.task()), (2, CocoTask::Instances));
     assert_eq!(coco.classes(), ["N/A", "cat", "N/A", "dog"]);
     assert!(
         coco.notes()[0].starts_with("1 annotations in"),
@@ -64,10 +69,7 @@ fn images_load_by_id_with_their_annotations() {
     assert_eq!(both[2].1, Array::of(&[3i64, 1]).into());
     let mask = [0u8, 1, 0, 1, 0, 0];
     assert_eq!(both[5].1, shaped(vec![2, 2, 3], &[mask, mask].concat()));
-    let plain = open(dir.path(), &format!("{HEAD}{notes}"), |o| {
-        o.has_masks = false
-    })
-    .unwrap();
+    let plain = open(dir.path(), &format!("{HEAD}{notes}"), |o| o.masks = false).unwrap();
     assert_eq!(target(&plain, 1).unwrap().len(), 5);
 }
 
@@ -99,7 +101,7 @@ fn captions_and_keypoints_are_recognized() {
     let dir = tempfile::tempdir().unwrap();
     let captions = format!(r#"{HEAD}{{"image_id":3,"caption":"a \"cat\"\n"}}]}}"#);
     let coco = open(dir.path(), &captions, |_| ()).unwrap();
-    assert_eq!(coco.task(), Task::Captions);
+    assert_eq!(coco.task(), CocoTask::Captions);
     assert_eq!(
         target(&coco, 0).unwrap()[1].1,
         Cell::List(vec!["a \"cat\"\n".into()])
@@ -196,18 +198,12 @@ fn annotation_errors_name_their_place() {
 #[test]
 fn a_missing_folder_or_file_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let error = Coco::open(
-        &dir.path().join("x"),
-        Path::new("a.json"),
-        &Options::default(),
-    )
-    .unwrap_err();
+    let error = Coco::open(&spec(&dir.path().join("x"), Path::new("a.json"))).unwrap_err();
     assert!(
         error.to_string().ends_with(": not found. Check the path."),
         "{error}"
     );
-    let error =
-        Coco::open(dir.path(), &dir.path().join("a.json"), &Options::default()).unwrap_err();
+    let error = Coco::open(&spec(dir.path(), &dir.path().join("a.json"))).unwrap_err();
     assert_eq!(error.fault, Fault::Missing);
 }
 

@@ -6,20 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::RecordBatch;
 
-use crate::error::FormatError;
+use crate::error::{FormatError, Place};
 
 /// Size limit of the cache, bytes.
 pub(crate) const CACHE_BYTES: usize = 512 << 20;
 
 /// A decoded chunk and its size in the cache.
 #[derive(Debug)]
-pub(crate) struct Decoded {
+pub struct Decoded {
     pub(crate) batch: RecordBatch,
     pub(crate) bytes: usize,
 }
 
 /// Decoder of a chunk.
-pub(crate) trait Block {
+pub trait Block: Send + Sync {
+    /// True if the chunks are so large that rows are read together.
+    const IS_LARGE: bool;
+
+    /// Returns the file of the chunk.
+    fn place(&self) -> &Place;
+
     /// Returns the number of rows.
     fn rows(&self) -> usize;
 
@@ -180,6 +186,12 @@ mod tests {
     struct Counted(AtomicUsize);
 
     impl Block for Counted {
+        const IS_LARGE: bool = true;
+
+        fn place(&self) -> &Place {
+            unreachable!("no message names it")
+        }
+
         fn rows(&self) -> usize {
             10
         }

@@ -11,8 +11,8 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, types};
 use arrow_schema::{DataType, TimeUnit};
 use loadscope_words::say;
 
-use super::bytes::binary;
 use super::feature::Feature;
+use super::files::binary;
 use super::{dates, files};
 use crate::array::{Array as Numbers, Dtype};
 use crate::cell::Cell;
@@ -125,12 +125,8 @@ pub(super) fn cell(
         | DataType::LargeListView(_) => None,
     };
     found.ok_or_else(|| {
-        FormatError::new(
-            Fault::Damaged,
-            place(),
-            say!("its value cannot be written as {}", array.data_type()),
-            say!("Remove the row, or save the column as another type"),
-        )
+        fault!(Damaged, place(), say!("its value cannot be written as {}", array.data_type());
+            say!("Remove the row, or save the column as another type"))
     })
 }
 

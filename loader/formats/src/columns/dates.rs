@@ -12,7 +12,10 @@ pub(super) fn timestamp(count: i64, unit: TimeUnit, utc: bool) -> Option<String>
         TimeUnit::Nanosecond => convert::timestamp_ns_to_datetime(count),
     }?;
     let zone = if utc { "+00:00" } else { "" };
-    Some(format!("{}{zone}", micros(format!("{time:?}"))))
+    Some(format!(
+        "{}{zone}",
+        micros(time.format("%FT%T%.f").to_string())
+    ))
 }
 
 /// Formats `2020-01-31`.
@@ -33,7 +36,7 @@ pub(super) fn time(count: i64, unit: TimeUnit) -> Option<String> {
         TimeUnit::Microsecond => convert::time64us_to_time(count),
         TimeUnit::Nanosecond => convert::time64ns_to_time(count),
     }?;
-    Some(micros(format!("{time:?}")))
+    Some(micros(time.format("%T%.f").to_string()))
 }
 
 /// Pads a fraction of three digits to six. Python writes six digits, and nanoseconds have nine.

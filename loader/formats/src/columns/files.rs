@@ -1,11 +1,12 @@
-//! Images and sounds in columns of `{bytes, path}`.
+//! Bytes and texts of a row, and images and sounds in columns of `{bytes, path}`.
 
 use std::path::Path;
 
-use arrow_array::{Array as _, StructArray};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, StructArray};
+use arrow_schema::DataType;
 use loadscope_words::say;
 
-use super::bytes::{binary, text};
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{FormatError, Place};
 
@@ -31,7 +32,7 @@ pub(super) fn file(
         (None, None) => return Ok(Cell::Null),
     };
     if is_sound {
-        return sound(bytes, Path::new(path.unwrap_or_default()), place);
+        return crate::audio::waveform(bytes, Path::new(path.unwrap_or_default()), &place());
     }
     Ok(picture(bytes, place))
 }
@@ -53,13 +54,21 @@ fn read_referenced_file(path: &Path, place: &dyn Fn() -> Place) -> Result<Vec<u8
     })
 }
 
-#[cfg(feature = "audio")]
-fn sound(bytes: Vec<u8>, path: &Path, place: &dyn Fn() -> Place) -> Result<Cell, FormatError> {
-    crate::audio::waveform(bytes, path, &place())
+pub(super) fn binary(array: &dyn Array, row: usize) -> Option<&[u8]> {
+    match array.data_type() {
+        DataType::Binary => array.as_binary_opt::<i32>().map(|a| a.value(row)),
+        DataType::LargeBinary => array.as_binary_opt::<i64>().map(|a| a.value(row)),
+        DataType::BinaryView => array.as_binary_view_opt().map(|a| a.value(row)),
+        DataType::FixedSizeBinary(_) => array.as_fixed_size_binary_opt().map(|a| a.value(row)),
+        _ => None,
+    }
 }
 
-/// Returns the encoded bytes, because the audio feature is disabled.
-#[cfg(not(feature = "audio"))]
-fn sound(bytes: Vec<u8>, _: &Path, _: &dyn Fn() -> Place) -> Result<Cell, FormatError> {
-    Ok(Cell::Bytes(bytes.into()))
+pub(super) fn text(array: &dyn Array, row: usize) -> Option<&str> {
+    match array.data_type() {
+        DataType::Utf8 => array.as_string_opt::<i32>().map(|a| a.value(row)),
+        DataType::LargeUtf8 => array.as_string_opt::<i64>().map(|a| a.value(row)),
+        DataType::Utf8View => array.as_string_view_opt().map(|a| a.value(row)),
+        _ => None,
+    }
 }

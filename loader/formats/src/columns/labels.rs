@@ -77,7 +77,7 @@ pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec
 }
 
 /// Returns the values of one column, which is read chunk by chunk.
-pub(super) fn values<B: Block>(
+pub(crate) fn values<B: Block>(
     blocks: &Blocks<B>,
     (at, feature): (usize, &Feature),
     name: &str,

@@ -7,7 +7,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use loadscope_words::say;
 
 use super::kind::Kinds;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::index::{RowSplitter, STRIDE, ScanResult, line_ends};
 
 /// Maximum size of a row, bytes. After an unclosed quote, the rest of the file would be one row.
@@ -187,21 +187,14 @@ impl Splitter {
         let lines = line_ends(text.get(..at).unwrap_or_default());
         let place = self.place.clone().line(lines as u64 + 1);
         match found {
-            RowResult::TooLong => FormatError::new(
-                Fault::TooLarge,
-                place,
-                say!(
-                    "the row that begins there has more than {} MB",
-                    LONGEST >> 20
-                ),
-                say!("Look for an unclosed quote"),
-            ),
-            _ => FormatError::new(
-                Fault::Damaged,
-                place,
-                say!("the file ends within quotes that are opened in the row that begins there"),
-                say!("Close the quote, or double it where it is part of a text"),
-            ),
+            RowResult::TooLong => {
+                fault!(TooLarge, place, say!("the row that begins there has more than {} MB", LONGEST >> 20);
+                    say!("Look for an unclosed quote"))
+            }
+            _ => {
+                fault!(Damaged, place, say!("the file ends within quotes that are opened in the row that begins there");
+                    say!("Close the quote, or double it where it is part of a text"))
+            }
         }
     }
 }

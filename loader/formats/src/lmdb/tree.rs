@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use loadscope_words::say;
 
-use super::description::Description;
-use super::page::Pages;
+use super::page::{Description, Pages};
 use crate::error::FormatError;
 
 /// Maximum depth of LMDB's trees.

@@ -104,12 +104,8 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
 /// Parses the dtype and byte order in `descr`.
 fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError> {
     let refused = |what: &str, remedy: &str| {
-        Err(FormatError::new(
-            Fault::WrongType,
-            place.clone(),
-            say!("its elements are {what}, which tensors do not support"),
-            remedy,
-        ))
+        bail!(WrongType, place.clone(), say!("its elements are {what}, which tensors do not support");
+            remedy)
     };
     let text = match descr {
         Literal::Text(text) => text.as_str(),
@@ -120,12 +116,8 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
             );
         }
         _ => {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place.clone(),
-                say!("'descr' in its header is not a dtype"),
-                say!("Save it again with numpy.save"),
-            ));
+            bail!(Damaged, place.clone(), say!("'descr' in its header is not a dtype");
+                say!("Save it again with numpy.save"));
         }
     };
     let (endian, kind) = match text.split_at_checked(1) {

@@ -10,7 +10,7 @@ use loadscope_words::say;
 
 use crate::cell::Cell;
 use crate::columns::plain;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Group of types with the same cast.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,12 +65,8 @@ pub(super) fn cast(
             Cell::Int(number) => number.to_string(),
             _ => String::new(),
         };
-        FormatError::new(
-            Fault::WrongType,
-            place.clone(),
-            say!("the value {shown} does not fit the type {to} of the first file"),
-            say!("Save the files with the same types"),
-        )
+        fault!(WrongType, place.clone(), say!("the value {shown} does not fit the type {to} of the first file");
+            say!("Save the files with the same types"))
     };
     let fit = |cell: &Cell| match cell {
         Cell::Null => Ok(None),

@@ -70,12 +70,8 @@ impl Listing {
             }
         }
         if self.files.len() == before {
-            return Err(FormatError::new(
-                Fault::Missing,
-                Place::file(folder),
-                say!("it contains no Parquet file"),
-                say!("Choose another folder, or a file"),
-            ));
+            bail!(Missing, Place::file(folder), say!("it contains no Parquet file");
+                say!("Choose another folder, or a file"));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use loadscope_words::say;
 
 use super::cast::{cast, fits};
 use super::folder::PartitionedFile;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Columns of the table.
 #[derive(Debug)]
@@ -54,12 +54,7 @@ impl Merged {
         let mut fields: Vec<Arc<Field>> = first.fields().iter().cloned().collect();
         for key in keys {
             let wrong = |reason: &str, remedy: &str| {
-                Err(FormatError::new(
-                    Fault::WrongType,
-                    place.clone().key(key),
-                    reason,
-                    remedy,
-                ))
+                Err(fault!(WrongType, place.clone().key(key), reason; remedy))
             };
             if first.fields().find(key).is_some() {
                 return wrong(
@@ -113,12 +108,8 @@ impl Merged {
                 Some((own, found)) => {
                     let (from, to) = (found.data_type(), field.data_type());
                     if !fits(from, to) {
-                        return Err(FormatError::new(
-                            Fault::WrongType,
-                            place.clone().key(field.name().as_str()),
-                            say!("its type is {from}, but {to} in the first file"),
-                            say!("Save the files with the same types"),
-                        ));
+                        bail!(WrongType, place.clone().key(field.name().as_str()), say!("its type is {from}, but {to} in the first file");
+                            say!("Save the files with the same types"));
                     }
                     let other = (from != to).then(|| to.clone());
                     Source::Stored(own, other)
@@ -173,12 +164,7 @@ impl Merged {
 }
 
 fn damaged(place: &Place) -> FormatError {
-    FormatError::new(
-        Fault::Damaged,
-        place.clone(),
-        say!("its columns differ in length"),
-        say!("It is damaged: save it again"),
-    )
+    fault!(Damaged, place.clone(), say!("its columns differ in length"); say!("It is damaged: save it again"))
 }
 
 /// Creates a dictionary array with the same text in each row.

@@ -18,7 +18,7 @@ use super::merged::{Merged, Source};
 use super::pages;
 use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Decompressed size of a chunk, bytes.
 const PART: u64 = 32 << 20;
@@ -103,12 +103,8 @@ impl ParquetFile {
     }
 
     fn invalid_row_group(&self, group: usize) -> FormatError {
-        FormatError::new(
-            Fault::Damaged,
-            self.place.clone(),
-            say!("row group {group} declares an impossible number of rows or bytes"),
-            say!("It is damaged: save it again"),
-        )
+        fault!(Damaged, self.place.clone(), say!("row group {group} declares an impossible number of rows or bytes");
+            say!("It is damaged: save it again"))
     }
 }
 
@@ -121,8 +117,8 @@ pub(super) struct FileColumns {
 
 /// A chunk: some rows of a row group.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) file: Arc<ParquetFile>,
+pub struct Part {
+    file: Arc<ParquetFile>,
     columns: Arc<FileColumns>,
     group: usize,
     begin: usize,
@@ -171,18 +167,9 @@ impl Part {
             Err(batches) => guarded(place, || concat_batches(&schema, &batches))?,
         };
         if batch.num_rows() != self.rows {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place.clone(),
-                say!(
-                    "row group {} has {} rows from row {}, not {}",
-                    self.group,
-                    batch.num_rows(),
-                    self.begin,
-                    self.rows
-                ),
-                say!("It is damaged: save it again"),
-            ));
+            bail!(Damaged, place.clone(),
+                say!("row group {} has {} rows from row {}, not {}", self.group, batch.num_rows(), self.begin, self.rows);
+                say!("It is damaged: save it again"));
         }
         let FileColumns { table, sources } = &*self.columns;
         table.batch(&batch, sources, column, place)
@@ -190,6 +177,12 @@ impl Part {
 }
 
 impl Block for Part {
+    const IS_LARGE: bool = true;
+
+    fn place(&self) -> &Place {
+        &self.file.place
+    }
+
     fn rows(&self) -> usize {
         self.rows
     }

@@ -91,12 +91,8 @@ impl Fields {
     /// If `fields` is empty, or the first axes differ.
     pub(crate) fn new(fields: Vec<Field>, place: &Place) -> Result<Self, FormatError> {
         let Some(first) = fields.first() else {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place.clone(),
-                say!("it contains no arrays"),
-                say!("Save at least one array with numpy.savez or numpy.save"),
-            ));
+            bail!(Damaged, place.clone(), say!("it contains no arrays");
+                say!("Save at least one array with numpy.savez or numpy.save"));
         };
         let len = first.len;
         if let Some(other) = fields.iter().find(|field| field.len != len) {

@@ -9,7 +9,7 @@ use loadscope_words::say;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Passwords from URLs in this process, by the URLs without them.
 static PASSWORDS: LazyLock<Mutex<HashMap<String, Password>>> = LazyLock::new(Mutex::default);
@@ -57,12 +57,8 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
         names.any(|name| name.eq_ignore_ascii_case("password"))
     });
     if in_query {
-        return Err(FormatError::new(
-            Fault::InvalidOption,
-            Place::named(say!("the URL of the server")),
-            say!("it has a password after the question mark"),
-            say!("Write postgresql://user:password@host:port/database, or set PGPASSWORD"),
-        ));
+        bail!(InvalidOption, Place::named(say!("the URL of the server")), say!("it has a password after the question mark");
+            say!("Write postgresql://user:password@host:port/database, or set PGPASSWORD"));
     }
     let Some((user, password)) = at.and_then(|at| authority.get(..at)?.split_once(':')) else {
         return Ok(None);
@@ -78,14 +74,8 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
 
 /// Returns a separate error, because the library's messages may quote the URL.
 fn unreadable() -> FormatError {
-    FormatError::new(
-        Fault::InvalidOption,
-        Place::named(say!("the URL of the server")),
-        say!("it cannot be read"),
-        say!(
-            "Write postgresql://user@host:port/database, with %2F for a slash, %40 for an @ and %3A for a colon in user or password"
-        ),
-    )
+    fault!(InvalidOption, Place::named(say!("the URL of the server")), say!("it cannot be read");
+        say!("Write postgresql://user@host:port/database, with %2F for a slash, %40 for an @ and %3A for a colon in user or password"))
 }
 
 /// A PostgreSQL server, a database and a user.
@@ -123,20 +113,12 @@ impl Address {
         }
         let shown = shown(&config);
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return Err(FormatError::new(
-                Fault::InvalidOption,
-                Place::named(shown),
-                say!("it names no host"),
-                say!("Write postgresql://user@host:port/database"),
-            ));
+            bail!(InvalidOption, Place::named(shown), say!("it names no host");
+                say!("Write postgresql://user@host:port/database"));
         }
         if config.get_ssl_mode() == SslMode::Require {
-            return Err(FormatError::new(
-                Fault::InvalidOption,
-                Place::named(shown),
-                say!("encrypted connections are not supported"),
-                say!("Remove sslmode, or forward the port with ssh -L"),
-            ));
+            bail!(InvalidOption, Place::named(shown), say!("encrypted connections are not supported");
+                say!("Remove sslmode, or forward the port with ssh -L"));
         }
         Ok(Self {
             config: Arc::new(config),

@@ -8,7 +8,7 @@ use loadscope_words::say;
 use super::query::Query;
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 
 /// Use of a column in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +51,8 @@ impl Columns {
         let place = || Place::named(&*source);
         for (at, name) in names.iter().enumerate() {
             if names.iter().skip(at + 1).any(|other| other == name) {
-                return Err(FormatError::new(
-                    Fault::InvalidOption,
-                    place().key(name),
-                    say!("the query has two columns of this name"),
-                    say!("Give one of them another name: SELECT … AS name"),
-                ));
+                bail!(InvalidOption, place().key(name), say!("the query has two columns of this name");
+                    say!("Give one of them another name: SELECT … AS name"));
             }
         }
         let wanted = [
@@ -67,15 +63,8 @@ impl Columns {
         ];
         for (option, column) in wanted {
             if let Some(column) = column.as_ref().filter(|c| !names.contains(c)) {
-                return Err(FormatError::new(
-                    Fault::NoSuchKey,
-                    place().key(column),
-                    say!(
-                        "the query has no such column; it has {}",
-                        format_names(names)
-                    ),
-                    say!("Write one of these columns in {option}="),
-                ));
+                bail!(NoSuchKey, place().key(column), say!("the query has no such column; it has {}", format_names(names));
+                    say!("Write one of these columns in {option}="));
             }
         }
         let role = |name: &String| match Some(name) {
@@ -126,12 +115,8 @@ impl Columns {
     }
 
     fn wrong(&self, name: &str, row: u64, reason: String) -> FormatError {
-        FormatError::new(
-            Fault::WrongType,
-            Place::named(&*self.source).row(row).key(name),
-            reason,
-            say!("Correct the row, or choose another column"),
-        )
+        fault!(WrongType, Place::named(&*self.source).row(row).key(name), reason;
+            say!("Correct the row, or choose another column"))
     }
 
     /// Converts a row. `value` returns each column.

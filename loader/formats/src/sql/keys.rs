@@ -178,20 +178,12 @@ impl KeysBuilder {
                 key: None,
                 ..self.place
             };
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place,
-                say!("the query has no rows"),
-                say!("Check the table and the conditions of the query"),
-            ));
+            bail!(Damaged, place, say!("the query has no rows");
+                say!("Check the table and the conditions of the query"));
         }
         if let Some(twice) = self.duplicate_key() {
-            return Err(FormatError::new(
-                Fault::InvalidOption,
-                self.place,
-                say!("two rows have the key {twice}"),
-                say!("Choose a column for index= whose values differ from each other"),
-            ));
+            bail!(InvalidOption, self.place, say!("two rows have the key {twice}");
+                say!("Choose a column for index= whose values differ from each other"));
         }
         let (labels, classes) = match &self.label {
             Some(_) if self.numbers.len() == rows => {

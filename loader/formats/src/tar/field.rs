@@ -108,20 +108,11 @@ fn missing(url: &str, key: &str, name: &str, mut others: Vec<&str>, order: &Orde
     };
     let place = Place::named(url).key(format!("{key}.{name}"));
     match order.split_sample() {
-        Some(split) => FormatError::new(
-            Fault::Damaged,
-            place,
-            say!(
-                "{reason}, because the files of a sample ({split}, for example) are apart from each other in the archive"
-            ),
-            say!("Write the archive with tar --sort=name"),
-        ),
-        None => FormatError::new(
-            Fault::NoSuchKey,
-            place,
-            reason,
-            say!("Name other files in fields=, or skip the sample with --on-error skip"),
-        ),
+        Some(split) => fault!(Damaged, place,
+            say!("{reason}, because the files of a sample ({split}, for example) are apart from each other in the archive");
+            say!("Write the archive with tar --sort=name")),
+        None => fault!(NoSuchKey, place, reason;
+            say!("Name other files in fields=, or skip the sample with --on-error skip")),
     }
 }
 

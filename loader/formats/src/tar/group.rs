@@ -8,7 +8,7 @@ use loadscope_words::say;
 use super::key::{base_plus_ext, is_meta};
 use super::order::Order;
 use super::{Archive, MOST_BYTES, Member};
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::stages::Stages;
 
 /// Maximum number of files of a sample.
@@ -112,24 +112,13 @@ fn add(sample: &mut Sample, field: String, member: Member, room: u64) -> Result<
     };
     let is_there = sample.fields.iter().any(|(name, _)| *name == field);
     if is_there || field == "__key__" || field == "__url__" {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            place(),
-            say!("the sample {:?} has a second file {field:?}", sample.key),
-            say!("Give one of the files another name"),
-        ));
+        bail!(Damaged, place(), say!("the sample {:?} has a second file {field:?}", sample.key);
+            say!("Give one of the files another name"));
     }
     let size = member.bytes.len() as u64;
     if size > room || sample.fields.len() >= MOST_FIELDS {
-        return Err(FormatError::new(
-            Fault::TooLarge,
-            place(),
-            say!(
-                "the sample {:?} has more than {MOST_BYTES} bytes or {MOST_FIELDS} files",
-                sample.key
-            ),
-            say!("Write smaller samples"),
-        ));
+        bail!(TooLarge, place(), say!("the sample {:?} has more than {MOST_BYTES} bytes or {MOST_FIELDS} files", sample.key);
+            say!("Write smaller samples"));
     }
     sample.bytes += size;
     sample.fields.push((field, member.bytes));

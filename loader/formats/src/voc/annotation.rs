@@ -7,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::events::{BytesRef, Event};
 
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::file::line_and_column;
 
 /// Maximum nesting of elements.
@@ -246,12 +246,8 @@ fn fault(error: &quick_xml::Error) -> String {
 /// Returns an error at a byte of the annotation `path`.
 pub(super) fn broken(text: &[u8], path: &Path, at: usize, reason: &str) -> FormatError {
     let (line, column) = line_and_column(text, at);
-    FormatError::new(
-        Fault::Damaged,
-        Place::file(path).line(line).column(column),
-        reason,
-        say!("Correct the XML there, or remove the image from the list"),
-    )
+    fault!(Damaged, Place::file(path).line(line).column(column), reason;
+        say!("Correct the XML there, or remove the image from the list"))
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use loadscope_words::say;
 
-use super::codepages::PAGES;
 use crate::decompress;
 use crate::error::{Fault, FormatError, Place};
 
+/// Encodings with one byte per character: their names in lowercase without punctuation, a tab, and the characters of their last bytes.
+/// ISO 8859 has 96, the others have 128. U+FFFD marks bytes without a character.
+const PAGES: &str = include_str!("codepages.tsv");
 /// Length of the start that contains the declaration, bytes.
 const NEAR: usize = 200;
 
@@ -29,9 +31,8 @@ pub(super) fn utf8(text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
     let plain: String = (name.to_ascii_lowercase().chars())
         .filter(char::is_ascii_alphanumeric)
         .collect();
-    let page = PAGES
-        .iter()
-        .find(|(names, _)| names.contains(&plain.as_str()));
+    let mut pages = PAGES.lines().filter_map(|line| line.split_once('\t'));
+    let page = pages.find(|(names, _)| names.split(' ').any(|name| name == plain));
     match (plain.as_str(), page) {
         ("utf8", _) => checked(text, path),
         ("usascii" | "ascii", _) => mapped(&text, path, |_| None),
@@ -39,7 +40,9 @@ pub(super) fn utf8(text: Vec<u8>, path: &Path) -> Result<Vec<u8>, FormatError> {
         (_, Some((_, page))) => {
             let page: Vec<char> = page.chars().collect();
             mapped(&text, path, |byte| {
-                let character = page.get(usize::from(byte - 128)).copied();
+                // The first 32 bytes of ISO 8859 are control characters.
+                let at = (usize::from(byte) + page.len()).checked_sub(256);
+                let character = at.map_or(Some(char::from(byte)), |at| page.get(at).copied());
                 character.filter(|character| *character != '\u{fffd}')
             })
         }
@@ -173,9 +176,16 @@ mod tests {
     }
 
     #[test]
-    fn code_pages_have_128_characters() {
-        for (names, page) in PAGES {
-            assert_eq!(page.chars().count(), 128, "{names:?}");
+    fn code_pages_end_at_byte_255() {
+        for line in PAGES.lines() {
+            let (names, page) = line.split_once('\t').unwrap();
+            let first = names.split(' ').next().unwrap();
+            let expected = if first.starts_with("iso8859") {
+                96
+            } else {
+                128
+            };
+            assert_eq!(page.chars().count(), expected, "{names:?}");
         }
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use loadscope_words::say;
 
-use super::options::Options;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{line_and_column, read};
 
@@ -60,51 +59,40 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             let names: Vec<_> = names
                 .map(|name| name.to_string_lossy().into_owned())
                 .collect();
-            Err(FormatError::new(
-                Fault::InvalidOption,
-                Place::file(dir),
-                say!("it contains {}", names.join(", ")),
-                say!("Choose one with year=…, or give the folder itself"),
-            ))
+            bail!(InvalidOption, Place::file(dir), say!("it contains {}", names.join(", "));
+                say!("Choose one with year=…, or give the folder itself"))
         }
     }
 }
 
 fn not_found_error(dir: &Path, reason: &str) -> FormatError {
-    FormatError::new(
-        Fault::Missing,
-        Place::file(dir),
-        reason,
-        say!("Give the folder that contains Annotations and JPEGImages, or VOCdevkit"),
-    )
+    fault!(Missing, Place::file(dir), reason;
+        say!("Give the folder that contains Annotations and JPEGImages, or VOCdevkit"))
 }
 
 /// Returns the names of the images of a set, and notes about them.
 pub(super) fn names(
     root: &Path,
-    options: &Options,
+    set: &str,
+    has_masks: bool,
 ) -> Result<(Vec<String>, Vec<String>), FormatError> {
-    let kind = if options.has_masks {
-        "Segmentation"
-    } else {
-        "Main"
-    };
+    let kind = if has_masks { "Segmentation" } else { "Main" };
     let lists = root.join("ImageSets").join(kind);
-    if options.set == "all" || !root.join("ImageSets").is_dir() {
+    if set == "all" || !root.join("ImageSets").is_dir() {
         let mut notes = Vec::new();
-        if options.set != "all" {
+        if set != "all" {
             notes.push(say!(
                 "{} has no ImageSets, so all of its annotations are one set.",
                 root.display()
             ));
         }
-        let (folder, ending) = match options.has_masks {
+        let (folder, ending) = match has_masks {
             true => ("SegmentationClass", "png"),
             false => ("Annotations", "xml"),
         };
         return Ok((all(&root.join(folder), ending)?, notes));
     }
-    let list = lists.join(format!("{}.txt", options.set));
+    let list = lists.join(format!("{set}.txt"));
     if !list.is_file() {
         let sets = all(&lists, "txt").unwrap_or_default().join(", ");
         return Err(FormatError::new(
@@ -120,21 +108,13 @@ pub(super) fn names(
     let bytes = read(&list, MAX_LIST)?;
     let text = std::str::from_utf8(&bytes).map_err(|e| {
         let (line, column) = line_and_column(&bytes, e.valid_up_to());
-        FormatError::new(
-            Fault::Damaged,
-            Place::file(&list).line(line).column(column),
-            say!("it is not text in UTF-8"),
-            say!("Write the names of the images there, one per line"),
-        )
+        fault!(Damaged, Place::file(&list).line(line).column(column), say!("it is not text in UTF-8");
+            say!("Write the names of the images there, one per line"))
     })?;
     let names = parse_names(text);
     if names.is_empty() {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            Place::file(&list),
-            say!("it names no image"),
-            say!("Write the names of the images there, one per line, or choose another set"),
-        ));
+        bail!(Damaged, Place::file(&list), say!("it names no image");
+            say!("Write the names of the images there, one per line, or choose another set"));
     }
     Ok((names, Vec::new()))
 }
@@ -175,12 +155,8 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
         }
     }
     if names.is_empty() {
-        return Err(FormatError::new(
-            Fault::Damaged,
-            Place::file(folder),
-            say!("it contains no .{ending} file"),
-            say!("Choose another folder or another set"),
-        ));
+        bail!(Damaged, Place::file(folder), say!("it contains no .{ending} file");
+            say!("Choose another folder or another set"));
     }
     names.sort();
     Ok(names)

@@ -1,6 +1,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::fs;
+use std::path::Path;
 
 use super::*;
 use crate::stages::Untimed;
@@ -32,10 +33,10 @@ fn folder(classes: &[&[&str]]) -> tempfile::TempDir {
     dir
 }
 
-fn open(dir: &Path, change: impl FnOnce(&mut Options)) -> Result<Voc, FormatError> {
-    let mut options = Options::default();
+fn open(dir: &Path, change: impl FnOnce(&mut VocSpec)) -> Result<Voc, FormatError> {
+    let mut options = VocSpec::new(dir.display().to_string());
     change(&mut options);
-    Voc::open(dir, &options)
+    Voc::open(&options)
 }
 
 fn labels(voc: &Voc, index: usize) -> Vec<u8> {

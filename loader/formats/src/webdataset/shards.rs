@@ -52,15 +52,9 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
             1 => say!(", like another shard").to_owned(),
             more => say!(", like {more} other shards"),
         };
-        return Err(FormatError::new(
-            Fault::Missing,
-            Place::named(first),
-            match others.as_str() {
-                "" => say!("not found").to_owned(),
-                others => say!("not found{others}"),
-            },
-            say!("Check the pattern of the shards"),
-        ));
+        bail!(Missing, Place::named(first),
+            match others.as_str() { "" => say!("not found").to_owned(), others => say!("not found{others}"), };
+            say!("Check the pattern of the shards"));
     }
     Ok(shards)
 }

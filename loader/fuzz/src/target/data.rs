@@ -8,7 +8,7 @@ use loadscope_formats::{
     Cell, FormatError, Rows, Share, StreamSource, Untimed, coco, csv, jsonl, lmdb, npy, npz,
     safetensors, sql, text, voc,
 };
-use loadscope_plan::dataset::DatasetSpec;
+use loadscope_plan::dataset::{CocoSpec, CocoTask, DatasetSpec, VocSpec};
 
 use crate::scratch;
 
@@ -102,17 +102,11 @@ pub fn annotations(bytes: &[u8], thoroughly: bool) {
     }
     let path = scratch::file("annotations.json", bytes);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let tasks = [
-        None,
-        Some(coco::Task::Keypoints),
-        Some(coco::Task::Captions),
-    ];
+    let tasks = [CocoTask::Auto, CocoTask::Keypoints, CocoTask::Captions];
     for task in tasks.into_iter().take(if thoroughly { 3 } else { 1 }) {
-        let options = coco::Options {
-            task,
-            ..coco::Options::default()
-        };
-        rows(coco::Coco::open(folder, &path, &options), thoroughly);
+        let mut spec = CocoSpec::new(folder.display().to_string(), path.display().to_string());
+        spec.task = task;
+        rows(coco::Coco::open(&spec), thoroughly);
     }
 }
 
@@ -141,11 +135,9 @@ pub fn annotation(bytes: &[u8], thoroughly: bool) {
             fs::write(root.join("JPEGImages/a.jpg"), b"a picture").expect("there is room");
         }
         fs::write(&file, bytes).expect("there is room for a temporary file");
-        let options = voc::Options {
-            set: "all".to_owned(),
-            ..voc::Options::default()
-        };
-        rows(voc::Voc::open(&root, &options), thoroughly);
+        let mut spec = VocSpec::new(root.display().to_string());
+        spec.set = "all".to_owned();
+        rows(voc::Voc::open(&spec), thoroughly);
     });
 }
 

@@ -13,14 +13,20 @@ use crate::error::LoaderError;
 use crate::keyvalue::nearest;
 
 mod data;
+mod format;
+mod media;
 mod option;
+mod tables;
 mod tokens;
 
-pub use data::{
-    ArrowSpec, AudioSpec, CocoSpec, CsvSpec, DataSpec, JsonlSpec, LmdbSpec, NpySpec, NpzSpec,
-    ParquetSpec, SafetensorsSpec, SqlSpec, TarSpec, TextSpec, VocSpec, WebdatasetSpec,
-};
+pub use data::{DataSpec, dataset_kind_of};
+pub use format::{DatasetForm, Dialog, Format};
+pub use media::{AudioSpec, CocoSpec, LmdbSpec, TarSpec, VocSpec, WebdatasetSpec};
 pub use option::{CocoTask, Decode, PictureSize, Separator, VocTask};
+pub use tables::{
+    ArrowSpec, CsvSpec, JsonlSpec, NpySpec, NpzSpec, ParquetSpec, SafetensorsSpec, SqlSpec,
+    TextSpec,
+};
 pub use tokens::{TokenDtype, TokenSpec};
 
 /// Dataset to load. Its text form is also its serde form.
@@ -147,7 +153,7 @@ mod tests;
 /// Returns the error for an unknown dataset: its name, the most similar one, and all names.
 fn unknown(text: &str) -> String {
     let mut names = vec!["digits", "folder", "tokens"];
-    names.extend(DataSpec::WORDS.iter().map(|(name, _)| *name));
+    names.extend(DataSpec::FORMATS.iter().map(|format| format.word));
     names.extend(["synthetic", "stream"]);
     let typed = text.split(':').next().unwrap_or_default();
     let valid = names.join(", ");

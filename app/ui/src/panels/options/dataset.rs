@@ -1,6 +1,7 @@
 //! Dataset options.
 
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
+use loadscope_plan::dataset::{DataSpec, DatasetForm, Dialog};
 use loadscope_trace::{Argument, RunOptions};
 use loadscope_words::{Text, say, text};
 
@@ -12,32 +13,9 @@ use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::effect::Effect;
 
-/// Kind of dataset.
-struct Kind {
-    /// Prefix of the specification.
-    prefix: &'static str,
-    name: Text,
-    /// Initial specification.
-    first: &'static str,
-    /// Label of the text after the colon.
-    label: Text,
-    /// Example of that text.
-    example: &'static str,
-    /// Description with the available keys.
-    hint: Text,
-    /// Dialog that chooses the path, if any.
-    dialog: Option<Dialog>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dialog {
-    Folder,
-    File,
-}
-
-const KINDS: [Kind; 20] = [
-    Kind {
-        prefix: "digits",
+/// Kinds before and after the data formats.
+const BEFORE: [DatasetForm; 2] = [
+    DatasetForm {
         name: text!("Digits"),
         first: "digits",
         label: Text::same(""),
@@ -45,8 +23,7 @@ const KINDS: [Kind; 20] = [
         hint: Text::same(""),
         dialog: None,
     },
-    Kind {
-        prefix: "folder:",
+    DatasetForm {
         name: text!("Image folder"),
         first: "folder:",
         label: text!("folder"),
@@ -56,157 +33,9 @@ const KINDS: [Kind; 20] = [
         ),
         dialog: Some(Dialog::Folder),
     },
-    Kind {
-        prefix: "voc:",
-        name: Text::same("PASCAL VOC"),
-        first: "voc:",
-        label: text!("folder"),
-        example: "/data/VOCdevkit,year=2012,set=train",
-        hint: text!(
-            "Like torchvision's VOCDetection: images and XML. Keys: set, year, task=segmentation, classes=a;b, size=square."
-        ),
-        dialog: Some(Dialog::Folder),
-    },
-    Kind {
-        prefix: "coco:",
-        name: Text::same("COCO"),
-        first: "coco:",
-        label: text!("images, annotations"),
-        example: "/data/train2017,/data/instances.json",
-        hint: text!(
-            "Like torchvision's CocoDetection: a folder and a JSON file. Keys: task=captions, masks=false, size=square."
-        ),
-        dialog: None,
-    },
-    Kind {
-        prefix: "sql:",
-        name: text!("SQL database"),
-        first: "sql:sqlite:",
-        label: text!("database, query"),
-        example: "sqlite:/data/a.db,query=\"SELECT a, b FROM t\",index=id",
-        hint: text!(
-            "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label.",
-        ),
-        dialog: None,
-    },
-    Kind {
-        prefix: "csv:",
-        name: text!("CSV table"),
-        first: "csv:",
-        label: text!("file"),
-        example: "/data/table.csv,columns=a;b",
-        hint: text!("Like pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "parquet:",
-        name: text!("Parquet table"),
-        first: "parquet:",
-        label: text!("files"),
-        example: "/data/train-*.parquet,columns=a;b",
-        hint: text!(
-            "Like pyarrow.parquet: a file, folder or pattern. Keys: columns=a;b, image=COLUMN."
-        ),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "arrow:",
-        name: text!("Hugging Face dataset"),
-        first: "arrow:",
-        label: text!("folder"),
-        example: "/data/saved,split=train",
-        hint: text!("Like datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN."),
-        dialog: Some(Dialog::Folder),
-    },
-    Kind {
-        prefix: "jsonl:",
-        name: text!("JSON lines"),
-        first: "jsonl:",
-        label: text!("file"),
-        example: "/data/train.jsonl",
-        hint: text!("One JSON value per line. Keys: columns=a;b, image=COLUMN."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "npy:",
-        name: text!("NumPy array"),
-        first: "npy:",
-        label: text!("file"),
-        example: "/data/x.npy,window=128",
-        hint: text!("Entries or windows of the first axis, memory-mapped. Keys: window, stride."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "npz:",
-        name: text!("NumPy archive"),
-        first: "npz:",
-        label: text!("file"),
-        example: "/data/train.npz,keys=x;y",
-        hint: text!("Entries of the first axis of each array. Keys: keys=x;y."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "safetensors:",
-        name: Text::same("Safetensors"),
-        first: "safetensors:",
-        label: text!("file"),
-        example: "/data/train.safetensors,keys=x;y",
-        hint: text!("Entries of the first axis of each tensor, memory-mapped. Keys: keys=x;y."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "webdataset:",
-        name: Text::same("WebDataset"),
-        first: "webdataset:",
-        label: text!("shards"),
-        example: "/data/train-{000..127}.tar,shuffle=1000",
-        hint: text!(
-            "Iterable-style: each worker reads its own shards. Keys: fields=jpg;cls, shuffle, shuffle_shards=true."
-        ),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "tar:",
-        name: text!("tar archive"),
-        first: "tar:",
-        label: text!("file"),
-        example: "/data/train.tar,fields=jpg;cls",
-        hint: text!(
-            "Iterable-style: files with the same key form a sample. Keys: fields=jpg;cls, shuffle."
-        ),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "lmdb:",
-        name: Text::same("LMDB"),
-        first: "lmdb:",
-        label: text!("folder"),
-        example: "/data/train.lmdb,decode=auto",
-        hint: text!("Bytes by key. Option: decode=picture, npy, text or bytes."),
-        dialog: Some(Dialog::Folder),
-    },
-    Kind {
-        prefix: "audio:",
-        name: text!("Audio folder"),
-        first: "audio:",
-        label: text!("folder"),
-        example: "/data/sounds",
-        hint: text!(
-            "Like soundfile.read: WAV, FLAC and OGG, padded to the longest. Subfolders are classes."
-        ),
-        dialog: Some(Dialog::Folder),
-    },
-    Kind {
-        prefix: "text:",
-        name: text!("Lines of text"),
-        first: "text:",
-        label: text!("file"),
-        example: "/data/train.txt,vocab=/data/vocab.txt",
-        hint: text!("Word ids of unequal length, or plain lines without vocab. Keys: vocab."),
-        dialog: Some(Dialog::File),
-    },
-    Kind {
-        prefix: "tokens:",
+];
+const AFTER: [DatasetForm; 3] = [
+    DatasetForm {
         name: text!("Token file"),
         first: "tokens:",
         label: text!("file"),
@@ -216,8 +45,7 @@ const KINDS: [Kind; 20] = [
         ),
         dialog: Some(Dialog::File),
     },
-    Kind {
-        prefix: "synthetic",
+    DatasetForm {
         name: text!("Synthetic"),
         first: "synthetic:len=24,cost_ms=50,slow=4:1000",
         label: text!("costs"),
@@ -227,8 +55,7 @@ const KINDS: [Kind; 20] = [
         ),
         dialog: None,
     },
-    Kind {
-        prefix: "stream",
+    DatasetForm {
         name: text!("Synthetic iterable"),
         first: "stream:len=24,cost_ms=50,shard=true",
         label: text!("costs"),
@@ -240,6 +67,12 @@ const KINDS: [Kind; 20] = [
     },
 ];
 
+/// Returns the kinds of datasets in the order of the list.
+fn kinds() -> impl Iterator<Item = DatasetForm> {
+    let formats = DataSpec::FORMATS.iter().map(|format| format.form);
+    BEFORE.into_iter().chain(formats).chain(AFTER)
+}
+
 /// Shows the kind of dataset and its details.
 pub(super) fn dataset(
     ui: &mut Ui,
@@ -247,26 +80,23 @@ pub(super) fn dataset(
     options: &mut RunOptions,
     commands: &mut Vec<Command>,
 ) {
-    let current = KINDS
-        .iter()
-        .position(|kind| options.dataset.starts_with(kind.prefix));
+    let word = options.dataset.split(':').next();
+    let current = kinds().find(|kind| Some(kind.word()) == word);
     row(
         ui,
         form,
         Argument::Dataset,
         say!("Source of the samples"),
         |ui, label| {
-            let name = current
-                .and_then(|at| KINDS.get(at))
-                .map_or("?", |kind| kind.name.say());
+            let name = current.map_or("?", |kind| kind.name.say());
             let combo = ComboBox::from_id_salt("dataset")
                 .selected_text(name)
                 .height(f32::INFINITY)
                 .width(dropdown::width(ui, 170.0))
                 .truncate();
             let response = dropdown::show(ui, combo, |ui| {
-                for (at, kind) in KINDS.iter().enumerate() {
-                    let is_current = current == Some(at);
+                for kind in kinds() {
+                    let is_current = current.is_some_and(|current| current.word() == kind.word());
                     if dropdown::entry(ui, is_current, kind.name.say()) && !is_current {
                         *options = example(kind.first, options);
                     }
@@ -275,8 +105,8 @@ pub(super) fn dataset(
             response.labelled_by(label);
         },
     );
-    if let Some(kind) = current.and_then(|at| KINDS.get(at)) {
-        details(ui, form, kind, options, commands);
+    if let Some(kind) = current {
+        details(ui, form, &kind, options, commands);
     }
 }
 
@@ -284,11 +114,11 @@ pub(super) fn dataset(
 fn details(
     ui: &mut Ui,
     form: &mut Form<'_>,
-    kind: &Kind,
+    kind: &DatasetForm,
     options: &mut RunOptions,
     commands: &mut Vec<Command>,
 ) {
-    let is_made_up = matches!(kind.prefix, "synthetic" | "stream");
+    let is_made_up = matches!(kind.word(), "synthetic" | "stream");
     if is_made_up && costs::of_dataset(ui, options) {
         return;
     }
@@ -307,10 +137,10 @@ fn details(
                 return;
             };
             if ui.button(say!("Choose…")).clicked() {
-                commands.push(match kind.prefix {
-                    "folder:" => Action::ChooseFolder.into(),
-                    prefix => Command::Perform(Effect::AskData {
-                        word: prefix.trim_end_matches(':'),
+                commands.push(match kind.word() {
+                    "folder" => Action::ChooseFolder.into(),
+                    word => Command::Perform(Effect::AskData {
+                        word,
                         is_folder: dialog == Dialog::Folder,
                     }),
                 });

@@ -11,18 +11,18 @@ use crate::plan::RequiredColumn;
 use crate::value::Value;
 
 /// Rows with decoded images, and with arrays as tensors.
-pub(super) struct RowsDataset<R> {
-    rows: R,
+pub(super) struct RowsDataset {
+    rows: Box<dyn Rows>,
     shaping: Shaping,
 }
 
-impl<R: Rows> RowsDataset<R> {
-    pub fn new(rows: R, shaping: Shaping) -> Self {
+impl RowsDataset {
+    pub fn new(rows: Box<dyn Rows>, shaping: Shaping) -> Self {
         Self { rows, shaping }
     }
 }
 
-impl<R: Rows + 'static> Dataset for RowsDataset<R> {
+impl Dataset for RowsDataset {
     type Sample = Value;
 
     fn len(&self) -> usize {

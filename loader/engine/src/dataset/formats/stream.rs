@@ -21,16 +21,16 @@ pub struct StreamPlace {
 }
 
 /// A stream with decoded images, and with arrays as tensors.
-pub(super) struct StreamDataset<S> {
-    source: S,
+pub(super) struct StreamDataset {
+    source: Box<dyn StreamSource>,
     shaping: Shaping,
     place: StreamPlace,
     /// Epochs that the consumer's thread began without workers. The count changes its seed, since only workers get a new seed per epoch.
     begun: AtomicU64,
 }
 
-impl<S: StreamSource> StreamDataset<S> {
-    pub fn new(source: S, shaping: Shaping, place: StreamPlace) -> Self {
+impl StreamDataset {
+    pub fn new(source: Box<dyn StreamSource>, shaping: Shaping, place: StreamPlace) -> Self {
         Self {
             source,
             shaping,
@@ -61,7 +61,7 @@ impl<S: StreamSource> StreamDataset<S> {
     }
 }
 
-impl<S: StreamSource + 'static> IterableDataset for StreamDataset<S> {
+impl IterableDataset for StreamDataset {
     type Sample = Value;
 
     fn iter(&self) -> Result<Box<dyn SampleStream<Value>>, SampleError> {

@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::selection::Selection;
 use super::value::Kind;
 use crate::cell::Cell;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::sql::keys::{Key, Keys};
 use crate::sql::query::{Query, quoted};
 use crate::stages::Untimed;
@@ -63,12 +63,8 @@ impl ColumnRequest<'_> {
         }
         let values: Option<Vec<Cell>> = values.into_iter().collect();
         values.ok_or_else(|| {
-            FormatError::new(
-                Fault::NoSuchKey,
-                Place::named(self.connection.shown()).key(self.name),
-                say!("a row no longer exists"),
-                say!("Load again to read the keys again"),
-            )
+            fault!(NoSuchKey, Place::named(self.connection.shown()).key(self.name), say!("a row no longer exists");
+                say!("Load again to read the keys again"))
         })
     }
 

@@ -103,18 +103,10 @@ fn wait<T>(
         match first(answer, cancelled).await {
             Some(Ok(Ok(answer))) => Ok(answer),
             Some(Ok(Err(error))) => Err(server_error(place(), &error)),
-            Some(Err(_)) => Err(FormatError::new(
-                Fault::Locked,
-                place(),
-                say!("the server has not answered for {} s", limit.as_secs_f64()),
-                say!("Check the server and the query, or set a longer timeout"),
-            )),
-            None => Err(FormatError::new(
-                Fault::Disconnected,
-                place(),
-                say!("the query was canceled, because the loader ends"),
-                say!("Load again"),
-            )),
+            Some(Err(_)) => Err(fault!(Locked, place(), say!("the server has not answered for {} s", limit.as_secs_f64());
+                say!("Check the server and the query, or set a longer timeout"))),
+            None => Err(fault!(Disconnected, place(), say!("the query was canceled, because the loader ends");
+                say!("Load again"))),
         }
     })
 }

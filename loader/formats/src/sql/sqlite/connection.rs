@@ -92,12 +92,8 @@ impl Database {
         if statement.column_count() > 0 && statement.readonly() {
             return Ok(());
         }
-        Err(FormatError::new(
-            Fault::InvalidOption,
-            self.query_timeout.place(),
-            say!("the query returns no rows, or it writes"),
-            say!("Write a SELECT for query="),
-        ))
+        bail!(InvalidOption, self.query_timeout.place(), say!("the query returns no rows, or it writes");
+            say!("Write a SELECT for query="))
     }
 
     /// Returns the column names of the query.

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::connection::{Database, raw};
 use crate::cell::Cell;
-use crate::error::{Fault, FormatError, Place};
+use crate::error::{FormatError, Place};
 use crate::rows::Rows;
 use crate::sql::columns::Columns;
 use crate::sql::keys::{Key, Keys, KeysBuilder, LoadedKeys};
@@ -80,22 +80,16 @@ impl KeyedRows {
                 stages.enter("read");
                 self.columns.row(index as u64, |column| raw(row, column))
             }
-            None => Err(FormatError::new(
-                Fault::NoSuchKey,
-                Place::named(&*self.shown).row(index as u64),
-                say!("the row no longer exists"),
-                say!("Load again to read the keys again"),
-            )),
+            None => Err(
+                fault!(NoSuchKey, Place::named(&*self.shown).row(index as u64), say!("the row no longer exists");
+                    say!("Load again to read the keys again")),
+            ),
         }
     }
 
     fn out_of_range(&self, index: usize) -> FormatError {
-        FormatError::new(
-            Fault::OutOfRange,
-            Place::named(&*self.shown).row(index as u64),
-            say!("the query has {} rows", self.keys.len()),
-            say!("Choose an index below this number"),
-        )
+        fault!(OutOfRange, Place::named(&*self.shown).row(index as u64), say!("the query has {} rows", self.keys.len());
+            say!("Choose an index below this number"))
     }
 }
 
@@ -162,12 +156,8 @@ impl Rows for KeyedRows {
             })?;
             match values.len() == self.keys.len() {
                 true => Ok(values),
-                false => Err(FormatError::new(
-                    Fault::Damaged,
-                    Place::named(&*self.shown).key(name),
-                    say!("the query has more or fewer rows than before"),
-                    say!("Load again to read the keys again"),
-                )),
+                false => Err(fault!(Damaged, Place::named(&*self.shown).key(name), say!("the query has more or fewer rows than before");
+                    say!("Load again to read the keys again"))),
             }
         })
     }
@@ -190,12 +180,7 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<LoadedKe
     let mut rows = statement.query([]).map_err(failed)?;
     let broken = |column: &str, reason| {
         let place = Place::named(&*database.query_timeout().shown()).key(column);
-        FormatError::new(
-            Fault::WrongType,
-            place,
-            reason,
-            say!("Correct the row, or choose another column"),
-        )
+        fault!(WrongType, place, reason; say!("Correct the row, or choose another column"))
     };
     while let Some(row) = rows.next().map_err(failed)? {
         builder.key(&raw(row, 0).map_err(|reason| broken(index, reason))?)?;

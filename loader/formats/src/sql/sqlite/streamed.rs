@@ -93,12 +93,8 @@ struct RunningQuery {
 impl Part {
     fn connect(&mut self, stages: &mut dyn Stages) -> Result<RunningQuery, FormatError> {
         if self.state != State::NotStarted {
-            return Err(FormatError::new(
-                Fault::Unreadable,
-                Place::file(&self.path),
-                say!("another thread began the query"),
-                say!("Load again, and read all rows of a worker from one thread"),
-            ));
+            bail!(Unreadable, Place::file(&self.path), say!("another thread began the query");
+                say!("Load again, and read all rows of a worker from one thread"));
         }
         self.state = State::Running;
         stages.enter("connect");

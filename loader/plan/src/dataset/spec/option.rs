@@ -1,7 +1,5 @@
 //! Values of options: parsing, and writing if they differ from the default.
 
-use std::path::PathBuf;
-
 use loadscope_words::say;
 
 use crate::keyvalue::{ValueError, flag, whole};
@@ -13,6 +11,11 @@ pub(super) trait OptionValue: Sized + PartialEq {
 
     /// Writes the value so that it parses to the same value. Returns `None` for the default, which is omitted.
     fn write(&self) -> Option<String>;
+
+    /// Returns the value if it is the size of images.
+    fn size(&self) -> Option<PictureSize> {
+        None
+    }
 }
 
 impl OptionValue for bool {
@@ -45,16 +48,6 @@ impl OptionValue for String {
     }
 }
 
-impl OptionValue for PathBuf {
-    fn read(text: &str) -> Result<Self, ValueError> {
-        Ok(text.into())
-    }
-
-    fn write(&self) -> Option<String> {
-        Some(self.display().to_string())
-    }
-}
-
 impl<T: OptionValue> OptionValue for Option<T> {
     fn read(text: &str) -> Result<Self, ValueError> {
         T::read(text).map(Some)
@@ -84,7 +77,7 @@ impl OptionValue for Vec<String> {
 
 /// Defines an enum whose variants are words.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal),+ $(,)? } $($methods:tt)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum $name {
@@ -115,6 +108,8 @@ macro_rules! words {
             fn write(&self) -> Option<String> {
                 Some(self.word().to_owned())
             }
+
+            $($methods)*
         }
     };
 }
@@ -127,6 +122,10 @@ words! {
         Original = "original",
         /// Resizing to squares of `image_size`, including boxes and masks.
         Square = "square",
+    }
+
+    fn size(&self) -> Option<PictureSize> {
+        Some(*self)
     }
 }
 

@@ -1,7 +1,6 @@
 use super::*;
 use crate::dataset::{Sharing, Tail, TokenDtype};
-use loadscope_trace::Nanos;
-use loadscope_trace::{RunOptions, quote};
+use loadscope_trace::{Argument, Nanos, RunOptions, quote};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +92,7 @@ fn data() -> impl Strategy<Value = DatasetSpec> {
         prop::sample::select(pool.to_vec()).prop_map(str::to_owned),
         "[^\u{0}\\s]{1,12}",
     ];
-    let words: Vec<&str> = DataSpec::WORDS.iter().map(|(word, _)| *word).collect();
+    let words: Vec<&str> = DataSpec::FORMATS.iter().map(|format| format.word).collect();
     let place = "[^\u{0}\\s]([^\u{0}]{0,12}[^\u{0}\\s])?";
     (
         prop::sample::select(words),
@@ -109,7 +108,7 @@ fn data() -> impl Strategy<Value = DatasetSpec> {
             if word == "sql" {
                 text += ",query=\"SELECT 1, 2\"";
             }
-            let keys = DataSpec::keys(word).unwrap_or_default();
+            let keys = DataSpec::format_of(word).unwrap().keys;
             for (at, (key, value)) in keys.iter().zip(&values).enumerate() {
                 let longer = format!("{text},{}={}", key.name, quote(value));
                 if chosen >> at & 1 == 1 && longer.parse::<DatasetSpec>().is_ok() {
@@ -214,4 +213,62 @@ fn errors_and_descriptions_contain_no_password() {
         !words.contains("secret") && words.contains("me:***@host"),
         "{words}"
     );
+}
+
+#[test]
+fn the_registry_of_formats_is_complete() {
+    let read = |path: &str| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(root.join("../..").join(path)).unwrap()
+    };
+    let (docs, help) = (
+        read("docs/DATASETS.md"),
+        read("app/program/src/cli/load.rs"),
+    );
+    for (at, format) in DataSpec::FORMATS.iter().enumerate() {
+        let word = format.word;
+        let first = DataSpec::FORMATS
+            .iter()
+            .position(|other| other.word == word);
+        assert_eq!(first, Some(at), "{word}: two formats have this word");
+        let needs_option = if word == "sql" { ",query=SELECT 1" } else { "" };
+        let places = vec!["a"; format.places].join(",");
+        let data = DataSpec::parse(&format!("{word}:{places}{needs_option}")).unwrap();
+        let data = data.unwrap();
+        assert_eq!(data.format().word, word);
+        assert_eq!(data.size().is_some(), format.has_pictures(), "{word}");
+        let options = RunOptions {
+            dataset: format!("{word}:a"),
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            Argument::ImageSize.has_row(&options),
+            format.has_pictures(),
+            "{word}: the images in the table of arguments"
+        );
+        assert!(format.form.first.starts_with(&format!("{word}:")), "{word}");
+        assert!(
+            docs.contains(&format!("`{word}:")),
+            "{word}: docs/DATASETS.md"
+        );
+        assert!(
+            help.contains(&format!("{word}:")),
+            "{word}: the help of --dataset"
+        );
+        for name in format
+            .endings
+            .iter()
+            .map(|ending| format!("/a/Train{ending}"))
+        {
+            let kind = dataset_kind_of(name.to_uppercase().as_ref());
+            assert_eq!(kind, Some(word), "{name}");
+        }
+        for name in format.contents {
+            let dir = tempfile::tempdir().unwrap();
+            assert_eq!(dataset_kind_of(dir.path()), None);
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            assert_eq!(dataset_kind_of(dir.path()), Some(word), "{name}");
+        }
+    }
+    assert_eq!(dataset_kind_of("a.txt".as_ref()), None);
 }
