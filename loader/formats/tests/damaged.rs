@@ -32,11 +32,15 @@ fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], le
     assert!(refused >= least, "{refused} of {count}");
 }
 
+/// Lists damaged files, one per line: the name and the bytes.
+macro_rules! damaged {
+    ($($name:literal, $bytes:expr;)+) => { vec![$(($name, $bytes)),+] };
+}
+
 #[path = "damaged/arrays.rs"]
 mod arrays;
 #[path = "damaged/columns.rs"]
 mod columns;
-#[cfg(all(feature = "sql", feature = "tar"))]
 #[path = "damaged/every.rs"]
 mod every;
 #[path = "damaged/sounds.rs"]

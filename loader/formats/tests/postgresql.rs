@@ -1,5 +1,5 @@
 //! Comparison of a real PostgreSQL server with psycopg: values, workers, passwords.
-#![cfg(all(feature = "sql", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
     clippy::too_many_lines,
@@ -9,13 +9,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use loadscope_formats::sql::{Opened, Query, Source, open, store_password};
-use loadscope_formats::{Cell, Share, Stages, Untimed};
+use loadscope_formats::Opened;
+use loadscope_formats::sql::{Query, Source, open, store_password};
+use loadscope_formats::{Share, Stages};
 
 mod peers;
 
 use peers::server::{PASSWORD, QUOTED, Server};
-use peers::sql::{all, by_key, keyed, streamed};
+use peers::sql::{all, compare, compare_by_key, keyed, streamed};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -51,34 +52,9 @@ fn rows_equal_those_of_psycopg() {
         ] {
             let expected = run(&["rows", query]);
             assert!(expected.len() >= 70, "{}", expected.len());
-            let cells = all(
-                &*streamed(&url, Query::new(query)).unwrap(),
-                Share::default(),
-            )
-            .unwrap();
-            let got: Vec<_> = cells.iter().map(peers::shown).collect();
-            assert_eq!(got.len(), expected.len());
-            for (got, expected) in got.iter().zip(&expected) {
-                assert_eq!(got, expected, "streamed: {query}");
-            }
+            compare(&url, query, &expected);
             let expected = run(&["rows", query, index]);
-            let rows = by_key(&url, query, index).unwrap();
-            let got: Vec<_> = (0..rows.len())
-                .map(|i| peers::shown(&rows.row(i, &mut Untimed).unwrap()))
-                .collect();
-            assert!(got == expected, "by key: {query}");
-            let values = rows.column(index).unwrap().unwrap();
-            for (row, value) in values.iter().enumerate() {
-                let Cell::Map(fields) = rows.row(row, &mut Untimed).unwrap() else {
-                    panic!("row {row} is no dict");
-                };
-                let field = fields.iter().find(|(name, _)| &**name == index);
-                assert_eq!(field.map(|(_, value)| value), Some(value), "{row}");
-            }
-            let backwards: Vec<usize> = (0..rows.len()).rev().collect();
-            let together = rows.rows(&backwards, &mut Untimed).unwrap().unwrap();
-            let got: Vec<_> = together.iter().rev().map(peers::shown).collect();
-            assert!(got == expected, "by keys: {query}");
+            compare_by_key(&url, query, index, &expected);
         }
     });
 }

@@ -1,5 +1,5 @@
 //! Errors of queries to a PostgreSQL server and of the server itself.
-#![cfg(all(feature = "sql", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
     clippy::too_many_lines,
@@ -14,7 +14,8 @@ use loadscope_formats::{Fault, Share, Untimed};
 mod peers;
 
 use peers::server::{QUOTED, Server};
-use peers::sql::{all, by_key, fault, keyed, short, streamed};
+use peers::sql::{all, by_key, keyed, short, streamed};
+use peers::{fault, faults};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -33,85 +34,29 @@ fn invalid_queries_give_clear_errors() {
                 .unwrap()
         };
         let key = |text: &str, index: &str| by_key(&url, text, index).err().unwrap();
-        fault(
-            &stream("SELECT * FROM tt"),
-            Fault::InvalidOption,
-            &["\"tt\" does not exist", "ann@127.0.0.1"],
-        );
-        fault(
-            &stream("SELECT nme FROM t"),
-            Fault::InvalidOption,
-            &["\"nme\" does not exist"],
-        );
-        fault(&stream("SELEC 1"), Fault::InvalidOption, &["syntax error"]);
-        fault(&stream(""), Fault::InvalidOption, &["query"]);
-        fault(
-            &stream("SELECT 1; DROP TABLE t"),
-            Fault::InvalidOption,
-            &["query"],
-        );
-        fault(
-            &stream("DELETE FROM t RETURNING id"),
-            Fault::InvalidOption,
-            &["query"],
-        );
-        fault(
-            &stream("SELECT 1) x; DROP TABLE t; --"),
-            Fault::InvalidOption,
-            &["query"],
-        );
-        fault(
-            &stream("SELECT nextval('s') FROM (SELECT 1) x"),
-            Fault::InvalidOption,
-            &["query"],
-        );
-        fault(
-            &stream("SELECT id, id FROM t"),
-            Fault::InvalidOption,
-            &["two columns"],
-        );
-        fault(
-            &stream("SELECT 1 / (id - 50) AS x FROM t"),
-            Fault::Unreadable,
-            &["division by zero"],
-        );
-        fault(
-            &stream("SELECT pg_sleep(60) AS x"),
-            Fault::Locked,
-            &["server"],
-        );
-        fault(
-            &key("SELECT * FROM t", "key"),
-            Fault::NoSuchKey,
-            &["'key'", "id, class, name"],
-        );
-        fault(
-            &key("SELECT * FROM t", "class"),
-            Fault::InvalidOption,
-            &["two rows have the key 0"],
-        );
-        fault(
-            &key("SELECT * FROM t WHERE id < 0", "id"),
-            Fault::Damaged,
-            &["no rows"],
-        );
-        fault(
-            &key("SELECT nullif(id, 4) AS k FROM t", "k"),
-            Fault::WrongType,
-            &["a key is null", "row 4"],
-        );
+        faults! {
+            stream("SELECT * FROM tt") => InvalidOption, "\"tt\" does not exist", "ann@127.0.0.1";
+            stream("SELECT nme FROM t") => InvalidOption, "\"nme\" does not exist";
+            stream("SELEC 1") => InvalidOption, "syntax error";
+            stream("") => InvalidOption, "query";
+            stream("SELECT 1; DROP TABLE t") => InvalidOption, "query";
+            stream("DELETE FROM t RETURNING id") => InvalidOption, "query";
+            stream("SELECT 1) x; DROP TABLE t; --") => InvalidOption, "query";
+            stream("SELECT nextval('s') FROM (SELECT 1) x") => InvalidOption, "query";
+            stream("SELECT id, id FROM t") => InvalidOption, "two columns";
+            stream("SELECT 1 / (id - 50) AS x FROM t") => Unreadable, "division by zero";
+            stream("SELECT pg_sleep(60) AS x") => Locked, "server";
+            key("SELECT * FROM t", "key") => NoSuchKey, "'key'", "id, class, name";
+            key("SELECT * FROM t", "class") => InvalidOption, "two rows have the key 0";
+            key("SELECT * FROM t WHERE id < 0", "id") => Damaged, "no rows";
+            key("SELECT nullif(id, 4) AS k FROM t", "k") => WrongType, "a key is null", "row 4";
+        }
         let rows = by_key(&url, "SELECT * FROM t", "id").unwrap();
-        fault(
-            &rows.row(100, &mut Untimed).err().unwrap(),
-            Fault::OutOfRange,
-            &["row 100"],
-        );
+        faults! { rows.row(100, &mut Untimed).err().unwrap() => OutOfRange, "row 100"; }
         server.run(&["DELETE FROM t WHERE id = 7"]);
-        fault(
-            &rows.row(7, &mut Untimed).err().unwrap(),
-            Fault::NoSuchKey,
-            &["row 7", "no longer exists"],
-        );
+        faults! {
+            rows.row(7, &mut Untimed).err().unwrap() => NoSuchKey, "row 7", "no longer exists";
+        }
         assert!(rows.row(8, &mut Untimed).is_ok());
         let image = Query {
             image: Some("name".into()),
@@ -129,18 +74,10 @@ fn invalid_queries_give_clear_errors() {
 fn an_unreachable_or_locked_server_gives_a_clear_error() {
     peers::within(LIMIT, || {
         let away = |url: &str| streamed(url, short("SELECT 1")).err().unwrap();
-        fault(
-            &away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:1/db")),
-            Fault::Disconnected,
-            &["127.0.0.1:1", "refused"],
-        );
-        fault(
-            &away(&format!(
-                "postgresql://ann:{QUOTED}@no.such.host.invalid/db"
-            )),
-            Fault::Disconnected,
-            &["no.such.host"],
-        );
+        faults! {
+            away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:1/db")) => Disconnected, "127.0.0.1:1", "refused";
+            away(&format!("postgresql://ann:{QUOTED}@no.such.host.invalid/db")) => Disconnected, "no.such.host";
+        }
         // The address 192.0.2.1 of a documentation network never responds.
         let begin = Instant::now();
         assert!(
@@ -149,11 +86,9 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
         // The other servers never answer, or use another protocol.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
-        fault(
-            &away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:{port}/db")),
-            Fault::Locked,
-            &["not answered"],
-        );
+        faults! {
+            away(&format!("postgresql://ann:{QUOTED}@127.0.0.1:{port}/db")) => Locked, "not answered";
+        }
         drop(silent);
         for says in [
             &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
@@ -183,22 +118,12 @@ fn an_unreachable_or_locked_server_gives_a_clear_error() {
         };
         let wrong = server.url().replace(QUOTED, "wrong-secret");
         let error = away(&wrong);
-        fault(
-            &error,
-            Fault::Disconnected,
-            &["password authentication failed", "user"],
-        );
+        faults! { error => Disconnected, "password authentication failed", "user"; }
         assert!(!error.to_string().contains("wrong-secret"));
-        fault(
-            &away(&server.url().replace("/postgres", "/nowhere")),
-            Fault::Disconnected,
-            &["nowhere"],
-        );
-        fault(
-            &away(&server.url().replace("ann:", "bob:")),
-            Fault::Disconnected,
-            &["refused", "bob"],
-        );
+        faults! {
+            away(&server.url().replace("/postgres", "/nowhere")) => Disconnected, "nowhere";
+            away(&server.url().replace("ann:", "bob:")) => Disconnected, "refused", "bob";
+        }
         server.run(&["CREATE TABLE t AS SELECT 1 AS id"]);
         let mut lock = server.begin("BEGIN; LOCK TABLE t; SELECT pg_sleep(60)");
         std::thread::sleep(Duration::from_millis(700));

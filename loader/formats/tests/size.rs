@@ -1,11 +1,4 @@
 //! Limits for the time of the first batch and the memory of an epoch.
-#![cfg(all(
-    feature = "arrow",
-    feature = "parquet",
-    feature = "sql",
-    feature = "tar",
-    feature = "audio"
-))]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it measured")]
 

@@ -1,16 +1,15 @@
 //! Comparison of SQLite files with Python's `sqlite3`: values, workers, columns.
-#![cfg(feature = "sql")]
-#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::time::Duration;
 
-use loadscope_formats::sql::{Opened, Query, Source, open};
+use loadscope_formats::Opened;
+use loadscope_formats::sql::{Query, Source, open};
 use loadscope_formats::{Cell, Share, Untimed};
 use rusqlite::Connection;
 
 mod peers;
 
-use peers::sql::{all, by_key, made, row, sqlite, streamed};
+use peers::sql::{all, by_key, compare, compare_by_key, field, made, row, sqlite, streamed};
 
 #[test]
 fn rows_equal_those_of_python() {
@@ -38,18 +37,11 @@ fn rows_equal_those_of_python() {
     ] {
         let expected = peers::run(&python, "sqlite_rows.py", &["rows", file, query]);
         assert!(expected.len() >= 500);
-        let stream = streamed(&sqlite(&path), Query::new(query)).unwrap();
-        let cells = all(&*stream, Share::default()).unwrap();
-        let got: Vec<_> = cells.iter().map(peers::shown).collect();
-        assert!(got == expected, "streamed: {query}");
+        compare(&sqlite(&path), query, &expected);
         // Python's query by key has a bracket after the query, which a final comment would hide.
         let query = query.split(" --").next().unwrap();
         let expected = peers::run(&python, "sqlite_rows.py", &["rows", file, query, index]);
-        let rows = by_key(&sqlite(&path), query, index).unwrap();
-        let got: Vec<_> = (0..rows.len())
-            .map(|i| peers::shown(&row(&*rows, i).unwrap()))
-            .collect();
-        assert!(got == expected, "by key: {query}");
+        compare_by_key(&sqlite(&path), query, index, &expected);
     }
 }
 
@@ -138,13 +130,6 @@ fn options_choose_image_label_and_text_columns() {
             assert_eq!(picture.bytes.len(), 4);
             assert!(picture.origin.contains("column picture of row 4"));
         }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn field<'a>(cell: &'a Cell, name: &str) -> &'a Cell {
-    match cell {
-        Cell::Map(fields) => &fields.iter().find(|(key, _)| &**key == name).expect(name).1,
         other => panic!("{other:?}"),
     }
 }

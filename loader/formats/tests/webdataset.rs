@@ -1,5 +1,4 @@
 //! Comparison of shards with the `webdataset` package: content, order, shuffles, workers and ranks.
-#![cfg(feature = "tar")]
 #![allow(
     clippy::expect_used,
     clippy::too_many_lines,
@@ -14,6 +13,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 mod peers;
+
+/// Lists cases, one per line: the options here and in Python, the worker and rank with their numbers, and the epochs.
+macro_rules! cases {
+    ($($options:expr, $theirs:expr, $place:expr, $epochs:expr;)+) => { [$(($options, $theirs, $place, $epochs)),+] };
+}
 
 /// Creates shards of every kind. Returns the Python that made them.
 fn made() -> Option<(PathBuf, TempDir, String)> {
@@ -62,87 +66,22 @@ fn samples_and_order_equal_those_of_webdataset() {
         urls: format!("{}/shard-001.tar", dir.path().display()),
         ..plain.clone()
     };
-    let cases = [
-        (plain.clone(), json!({}), (0, 1, 0, 1), 1),
-        (tuple, json!({"fields": names}), (0, 1, 0, 1), 1),
-        (
-            Options {
-                decoding: Decoding::Bytes,
-                ..plain.clone()
-            },
-            json!({"decode": false}),
-            (0, 1, 0, 1),
-            1,
-        ),
-        (plain.clone(), json!({}), (1, 3, 0, 1), 1),
-        (plain.clone(), json!({}), (1, 2, 1, 3), 2),
-        (
-            Options {
-                shardshuffle: shard,
-                ..seeded.clone()
-            },
-            json!({"shardshuffle": 100}),
-            (0, 1, 0, 1),
-            2,
-        ),
-        (
-            Options {
-                shardshuffle: shard,
-                ..seeded.clone()
-            },
-            json!({"shardshuffle": 100}),
-            (1, 2, 0, 2),
-            1,
-        ),
-        (
-            Options {
-                shuffle: Some(of(30)),
-                ..seeded.clone()
-            },
-            json!({"shuffle": 30}),
-            (0, 1, 0, 1),
-            2,
-        ),
-        (
-            Options {
-                shuffle: Some(of(1000)),
-                ..seeded.clone()
-            },
-            json!({"shuffle": 1000}),
-            (0, 1, 0, 1),
-            1,
-        ),
-        (
-            Options {
-                shuffle: Some(of(1)),
-                ..seeded.clone()
-            },
-            json!({"shuffle": 1}),
-            (0, 1, 0, 1),
-            1,
-        ),
-        (
-            Options {
-                shardshuffle: Some(of(3)),
-                shuffle: Some(of(50)),
-                ..det
-            },
-            json!({"shardshuffle": 3, "shuffle": 50, "detshuffle": true}),
-            (0, 2, 0, 1),
-            3,
-        ),
-        (
-            Options {
-                shardshuffle: shard,
-                shuffle: Some(of(500)),
-                seed: Some(1 << 40),
-                ..plain
-            },
-            json!({"shardshuffle": 100, "shuffle": 500, "seed": 1u64 << 40}),
-            (0, 1, 0, 1),
-            1,
-        ),
-    ];
+    let cases = cases! {
+        plain.clone(), json!({}), (0, 1, 0, 1), 1;
+        tuple, json!({"fields": names}), (0, 1, 0, 1), 1;
+        Options { decoding: Decoding::Bytes, ..plain.clone() }, json!({"decode": false}), (0, 1, 0, 1), 1;
+        plain.clone(), json!({}), (1, 3, 0, 1), 1;
+        plain.clone(), json!({}), (1, 2, 1, 3), 2;
+        Options { shardshuffle: shard, ..seeded.clone() }, json!({"shardshuffle": 100}), (0, 1, 0, 1), 2;
+        Options { shardshuffle: shard, ..seeded.clone() }, json!({"shardshuffle": 100}), (1, 2, 0, 2), 1;
+        Options { shuffle: Some(of(30)), ..seeded.clone() }, json!({"shuffle": 30}), (0, 1, 0, 1), 2;
+        Options { shuffle: Some(of(1000)), ..seeded.clone() }, json!({"shuffle": 1000}), (0, 1, 0, 1), 1;
+        Options { shuffle: Some(of(1)), ..seeded.clone() }, json!({"shuffle": 1}), (0, 1, 0, 1), 1;
+        Options { shardshuffle: Some(of(3)), shuffle: Some(of(50)), ..det },
+            json!({"shardshuffle": 3, "shuffle": 50, "detshuffle": true}), (0, 2, 0, 1), 3;
+        Options { shardshuffle: shard, shuffle: Some(of(500)), seed: Some(1 << 40), ..plain },
+            json!({"shardshuffle": 100, "shuffle": 500, "seed": 1u64 << 40}), (0, 1, 0, 1), 1;
+    };
     let theirs = cases.iter().map(|(options, theirs, place, epochs)| {
         let (worker, workers, rank, world_size) = place;
         let mut theirs = theirs.clone();
@@ -182,63 +121,18 @@ fn brace_patterns_expand_like_braceexpand() {
     let Some(python) = peers::python(&["webdataset", "braceexpand"]) else {
         return;
     };
-    let patterns = [
-        "item{1..3}",
-        "{a..c}",
-        "index.html{,.backup}",
-        "python{2.{5..7},3.{2,3}}",
-        "{07..10}",
-        "{a..g..2}",
-        "{4..1}",
-        "{2..-1}",
-        "{1{2,3}",
-        r"{1\\{2,3}",
-        r"\{1,2\}",
-        "{}",
-        "{a}",
-        "{a,b}{1..2}",
-        "{Z..b}",
-        "{b..Z}",
-        "a}b",
-        "a{b",
-        "{1..3..0}",
-        "{1..10..3}",
-        "{10..1..-3}",
-        "{001..3}",
-        "{-01..1}",
-        "{0..-0}",
-        "{-5..05}",
-        "{1..2..x}",
-        "{,}",
-        "{a,{b,c}d}e",
-        "{{a,b}}",
-        "{{1..2},x}",
-        "",
-        "plain",
-        r"back\slash",
-        r"end\",
-        "{a..}",
-        "{..b}",
-        "{1...3}",
-        "{é,ß}x",
-        "{A..a..30}",
-        "{1..1}",
-        "{a..a}",
-        r"{a\,b,c}",
-        "{1..3}..{2}",
-        "{C..A}",
-        "{A..C}",
-        "{-3..-1}",
-        "{00..00}",
-        "{1..02..1}",
-        "{a,b",
-        "a,b}",
-        "{{}",
-        "{}}",
-        "{1..3..-0}",
-        "{x{1..2}y}",
-    ];
-    let arguments: Vec<&str> = ["braces"].into_iter().chain(patterns).collect();
+    let patterns = r"
+        item{1..3} {a..c} index.html{,.backup} python{2.{5..7},3.{2,3}} {07..10} {a..g..2} {4..1} {2..-1} {1{2,3}
+        {1\\{2,3} \{1,2\} {} {a} {a,b}{1..2} {Z..b} {b..Z} a}b a{b {1..3..0} {1..10..3} {10..1..-3} {001..3} {-01..1}
+        {0..-0} {-5..05} {1..2..x} {,} {a,{b,c}d}e {{a,b}} {{1..2},x} plain back\slash end\ {a..} {..b} {1...3} {é,ß}x
+        {A..a..30} {1..1} {a..a} {a\,b,c} {1..3}..{2} {C..A} {A..C} {-3..-1} {00..00} {1..02..1} {a,b a,b} {{} {}}
+        {1..3..-0} {x{1..2}y}
+    ";
+    let patterns: Vec<&str> = patterns.split_whitespace().chain([""]).collect();
+    let arguments: Vec<&str> = ["braces"]
+        .into_iter()
+        .chain(patterns.iter().copied())
+        .collect();
     let expected = peers::run(&python, "webdataset_samples.py", &arguments);
     for (pattern, expected) in patterns.iter().zip(expected) {
         let names = expand(pattern, 10_000).ok();

@@ -1,5 +1,4 @@
 //! Errors of shards contain the place, and the next shard follows.
-#![cfg(feature = "tar")]
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -13,11 +12,12 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use loadscope_formats::webdataset::{Decoding, Options, WebDataset};
-use loadscope_formats::{Fault, Share, StreamSource, Untimed};
+use loadscope_formats::{Share, StreamSource, Untimed};
 
 mod peers;
 
-use peers::archives::{archive, fault, header, peak_mb, read, read_with, sound};
+use peers::archives::{archive, header, peak_mb, read, read_with, sound};
+use peers::faults;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -29,28 +29,14 @@ fn invalid_urls_and_shares_give_clear_errors() {
     let folder = dir.path().to_str().unwrap();
     let open = |pattern: &str| WebDataset::open(Options::new(pattern.replace("DIR", folder)));
     let refused = |pattern: &str| open(pattern).err().unwrap();
-    fault(
-        &refused("DIR/a-{0..3}.tar"),
-        Fault::Missing,
-        &["a-1.tar", "like 2 other shards"],
-    );
-    fault(
-        &refused("DIR/a-{0..3.tar"),
-        Fault::InvalidOption,
-        &["brace", "shard-{000..127}.tar"],
-    );
-    fault(
-        &refused("DIR/a-{0..9999999999}.tar"),
-        Fault::InvalidOption,
-        &["more than 1048576 shards"],
-    );
-    fault(
-        &refused("https://host/a.tar"),
-        Fault::InvalidOption,
-        &["scheme https:", "Download"],
-    );
-    fault(&refused("pipe:cat x"), Fault::Missing, &["pipe:cat x"]);
-    fault(&refused(""), Fault::Missing, &["not found"]);
+    faults! {
+        refused("DIR/a-{0..3}.tar") => Missing, "a-1.tar", "like 2 other shards";
+        refused("DIR/a-{0..3.tar") => InvalidOption, "brace", "shard-{000..127}.tar";
+        refused("DIR/a-{0..9999999999}.tar") => InvalidOption, "more than 1048576 shards";
+        refused("https://host/a.tar") => InvalidOption, "scheme https:", "Download";
+        refused("pipe:cat x") => Missing, "pipe:cat x";
+        refused("") => Missing, "not found";
+    }
     assert!(open("file:DIR/a-0.tar").is_ok());
     let one = open("DIR/a-{0..0}.tar").unwrap();
     assert!(one.notes()[0].contains("one shard"));
@@ -61,11 +47,7 @@ fn invalid_urls_and_shares_give_clear_errors() {
     };
     let mut part = one.open(&share).unwrap();
     let error = part.next(&mut Untimed).unwrap().err().unwrap();
-    fault(
-        &error,
-        Fault::InvalidOption,
-        &["worker 1 of 2", "at most 1 workers", "into more shards"],
-    );
+    faults! { error => InvalidOption, "worker 1 of 2", "at most 1 workers", "into more shards"; }
     assert!(part.next(&mut Untimed).is_none());
     let urls = path.to_str().unwrap();
     let lenient = WebDataset::open(Options {
@@ -86,11 +68,7 @@ fn a_damaged_shard_is_named_and_the_next_one_is_read() {
     let answers = read(&path("s-{0..1}.tar"));
     let errors: Vec<_> = answers.iter().filter_map(|a| a.as_ref().err()).collect();
     assert_eq!(errors.len(), 1);
-    fault(
-        errors[0],
-        Fault::Damaged,
-        &["s-0.tar", "byte ", "is truncated inside the file"],
-    );
+    faults! { *(errors[0]) => Damaged, "s-0.tar", "byte ", "is truncated inside the file"; }
     let sound = answers.iter().filter(|a| a.is_ok()).count();
     assert!(sound > 30 + 10, "{sound}");
     let position = answers.iter().position(Result::is_err).unwrap();

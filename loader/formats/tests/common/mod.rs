@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_formats::arrow::SavedDataset;
 use loadscope_formats::audio::Sounds;
-use loadscope_formats::coco::{self, Coco};
+use loadscope_formats::coco::Coco;
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
 use loadscope_formats::npy::{Npy, Window};
@@ -17,9 +17,10 @@ use loadscope_formats::npz::Npz;
 use loadscope_formats::parquet::Parquet;
 use loadscope_formats::safetensors::Tensors;
 use loadscope_formats::text::Text;
-use loadscope_formats::voc::{self, Voc};
+use loadscope_formats::voc::Voc;
 use loadscope_formats::webdataset::{self, WebDataset};
 use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource, Untimed};
+use loadscope_plan::dataset::{CocoSpec, VocSpec};
 use serde_json::Value;
 
 /// Opens the data of a case of `make_data.py`.
@@ -70,9 +71,9 @@ pub fn open(
         "audio" => Box::new(Sounds::open(path)?),
         "parquet" => Box::new(Parquet::open(paths)?),
         "text" => Box::new(Text::open(path, options.vocabulary.as_deref())?),
-        "coco" => Box::new(Coco::open(path, &paths[1], &coco::Options::default())?),
+        "coco" => Box::new(Coco::open(&CocoSpec::new(text(path), text(&paths[1])))?),
         "csv" => Box::new(Csv::open(path, options.separator)?),
-        "voc" => Box::new(Voc::open(path, &voc::Options::default())?),
+        "voc" => Box::new(Voc::open(&VocSpec::new(text(path)))?),
         "webdataset" => Box::new(Samples::read(path, &options.names)?),
         "jsonl" => Box::new(JsonLines::open(path)?),
         "safetensors" => Box::new(Tensors::open(path, &options.names)?),
@@ -108,6 +109,11 @@ impl Rows for Samples {
             || FormatError::new(loadscope_formats::Fault::OutOfRange, place, "none", "None");
         self.0.get(index).cloned().ok_or_else(beyond)
     }
+}
+
+/// Returns a path as the text of a dataset.
+pub fn text(path: &Path) -> String {
+    path.display().to_string()
 }
 
 pub fn row(data: &dyn Rows, index: usize) -> Result<Cell, FormatError> {

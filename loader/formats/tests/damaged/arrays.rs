@@ -22,43 +22,22 @@ pub fn right() -> Vec<u8> {
 
 fn wrong_headers() -> Vec<(&'static str, Vec<u8>)> {
     let absurd = usize::MAX / 2;
-    vec![
-        (
-            "shape beyond memory",
-            npy(
-                &header("'<f4'", &format!("({absurd}, {absurd})")),
-                &[7; 128],
-            ),
-        ),
-        (
-            "shape beyond the file",
-            npy(&header("'<f4'", "(1000000000000,)"), &[7; 128]),
-        ),
-        (
-            "one row too many",
-            npy(&header("'<f4'", "(9, 4)"), &[7; 128]),
-        ),
-        ("negative", npy(&header("'<f4'", "(-8, 4)"), &[7; 128])),
-        (
-            "a number beyond 64 bits",
-            npy(&header("'<f4'", "(99999999999999999999999,)"), &[7; 128]),
-        ),
-        ("no axis", npy(&header("'<f4'", "()"), &[7; 4])),
-        (
-            "structured",
-            npy(&header("[('a', '<f4')]", "(8, 4)"), &[7; 128]),
-        ),
-        ("objects", npy(&header("'|O'", "(8, 4)"), &[7; 128])),
-        ("unknown dtype", npy(&header("'<f3'", "(8, 4)"), &[7; 128])),
-        ("no dict", npy("[1, 2]", &[7; 128])),
-        ("deep", npy(&"(".repeat(60_000), &[7; 128])),
-        ("no UTF-8", npy("{'descr': '<f4', 'x': '", &[0xff; 128])),
-        (
-            "a header of 4 GB",
-            b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(),
-        ),
-        ("version 9", b"\x93NUMPY\x09\x00aaaaaaaaa".to_vec()),
-    ]
+    damaged! {
+        "shape beyond memory", npy(&header("'<f4'", &format!("({absurd}, {absurd})")), &[7; 128]);
+        "shape beyond the file", npy(&header("'<f4'", "(1000000000000,)"), &[7; 128]);
+        "one row too many", npy(&header("'<f4'", "(9, 4)"), &[7; 128]);
+        "negative", npy(&header("'<f4'", "(-8, 4)"), &[7; 128]);
+        "a number beyond 64 bits", npy(&header("'<f4'", "(99999999999999999999999,)"), &[7; 128]);
+        "no axis", npy(&header("'<f4'", "()"), &[7; 4]);
+        "structured", npy(&header("[('a', '<f4')]", "(8, 4)"), &[7; 128]);
+        "objects", npy(&header("'|O'", "(8, 4)"), &[7; 128]);
+        "unknown dtype", npy(&header("'<f3'", "(8, 4)"), &[7; 128]);
+        "no dict", npy("[1, 2]", &[7; 128]);
+        "deep", npy(&"(".repeat(60_000), &[7; 128]);
+        "no UTF-8", npy("{'descr': '<f4', 'x': '", &[0xff; 128]);
+        "a header of 4 GB", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec();
+        "version 9", b"\x93NUMPY\x09\x00aaaaaaaaa".to_vec();
+    }
 }
 
 #[test]

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use loadscope_formats::coco::{self, Coco};
+use loadscope_formats::Opened;
+use loadscope_formats::coco::Coco;
 use loadscope_formats::lmdb::{self, Lmdb};
-use loadscope_formats::sql::{self, Opened, Query, Source};
-use loadscope_formats::voc::{self, Voc};
+use loadscope_formats::sql::{self, Query, Source};
+use loadscope_formats::voc::Voc;
 use loadscope_formats::webdataset::{self, WebDataset};
 use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource as _, Untimed};
 
 use super::{arrays, columns, sounds, tables};
 use crate::common::damage::{endure, usual};
-use crate::common::{Options, open, write};
+use crate::common::{Options, open, text, write};
+use loadscope_plan::dataset::{CocoSpec, VocSpec};
 
 type Open = fn(&Path) -> Result<Box<dyn Rows>, FormatError>;
 
@@ -41,11 +43,9 @@ fn annotations(path: &Path) -> Result<Box<dyn Rows>, FormatError> {
     let root = folder(folder(path));
     std::fs::create_dir_all(root.join("JPEGImages")).expect("a folder");
     write(&root.join("JPEGImages/a.jpg"), b"a picture");
-    let options = voc::Options {
-        set: "all".to_owned(),
-        ..voc::Options::default()
-    };
-    Ok(Box::new(Voc::open(root, &options)?))
+    let mut spec = VocSpec::new(text(root));
+    spec.set = "all".to_owned();
+    Ok(Box::new(Voc::open(&spec)?))
 }
 
 fn list(path: &Path) -> Result<Box<dyn Rows>, FormatError> {
@@ -57,16 +57,13 @@ fn list(path: &Path) -> Result<Box<dyn Rows>, FormatError> {
         std::fs::create_dir_all(folder(&root.join(name))).expect("a folder");
         write(&root.join(name), bytes.as_bytes());
     }
-    Ok(Box::new(Voc::open(root, &voc::Options::default())?))
+    Ok(Box::new(Voc::open(&VocSpec::new(text(root)))?))
 }
 
 fn instances(path: &Path) -> Result<Box<dyn Rows>, FormatError> {
     write(&folder(path).join("a.jpg"), b"a picture");
-    Ok(Box::new(Coco::open(
-        folder(path),
-        path,
-        &coco::Options::default(),
-    )?))
+    let spec = CocoSpec::new(text(folder(path)), text(path));
+    Ok(Box::new(Coco::open(&spec)?))
 }
 
 fn query(path: &Path) -> Result<Box<dyn Rows>, FormatError> {

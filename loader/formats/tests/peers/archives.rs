@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadscope_formats::webdataset::{Options, WebDataset};
-use loadscope_formats::{Cell, Fault, FormatError, Share, StreamSource, Untimed};
+use loadscope_formats::{Cell, FormatError, Share, StreamSource, Untimed};
 
 pub fn put(archive: &mut tar::Builder<Vec<u8>>, name: &str, bytes: &[u8]) {
     let mut header = tar::Header::new_ustar();
@@ -69,14 +69,6 @@ pub fn read_with(path: &Path, options: Options) -> Vec<Result<Cell, FormatError>
     .unwrap();
     let mut part = dataset.open(&Share::default()).unwrap();
     std::iter::from_fn(|| part.next(&mut Untimed)).collect()
-}
-
-pub fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
-    let text = error.to_string();
-    assert_eq!(error.fault, fault, "{text}");
-    for part in says {
-        assert!(text.contains(part), "{text:?} does not say {part:?}");
-    }
 }
 
 /// Returns the peak memory of this process, MB, or 0 if the system does not report it.

@@ -7,12 +7,10 @@
     reason = "a test ends with what went wrong; files and threads of tests"
 )]
 
-#[cfg(feature = "tar")]
 pub mod archives;
 #[path = "../interpreter/mod.rs"]
 mod interpreter;
 pub mod server;
-#[cfg(feature = "sql")]
 pub mod sql;
 
 use std::path::Path;
@@ -20,8 +18,9 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use loadscope_formats::Cell;
+use loadscope_formats::{Cell, Fault, FormatError};
 use serde_json::{Value, json};
+use server::{PASSWORD, QUOTED};
 
 #[allow(unused_imports, reason = "each test uses a part of it")]
 pub use interpreter::{python, say};
@@ -39,6 +38,29 @@ pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Sen
         },
     }
 }
+
+/// Checks the kind of an error and words of its text, and that the text contains no password.
+pub fn fault(error: &FormatError, fault: Fault, says: &[&str]) {
+    let text = error.to_string();
+    assert_eq!(error.fault, fault, "{text}");
+    for part in says {
+        assert!(text.contains(part), "{text:?} does not say {part:?}");
+    }
+    for secret in [PASSWORD, QUOTED] {
+        assert!(!text.contains(secret), "{text}");
+        assert!(!format!("{error:?}").contains(secret), "{text}");
+    }
+}
+
+/// Checks errors, one per line: the error, its kind, and words of its text.
+#[allow(unused_macros, reason = "each test uses a part of it")]
+macro_rules! faults {
+    ($($error:expr => $fault:ident $(, $says:expr)*;)+) => {
+        $(crate::peers::fault(&$error, loadscope_formats::Fault::$fault, &[$($says),*]);)+
+    };
+}
+#[allow(unused_imports, reason = "each test uses a part of it")]
+pub(crate) use faults;
 
 /// Runs a script of this folder.
 pub fn run(python: &Path, script: &str, arguments: &[&str]) -> Vec<Value> {

@@ -8,24 +8,17 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use loadscope_formats::audio::Sounds;
-use loadscope_formats::coco::{self, Coco};
+use loadscope_formats::coco::Coco;
 use loadscope_formats::npy::Npy;
 use loadscope_formats::parquet::Parquet;
 use loadscope_formats::sql::{self, Query, Source};
 use loadscope_formats::text::Text;
-use loadscope_formats::voc::{self, Voc};
+use loadscope_formats::voc::Voc;
 use loadscope_formats::webdataset::{self, WebDataset};
-use loadscope_formats::{
-    FormatError, Rows, StreamSource, arrow::SavedDataset, csv::Csv, jsonl::JsonLines,
-};
+use loadscope_formats::{FormatError, Opened, arrow::SavedDataset, csv::Csv, jsonl::JsonLines};
+use loadscope_plan::dataset::{CocoSpec, VocSpec};
 
 type Made = Result<(), Box<dyn Error>>;
-
-/// Opened data.
-pub enum Opened {
-    Rows(Box<dyn Rows>),
-    Stream(Box<dyn StreamSource>),
-}
 
 /// A format and its test data.
 pub struct Format {
@@ -91,18 +84,15 @@ pub const FORMATS: &[Format] = &[
         name: "voc",
         has_files: true,
         make: annotated,
-        open: |at| rows!(Voc::open(at, &voc::Options::default())?),
+        open: |at| rows!(Voc::open(&VocSpec::new(at.display().to_string()))?),
     },
     Format {
         name: "coco",
         has_files: true,
         make: instances,
         open: |at| {
-            rows!(Coco::open(
-                at,
-                &at.join("a.json"),
-                &coco::Options::default()
-            )?)
+            let [images, file] = [at, &at.join("a.json")].map(|path| path.display().to_string());
+            rows!(Coco::open(&CocoSpec::new(images, file))?)
         },
     },
     Format {
@@ -224,10 +214,7 @@ fn by_key(folder: &Path) -> Result<Opened, FormatError> {
         index: Some("id".to_owned()),
         ..Query::new("SELECT * FROM items")
     };
-    Ok(match sql::open(&source, &query)? {
-        sql::Opened::Rows(rows) => Opened::Rows(rows),
-        sql::Opened::Stream(stream) => Opened::Stream(stream),
-    })
+    sql::open(&source, &query)
 }
 
 /// Writes fake image files, which are only read here, not decoded.

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use loadscope_formats::{Rows, Share, StreamSource, Untimed};
+use loadscope_formats::{Opened, Rows, Share, StreamSource, Untimed};
 
-use super::made::{Format, Opened};
+use super::made::Format;
 
 /// Rows per batch.
 const BATCH: usize = 64;
