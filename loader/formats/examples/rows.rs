@@ -11,40 +11,32 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use loadscope_formats::arrow::SavedDataset;
-use loadscope_formats::audio::Sounds;
-use loadscope_formats::csv::Csv;
-use loadscope_formats::jsonl::JsonLines;
-use loadscope_formats::npy::{Npy, Window};
-use loadscope_formats::npz::Npz;
-use loadscope_formats::parquet::Parquet;
-use loadscope_formats::safetensors::Tensors;
-use loadscope_formats::text::Text;
-use loadscope_formats::{FormatError, Rows, Untimed};
+use loadscope_formats::{Opened, Rows, Untimed, open};
+use loadscope_plan::dataset::DatasetSpec;
 
-fn open(folder: &Path, format: &str) -> Result<Box<dyn Rows>, FormatError> {
-    let file = |name: &str| folder.join(name);
-    let window = Window {
-        length: 256,
-        stride: 256,
+/// Opens the data of a format in `folder`.
+fn rows(folder: &Path, format: &str) -> Result<Box<dyn Rows>, Box<dyn Error>> {
+    let dataset = match format {
+        "arrow" => "arrow:DIR/saved",
+        "npy" => "npy:DIR/a.npy,window=256",
+        "text" => "text:DIR/a.txt,vocab=DIR/words.txt",
+        "csv" | "parquet" | "jsonl" | "npz" | "safetensors" => &format!("{format}:DIR/a.{format}"),
+        sounds => &format!("audio:DIR/{sounds}"),
     };
-    Ok(match format {
-        "csv" => Box::new(Csv::open(&file("a.csv"), None)?),
-        "parquet" => Box::new(Parquet::open(&[file("a.parquet")])?),
-        "arrow" => Box::new(SavedDataset::open(&file("saved"))?),
-        "jsonl" => Box::new(JsonLines::open(&file("a.jsonl"))?),
-        "npy" => Box::new(Npy::open(&file("a.npy"), Some(window))?),
-        "npz" => Box::new(Npz::open(&file("a.npz"), &[])?),
-        "safetensors" => Box::new(Tensors::open(&file("a.safetensors"), &[])?),
-        "text" => Box::new(Text::open(&file("a.txt"), Some(&file("words.txt")))?),
-        sounds => Box::new(Sounds::open(&file(sounds))?),
-    })
+    let dataset = dataset.replace("DIR", &folder.display().to_string());
+    let DatasetSpec::Data(data) = dataset.parse::<DatasetSpec>()? else {
+        return Err("it has no format".into());
+    };
+    match open(&data)? {
+        Opened::Rows(rows) => Ok(rows),
+        Opened::Stream(_) => Err("it has no rows".into()),
+    }
 }
 
 /// Returns the samples per second and the seconds until the first sample.
-fn measure(folder: &Path, format: &str, seconds: f64) -> Result<(f64, f64), FormatError> {
+fn measure(folder: &Path, format: &str, seconds: f64) -> Result<(f64, f64), Box<dyn Error>> {
     let start = Instant::now();
-    let data = open(folder, format)?;
+    let data = rows(folder, format)?;
     black_box(data.row(0, &mut Untimed)?);
     let first = start.elapsed().as_secs_f64();
     // A step without a common divisor with the number of rows visits all rows in distant jumps.

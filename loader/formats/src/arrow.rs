@@ -117,7 +117,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     match names.iter().find(|name| !inside(name)) {
         Some(name) => {
             bail!(Damaged, Place::file(&folder.join("state.json")), say!("it names '{name}', which is not a file in the folder");
-            say!("Save the dataset again"))
+                say!("Save the dataset again"))
         }
         None => Ok(names.iter().map(|name| folder.join(name)).collect()),
     }

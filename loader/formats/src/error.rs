@@ -6,7 +6,7 @@ use std::{fmt, io};
 use loadscope_files::ReadError;
 use loadscope_words::{cause, say};
 
-/// Creates the error of a kind, at a place, for a reason; with a remedy.
+/// Creates an error from its kind, place and reason, and from the remedy after a semicolon.
 macro_rules! fault {
     ($fault:ident, $place:expr, $reason:expr; $remedy:expr) => {
         $crate::error::FormatError::new($crate::error::Fault::$fault, $place, $reason, $remedy)

@@ -8,12 +8,9 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::buffer::Buffer;
-use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::npy;
-use crate::rows::Rows;
 use crate::slices::{Field, Fields, chosen};
-use crate::stages::Stages;
 
 /// Maximum compression ratio of Deflate.
 const MOST_PACKED: u64 = 1032;
@@ -21,59 +18,45 @@ const MOST_PACKED: u64 = 1032;
 /// Length of the decompressed start of an array, which contains its header, bytes.
 const HEADER: u64 = 64 << 10;
 
-/// Arrays of an archive with the values of `numpy.load`. Sample i is a `dict` with `array[i]` of each array. Arrays of `numpy.savez` are
-/// mapped to memory. Arrays of `numpy.savez_compressed` are decompressed on first access, once for all workers.
-#[derive(Debug)]
-pub struct Npz {
-    fields: Fields,
-    place: Place,
-    notes: Vec<String>,
-}
-
-impl Npz {
-    /// Opens the arrays with these names, or all if `names` is empty.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or is damaged, a name is missing, an array has other elements than numbers, or the first axes
-    /// differ.
-    pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
-        let place = Place::file(path);
-        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
-        let mut archive = archive(&file, &place)?;
-        let mut arrays = Vec::new();
-        let mut others = 0;
-        for index in 0..archive.len() {
-            let name = archive.name_for_index(index);
-            match name.transpose().map_err(|e| damaged(&e, &place))? {
-                Some(name) => match name.strip_suffix(".npy") {
-                    Some(array) => arrays.push((array.to_owned(), index)),
-                    None => others += 1,
-                },
+/// Opens the arrays with these names, or all if `names` is empty, with the values of `numpy.load`. Arrays of `numpy.savez` are mapped to
+/// memory. Arrays of `numpy.savez_compressed` are decompressed on first access, once for all workers.
+///
+/// # Errors
+/// If the archive cannot be opened or is damaged, a name is missing, an array has other elements than numbers, or the first axes
+/// differ.
+pub fn open(path: &Path, names: &[String]) -> Result<Fields, FormatError> {
+    let place = Place::file(path);
+    let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+    let mut archive = archive(&file, &place)?;
+    let mut arrays = Vec::new();
+    let mut others = 0;
+    for index in 0..archive.len() {
+        let name = archive.name_for_index(index);
+        match name.transpose().map_err(|e| damaged(&e, &place))? {
+            Some(name) => match name.strip_suffix(".npy") {
+                Some(array) => arrays.push((array.to_owned(), index)),
                 None => others += 1,
-            }
+            },
+            None => others += 1,
         }
-        let wanted = chosen(arrays.iter().map(|(name, _)| name.as_str()), names, &place)?;
-        let mut fields = Vec::new();
-        for (name, index) in &arrays {
-            if wanted.contains(&name.as_str()) {
-                fields.push(field(&file, &mut archive, *index, name, &place)?);
-            }
-        }
-        let notes = match others {
-            0 => Vec::new(),
-            1 => vec![format!(
-                "{place}: 1 file in it is no array and is left out."
-            )],
-            n => vec![format!(
-                "{place}: {n} files in it are no arrays and are left out."
-            )],
-        };
-        Ok(Self {
-            fields: Fields::new(fields, &place)?,
-            place,
-            notes,
-        })
     }
+    let wanted = chosen(arrays.iter().map(|(name, _)| name.as_str()), names, &place)?;
+    let mut fields = Vec::new();
+    for (name, index) in &arrays {
+        if wanted.contains(&name.as_str()) {
+            fields.push(field(&file, &mut archive, *index, name, &place)?);
+        }
+    }
+    let notes = match others {
+        0 => Vec::new(),
+        1 => vec![format!(
+            "{place}: 1 file in it is no array and is left out."
+        )],
+        n => vec![format!(
+            "{place}: {n} files in it are no arrays and are left out."
+        )],
+    };
+    Fields::new(fields, place, notes)
 }
 
 fn archive<'a>(
@@ -153,10 +136,10 @@ fn field(
                 npy::array(&bytes, &place)
             }))
         }
-        other => Err(
-            fault!(WrongType, place, say!("it is compressed with {other}, which is not supported");
-                say!("Save it with numpy.savez or numpy.savez_compressed")),
-        ),
+        other => {
+            bail!(WrongType, place, say!("it is compressed with {other}, which is not supported");
+                say!("Save it with numpy.savez or numpy.savez_compressed"))
+        }
     }
 }
 
@@ -185,26 +168,4 @@ fn decompress_member(
 fn decompression_error(error: &std::io::Error, place: &Place) -> FormatError {
     fault!(Damaged, place.clone(), say!("it cannot be decompressed ({error})", error = cause(error));
         say!("It is damaged: copy or save it again"))
-}
-
-impl Rows for Npz {
-    fn len(&self) -> usize {
-        self.fields.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        self.fields.row(index, &self.place, stages)
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        self.fields.labels()
-    }
-
-    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        self.fields.column(name)
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
-    }
 }

@@ -43,10 +43,8 @@ pub fn open(data: &DataSpec) -> Result<Opened, FormatError> {
             });
             rows(npy::Npy::open(spec.file.as_ref(), window)?)
         }
-        DataSpec::Npz(spec) => rows(npz::Npz::open(spec.file.as_ref(), &spec.keys)?),
-        DataSpec::Safetensors(spec) => {
-            rows(safetensors::Tensors::open(spec.file.as_ref(), &spec.keys)?)
-        }
+        DataSpec::Npz(spec) => rows(npz::open(spec.file.as_ref(), &spec.keys)?),
+        DataSpec::Safetensors(spec) => rows(safetensors::open(spec.file.as_ref(), &spec.keys)?),
         DataSpec::Csv(spec) => {
             let path = Path::new(&spec.file);
             let rows = csv::Csv::open(path, spec.sep.map(Separator::byte))?;

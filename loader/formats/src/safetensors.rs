@@ -7,55 +7,39 @@ use safetensors::{SafeTensorError, SafeTensors};
 
 use crate::array::Dtype;
 use crate::buffer::Buffer;
-use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
-use crate::rows::Rows;
 use crate::slices::{Endian, Field, Fields, Layout, Order, Slices, chosen};
-use crate::stages::Stages;
 
-/// Tensors of a file with the values of `safetensors.torch.load_file`. Sample i is a `dict` with `tensor[i]` of each tensor, in file
-/// order.
-#[derive(Debug)]
-pub struct Tensors {
-    fields: Fields,
-    place: Place,
-}
-
-impl Tensors {
-    /// Opens the tensors with these names, or all if `names` is empty.
-    ///
-    /// # Errors
-    /// If the file cannot be opened or is damaged, a name is missing, or the first axes differ.
-    pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
-        let place = Place::file(path);
-        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
-        let (length, header) =
-            SafeTensors::read_metadata(&file).map_err(|e| damaged(&e, file.len(), &place))?;
-        let there = header.offset_keys();
-        let mut fields = Vec::new();
-        for name in chosen(there.iter().map(String::as_str), names, &place)? {
-            let place = place.clone().key(name);
-            let Some(info) = header.info(name) else {
-                continue;
-            };
-            let layout = Layout {
-                dtype: dtype(info.dtype, &place)?,
-                shape: info.shape.clone(),
-                order: Order::C,
-                endian: Endian::LITTLE,
-            };
-            // The offsets are relative to the end of the header. The length of the header precedes it.
-            let (begin, end) = info.data_offsets;
-            let begin_of_data = length + size_of::<u64>();
-            let bytes = file.slice(begin_of_data + begin..begin_of_data + end);
-            let slices = Slices::new(layout, bytes.unwrap_or_default(), &place)?;
-            fields.push(Field::ready(name, slices));
-        }
-        Ok(Self {
-            fields: Fields::new(fields, &place)?,
-            place,
-        })
+/// Opens the tensors with these names, or all if `names` is empty.
+///
+/// # Errors
+/// If the file cannot be opened or is damaged, a name is missing, or the first axes differ.
+pub fn open(path: &Path, names: &[String]) -> Result<Fields, FormatError> {
+    let place = Place::file(path);
+    let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+    let (length, header) =
+        SafeTensors::read_metadata(&file).map_err(|e| damaged(&e, file.len(), &place))?;
+    let there = header.offset_keys();
+    let mut fields = Vec::new();
+    for name in chosen(there.iter().map(String::as_str), names, &place)? {
+        let place = place.clone().key(name);
+        let Some(info) = header.info(name) else {
+            continue;
+        };
+        let layout = Layout {
+            dtype: dtype(info.dtype, &place)?,
+            shape: info.shape.clone(),
+            order: Order::C,
+            endian: Endian::LITTLE,
+        };
+        // The offsets are relative to the end of the header. The length of the header precedes it.
+        let (begin, end) = info.data_offsets;
+        let begin_of_data = length + size_of::<u64>();
+        let bytes = file.slice(begin_of_data + begin..begin_of_data + end);
+        let slices = Slices::new(layout, bytes.unwrap_or_default(), &place)?;
+        fields.push(Field::ready(name, slices));
     }
+    Fields::new(fields, place, Vec::new())
 }
 
 fn damaged(error: &SafeTensorError, bytes: usize, place: &Place) -> FormatError {
@@ -103,22 +87,4 @@ fn dtype(dtype: safetensors::Dtype, place: &Place) -> Result<Dtype, FormatError>
                 say!("Save it in another dtype, or choose the other tensors"));
         }
     })
-}
-
-impl Rows for Tensors {
-    fn len(&self) -> usize {
-        self.fields.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        self.fields.row(index, &self.place, stages)
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        self.fields.labels()
-    }
-
-    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        self.fields.column(name)
-    }
 }

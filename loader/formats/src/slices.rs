@@ -10,7 +10,8 @@ use crate::cell::{Cell, Scalar};
 use crate::error::{FormatError, Place};
 use crate::in_memory::InMemory;
 
-pub(crate) use fields::{Field, Fields, LABELS};
+pub use fields::Fields;
+pub(crate) use fields::{Field, LABELS};
 
 /// Order of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,19 +18,19 @@ fn every_format_starts_fast_with_constant_memory() {
         let folder = tempfile::tempdir().expect("a folder");
         let count = if format.has_files { 600 } else { 30_000 };
         (format.make)(folder.path(), count).expect("data");
-        let measured = measure::measure(format, folder.path()).expect(format.name);
-        eprintln!("{}: {measured:?}", format.name);
-        assert_eq!(measured.rows, count, "{}", format.name);
+        let measured = measure::measure(format, folder.path()).expect(format.dataset);
+        eprintln!("{}: {measured:?}", format.dataset);
+        assert_eq!(measured.rows, count, "{}", format.dataset);
         assert!(
             measured.first > 0.0 && measured.first < FIRST,
             "{}",
-            format.name
+            format.dataset
         );
         let [_, quarter, end] = measured.memory;
         assert!(
             end - quarter < GROWTH,
             "{}: from {quarter} to {end} MB",
-            format.name
+            format.dataset
         );
     }
 }

@@ -1,6 +1,5 @@
 //! Small handmade files with known values, for tests without another program.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
-#![allow(clippy::print_stdout, reason = "a measurement")]
 
 mod common;
 

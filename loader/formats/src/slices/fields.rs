@@ -8,13 +8,16 @@ use loadscope_words::say;
 use super::{Slices, out_of_range};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
+use crate::rows::Rows;
 use crate::stages::Stages;
 
 /// Arrays of one length. A sample is a `dict` with an entry of each.
 #[derive(Debug)]
-pub(crate) struct Fields {
+pub struct Fields {
     fields: Vec<Field>,
     len: usize,
+    place: Place,
+    notes: Vec<String>,
 }
 
 pub(crate) struct Field {
@@ -89,16 +92,20 @@ impl Fields {
     ///
     /// # Errors
     /// If `fields` is empty, or the first axes differ.
-    pub(crate) fn new(fields: Vec<Field>, place: &Place) -> Result<Self, FormatError> {
+    pub(crate) fn new(
+        fields: Vec<Field>,
+        place: Place,
+        notes: Vec<String>,
+    ) -> Result<Self, FormatError> {
         let Some(first) = fields.first() else {
-            bail!(Damaged, place.clone(), say!("it contains no arrays");
+            bail!(Damaged, place, say!("it contains no arrays");
                 say!("Save at least one array with numpy.savez or numpy.save"));
         };
         let len = first.len;
         if let Some(other) = fields.iter().find(|field| field.len != len) {
             return Err(FormatError::new(
                 Fault::InvalidOption,
-                place.clone(),
+                place,
                 say!(
                     "'{}' has {len} entries and '{}' has {}, but all arrays of a dataset must have the same length",
                     first.name,
@@ -108,12 +115,12 @@ impl Fields {
                 say!("Choose arrays with the same number of entries"),
             ));
         }
-        Ok(Self { fields, len })
-    }
-
-    /// Returns the number of samples.
-    pub(crate) fn len(&self) -> usize {
-        self.len
+        Ok(Self {
+            fields,
+            len,
+            place,
+            notes,
+        })
     }
 
     /// Returns the entry of each array, or `None` past the end.
@@ -130,25 +137,22 @@ impl Fields {
         }
         Ok(Some(Cell::Map(entries)))
     }
+}
 
-    /// Returns sample `index`.
-    ///
-    /// # Errors
-    /// If the sample does not exist, or an array cannot be decompressed.
-    pub(crate) fn row(
-        &self,
-        index: usize,
-        place: &Place,
-        stages: &mut dyn Stages,
-    ) -> Result<Cell, FormatError> {
+impl Rows for Fields {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
         let ready = self.fields.iter().all(Field::is_ready);
         stages.enter(if ready { "read" } else { "decode" });
         let row = self.get(index)?;
-        row.ok_or_else(|| out_of_range(place, index, self.len))
+        row.ok_or_else(|| out_of_range(&self.place, index, self.len))
     }
 
     /// Returns the classes, if exactly one integer array has a label name.
-    pub(crate) fn labels(&self) -> Option<Vec<u32>> {
+    fn labels(&self) -> Option<Vec<u32>> {
         let mut named = self.fields.iter().filter(|field| is_label(&field.name));
         let field = named.next()?;
         if named.next().is_some() {
@@ -156,11 +160,8 @@ impl Fields {
         }
         field.slices().ok()?.classes()
     }
-}
 
-impl Fields {
-    /// Returns the entries of an array.
-    pub(crate) fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         let field = self.fields.iter().find(|field| *field.name == *name)?;
         let slices = match field.slices() {
             Ok(slices) => slices,
@@ -170,6 +171,10 @@ impl Fields {
             .map(|index| slices.get(index))
             .collect::<Option<_>>()
             .map(Ok)
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::rows::Rows as _;
 use proptest::prelude::*;
 
 fn place() -> Place {
@@ -70,7 +71,7 @@ fn integer_arrays_with_a_label_name_are_labels() {
         Slices::new(layout, bytes.into(), &place()).unwrap()
     };
     let labels = |name: &str, slices: Slices| {
-        Fields::new(vec![Field::ready(name, slices)], &place())
+        Fields::new(vec![Field::ready(name, slices)], place(), Vec::new())
             .unwrap()
             .labels()
     };
@@ -99,7 +100,8 @@ fn arrays_of_different_lengths_are_refused() {
     };
     let error = Fields::new(
         vec![Field::ready("a", numbers(2)), Field::ready("b", numbers(3))],
-        &place(),
+        place(),
+        Vec::new(),
     );
     assert_eq!(
         error.unwrap_err().to_string(),

@@ -13,13 +13,13 @@ use loadscope_formats::coco::Coco;
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
 use loadscope_formats::npy::{Npy, Window};
-use loadscope_formats::npz::Npz;
 use loadscope_formats::parquet::Parquet;
-use loadscope_formats::safetensors::Tensors;
 use loadscope_formats::text::Text;
 use loadscope_formats::voc::Voc;
 use loadscope_formats::webdataset::{self, WebDataset};
-use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource, Untimed};
+use loadscope_formats::{
+    Cell, FormatError, Rows, Share, Stages, StreamSource, Untimed, npz, safetensors,
+};
 use loadscope_plan::dataset::{CocoSpec, VocSpec};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ pub fn open(
         .map(|(length, stride)| Window { length, stride });
     Ok(match format {
         "npy" => Box::new(Npy::open(path, window)?),
-        "npz" => Box::new(Npz::open(path, &options.names)?),
+        "npz" => Box::new(npz::open(path, &options.names)?),
         "arrow" => Box::new(SavedDataset::open(path)?),
         "audio" => Box::new(Sounds::open(path)?),
         "parquet" => Box::new(Parquet::open(paths)?),
@@ -76,7 +76,7 @@ pub fn open(
         "voc" => Box::new(Voc::open(&VocSpec::new(text(path)))?),
         "webdataset" => Box::new(Samples::read(path, &options.names)?),
         "jsonl" => Box::new(JsonLines::open(path)?),
-        "safetensors" => Box::new(Tensors::open(path, &options.names)?),
+        "safetensors" => Box::new(safetensors::open(path, &options.names)?),
         other => panic!("no format {other}"),
     })
 }

@@ -7,107 +7,53 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use loadscope_formats::audio::Sounds;
-use loadscope_formats::coco::Coco;
-use loadscope_formats::npy::Npy;
-use loadscope_formats::parquet::Parquet;
-use loadscope_formats::sql::{self, Query, Source};
-use loadscope_formats::text::Text;
-use loadscope_formats::voc::Voc;
-use loadscope_formats::webdataset::{self, WebDataset};
-use loadscope_formats::{FormatError, Opened, arrow::SavedDataset, csv::Csv, jsonl::JsonLines};
-use loadscope_plan::dataset::{CocoSpec, VocSpec};
+use loadscope_formats::{Opened, open};
+use loadscope_plan::dataset::DatasetSpec;
 
 type Made = Result<(), Box<dyn Error>>;
 
 /// A format and its test data.
 pub struct Format {
-    pub name: &'static str,
+    /// Dataset in the folder `DIR`.
+    pub dataset: &'static str,
     /// True for formats with many files instead of many rows per file.
     pub has_files: bool,
     /// Writes data to an empty folder.
     pub make: fn(&Path, usize) -> Made,
-    pub open: fn(&Path) -> Result<Opened, FormatError>,
 }
 
-macro_rules! rows {
-    ($rows:expr) => {
-        Ok(Opened::Rows(Box::new($rows)))
+/// Lists formats, one per line: the dataset, true for many files, and the function that writes the data.
+macro_rules! formats {
+    ($($dataset:literal, $has_files:literal, $make:ident;)+) => {
+        &[$(Format { dataset: $dataset, has_files: $has_files, make: $make }),+]
     };
 }
 
 /// All formats.
-pub const FORMATS: &[Format] = &[
-    Format {
-        name: "npy",
-        has_files: false,
-        make: npy,
-        open: |at| rows!(Npy::open(&at.join("a.npy"), None)?),
-    },
-    Format {
-        name: "csv",
-        has_files: false,
-        make: csv,
-        open: |at| rows!(Csv::open(&at.join("a.csv"), None)?),
-    },
-    Format {
-        name: "jsonl",
-        has_files: false,
-        make: jsonl,
-        open: |at| rows!(JsonLines::open(&at.join("a.jsonl"))?),
-    },
-    Format {
-        name: "text",
-        has_files: false,
-        make: text,
-        open: |at| rows!(Text::open(&at.join("a.txt"), None)?),
-    },
-    Format {
-        name: "parquet",
-        has_files: false,
-        make: parquet,
-        open: |at| rows!(Parquet::open(&[at.join("a.parquet")])?),
-    },
-    Format {
-        name: "arrow",
-        has_files: false,
-        make: arrow,
-        open: |at| rows!(SavedDataset::open(at)?),
-    },
-    Format {
-        name: "sql",
-        has_files: false,
-        make: sqlite,
-        open: by_key,
-    },
-    Format {
-        name: "voc",
-        has_files: true,
-        make: annotated,
-        open: |at| rows!(Voc::open(&VocSpec::new(at.display().to_string()))?),
-    },
-    Format {
-        name: "coco",
-        has_files: true,
-        make: instances,
-        open: |at| {
-            let [images, file] = [at, &at.join("a.json")].map(|path| path.display().to_string());
-            rows!(Coco::open(&CocoSpec::new(images, file))?)
-        },
-    },
-    Format {
-        name: "audio",
-        has_files: true,
-        make: sounds,
-        open: |at| rows!(Sounds::open(at)?),
-    },
-    Format {
-        name: "webdataset",
-        has_files: true,
-        make: shards,
-        open: stream,
-    },
-];
+pub const FORMATS: &[Format] = formats! {
+    "npy:DIR/a.npy", false, npy;
+    "csv:DIR/a.csv", false, csv;
+    "jsonl:DIR/a.jsonl", false, jsonl;
+    "text:DIR/a.txt", false, text;
+    "parquet:DIR/a.parquet", false, parquet;
+    "arrow:DIR", false, arrow;
+    "sql:sqlite:DIR/a.sqlite,query=SELECT * FROM items,index=id", false, sqlite;
+    "voc:DIR", true, annotated;
+    "coco:DIR,DIR/a.json", true, instances;
+    "audio:DIR", true, sounds;
+    "webdataset:DIR/{000..099}.tar", true, shards;
+};
+
+impl Format {
+    /// Opens the data in `folder`.
+    pub fn open(&self, folder: &Path) -> Result<Opened, Box<dyn Error>> {
+        let dataset = self.dataset.replace("DIR", &folder.display().to_string());
+        match dataset.parse::<DatasetSpec>()? {
+            DatasetSpec::Data(data) => Ok(open(&data)?),
+            other => Err(format!("{other} has no format").into()),
+        }
+    }
+}
 
 fn file(folder: &Path, name: &str) -> std::io::Result<BufWriter<File>> {
     #[allow(clippy::disallowed_methods, reason = "a new file in an empty folder")]
@@ -208,15 +154,6 @@ fn sqlite(folder: &Path, count: usize) -> Made {
     Ok(())
 }
 
-fn by_key(folder: &Path) -> Result<Opened, FormatError> {
-    let source = Source::parse(&format!("sqlite:{}", folder.join("a.sqlite").display()))?;
-    let query = Query {
-        index: Some("id".to_owned()),
-        ..Query::new("SELECT * FROM items")
-    };
-    sql::open(&source, &query)
-}
-
 /// Writes fake image files, which are only read here, not decoded.
 fn pictures(folder: &Path, count: usize) -> Made {
     fs::create_dir_all(folder)?;
@@ -285,9 +222,9 @@ fn sounds(folder: &Path, count: usize) -> Made {
     Ok(())
 }
 
-/// Writes at most 100 shards.
+/// Writes 100 shards of 600 samples.
 fn shards(folder: &Path, count: usize) -> Made {
-    let each = count.div_ceil(100).max(1);
+    let each = count / 100;
     for (shard, begin) in (0..count).step_by(each).enumerate() {
         let mut archive = tar::Builder::new(file(folder, &format!("{shard:03}.tar"))?);
         for sample in begin..count.min(begin + each) {
@@ -307,14 +244,4 @@ fn shards(folder: &Path, count: usize) -> Made {
         archive.into_inner()?.flush()?;
     }
     Ok(())
-}
-
-fn stream(folder: &Path) -> Result<Opened, FormatError> {
-    let last = fs::read_dir(folder)
-        .map_or(0, Iterator::count)
-        .saturating_sub(1);
-    let urls = format!("{}/{{000..{last:03}}}.tar", folder.display());
-    Ok(Opened::Stream(Box::new(WebDataset::open(
-        webdataset::Options::new(urls),
-    )?)))
 }

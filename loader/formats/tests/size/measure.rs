@@ -26,7 +26,7 @@ pub struct Measured {
 pub fn measure(format: &Format, folder: &Path) -> Result<Measured, Box<dyn Error>> {
     let start = Instant::now();
     let mut measured = Measured::default();
-    match (format.open)(folder)? {
+    match format.open(folder)? {
         Opened::Rows(rows) => by_index(&*rows, start, &mut measured)?,
         Opened::Stream(stream) => streamed(&*stream, start, &mut measured)?,
     }

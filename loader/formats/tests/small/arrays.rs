@@ -1,9 +1,7 @@
 //! Arrays: npy, npz, safetensors.
 
 use loadscope_formats::npy::{Npy, Window};
-use loadscope_formats::npz::Npz;
-use loadscope_formats::safetensors::Tensors;
-use loadscope_formats::{Array, Cell, Dtype, Rows as _, Scalar, fields};
+use loadscope_formats::{Array, Cell, Dtype, Rows as _, Scalar, fields, npz, safetensors};
 
 use crate::common::{row, write};
 
@@ -59,17 +57,17 @@ fn safetensors_arrays_are_read_by_name() {
     bytes.extend(header.bytes());
     bytes.extend([1, 2, 3, 4, 5, 6, 7, 8, 9, 3]);
     write(&path, &bytes);
-    let data = Tensors::open(&path, &[]).expect("tensors");
+    let data = safetensors::open(&path, &[]).expect("tensors");
     let half = Array::new(Dtype::BFloat16, vec![2], vec![5, 6, 7, 8].into()).expect("4 bytes");
     let expected = fields([("x", half.into()), ("label", Scalar::of(3u8).into())]);
     assert_eq!((data.len(), row(&data, 1)), (2, Ok(expected)));
     assert_eq!(data.labels(), Some(vec![9, 3]));
-    let one = Tensors::open(&path, &["label".to_owned()]).expect("a tensor");
+    let one = safetensors::open(&path, &["label".to_owned()]).expect("a tensor");
     assert_eq!(
         row(&one, 0),
         Ok(fields([("label", Scalar::of(9u8).into())]))
     );
-    assert!(Tensors::open(&path, &["z".to_owned()]).is_err());
+    assert!(safetensors::open(&path, &["z".to_owned()]).is_err());
 }
 
 #[test]
@@ -90,7 +88,7 @@ fn compressed_npz_arrays_are_read() {
     let stored = options.compression_method(zip::CompressionMethod::Stored);
     add("s.npy", stored, &npy(">i2", "False", "(2, 3)", &numbers()));
     write(&path, &archive.finish().expect("memory").into_inner());
-    let data = Npz::open(&path, &[]).expect("arrays");
+    let data = npz::open(&path, &[]).expect("arrays");
     let expected = fields([
         ("p", Scalar::of(2u32).into()),
         ("s", Array::of(&[4i16, 5, 6]).into()),

@@ -162,29 +162,3 @@ fn text_lines_are_read_as_vocabulary_numbers() {
         Ok("b a".into())
     );
 }
-
-/// Measures a CSV file of ten million rows:
-///
-/// `cargo test --release -p loadscope-formats --test small -- --ignored --nocapture ten_million`
-#[test]
-#[ignore = "a measurement, which writes 300 MB"]
-fn a_csv_file_of_ten_million_rows_opens() {
-    use std::fmt::Write as _;
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("a.csv");
-    let mut text = "id,x,name\n".to_owned();
-    for id in 0..10_000_000u64 {
-        let _ = writeln!(text, "{id},{}.{},name {}", id % 977, id % 13, id % 100);
-    }
-    write(&path, text.as_bytes());
-    let start = std::time::Instant::now();
-    let data = loadscope_formats::csv::Csv::open(&path, None).expect("a table");
-    let first = row(&data, 0).expect("a row");
-    let took = start.elapsed();
-    println!(
-        "{} MB, {} rows: {first:?} after {took:?}",
-        text.len() >> 20,
-        data.len()
-    );
-    assert_eq!(data.len(), 10_000_000);
-}

@@ -59,13 +59,10 @@ pub fn arrays(bytes: &[u8], thoroughly: bool) {
             let path = scratch::file("a.npy", bytes);
             rows(npy::Npy::open(&path, Some(window)), thoroughly);
         }
-        2 => rows(
-            npz::Npz::open(&scratch::file("a.npz", bytes), &[]),
-            thoroughly,
-        ),
+        2 => rows(npz::open(&scratch::file("a.npz", bytes), &[]), thoroughly),
         _ => {
             let path = scratch::file("a.safetensors", bytes);
-            rows(safetensors::Tensors::open(&path, &[]), thoroughly);
+            rows(safetensors::open(&path, &[]), thoroughly);
         }
     }
 }

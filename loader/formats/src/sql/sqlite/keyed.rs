@@ -80,10 +80,10 @@ impl KeyedRows {
                 stages.enter("read");
                 self.columns.row(index as u64, |column| raw(row, column))
             }
-            None => Err(
-                fault!(NoSuchKey, Place::named(&*self.shown).row(index as u64), say!("the row no longer exists");
-                    say!("Load again to read the keys again")),
-            ),
+            None => {
+                bail!(NoSuchKey, Place::named(&*self.shown).row(index as u64), say!("the row no longer exists");
+                    say!("Load again to read the keys again"))
+            }
         }
     }
 
