@@ -22,7 +22,6 @@ macro_rules! table {
             label: $spec.label.clone(),
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             table: path.display().to_string(),
-            ..Selection::default()
         };
         rows(Selected::new($rows, selection)?)
     }};
