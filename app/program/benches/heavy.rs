@@ -157,7 +157,9 @@ fn main() {
     for k in 0..FILES {
         fs::write(many.join(format!("{k:06}.jsonl")), "no recording\n").expect("there is room");
     }
-    println!("| {batches} batches | longest frame, ms | median, ms | most CPU time, ms | frames |\n|---|---|---|---|---|");
+    println!(
+        "| {batches} batches | longest frame, ms | median, ms | most CPU time, ms | frames |\n|---|---|---|---|---|"
+    );
     let mut window = Window::new();
     window.watch("nothing", |_| true);
     window.run(Command::Perform(Effect::Open(many)));
