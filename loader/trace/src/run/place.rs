@@ -1,5 +1,6 @@
 //! Spans of the lanes, and waits of the trainer.
 
+use super::wait::{BLOCK, WaitSum};
 use super::{Run, Wait};
 use crate::keyframe::{InFlightBatch, Keyframe};
 use crate::{Activity, Lane, Nanos, Span, Stage};
@@ -59,6 +60,37 @@ impl Run {
         if let Some(rows) = self.lanes.get_mut(&Lane::Trainer) {
             rows.close_waiting(at, batch.unwrap_or(Span::NO_BATCH));
         }
+    }
+
+    /// Returns the total time of the waits, up to the last event.
+    pub fn waited(&self) -> Nanos {
+        self.wait_sum().total
+    }
+
+    /// Returns the position of the longest wait in [`Run::waits`], the first of equal ones. Returns `None` without waits.
+    pub fn longest_wait(&self) -> Option<usize> {
+        self.wait_sum().longest_at.map(|at| at as usize)
+    }
+
+    /// Stores a running sum before the first wait of a block.
+    pub(super) fn sum_waits(&mut self) {
+        if self.waits.len().is_multiple_of(BLOCK) {
+            self.wait_sums.push(self.wait_sum());
+        }
+    }
+
+    /// Returns the sum of all waits. The last one counts up to the last event.
+    fn wait_sum(&self) -> WaitSum {
+        let Some(last) = self.waits.len().checked_sub(1) else {
+            return WaitSum::default();
+        };
+        let block = last / BLOCK;
+        let mut sum = self.wait_sums.get(block).copied().unwrap_or_default();
+        let waits = self.waits.range(block * BLOCK..).iter();
+        for (at, wait) in (block * BLOCK..).zip(waits) {
+            sum.add(wait.end.min(self.last) - wait.start, at);
+        }
+        sum
     }
 
     /// Returns a keyframe for the next transition.
