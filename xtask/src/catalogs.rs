@@ -15,7 +15,7 @@ use exempt::Exempt;
 use source::{SourceTexts, read_texts};
 
 /// Crates with texts for users.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "app/ui",
     "app/model",
     "app/insight",
@@ -28,6 +28,7 @@ const CRATES: [&str; 15] = [
     "loader/plan",
     "loader/exchange",
     "loader/live",
+    "loader/stacks",
     "loader/files",
     "loader/formats",
     "loader/engine",

@@ -3,6 +3,7 @@
 mod arguments;
 mod attach;
 mod compare;
+mod dump;
 mod export;
 mod follow;
 mod help;
@@ -78,6 +79,10 @@ enum Sub {
     /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl+C ends the
     /// recording, and the program continues.
     Attach(attach::AttachArgs),
+    /// Explain a program that hangs: stacks, waits, and the cause
+    ///
+    /// Needs no preparation, and stops no process. Finds locks, full queues, stopped and killed workers, and files that do not answer.
+    Dump(dump::DumpArgs),
     /// Record the calling process
     #[command(hide = true)]
     Listen(attach::AttachArgs),
@@ -196,6 +201,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Record(args)) => program::record(&args),
         Some(Sub::Watch(args)) => program::watch(&args, &cli.window),
         Some(Sub::Attach(args)) => attach::attach(&args),
+        Some(Sub::Dump(args)) => dump::run(&args),
         Some(Sub::Listen(args)) => attach::listen(&args),
         Some(Sub::Install(args)) => install::run(&args, "install"),
         Some(Sub::Uninstall(args)) => install::run(&args, "uninstall"),

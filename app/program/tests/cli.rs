@@ -113,8 +113,9 @@ fn options_come_from_a_file_and_arguments_win() {
 
 #[test]
 fn a_process_id_is_a_number() {
-    for text in ["abc", "0", "1.5", "99999999999"] {
-        let output = loadscope(&["attach", text]);
+    let texts = ["abc", "0", "1.5", "99999999999"];
+    for (text, command) in texts.iter().flat_map(|t| [(*t, "attach"), (*t, "dump")]) {
+        let output = loadscope(&[command, text]);
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::loadscope;
 
 /// Documents that show commands.
-const DOCUMENTS: [&str; 11] = [
+const DOCUMENTS: [&str; 12] = [
     "README.md",
     "app/wheel/CI.md",
     "app/wheel/README.md",
@@ -15,6 +15,7 @@ const DOCUMENTS: [&str; 11] = [
     "docs/DATASETS.md",
     "docs/ENGINE.md",
     "docs/GUIDE.md",
+    "docs/HANGS.md",
     "docs/RECORDING.md",
     "docs/REMOTE.md",
     "docs/REPORTS.md",

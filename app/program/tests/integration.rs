@@ -11,6 +11,7 @@ mod delivery;
 #[cfg(feature = "engine")]
 mod diagnosis;
 mod documents;
+mod dump;
 mod full_disk;
 mod fuzzed_loaders;
 mod hostile;

@@ -23,6 +23,7 @@ pub const CHAPTERS: &[Chapter] = &[
     Chapter::Part("Use"),
     page("The window: a tour", "docs/GUIDE.md"),
     page("Recording", "docs/RECORDING.md"),
+    page("Programs that hang", "docs/HANGS.md"),
     page("Tuning", "docs/TUNING.md"),
     page("Reports and exports", "docs/REPORTS.md"),
     page("Training on other hosts", "docs/REMOTE.md"),

@@ -8,7 +8,7 @@ use super::links::resolved;
 use crate::setup::workspace;
 
 /// Documents for users, whose prose has no semicolon.
-const FOR_USERS: [&str; 11] = [
+const FOR_USERS: [&str; 12] = [
     "README.md",
     "app/wheel/CI.md",
     "app/wheel/README.md",
@@ -16,6 +16,7 @@ const FOR_USERS: [&str; 11] = [
     "docs/DATASETS.md",
     "docs/ENGINE.md",
     "docs/GUIDE.md",
+    "docs/HANGS.md",
     "docs/RECORDING.md",
     "docs/REMOTE.md",
     "docs/REPORTS.md",

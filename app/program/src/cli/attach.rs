@@ -52,7 +52,7 @@ pub struct AttachArgs {
 }
 
 /// Parses a process ID.
-fn process(text: &str) -> Result<u32, String> {
+pub(super) fn process(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|pid| *pid > 0);
     number.ok_or_else(|| say!("expected a process ID. Find it with `ps -ef`.").to_owned())
 }

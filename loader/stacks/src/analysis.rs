@@ -1,0 +1,234 @@
+//! The causes of a hang in a snapshot, and the chain of waits that leads to them.
+
+use loadscope_words::say;
+use serde::Serialize;
+
+use crate::cause::{Cause, Finding};
+use crate::graph::{Graph, Reached};
+use crate::process::{Ending, Node, Process, State, Thread, ThreadRole};
+use crate::snapshot::Snapshot;
+use crate::wait::{Direction, Resource, Wait, is_served};
+use crate::wording::node_text;
+
+/// Signal of an access beyond the end of shared memory.
+const SIGBUS: u8 = 7;
+
+/// Free bytes of `/dev/shm` below which a batch does not fit.
+const LITTLE_SHARED_MEMORY: u64 = 16 << 20;
+
+/// Causes and the chain of waits.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// The main thread, then each time the thread that the one before waits for.
+    pub chain: Vec<Node>,
+    /// Causes, the most important first.
+    pub findings: Vec<Finding>,
+}
+
+impl Analysis {
+    /// Finds the causes in a snapshot.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let graph = Graph::of(snapshot);
+        let reached = graph.reached(graph.start());
+        let mut findings: Vec<Finding> = Vec::new();
+        for process in &snapshot.processes {
+            for (at, cause) in causes(snapshot, process) {
+                let is_on_chain = reached.nodes.contains(&at);
+                findings.push(Finding {
+                    cause,
+                    at,
+                    is_on_chain,
+                });
+            }
+        }
+        if !findings.iter().any(|finding| finding.is_on_chain)
+            && let Some(cycle) = cycle(snapshot, graph, &reached)
+        {
+            findings.push(cycle);
+        }
+        let place = |at: &Node| reached.nodes.iter().position(|node| node == at);
+        findings.sort_by_key(|f| (!f.is_on_chain, f.cause.rank(), place(&f.at)));
+        let chain = match findings.first().filter(|finding| finding.is_on_chain) {
+            Some(finding) => reached.path(finding.at),
+            None => end(graph, &reached),
+        };
+        Self { chain, findings }
+    }
+
+    /// Returns the cause of the hang: one that the main thread waits for, or one that is certain while the main thread is inactive.
+    pub fn conclusion(&self, snapshot: &Snapshot) -> Option<&Finding> {
+        let first = self.findings.first()?;
+        let is_inactive = (self.chain.first())
+            .and_then(|node| snapshot.thread(*node))
+            .is_some_and(|thread| !thread.is_active);
+        (first.is_on_chain || first.cause.is_certain() && is_inactive).then_some(first)
+    }
+
+    /// Returns the sentence of the conclusion. Without a cause, it contains the end of the chain.
+    pub fn text(&self, snapshot: &Snapshot) -> String {
+        match (self.conclusion(snapshot), self.chain.last()) {
+            (Some(found), _) => found.text(snapshot),
+            (None, Some(last)) => {
+                let text = node_text(snapshot, *last);
+                say!("No cause of a hang found: {text}.")
+            }
+            (None, None) => say!("No cause of a hang found.").to_owned(),
+        }
+    }
+}
+
+/// Returns the path to the nearest thread that waits for no other.
+fn end(graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
+    let mut nodes = reached.nodes.iter();
+    let last = nodes.find(|node| graph.edges(**node).is_empty());
+    let last = last.or(reached.nodes.first());
+    last.map(|node| reached.path(*node)).unwrap_or_default()
+}
+
+/// Returns the finding that all threads of a chain wait for one another.
+fn cycle(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Finding> {
+    let waits = |node: &Node| {
+        let thread = snapshot.thread(*node);
+        thread.is_some_and(|thread| !thread.is_active) && !graph.edges(*node).is_empty()
+    };
+    if reached.nodes.len() < 2 || !reached.nodes.iter().all(waits) {
+        return None;
+    }
+    let mut pids: Vec<u32> = Vec::new();
+    for node in &reached.nodes {
+        if !pids.contains(&node.pid) {
+            pids.push(node.pid);
+        }
+    }
+    Some(Finding {
+        cause: Cause::Cycle { pids },
+        at: *reached.nodes.last()?,
+        is_on_chain: true,
+    })
+}
+
+/// Returns the causes in one process.
+fn causes(snapshot: &Snapshot, process: &Process) -> Vec<(Node, Cause)> {
+    let pid = process.pid;
+    let main = Node::main(pid);
+    if process.state.is_stopped() {
+        let by_debugger = process.state == State::Traced;
+        return vec![(main, Cause::Stopped { by_debugger })];
+    }
+    if let Some(ending) = process.ended {
+        return dead(snapshot, process, ending).into_iter().collect();
+    }
+    let mut found: Vec<(Node, Cause)> = Vec::new();
+    found.extend(gil(process));
+    found.extend(lock(process));
+    let waiting = |thread: &&Thread| !thread.is_active && !thread.is_idle();
+    for thread in process.threads.iter().filter(waiting) {
+        let tid = thread.tid;
+        let at = Node { pid, tid };
+        let cause = blocked(snapshot, process, thread);
+        found.extend(cause.map(|cause| (at, cause)));
+        if thread.is_in_collective() {
+            let function = thread.frames.first().map(|frame| frame.function.clone());
+            let function = function.unwrap_or_default();
+            found.push((at, Cause::Collective { function }));
+        }
+    }
+    found
+}
+
+fn dead(snapshot: &Snapshot, process: &Process, ending: Ending) -> Option<(Node, Cause)> {
+    let free = snapshot.shared_memory_free.unwrap_or(u64::MAX);
+    let is_full = ending == Ending::Signal(SIGBUS) && free < LITTLE_SHARED_MEMORY;
+    let cause = match is_full {
+        true => Cause::SharedMemoryFull { free },
+        false => Cause::Died { ending },
+    };
+    let at = Node::main(process.pid);
+    process.has_failed().then_some((at, cause))
+}
+
+/// Returns a thread that holds the interpreter lock without executing Python code.
+fn gil(process: &Process) -> Option<(Node, Cause)> {
+    let holder = process.threads.iter().find(|thread| thread.holds_gil)?;
+    let waiting = |thread: &&Thread| thread.wait == Wait::Gil;
+    let waiting = process.threads.iter().filter(waiting).count();
+    let is_blocked = !matches!(holder.wait, Wait::Running | Wait::Gil);
+    let (pid, tid) = (process.pid, holder.tid);
+    let cause = Cause::GilHeld { waiting };
+    // Functions of Python release the lock before a system call that can block.
+    (is_blocked && !holder.is_active).then_some((Node { pid, tid }, cause))
+}
+
+/// Returns the lock of a process that no thread of it can release.
+fn lock(process: &Process) -> Option<(Node, Cause)> {
+    let is_locked = |t: &Thread| matches!(t.wait, Wait::Lock { timed: false, .. }) && !t.is_active;
+    let is_python = |t: &&Thread| is_locked(t) && t.is_working();
+    let locked: Vec<&Thread> = process.threads.iter().filter(is_python).collect();
+    let pid = process.pid;
+    let tid = locked.first()?.tid;
+    // A native thread that waits for anything else, such as a socket of a collective, can release the lock later.
+    let cannot_release = |t: &Thread| is_locked(t) || t.is_idle() && t.role != ThreadRole::Native;
+    if !process.threads.iter().all(cannot_release) {
+        return None;
+    }
+    let tids: Vec<u32> = locked.iter().map(|thread| thread.tid).collect();
+    let cause = match process.is_forked && tids.len() == 1 {
+        true => Cause::InheritedLock,
+        false => Cause::Deadlock { tids },
+    };
+    Some((Node { pid, tid }, cause))
+}
+
+/// Returns the cause in the wait of one thread.
+fn blocked(snapshot: &Snapshot, process: &Process, thread: &Thread) -> Option<Cause> {
+    let puts = thread.calls("put", "/multiprocessing/queues.py");
+    match &thread.wait {
+        Wait::SharedLock { timed: false, .. } if puts => return Some(Cause::FullQueue),
+        Wait::PageFault => return Some(Cause::Storage { file: None }),
+        _ => {}
+    }
+    let all = thread.wait.descriptors();
+    all.iter()
+        .find_map(|one| match (&one.resource, one.direction) {
+            (Resource::Pipe { peers, id }, Direction::Write) => {
+                let is_read = peers.iter().any(|peer| reads(snapshot, *peer, id));
+                let peers = peers.clone();
+                (!is_read).then_some(Cause::FullPipe { peers })
+            }
+            (Resource::Pipe { peers, .. }, Direction::Read) => {
+                let is_other = |t: &Thread| t.is_working() && t.tid != thread.tid;
+                let is_alone = !process.threads.iter().any(is_other);
+                let is_only = peers.is_empty() && is_alone && all.len() == 1;
+                is_only.then_some(Cause::NoWriter)
+            }
+            (Resource::Fifo { path, peers }, _) => {
+                let (path, peers) = (path.clone(), peers.clone());
+                Some(Cause::Fifo { path, peers })
+            }
+            (Resource::File { path, file_system }, _) => {
+                let is_blocked = thread.state == State::Blocked || is_served(file_system);
+                let file = Some((path.clone(), file_system.clone()));
+                is_blocked.then_some(Cause::Storage { file })
+            }
+            (Resource::FileLock { path, holder }, _) => {
+                let (path, holder) = (path.clone(), *holder);
+                Some(Cause::FileLocked { path, holder })
+            }
+            (Resource::Socket { remote }, Direction::Read) => {
+                let remote = remote.clone()?;
+                Some(Cause::Network { remote })
+            }
+            (Resource::Socket { .. } | Resource::Other { .. }, _) => None,
+        })
+}
+
+/// Returns true if a thread of the process reads from this pipe.
+fn reads(snapshot: &Snapshot, pid: u32, pipe: &str) -> bool {
+    let threads = snapshot.process(pid).map(|process| &process.threads);
+    let threads = threads.into_iter().flatten();
+    let mut all = threads.flat_map(|thread| thread.wait.descriptors());
+    all.any(|one| {
+        let is_same = matches!(&one.resource, Resource::Pipe { id, .. } if id == pipe);
+        one.direction == Direction::Read && is_same
+    })
+}

@@ -1,0 +1,29 @@
+//! A process and its descendants at one instant.
+
+use serde::Serialize;
+
+use crate::process::{Node, Process, Thread};
+
+/// Process and its descendants at one instant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Snapshot {
+    /// Process that the snapshot started from.
+    pub root: u32,
+    /// Processes, parents before their children.
+    pub processes: Vec<Process>,
+    /// Free bytes of `/dev/shm` of the root process. `None` if it has none.
+    pub shared_memory_free: Option<u64>,
+}
+
+impl Snapshot {
+    /// Returns the process with this id.
+    pub fn process(&self, pid: u32) -> Option<&Process> {
+        self.processes.iter().find(|process| process.pid == pid)
+    }
+
+    /// Returns the thread of a node.
+    pub fn thread(&self, node: Node) -> Option<&Thread> {
+        let mut threads = self.process(node.pid)?.threads.iter();
+        threads.find(|thread| thread.tid == node.tid)
+    }
+}

@@ -1,0 +1,151 @@
+//! Names of processes and threads, and their waits as text.
+
+use loadscope_words::say;
+
+use crate::process::{Ending, Node, Role, Thread, ThreadRole};
+use crate::snapshot::Snapshot;
+use crate::wait::{Descriptor, Direction, Resource, Wait};
+
+/// Maximum number of processes in a sentence.
+const MAX_LISTED: usize = 4;
+
+/// Returns the name of a process, such as `worker 3 (process 4242)`.
+pub fn process_name(snapshot: &Snapshot, pid: u32) -> String {
+    match snapshot.process(pid).map(|process| process.role) {
+        Some(Role::Main) => say!("the main process ({pid})"),
+        Some(Role::Worker(Some(number))) => say!("worker {number} (process {pid})"),
+        Some(Role::Worker(None)) => say!("a worker (process {pid})"),
+        Some(Role::Rank(rank)) => say!("rank {rank} (process {pid})"),
+        Some(Role::Child) => say!("the child process {pid}"),
+        Some(Role::ForkServer) => say!("the fork server (process {pid})"),
+        Some(Role::ResourceTracker) => say!("the resource tracker (process {pid})"),
+        Some(Role::Other) | None => say!("process {pid}"),
+    }
+}
+
+/// Returns the names of processes as a list.
+pub(crate) fn process_list(snapshot: &Snapshot, pids: &[u32]) -> String {
+    let shown = pids.iter().take(MAX_LISTED);
+    let mut names: Vec<String> = shown.map(|pid| process_name(snapshot, *pid)).collect();
+    if let more @ 1.. = pids.len().saturating_sub(MAX_LISTED) {
+        names.push(say!("{more} more"));
+    }
+    match names.is_empty() {
+        true => say!("none").to_owned(),
+        false => names.join(", "),
+    }
+}
+
+/// Returns the name of a thread in its process.
+pub fn thread_name(thread: &Thread) -> String {
+    match thread.role {
+        ThreadRole::Main => say!("main thread").to_owned(),
+        ThreadRole::PinMemory => say!("pin-memory thread").to_owned(),
+        ThreadRole::QueueFeeder => say!("queue feeder thread").to_owned(),
+        ThreadRole::Python | ThreadRole::Native => say!("thread {}", thread.name),
+    }
+}
+
+/// Returns the process, and the thread unless it is the main thread.
+pub(crate) fn subject(snapshot: &Snapshot, node: Node) -> String {
+    let process = process_name(snapshot, node.pid);
+    match snapshot.thread(node) {
+        Some(thread) if thread.role != ThreadRole::Main => {
+            say!("the {} of {process}", thread_name(thread))
+        }
+        _ => process,
+    }
+}
+
+/// Returns the innermost call of the user's code, or of any code, as ` in f (file:line)`.
+pub(crate) fn place(thread: &Thread) -> String {
+    let Some(frame) = thread.user_frame().or(thread.frames.first()) else {
+        return String::new();
+    };
+    let file = frame.file.rsplit('/').next().unwrap_or_default();
+    say!(" in {} ({file}:{})", frame.function, frame.line)
+}
+
+/// Returns a text with its first letter in upper case.
+pub fn capitalized(text: String) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text,
+    }
+}
+
+/// Returns a thread with its wait and its place in the code.
+pub fn node_text(snapshot: &Snapshot, node: Node) -> String {
+    let process = snapshot.process(node.pid);
+    let who = subject(snapshot, node);
+    if let Some(ending) = process.and_then(|process| process.ended) {
+        return say!("{who} has ended: {}", ending_text(ending));
+    }
+    if process.is_some_and(|process| process.state.is_stopped()) {
+        return say!("{who} is stopped");
+    }
+    let thread = snapshot.thread(node);
+    let wait = thread
+        .map(|thread| wait_text(snapshot, thread))
+        .unwrap_or_default();
+    let place = thread.map(place).unwrap_or_default();
+    say!("{who} {wait}{place}")
+}
+
+pub(crate) fn ending_text(ending: Ending) -> String {
+    match ending {
+        Ending::Code(code) => say!("exit code {code}"),
+        Ending::Signal(9) => say!("killed by signal 9 (SIGKILL)").to_owned(),
+        Ending::Signal(7) => say!("killed by signal 7 (SIGBUS)").to_owned(),
+        Ending::Signal(11) => say!("killed by signal 11 (SIGSEGV)").to_owned(),
+        Ending::Signal(signal) => say!("killed by signal {signal}"),
+    }
+}
+
+/// Returns the wait of a thread as a predicate, such as `sleeps`.
+pub fn wait_text(snapshot: &Snapshot, thread: &Thread) -> String {
+    let list = |pids: &[u32]| process_list(snapshot, pids);
+    match &thread.wait {
+        Wait::Running => say!("executes code").to_owned(),
+        Wait::Lock { timed: false, .. } => say!("waits for a lock").to_owned(),
+        Wait::Lock { timed: true, .. } => say!("waits for a lock, with a time limit").to_owned(),
+        Wait::SharedLock { peers, .. } => {
+            say!("waits for a semaphore that it shares with {}", list(peers))
+        }
+        Wait::Gil => say!("waits for the interpreter lock (GIL)").to_owned(),
+        Wait::Io { call, on, .. } => {
+            let all = on.iter().take(MAX_LISTED);
+            let all: Vec<String> = all.map(|one| resource_text(snapshot, one)).collect();
+            say!("waits for {} ({call})", all.join(", "))
+        }
+        Wait::Child { pid: Some(pid) } => {
+            say!("waits for the end of {}", process_name(snapshot, *pid))
+        }
+        Wait::Child { pid: None } => say!("waits for the end of a child process").to_owned(),
+        Wait::Sleep => say!("sleeps").to_owned(),
+        Wait::PageFault => say!("waits for a page of a file").to_owned(),
+        Wait::Other { call } => say!("waits in {call}"),
+    }
+}
+
+fn resource_text(snapshot: &Snapshot, on: &Descriptor) -> String {
+    let list = |pids: &[u32]| process_list(snapshot, pids);
+    match (&on.resource, on.direction) {
+        (Resource::Pipe { peers, .. }, Direction::Read) => {
+            say!("data in a pipe from {}", list(peers))
+        }
+        (Resource::Pipe { peers, .. }, Direction::Write) => {
+            say!("space in a pipe to {}", list(peers))
+        }
+        (Resource::Fifo { path, .. }, _) => say!("the named pipe {path}"),
+        (Resource::Socket { remote }, _) => match remote {
+            Some(remote) => say!("a socket to {remote}"),
+            None => say!("a socket").to_owned(),
+        },
+        (Resource::File { path, file_system }, _) => say!("the file {path} on {file_system}"),
+        (Resource::FileLock { path, .. }, _) => say!("the lock of the file {path}"),
+        (Resource::Other { name }, _) if name.is_empty() => say!("a closed descriptor").to_owned(),
+        (Resource::Other { name }, _) => name.clone(),
+    }
+}
