@@ -127,6 +127,9 @@ impl<'a> Report<'a> {
                 "severity": verdict.severity,
                 "evidence": verdict.evidence,
             },
+            "warnings": verdict::alarms(run)
+                .map(|(at, text)| json!({ "seconds": at.as_secs_f64(), "text": text }))
+                .collect::<Vec<_>>(),
             "run_seconds": self.survey.total().as_secs_f64(),
             "waited_seconds": (!run.has_only_parts()).then_some(blame.waited.as_secs_f64()),
             "left_out": left_out(run),

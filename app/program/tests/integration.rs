@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+mod alarm;
 #[cfg(feature = "engine")]
 mod bounds;
 mod ci;

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,15 @@ use super::event_sink::EventSink;
 use super::file::late_warning;
 use super::{SessionError, SessionEvent};
 
+mod alarm;
 mod no_session;
 mod notices;
+mod shared;
 
+use alarm::Alarm;
 use notices::{nothing_seen, recording};
+pub use shared::EndRequest;
+use shared::Inner;
 
 /// Maximum delay of an event in a watched run.
 const MAX_DELAY: Nanos = Nanos(150_000_000);
@@ -35,41 +40,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for which a detached program is still received. Events from before may be in transit.
 const DETACH_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Request to end a program, in increasing strength.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndRequest {
-    /// SIGINT, as Ctrl-C sends.
-    Interrupt = 1,
-    /// SIGTERM, as `kill` sends.
-    Terminate = 2,
-    /// SIGKILL to the program and its remaining processes.
-    Kill = 3,
-}
-
 /// A program that is or will be watched.
 #[derive(Clone)]
 pub struct Watched(Arc<Inner>);
-
-struct Inner {
-    started: Mutex<Option<(Program, Listener)>>,
-    /// The pending [`EndRequest`] as a number. 0 is none.
-    asking: AtomicU8,
-    events_stopped: AtomicBool,
-    got_end_signal: AtomicBool,
-    end: Mutex<Option<End>>,
-    ended: Condvar,
-    effects: Mutex<Effects>,
-    reached: AtomicBool,
-}
-
-impl Inner {
-    /// Records the end of the program and wakes the waiting threads.
-    fn set_end(&self, end: End) {
-        let mut known = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = Some(end);
-        self.ended.notify_all();
-    }
-}
 
 impl Watched {
     /// Starts `command`.
@@ -113,13 +86,7 @@ impl Watched {
     fn of(started: (Program, Listener)) -> Self {
         Self(Arc::new(Inner {
             started: Mutex::new(Some(started)),
-            asking: AtomicU8::new(0),
-            events_stopped: AtomicBool::new(false),
-            got_end_signal: AtomicBool::new(false),
-            end: Mutex::new(None),
-            ended: Condvar::new(),
-            effects: Mutex::new(Effects::default()),
-            reached: AtomicBool::new(false),
+            ..Inner::default()
         }))
     }
 
@@ -130,6 +97,11 @@ impl Watched {
     pub fn attach(pid: u32, how: Attach, previews: u32) -> Result<(Self, Address), AttachError> {
         let (program, listener, address) = Program::attach(pid, how, previews)?;
         Ok((Self::of((program, listener)), address))
+    }
+
+    /// Reports the cause if the trainer waits for `limit` while no loader makes progress. The call must precede the session.
+    pub fn set_alarm(&self, limit: Duration) {
+        let _ = self.0.alarm.set(limit);
     }
 
     /// Returns true if a session follows the program.
@@ -224,7 +196,10 @@ impl Watched {
         let Some((program, listener)) = self.started().take() else {
             return Ok(());
         };
+        // The processes of a program on another host are not readable.
+        let alarm = self.0.alarm.get().filter(|_| program.is_local());
         let receiver = ProbeReceiver {
+            alarm: alarm.map(|limit| Alarm::new(*limit)),
             listener,
             join: Join::default(),
             sorter: Sorter::new(MAX_DELAY),
@@ -253,6 +228,7 @@ struct ProbeReceiver {
     has_window: bool,
     gauges: Gauges,
     unrecorded_scanner: Option<UnrecordedScanner>,
+    alarm: Option<Alarm>,
     /// Number of announced processes.
     announced: usize,
     sink: EventSink,
@@ -269,6 +245,7 @@ impl ProbeReceiver {
             while let Some(event) = self.sorter.pop(now) {
                 ready.push(event);
             }
+            self.check_alarm(&ready, now);
             self.forward(ready);
             self.sink.flush_when_due();
             match self.shared.asking.swap(0, Ordering::AcqRel) {
@@ -296,6 +273,19 @@ impl ProbeReceiver {
             std::thread::sleep(POLL_INTERVAL);
         };
         self.finish(end);
+    }
+
+    /// Reports the cause of a hang, in the recording and as a notice.
+    fn check_alarm(&mut self, events: &[Event], now: Option<Nanos>) {
+        let Some(alarm) = &mut self.alarm else { return };
+        events.iter().for_each(|event| alarm.observe(event));
+        let (join, program) = (&self.join, self.program.pid());
+        let main = |run| main_process(join, run).unwrap_or(program);
+        if let Some((run, text)) = alarm.check(Instant::now(), program, main) {
+            let at = now.unwrap_or(self.newest);
+            self.sorter.push(Event::warning(run, at, text.clone()));
+            self.sink.send(SessionEvent::Notice(text));
+        }
     }
 
     /// Receives new events. Returns the current time of the run.
@@ -394,6 +384,14 @@ impl ProbeReceiver {
             self.sink.send_events(events);
         }
     }
+}
+
+/// Returns the process id of the main process of a loader.
+fn main_process(join: &Join, run: RunId) -> Option<u32> {
+    let processes = join.processes();
+    let mut found = processes.iter().filter(|process| process.run == run);
+    let main = found.find(|process| process.worker.is_none())?;
+    u32::try_from(main.pid).ok()
 }
 
 #[cfg(all(test, unix))]

@@ -8,3 +8,4 @@ mod sample;
 mod stat;
 
 pub use sample::sample;
+pub use stat::process_tree;

@@ -17,4 +17,18 @@ impl Snapshot {
             Err(StacksError::UnsupportedSystem)
         }
     }
+    /// Reads `pid` and its descendants if it belongs to the tree of `root`, otherwise the tree of `root`. A process id from a container
+    /// can belong to another program.
+    ///
+    /// # Errors
+    /// As [`Snapshot::take`].
+    pub fn take_within(root: u32, pid: u32) -> Result<Self, StacksError> {
+        #[cfg(target_os = "linux")]
+        let is_within = crate::system::process_tree(root)
+            .iter()
+            .any(|(one, _)| *one == pid);
+        #[cfg(not(target_os = "linux"))]
+        let is_within = false;
+        Self::take(if is_within { pid } else { root })
+    }
 }

@@ -52,6 +52,9 @@ fn page(report: &Report) -> Markup {
                         @if let Some(label) = super::remedy::label(report, &verdict.headline) { (label) ": " }
                         (prose(&verdict.headline))
                     }
+                    @for (_, warning) in super::verdict::alarms(report.survey.run) {
+                        p.lead.critical { (prose(warning)) }
+                    }
                     @if let Some(cause) = &verdict.cause {
                         p.lead {
                             @if let Some(label) = super::remedy::label(report, cause) { b { (label) } " " }

@@ -136,7 +136,8 @@ const TIMES: [(&str, f64); 5] = [
     ("d", 86_400.0),
 ];
 
-fn time(text: &str) -> Result<Nanos, String> {
+/// Parses a time with a unit.
+pub fn time(text: &str) -> Result<Nanos, String> {
     let found = TIMES.into_iter().find_map(|(name, unit)| {
         let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
         Some(number * unit)

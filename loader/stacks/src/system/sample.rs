@@ -304,7 +304,10 @@ fn role(job: &Job, threads: &[Thread], number: Option<u32>) -> Role {
         Role::Main
     } else if has("_bootstrap", "/multiprocessing/process.py") || command.contains("spawn_main") {
         Role::Child
-    } else if let Some(rank) = rank_of(job.pid).filter(|_| !job.is_forked) {
+    } else if let Some(rank) = rank_of(job.pid).filter(|_| !job.is_forked)
+        // Programs that a rank starts inherit its variables.
+        && rank_of(job.stat.parent) != Some(rank)
+    {
         Role::Rank(rank)
     } else {
         Role::Other

@@ -2,7 +2,7 @@
 
 use loadscope_plan::dataset::SyntheticCatalog;
 use loadscope_plan::simulate::simulate;
-use loadscope_trace::{SampleTiming, StageTiming};
+use loadscope_trace::{BatchId, SampleTiming, StageTiming};
 
 use super::*;
 
@@ -48,4 +48,39 @@ fn fetching_steps_and_the_rest_are_in_all_formats() {
             assert!(form.contains(part), "{part}: {form}");
         }
     }
+}
+
+/// The cause of a hang is recorded during the wait. A warning at its start or at the end of the program is not about it.
+#[test]
+fn a_warning_during_a_long_wait_is_in_all_formats() {
+    let mut run = Run::default();
+    let warning = |text: &str| Event::warning(RunId(0), Nanos::ZERO, text.to_owned()).kind;
+    for (ms, kind) in [
+        (0, EventKind::EpochStarted { epoch: 0 }),
+        (0, EventKind::dispatched(BatchId::default(), Some(0), [7])),
+        (0, EventKind::Consumer { waiting: true }),
+        (500, warning("An early warning.")),
+        (3000, warning("Worker 0 is stopped by a signal.")),
+        (9000, warning("The program was killed.")),
+        (9000, EventKind::RunEnded),
+    ] {
+        let (at, run_id) = (Nanos::from_millis(ms), RunId(0));
+        run.apply(&Event {
+            at,
+            run: run_id,
+            kind,
+        });
+    }
+    let report = Report::of(&run, false, Datasets::default());
+    for form in forms(&report) {
+        let is_other = form.contains("early") || form.contains("killed");
+        assert!(
+            form.contains("Worker 0 is stopped by a signal.") && !is_other,
+            "{form}"
+        );
+    }
+    let warnings = &report.json()["warnings"];
+    let expected =
+        serde_json::json!([{"seconds": 3.0, "text": "Worker 0 is stopped by a signal."}]);
+    assert_eq!(*warnings, expected);
 }

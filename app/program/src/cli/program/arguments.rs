@@ -1,13 +1,14 @@
 //! Arguments of the recorded program, and the request to its probe.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
 use loadscope_words::say;
 
 use super::super::number::whole_number;
-use super::super::output::SelectArgs;
+use super::super::output::{SelectArgs, time};
 use super::super::web::WebArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_model::watching::Program;
@@ -40,6 +41,14 @@ pub struct ProgramArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "HOST[:FOLDER]")]
     ssh: Option<Remote>,
+    /// Print the cause if training waits for a batch for TIME, such as 60s or 5m, at least 1s (Linux)
+    ///
+    /// The line contains the cause, the remedy, and a command for all stacks. The recording contains it as a warning. No process is stopped.
+    ///
+    /// Training steps, validation and time in which a worker finishes work do not count.
+    #[arg(long, value_name = "TIME", value_parser = alarm)]
+    #[cfg_attr(unix, arg(conflicts_with = "ssh"))]
+    alarm: Option<Duration>,
     #[command(flatten)]
     pub(super) select: SelectArgs,
     #[command(flatten)]
@@ -68,7 +77,11 @@ impl ProgramArgs {
         if let Some(remote) = &self.ssh {
             return Watched::start_remote(remote, &self.command, request);
         }
-        Watched::start(&self.command, request, Output::Inherited)
+        let watched = Watched::start(&self.command, request, Output::Inherited)?;
+        if let Some(limit) = self.alarm {
+            watched.set_alarm(limit);
+        }
+        Ok(watched)
     }
 
     /// Returns the program for further runs. Returns `None` for a program on another host.
@@ -90,5 +103,36 @@ impl ProgramArgs {
             return Some(remote.to_string());
         }
         None
+    }
+}
+
+/// Minimum time of an alarm. Two samples of the stacks are one second apart.
+const LEAST_ALARM: Duration = Duration::from_secs(1);
+
+/// Parses the time of an alarm.
+fn alarm(text: &str) -> Result<Duration, String> {
+    if !cfg!(target_os = "linux") {
+        let text = say!("the alarm needs Linux. Leave out --alarm, or run the program on Linux.");
+        return Err(text.to_owned());
+    }
+    let time = Duration::from_secs_f64(time(text)?.as_secs_f64());
+    match time < LEAST_ALARM {
+        true => Err(say!(
+            "{text} is too short: expected at least 1s, such as 60s"
+        )),
+        false => Ok(time),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_has_a_unit_and_at_least_a_second() {
+        assert_eq!(alarm("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(alarm("2m"), Ok(Duration::from_secs(120)));
+        assert!(alarm("500ms").is_err_and(|why| why.contains("at least 1s")));
+        assert!(alarm("60").is_err_and(|why| why.contains("90s")));
     }
 }

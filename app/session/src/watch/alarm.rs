@@ -1,0 +1,194 @@
+//! Alarm for a program that hangs: its trainer waits for a batch, and no loader makes progress.
+
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+use loadscope_stacks::{Analysis, Snapshot};
+use loadscope_trace::{Event, EventKind, RunId, Stage};
+use loadscope_words::say;
+
+/// Maximum time between two checks that counts. A recorder that was stopped or suspended observed nothing.
+const MAX_STEP: Duration = Duration::from_secs(1);
+
+/// Time limit of a snapshot. Reading a process can block, for example while its memory is on a file system that does not answer.
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Alarm for a program that hangs. It is raised once, and again only after a batch arrived.
+pub(super) struct Alarm {
+    limit: Duration,
+    /// Loaders whose trainer waits in `next`, the longest wait first.
+    waiting: Vec<RunId>,
+    /// Observed time without progress during a wait.
+    silence: Duration,
+    checked: Instant,
+    is_raised: bool,
+    explanation: Option<Explanation>,
+}
+
+/// Explanation of a hang that a thread prepares.
+struct Explanation {
+    run: RunId,
+    pid: u32,
+    since: Instant,
+    text: Receiver<String>,
+    /// True if a batch arrived meanwhile.
+    is_outdated: bool,
+}
+
+impl Alarm {
+    /// Creates an alarm for waits of `limit` without progress.
+    pub fn new(limit: Duration) -> Self {
+        Self {
+            limit,
+            waiting: Vec::new(),
+            silence: Duration::ZERO,
+            checked: Instant::now(),
+            is_raised: false,
+            explanation: None,
+        }
+    }
+
+    /// Applies an event. Events of a loader are in order.
+    pub fn observe(&mut self, event: &Event) {
+        let run = event.run;
+        match &event.kind {
+            EventKind::Consumer { waiting } => {
+                self.end_wait(run);
+                self.waiting.extend(waiting.then_some(run));
+            }
+            EventKind::Entered { stage, .. } => match stage {
+                Stage::Training => {
+                    self.end_wait(run);
+                    self.is_raised = false;
+                    if let Some(explanation) = &mut self.explanation {
+                        explanation.is_outdated = true;
+                    }
+                }
+                Stage::Failed => self.end_wait(run),
+                Stage::Queued
+                | Stage::Fetching
+                | Stage::Collating
+                | Stage::Returning
+                | Stage::Pinning
+                | Stage::Held
+                | Stage::Ready
+                | Stage::Done
+                | Stage::Discarded => {}
+            },
+            EventKind::EpochStarted { .. }
+            | EventKind::EpochEnded { .. }
+            | EventKind::EpochContinued { .. }
+            | EventKind::RunEnded => self.end_wait(run),
+            EventKind::RunStarted(_)
+            | EventKind::WorkerStarted(_)
+            | EventKind::WorkerSeeded(_)
+            | EventKind::Dispatched(_)
+            | EventKind::Fetched(_) => {}
+            // These are no work of a loader. Loadscope measures gauges itself.
+            EventKind::WorkerEnded { .. }
+            | EventKind::Processor(_)
+            | EventKind::Aside(_)
+            | EventKind::Content(_)
+            | EventKind::Gauge(_)
+            | EventKind::Message(_)
+            | EventKind::Dropped { .. }
+            | EventKind::Retention(_)
+            | EventKind::Summed(_)
+            | EventKind::Kept(_)
+            | EventKind::State(_)
+            | EventKind::Fact(_) => return,
+        }
+        self.silence = Duration::ZERO;
+    }
+
+    fn end_wait(&mut self, run: RunId) {
+        self.waiting.retain(|one| *one != run);
+    }
+
+    /// Returns the text of a raised alarm and the loader that waits, once its explanation is complete. `main` returns the main process of
+    /// a loader.
+    pub fn check(
+        &mut self,
+        now: Instant,
+        program: u32,
+        main: impl Fn(RunId) -> u32,
+    ) -> Option<(RunId, String)> {
+        let step = now.saturating_duration_since(self.checked).min(MAX_STEP);
+        self.checked = now;
+        match self.waiting.first() {
+            None => self.silence = Duration::ZERO,
+            Some(run) => {
+                self.silence += step;
+                if self.silence >= self.limit && !self.is_raised && self.explanation.is_none() {
+                    self.is_raised = true;
+                    let (run, pid) = (*run, main(*run));
+                    self.explanation = Some(Explanation::begin(run, (program, pid), self.limit));
+                }
+            }
+        }
+        let text = self.explanation.as_ref()?.poll(self.limit)?;
+        let explanation = self.explanation.take()?;
+        (!explanation.is_outdated).then_some((explanation.run, text))
+    }
+}
+
+impl Explanation {
+    /// Starts a thread that reads the stacks of a program and its main process.
+    fn begin(run: RunId, (program, pid): (u32, u32), limit: Duration) -> Self {
+        let (sender, text) = bounded(1);
+        let explain = move || {
+            let _ = sender.send(explanation(program, pid, limit));
+        };
+        // Without a thread, `poll` returns the text without a cause.
+        let _ = Builder::new().name("alarm".to_owned()).spawn(explain);
+        Self {
+            run,
+            pid,
+            since: Instant::now(),
+            text,
+            is_outdated: false,
+        }
+    }
+
+    /// Returns the text if it is complete, or a text without a cause after the time limit.
+    fn poll(&self, limit: Duration) -> Option<String> {
+        let text = self.text.try_recv().ok();
+        text.or_else(|| {
+            let why = say!("its processes do not answer");
+            (self.since.elapsed() > SNAPSHOT_TIMEOUT).then(|| unexplained(limit, self.pid, why))
+        })
+    }
+}
+
+/// Returns the cause of a hang, its remedy, and the command for all stacks, on one line.
+fn explanation(program: u32, pid: u32, limit: Duration) -> String {
+    let text = match Snapshot::take_within(program, pid) {
+        Ok(snapshot) => {
+            let analysis = Analysis::of(&snapshot);
+            let cause = analysis.text(&snapshot);
+            let (pid, seconds) = (snapshot.root, limit.as_secs_f64());
+            match analysis.conclusion(&snapshot) {
+                Some(found) => say!(
+                    "No batch arrived for {seconds} s. {cause} {} For all stacks, run `loadscope dump {pid}`.",
+                    found.remedy()
+                ),
+                None => say!(
+                    "No batch arrived for {seconds} s. {cause} For all stacks, run `loadscope dump {pid}`."
+                ),
+            }
+        }
+        Err(e) => unexplained(limit, pid, &e.to_string()),
+    };
+    text.replace(['\n', '\r'], " ")
+}
+
+fn unexplained(limit: Duration, pid: u32, why: &str) -> String {
+    let (seconds, why) = (limit.as_secs_f64(), why.trim_end_matches(['.', '。']));
+    say!(
+        "No batch arrived for {seconds} s. The cause is not known: {why}. For all stacks, run `loadscope dump {pid}`."
+    )
+}
+
+#[cfg(test)]
+mod tests;
