@@ -3,12 +3,11 @@
 
 use std::process::Command;
 
-use crate::command::loadscope;
-use crate::python;
+use crate::support::{loadscope, needed_python};
 
 #[test]
 fn a_dump_has_the_cause_the_waits_and_the_stacks() {
-    let Some(python) = python::needed_python() else {
+    let Some(python) = needed_python() else {
         return;
     };
     let source = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()";
