@@ -4,6 +4,7 @@ use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, ForecastSet, Sur
 use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
 use serde_json::{Map, Value, json};
 
+mod alarms;
 pub mod compare;
 mod facts;
 mod html;
@@ -127,8 +128,8 @@ impl<'a> Report<'a> {
                 "severity": verdict.severity,
                 "evidence": verdict.evidence,
             },
-            "warnings": verdict::alarms(run)
-                .map(|(at, text)| json!({ "seconds": at.as_secs_f64(), "text": text }))
+            "warnings": alarms::alarms(run)
+                .map(|(at, said)| json!({ "seconds": at.as_secs_f64(), "text": said }))
                 .collect::<Vec<_>>(),
             "run_seconds": self.survey.total().as_secs_f64(),
             "waited_seconds": (!run.has_only_parts()).then_some(blame.waited.as_secs_f64()),

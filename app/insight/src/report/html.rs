@@ -52,7 +52,7 @@ fn page(report: &Report) -> Markup {
                         @if let Some(label) = super::remedy::label(report, &verdict.headline) { (label) ": " }
                         (prose(&verdict.headline))
                     }
-                    @for (_, warning) in super::verdict::alarms(report.survey.run) {
+                    @for (_, warning) in super::alarms::alarms(report.survey.run) {
                         p.lead.critical { (prose(warning)) }
                     }
                     @if let Some(cause) = &verdict.cause {

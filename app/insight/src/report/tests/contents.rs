@@ -59,7 +59,7 @@ fn a_warning_during_a_long_wait_is_in_all_formats() {
         (0, EventKind::EpochStarted { epoch: 0 }),
         (0, EventKind::dispatched(BatchId::default(), Some(0), [7])),
         (0, EventKind::Consumer { waiting: true }),
-        (500, warning("An early warning.")),
+        (500, warning("A slow start.")),
         (3000, warning("Worker 0 is stopped by a signal.")),
         (9000, warning("The program was killed.")),
         (9000, EventKind::RunEnded),
@@ -73,7 +73,7 @@ fn a_warning_during_a_long_wait_is_in_all_formats() {
     }
     let report = Report::of(&run, false, Datasets::default());
     for form in forms(&report) {
-        let is_other = form.contains("early") || form.contains("killed");
+        let is_other = form.contains("slow start") || form.contains("killed");
         assert!(
             form.contains("Worker 0 is stopped by a signal.") && !is_other,
             "{form}"
