@@ -196,7 +196,6 @@ impl Watched {
         let Some((program, listener)) = self.started().take() else {
             return Ok(());
         };
-        // The processes of a program on another host are not readable.
         let alarm = self.0.alarm.get().filter(|_| program.is_local());
         let receiver = ProbeReceiver {
             alarm: alarm.map(|limit| Alarm::new(*limit)),
@@ -245,8 +244,10 @@ impl ProbeReceiver {
             while let Some(event) = self.sorter.pop(now) {
                 ready.push(event);
             }
-            self.check_alarm(&ready, now);
             self.forward(ready);
+            if ended.is_none() {
+                self.check_alarm(now);
+            }
             self.sink.flush_when_due();
             match self.shared.asking.swap(0, Ordering::AcqRel) {
                 0 => {}
@@ -276,9 +277,8 @@ impl ProbeReceiver {
     }
 
     /// Reports the cause of a hang, in the recording and as a notice.
-    fn check_alarm(&mut self, events: &[Event], now: Option<Nanos>) {
+    fn check_alarm(&mut self, now: Option<Nanos>) {
         let Some(alarm) = &mut self.alarm else { return };
-        events.iter().for_each(|event| alarm.observe(event));
         let (join, program) = (&self.join, self.program.pid());
         let main = |run| main_process(join, run).unwrap_or(program);
         if let Some((run, text)) = alarm.check(Instant::now(), program, main) {
@@ -379,6 +379,7 @@ impl ProbeReceiver {
             let late = std::mem::take(&mut self.late_events);
             events.splice(..0, late);
         }
+        (self.alarm.iter_mut()).for_each(|alarm| alarm.observe(&events));
         self.sink.write(&mut events);
         if !self.shared.events_stopped.load(Ordering::Acquire) {
             self.sink.send_events(events);

@@ -49,8 +49,12 @@ impl Alarm {
         }
     }
 
-    /// Applies an event. Events of a loader are in order.
-    pub fn observe(&mut self, event: &Event) {
+    /// Applies events. The events of each process are in order.
+    pub fn observe(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.apply(event));
+    }
+
+    fn apply(&mut self, event: &Event) {
         let run = event.run;
         match &event.kind {
             EventKind::Consumer { waiting } => {

@@ -26,7 +26,7 @@ impl Clock {
 
     fn apply(&mut self, run: u32, kind: EventKind) {
         let (at, run) = (Nanos::ZERO, RunId(run));
-        self.alarm.observe(&Event { at, run, kind });
+        self.alarm.apply(&Event { at, run, kind });
     }
 
     fn check(&mut self) {
