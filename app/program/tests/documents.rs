@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use loadscope_diagnose::FindingId;
+use strum::IntoEnumIterator as _;
+
 use crate::support::loadscope;
 
 /// Documents that show commands.
@@ -103,6 +106,20 @@ fn each_key_of_a_rule_is_documented() {
     let keys = loadscope_insight::report::rules::keys();
     let missing: Vec<_> = keys.into_iter().filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn each_finding_is_in_the_table_of_findings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("docs/REPORTS.md")).expect("the document");
+    let (_, section) = text.split_once("\n### Findings\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").unwrap_or((section, ""));
+    let rows = section.lines().filter_map(|line| line.strip_prefix('|'));
+    let ids: Vec<&str> = rows.filter_map(|row| row.split('|').next()).collect();
+    let ids = ids.concat();
+    let is_missing = |id: &FindingId| !ids.contains(&format!("`{}`", id.as_str()));
+    let missing: Vec<_> = FindingId::iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "not in docs/REPORTS.md: {missing:?}");
 }
 
 /// The README may omit lines of an output and wrap the text next to a label. All other text must match.
