@@ -190,7 +190,7 @@ fn a_usual_window_shows_all_columns_with_fitting_units() {
     let (mut harness, _) = table(size, Theme::Light, state(enact(play), Cursor::Live));
     harness.run();
     harness.get_by_label("Fetch, µs");
-    let last = harness.get_by_label("Stage now").rect();
+    let last = harness.get_by_label(BatchTable::last_column()).rect();
     assert!(last.right() <= size.0, "{last:?}");
     save(&mut harness, "table-usual");
 }

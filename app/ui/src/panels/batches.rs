@@ -74,6 +74,11 @@ const RESORT: f64 = 0.5;
 const BUDGET: Duration = Duration::from_millis(4);
 
 impl BatchTable {
+    /// Returns the name of the last column, for tests.
+    pub fn last_column() -> &'static str {
+        Column::ALL.last().map_or("", |column| column.name())
+    }
+
     /// Draws the table.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let (run, platform) = (&state.session.run, state.place.platform);
@@ -99,7 +104,7 @@ impl BatchTable {
         self.order.clear_beyond(run.batches().len());
         let mut commands = Vec::new();
         self.filter_field(ui, state, &mut commands);
-        let columns = Column::ALL.into_iter();
+        let columns = Column::ALL.iter().copied();
         let columns: Vec<Column> = columns.filter(|column| column.has_values(run)).collect();
         let widths = widths(&columns, ui.available_width());
         ScrollArea::horizontal()

@@ -5,13 +5,14 @@ use loadscope_insight::format;
 use loadscope_insight::waits::{LONG, wait_for};
 use loadscope_trace::{Lane, Nanos, PinMemory, Run, Stage};
 use loadscope_words::say;
+use strum::VariantArray;
 
 use super::unit::Unit;
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 
-/// Column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Column of the table, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Column {
     Batch,
     Epoch,
@@ -32,8 +33,30 @@ pub enum Column {
     Stage,
 }
 
+/// Value of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Batch,
+    Epoch,
+    Worker,
+    Samples,
+    Waited,
+    Arrived,
+    /// Time in a stage.
+    Time(Stage),
+    /// Stage at the time cursor.
+    Stage,
+}
+
 /// Number of columns with a time.
-pub const TIMES: usize = Column::Train as usize - Column::Waited as usize + 1;
+pub const TIMES: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < Column::ALL.len() {
+        count += Column::ALL[at].has_time() as usize;
+        at += 1;
+    }
+    count
+};
 /// Value of a stage that the batch has not been in.
 const NONE: i64 = i64::MIN;
 
@@ -53,10 +76,9 @@ impl Times {
         let mut all = [NONE; TIMES];
         let path = run.path(row);
         for step in &path {
-            let column = Column::ALL
-                .into_iter()
-                .find(|column| column.stage() == Some(step.stage));
-            if let (Some(k), Some(end)) = (column.and_then(Column::time), step.end) {
+            let mut columns = Column::ALL.iter();
+            let column = columns.find(|column| column.value() == Value::Time(step.stage));
+            if let (Some(k), Some(end)) = (column.and_then(|column| column.time()), step.end) {
                 all[k] = all[k].max(0) + (end - step.start).0;
             }
         }
@@ -98,55 +120,52 @@ pub struct Cell {
 
 impl Column {
     /// All columns, from left to right.
-    pub const ALL: [Self; 15] = [
-        Self::Batch,
-        Self::Epoch,
-        Self::Worker,
-        Self::Samples,
-        Self::Waited,
-        Self::Arrived,
-        Self::Queued,
-        Self::Fetch,
-        Self::Collate,
-        Self::Return,
-        Self::Pin,
-        Self::Held,
-        Self::Ready,
-        Self::Train,
-        Self::Stage,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    const fn value(self) -> Value {
+        match self {
+            Self::Batch => Value::Batch,
+            Self::Epoch => Value::Epoch,
+            Self::Worker => Value::Worker,
+            Self::Samples => Value::Samples,
+            Self::Waited => Value::Waited,
+            Self::Arrived => Value::Arrived,
+            Self::Queued => Value::Time(Stage::Queued),
+            Self::Fetch => Value::Time(Stage::Fetching),
+            Self::Collate => Value::Time(Stage::Collating),
+            Self::Return => Value::Time(Stage::Returning),
+            Self::Pin => Value::Time(Stage::Pinning),
+            Self::Held => Value::Time(Stage::Held),
+            Self::Ready => Value::Time(Stage::Ready),
+            Self::Train => Value::Time(Stage::Training),
+            Self::Stage => Value::Stage,
+        }
+    }
+
+    const fn has_time(self) -> bool {
+        match self.value() {
+            Value::Waited | Value::Arrived | Value::Time(_) => true,
+            Value::Batch | Value::Epoch | Value::Worker | Value::Samples | Value::Stage => false,
+        }
+    }
 
     /// Returns true if the column has values in this run.
     pub fn has_values(self, run: &Run) -> bool {
-        match self {
-            Self::Epoch => run.epochs().len() > 1,
-            Self::Pin => {
+        match self.value() {
+            Value::Epoch => run.epochs().len() > 1,
+            Value::Time(Stage::Pinning) => {
                 run.info.options.pin_memory != PinMemory::Off
                     || run.lanes().any(|(lane, _)| lane == Lane::Pin)
             }
-            _ => true,
+            Value::Batch | Value::Worker | Value::Samples | Value::Stage => true,
+            Value::Waited | Value::Arrived | Value::Time(_) => true,
         }
     }
 
     /// Returns the position of the column among those with a time.
     pub fn time(self) -> Option<usize> {
-        let at = (self as usize).checked_sub(Self::Waited as usize)?;
-        (at < TIMES).then_some(at)
-    }
-
-    /// Returns the stage whose duration the column shows.
-    fn stage(self) -> Option<Stage> {
-        match self {
-            Self::Queued => Some(Stage::Queued),
-            Self::Fetch => Some(Stage::Fetching),
-            Self::Collate => Some(Stage::Collating),
-            Self::Return => Some(Stage::Returning),
-            Self::Pin => Some(Stage::Pinning),
-            Self::Held => Some(Stage::Held),
-            Self::Ready => Some(Stage::Ready),
-            Self::Train => Some(Stage::Training),
-            _ => None,
-        }
+        let mut all = Self::ALL.iter().filter(|column| column.has_time());
+        all.position(|column| *column == self)
     }
 
     /// Returns the name without a unit.
@@ -182,25 +201,24 @@ impl Column {
             Self::Held => &["held"],
             Self::Ready => &["ready"],
             Self::Train => &["train", "training"],
-            _ => &[],
+            Self::Batch | Self::Epoch | Self::Worker | Self::Samples => &[],
+            Self::Arrived | Self::Stage => &[],
         }
     }
 
     /// Returns the description of the column.
     pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Batch => say!("Task index within the epoch"),
-            Self::Epoch => say!("Epoch, counted from 0"),
-            Self::Worker => say!("Worker that fetched the batch"),
-            Self::Samples => say!("Samples in the batch"),
-            Self::Waited => say!("Time the trainer waited for the batch"),
-            Self::Arrived => say!(
+        match self.value() {
+            Value::Batch => say!("Task index within the epoch"),
+            Value::Epoch => say!("Epoch, counted from 0"),
+            Value::Worker => say!("Worker that fetched the batch"),
+            Value::Samples => say!("Samples in the batch"),
+            Value::Waited => say!("Time the trainer waited for the batch"),
+            Value::Arrived => say!(
                 "Early: finished this long before the trainer asked. Late: finished this long after, and the trainer waited."
             ),
-            _ => match self.stage() {
-                Some(stage) => stage.explanation(),
-                None => say!("Stage at the time cursor"),
-            },
+            Value::Time(stage) => stage.explanation(),
+            Value::Stage => say!("Stage at the time cursor"),
         }
     }
 
@@ -225,19 +243,19 @@ impl Column {
     /// Returns the sort key of the batch at `row`, which has this time in the column.
     pub fn key(self, run: &Run, row: usize, time: Option<Nanos>) -> i64 {
         let batch = &run.batches()[row];
-        match self {
-            Self::Batch => i64::from(batch.id.epoch) << 32 | i64::from(batch.id.idx),
-            Self::Epoch => i64::from(batch.id.epoch),
-            Self::Worker => batch.worker.map_or(-1, i64::from),
-            Self::Samples => samples(run, row) as i64,
-            Self::Stage => batch.stage as i64,
-            _ => time.map_or(NONE, |time| time.0),
+        match self.value() {
+            Value::Batch => i64::from(batch.id.epoch) << 32 | i64::from(batch.id.idx),
+            Value::Epoch => i64::from(batch.id.epoch),
+            Value::Worker => batch.worker.map_or(-1, i64::from),
+            Value::Samples => samples(run, row) as i64,
+            Value::Stage => batch.stage as i64,
+            Value::Waited | Value::Arrived | Value::Time(_) => time.map_or(NONE, |time| time.0),
         }
     }
 
     /// Returns true if the first sorting has the largest value at the top.
     pub fn sorts_down(self) -> bool {
-        self.time().is_some() || self == Self::Samples
+        self.has_time() || self == Self::Samples
     }
 
     /// Shows the value of the batch at `row`. Its color depends on how unusual the value is.
@@ -245,16 +263,16 @@ impl Column {
         let palette = Palette::of(ui.ctx());
         let batch = &run.batches()[row];
         let worker = || batch.worker.map_or("—".to_owned(), |w| w.to_string());
-        let (text, color) = match self {
-            Self::Batch => (batch.id.idx.to_string(), palette.text),
-            Self::Epoch => (batch.id.epoch.to_string(), palette.weak),
-            Self::Worker => (worker(), palette.text),
-            Self::Samples => match samples(run, row) {
+        let (text, color) = match self.value() {
+            Value::Batch => (batch.id.idx.to_string(), palette.text),
+            Value::Epoch => (batch.id.epoch.to_string(), palette.weak),
+            Value::Worker => (worker(), palette.text),
+            Value::Samples => match samples(run, row) {
                 0 => ("—".to_owned(), palette.weak),
                 n => (format::count(n as u64), palette.text),
             },
-            Self::Stage => return stage_now(ui, cell.stage),
-            _ => match cell.time {
+            Value::Stage => return stage_now(ui, cell.stage),
+            Value::Waited | Value::Arrived | Value::Time(_) => match cell.time {
                 None => ("—".to_owned(), palette.weak),
                 Some(time) if self == Self::Arrived => arrived(time, cell.unit, palette),
                 Some(time) if self == Self::Waited && time >= LONG => {
@@ -323,12 +341,8 @@ mod tests {
 
     #[test]
     fn table_columns_fill_the_available_width() {
-        let all = Column::ALL.map(|c| (c, c != Column::Epoch));
-        let all: Vec<Column> = all
-            .into_iter()
-            .filter(|(_, is)| *is)
-            .map(|(c, _)| c)
-            .collect();
+        let all = Column::ALL.iter().copied();
+        let all: Vec<Column> = all.filter(|column| *column != Column::Epoch).collect();
         for room in [200.0, 860.0, 980.0, 1_600.0] {
             let widths = widths(&all, room);
             let taken = widths.iter().sum::<f32>() + BETWEEN * all.len() as f32 + BAR;

@@ -98,7 +98,7 @@ impl Durations {
     fn update_thresholds(&mut self) {
         self.threshold_rows = self.rows.len();
         let step = self.rows.len() / MAX_SAMPLED + 1;
-        for column in Column::ALL {
+        for column in Column::ALL.iter().copied() {
             let Some(k) = column.time() else { continue };
             let looked_at = self.rows.iter().step_by(step);
             let known = looked_at.filter_map(|times| times.get(column));

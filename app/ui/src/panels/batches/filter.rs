@@ -97,7 +97,7 @@ fn condition(part: &str) -> Option<Condition> {
             return None;
         };
         let name = name.trim();
-        let mut columns = Column::ALL.into_iter();
+        let mut columns = Column::ALL.iter().copied();
         let column = columns.find(|column| column.filter_words().contains(&name));
         return column.map(|column| Condition::Longer(column, than));
     }
