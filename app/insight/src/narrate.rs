@@ -1,7 +1,9 @@
 //! Sentences about transitions.
 
 use crate::format::capital;
-use loadscope_trace::{BatchId, HeldBatch, Lane, Nanos, Run, Stage, Transition, WorkerId};
+use loadscope_trace::{
+    BatchId, Collate, HeldBatch, Lane, Nanos, Origin, Run, Stage, Transition, WorkerId,
+};
 use loadscope_words::say;
 
 /// Describes `t`, a transition of `run`, in one sentence.
@@ -94,7 +96,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let text = match t.stage {
         Stage::Queued => return dispatch_reason(run, t),
         Stage::Fetching => return None,
-        Stage::Collating => say!("Samples are stacked into one tensor per field"),
+        Stage::Collating => collation(run),
         Stage::Returning if before() == Some(Stage::Pinning) => {
             say!("The GPU can copy it asynchronously")
         }
@@ -123,6 +125,30 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Discarded => say!("The work on it is wasted"),
     };
     Some(text.to_owned())
+}
+
+/// Describes the work of the collate function.
+fn collation(run: &Run) -> &'static str {
+    let (info, options) = (&run.info, &run.info.options);
+    let is_own = (info.arguments.iter()).any(|argument| argument.starts_with("collate_fn="));
+    let function = match &info.origin {
+        // Without batches, PyTorch only converts the samples. Custom batch samplers also have no batch size.
+        _ if is_own || options.batch_size.is_none() => None,
+        Origin::Engine | Origin::Simulation => Some(options.collate.resolve(&options.dataset)),
+        Origin::Pytorch(_) => Some(Collate::Stack),
+        Origin::Import(_) => None,
+    };
+    match function {
+        Some(Collate::Fitting | Collate::Stack) => {
+            say!("Samples are stacked into one tensor per field")
+        }
+        Some(Collate::List) => say!("Samples are collected in one list per field"),
+        Some(Collate::Pad(_)) => {
+            say!("Samples are padded to the same size and stacked into one tensor per field")
+        }
+        Some(Collate::Concat) => say!("Samples are concatenated into one tensor per field"),
+        None => say!("collate_fn turns the samples into one batch"),
+    }
 }
 
 /// Returns true if `t` belongs to the last batch that the trainer received in its epoch. With in_order=False, that is

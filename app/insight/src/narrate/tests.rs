@@ -216,3 +216,46 @@ fn the_main_process_fetches_without_workers() {
         ]
     );
 }
+
+#[test]
+fn the_narration_names_the_work_of_the_collate_function() {
+    let describe = |info: RunInfo| {
+        let mut run = Run::new(info);
+        let kinds = [
+            EventKind::EpochStarted { epoch: 0 },
+            EventKind::dispatched(id(0), Some(0), []),
+            entered(0, Stage::Collating),
+        ];
+        for (at, kind) in (0..).map(Nanos).zip(kinds) {
+            let run_id = RunId(0);
+            run.apply(&Event {
+                at,
+                run: run_id,
+                kind,
+            });
+        }
+        let last = run.transitions().iter().next_back();
+        last.and_then(|t| consequence(&run, t)).unwrap_or_default()
+    };
+    for (collate, word) in [
+        (Collate::Stack, "are stacked"),
+        (Collate::List, "list per field"),
+        (Collate::Pad(0.0), "padded"),
+        (Collate::Concat, "concatenated"),
+    ] {
+        let mut info = RunInfo::default();
+        info.options.collate = collate;
+        let text = describe(info);
+        assert!(text.contains(word), "{collate:?}: {text}");
+    }
+    let program = RunInfo {
+        origin: Origin::Pytorch("2.13.0".to_owned()),
+        ..RunInfo::default()
+    };
+    assert!(describe(program.clone()).contains("are stacked"));
+    let own = RunInfo {
+        arguments: vec!["collate_fn=pad".to_owned()],
+        ..program
+    };
+    assert_eq!(describe(own), "collate_fn turns the samples into one batch");
+}
