@@ -251,7 +251,31 @@ fn is_chinese_sign(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use loadscope_trace::Argument;
+
+    use super::{FIXED_OPTIONS, words};
+
+    #[test]
+    fn each_option_is_fixed_or_free_in_a_trial() {
+        /// Options that a trial can change.
+        const FREE: [&str; 11] = [
+            "seed",
+            "global_seed",
+            "num_workers",
+            "prefetch_factor",
+            "persistent_workers",
+            "timeout",
+            "multiprocessing_context",
+            "in_order",
+            "collate",
+            "pin_memory",
+            "on_error",
+        ];
+        for option in Argument::ALL.iter().flat_map(|argument| argument.fields()) {
+            let lists = [&FIXED_OPTIONS[..], &FREE].map(|list| list.contains(option));
+            assert_ne!(lists[0], lists[1], "{option}: add it to FIXED_OPTIONS");
+        }
+    }
 
     #[test]
     fn words_of_both_languages_are_counted() {

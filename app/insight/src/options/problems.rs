@@ -223,6 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn each_argument_is_a_suspect_or_never_wrong() {
+        /// Arguments that have no invalid value.
+        const NEVER_WRONG: [Argument; 7] = [
+            Argument::SamplerDropLast,
+            Argument::SetEpoch,
+            Argument::Generator,
+            Argument::InOrder,
+            Argument::CollateFn,
+            Argument::PinMemory,
+            Argument::OnError,
+        ];
+        for argument in Argument::ALL {
+            let lists = [SUSPECTS, &NEVER_WRONG].map(|list| list.contains(argument));
+            assert_ne!(lists[0], lists[1], "{argument:?}: add it to SUSPECTS");
+        }
+    }
+
+    #[test]
     fn conflicting_options_are_one_problem() {
         let all = found(RunOptions {
             num_workers: 2,
