@@ -206,7 +206,7 @@ fn a_window_with_a_run_is_fully_chinese() {
     faults.is_none();
 }
 
-/// Texts below the visible area were once not checked, and "trainer step" and "cores" were English.
+/// Regression test: texts below the visible area were not checked, and "trainer step" and "cores" were English.
 #[test]
 fn texts_below_the_visible_area_are_chinese() {
     let _turn = alone();

@@ -145,7 +145,7 @@ fn an_applied_forecast_is_confirmed_by_the_run() {
     assert_eq!(window.state().state.prefs.options.num_workers, 2);
 }
 
-/// The title was once the text of a button: "Reset to recorded".
+/// Regression test: the title was the text of a button: "Reset to recorded".
 #[test]
 fn the_recorded_settings_have_their_own_forecast_title() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);

@@ -63,7 +63,7 @@ fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
 
 type Change = fn(&mut RunOptions);
 
-/// "1 option changed" once pushed all rows down by 30 points, so the second click hit another row.
+/// Regression test: "1 option changed" pushed all rows down by 30 points, so the second click hit another row.
 #[test]
 fn option_rows_do_not_move_while_edited() {
     let mut window = form(268.0);
@@ -89,7 +89,7 @@ fn option_rows_do_not_move_while_edited() {
     }
 }
 
-/// `WeightedRandom, balanced` once covered the name of its row, and an arrow covered "dataset".
+/// Regression test: `WeightedRandom, balanced` covered the name of its row, and an arrow covered "dataset".
 #[test]
 fn choices_do_not_cover_option_names() {
     let samplers = [
@@ -171,7 +171,7 @@ fn press(window: &mut Harness<'static, App>, key: Key) {
     window.run();
 }
 
-/// After opening with the mouse, the first Down once selected the entry that was already chosen. Letters did nothing.
+/// Regression test: after opening with the mouse, the first Down selected the entry that was already chosen. Letters did nothing.
 #[test]
 fn lists_follow_arrow_keys_and_typed_letters() {
     for by_mouse in [true, false] {

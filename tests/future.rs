@@ -194,7 +194,7 @@ fn a_hidden_future_looks_ended_in_simulated_runs() {
     }
 }
 
-/// "sample 19 of 32" and its strip once became "32 samples" when the future was hidden.
+/// Regression test: "sample 19 of 32" and its strip became "32 samples" when the future was hidden.
 #[test]
 fn a_hidden_future_leaves_past_progress_visible() {
     let options = RunOptions {
@@ -254,7 +254,7 @@ fn a_hidden_future_leaves_past_progress_visible() {
     assert!(seen > 0, "a sample is being read at some of these moments");
 }
 
-/// At t = 0, the inspector once showed images and a histogram of a batch that was not dispatched yet.
+/// Regression test: at t = 0, the inspector showed images and a histogram of a batch that was not dispatched yet.
 #[test]
 fn batch_contents_are_shown_only_after_collation() {
     let (_dir, path) = control_recording();

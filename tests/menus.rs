@@ -31,7 +31,7 @@ fn a_right_click_on_a_chip_opens_its_batch_menu() {
     );
 }
 
-/// The tooltip of a lane once hid the entries of its menu.
+/// Regression test: the tooltip of a lane hid the entries of its menu.
 #[test]
 fn tooltips_do_not_cover_an_open_menu() {
     use eframe::egui::Order;
@@ -84,7 +84,7 @@ fn secondary_click(window: &mut Harness<'static, App>, at: eframe::egui::Pos2) {
     }
 }
 
-/// The remaining height for the menu was once negative.
+/// Regression test: the remaining height for the menu was negative.
 #[test]
 fn a_menu_has_height_in_a_very_low_window() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 40.0), Theme::Dark);

@@ -101,7 +101,7 @@ fn option_errors_are_shown_at_their_fields() {
     assert!(name.top() < at_field.top() && at_field.top() < next.top());
 }
 
-/// After Enter, the list once stayed open. Only a pointer click closed it.
+/// Regression test: after Enter, the list stayed open. Only a pointer click closed it.
 #[test]
 fn a_drop_down_closes_after_enter() {
     let mut window = Window {
@@ -162,7 +162,7 @@ fn cost_presets_write_the_dataset_text() {
     assert_eq!(options.extra_cost, "cost_ms=10,tail=0.05:10");
 }
 
-/// At 760 × 480, buttons once overlapped and crossed the edge, and *Simulate* was missing.
+/// Regression test: at 760 × 480, buttons overlapped and crossed the edge, and *Simulate* was missing.
 #[test]
 fn toolbar_buttons_fit_the_window_without_overlap() {
     for (width, height) in [
@@ -233,7 +233,7 @@ fn a_narrow_window_shows_one_side_panel_at_a_time() {
     assert!(window.query_by_label("num_workers").is_some());
 }
 
-/// The options once filled a phone's window. They now close once, and stay open if the user opens them.
+/// Regression test: the options filled a phone's window. They now close once, and stay open if the user opens them.
 #[test]
 fn the_options_start_closed_on_a_phone() {
     let (_dir, path) = control_recording();

@@ -189,7 +189,7 @@ fn the_status_line_shows_the_time_kept_in_memory() {
     }
 }
 
-/// The card once said that ten hours took a second.
+/// Regression test: the card stated that ten hours took a second.
 #[test]
 fn the_end_card_does_not_call_the_kept_part_an_epoch() {
     let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);

@@ -77,7 +77,7 @@ impl Prompt {
     }
 }
 
-/// After Esc, the path field once had no focus: `~/pics` opened Search and jumped to batch 43.
+/// Regression test: after Esc, the path field had no focus: `~/pics` opened Search and jumped to batch 43.
 #[test]
 fn a_prompt_has_the_focus_each_time_it_opens() {
     let (_dir, path) = control_recording();

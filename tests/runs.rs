@@ -70,7 +70,7 @@ fn a_click_shows_a_run_and_shift_click_compares_it() {
     assert_eq!(shown(&window), (1, 1));
 }
 
-/// A right click on the shown run once did nothing.
+/// Regression test: a right click on the shown run did nothing.
 #[test]
 fn a_right_click_opens_the_menu_of_a_run() {
     let mut window = Window::new().open();
@@ -225,7 +225,7 @@ fn the_list_of_runs_matches_its_images() {
     }
 }
 
-/// A new user looked for the comparison in the context menu and the palette, and found only files there.
+/// Regression test: the context menu and the palette had no comparison of runs, only of files.
 #[test]
 fn menu_and_palette_compare_runs_of_the_window() {
     let compared = |window: &Harness<'static, App>| {

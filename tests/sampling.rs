@@ -373,7 +373,7 @@ fn a_recorded_stream_shows_its_yielded_samples() {
     until(&mut window, "24 of them distinct");
 }
 
-/// A permutation of 8 indices was once called poorly shuffled.
+/// Regression test: a permutation of 8 indices was called poorly shuffled.
 #[test]
 fn the_shuffle_of_few_indices_is_not_judged() {
     let few = RunOptions {

@@ -147,7 +147,7 @@ fn set(overrides: &[(usize, usize)]) -> Table {
     Table::of("train.py:42".to_owned(), None, rows, Vec::new())
 }
 
-/// "num_workers=5..." once appeared twice.
+/// Regression test: "num_workers=5..." appeared twice.
 #[test]
 fn tried_settings_have_different_names() {
     let (dir, file) = control_recording();
@@ -198,7 +198,7 @@ fn tried_settings_have_different_names() {
     }
 }
 
-/// "Best: 48.8 ms (-52 %)" was once above a row with 45.6 ms (-55 %), without a reason.
+/// Regression test: "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
 #[test]
 fn a_faster_row_than_the_recommended_one_is_explained() {
     let (dir, file) = control_recording();
@@ -234,7 +234,7 @@ fn a_faster_row_than_the_recommended_one_is_explained() {
     assert!(painted.contains(&why), "{why} in {painted}");
 }
 
-/// A click once said "This run is slower: −51 %" about the unchanged program.
+/// Regression test: after a click, the text about the unchanged program was "This run is slower: −51 %".
 #[test]
 fn a_click_compares_the_changed_run_with_this_run() {
     let (dir, file) = control_recording();

@@ -78,7 +78,7 @@ fn the_program_form_takes_text_and_closes_on_escape() {
     assert!(window.state().state.overlay.watching.is_none());
 }
 
-/// Enter once started the program wherever the focus was.
+/// Regression test: Enter started the program wherever the focus was.
 #[test]
 fn enter_starts_the_program_only_from_a_field() {
     let mut window = open(vec2(1100.0, 700.0), Theme::Dark);

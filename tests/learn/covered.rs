@@ -8,7 +8,7 @@ use super::pictures::to_step;
 use super::*;
 use crate::texts::texts;
 
-/// The counters below the pipeline once showed the answer.
+/// Regression test: the counters below the pipeline showed the answer.
 #[test]
 fn counters_are_hidden_while_a_question_is_open() {
     let size = Vec2::new(1920.0, 1080.0);
@@ -44,7 +44,7 @@ fn is_disabled(window: &Harness<'static, App>, name: &str) -> bool {
     nodes.iter().all(|node| node.accesskit_node().is_disabled())
 }
 
-/// The order of the next run once showed the answer.
+/// Regression test: the order of the next run showed the answer.
 #[test]
 fn order_prediction_is_off_while_a_question_is_open() {
     let size = Vec2::new(1100.0, 700.0);
@@ -62,7 +62,7 @@ fn order_prediction_is_off_while_a_question_is_open() {
     }
 }
 
-/// The Sampling workspace once named the cause of a case.
+/// Regression test: the Sampling workspace named the cause of a case.
 #[test]
 fn sampling_names_no_cause_before_a_case_is_solved() {
     let is_it = |number: &u32| {

@@ -163,7 +163,7 @@ fn an_order_typed_within_one_frame_is_complete() {
     assert!(is_asking(&window));
 }
 
-/// *Close* once scrolled away with the list, and the workspace tabs lit up although nothing changed.
+/// Regression test: *Close* scrolled away with the list, and the workspace tabs lit up although nothing changed.
 #[test]
 fn the_close_button_of_the_lesson_list_stays_visible() {
     let mut window = Window {
@@ -206,7 +206,7 @@ fn the_close_button_of_the_lesson_list_stays_visible() {
     assert!(is_lit(&window));
 }
 
-/// Enter once removed the focus from a field without a number, and later digits were lost.
+/// Regression test: Enter removed the focus from a field without a number, and later digits were lost.
 #[test]
 fn a_number_field_keeps_the_focus_after_an_empty_enter() {
     let mut found = 0;

@@ -115,7 +115,7 @@ fn naming_too_many_causes_removes_the_first() {
     assert_eq!(detecting.named.last(), Culprit::ALL.last());
 }
 
-/// "4 workers yield 800 samples, 200 of them unique" once named the cause before the case was solved.
+/// Regression test: "4 workers yield 800 samples, 200 of them unique" named the cause before the case was solved.
 #[test]
 fn the_next_epoch_does_not_reveal_the_cause_of_a_case() {
     let mut all = (1..20).flat_map(|seed| (1..=5).map(move |number| (seed, number)));

@@ -15,7 +15,7 @@ fn options() -> RunOptions {
     }
 }
 
-/// A lesson once changed the options of the next run, and its runs replaced the user's own.
+/// Regression test: a lesson changed the options of the next run, and its runs replaced the user's own.
 #[test]
 fn leaving_a_lesson_restores_the_users_run_and_options() {
     let mut window = Window::new();

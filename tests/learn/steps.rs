@@ -11,7 +11,7 @@ use crate::texts::texts;
 
 const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
 
-/// The verdict was once outlined instead.
+/// Regression test: the verdict was outlined instead.
 #[test]
 fn lesson_9_outlines_the_finding_about_repeated_samples() {
     let mut window = lesson(9, Language::En, Theme::Dark, USUAL);
@@ -31,7 +31,8 @@ fn lesson_9_outlines_the_finding_about_repeated_samples() {
     assert!(is_shown, "{all:?}");
 }
 
-/// The title of the table was once scrolled out of view. It is English in both languages, because only the lesson is translated.
+/// Regression test: the title of the table was scrolled out of view. It is English in both languages, because only the lesson is
+/// translated.
 #[test]
 fn lesson_14_shows_the_title_of_the_forecasts() {
     for language in Language::ALL {

@@ -8,7 +8,7 @@ use loadscope_trace::{Nanos, RunOptions};
 use super::window::{Window, small};
 use crate::texts::texts;
 
-/// Every sample of a stream was once called sample #1.
+/// Regression test: every sample of a stream was called sample #1.
 #[test]
 fn stream_samples_are_named_by_position_in_the_batch() {
     let options = RunOptions {

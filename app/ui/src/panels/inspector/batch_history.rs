@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// The text once read "Fetching it took 1.33 s" while the batch was still being fetched.
+    /// Regression test: the text was "Fetching it took 1.33 s" while the batch was still being fetched.
     #[test]
     fn a_batch_story_at_an_instant_ignores_later_events() {
         let options = RunOptions {
@@ -199,7 +199,7 @@ mod tests {
         assert!(told > 5, "{told}");
     }
 
-    /// The text once read "Fetching it took 32.9 ms" for a batch that failed in collation.
+    /// Regression test: the text was "Fetching it took 32.9 ms" for a batch that failed in collation.
     #[test]
     fn the_story_of_a_failed_batch_names_the_failed_stage() {
         use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};

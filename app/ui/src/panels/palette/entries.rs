@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(first("quit"), Some(Action::Quit));
     }
 
-    /// "theme" once also found Glossary, Simulate, Next marker and Smaller, through letters scattered over their tooltips.
+    /// Regression test: "theme" also found Glossary, Simulate, Next marker and Smaller, through letters scattered over their tooltips.
     #[test]
     fn a_whole_word_finds_only_actions_with_that_word() {
         let state = State::default();

@@ -87,7 +87,7 @@ fn stations_do_not_overlap_and_stay_inside() {
     });
 }
 
-/// Without workers, the frame around loading and training once crossed the margin and covered the head of its arrow.
+/// Regression test: without workers, the frame around loading and training crossed the margin and covered the head of its arrow.
 #[test]
 fn the_main_process_frame_is_inside_and_crosses_no_arrow() {
     each(|plan, area, layout, what| {

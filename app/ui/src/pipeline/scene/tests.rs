@@ -25,7 +25,7 @@ fn failing() -> RunOptions {
     }
 }
 
-/// After batch 5 had raised an error, the slot once showed 10 and the counter below it 6.
+/// Regression test: after batch 5 had raised an error, the slot showed 10 and the counter below it 6.
 #[test]
 fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
     let mut state = state(&failing());
@@ -80,7 +80,7 @@ fn in_order_false_marks_late_batches() {
     assert_eq!(scene.plan.slots(), 0, "nothing is held");
 }
 
-/// `in_order` has no effect without workers. The trainer once waited "for any batch" that its own thread was fetching.
+/// Regression test: without workers, where `in_order` has no effect, the trainer waited "for any batch" that its own thread was fetching.
 #[test]
 fn without_workers_the_order_is_kept() {
     let options = RunOptions {

@@ -17,7 +17,7 @@ fn answers() -> OrderAnalysis {
     answer.expect("an order that came")
 }
 
-/// Points of another epoch with larger indices were once above the image.
+/// Regression test: points of another epoch with larger indices were above the image.
 #[test]
 fn the_window_has_room_for_all_overlaid_epochs() {
     let mut answers = answers();
@@ -28,7 +28,7 @@ fn the_window_has_room_for_all_overlaid_epochs() {
     assert_eq!(whole(&answers, Coloring::Epoch), Window::whole(5, 21));
 }
 
-/// Epochs 0 to 7 were once labeled 1 to 8 if all had equal length.
+/// Regression test: epochs 0 to 7 were labeled 1 to 8 if all had equal length.
 #[test]
 fn the_image_is_redrawn_when_the_first_epoch_changes() {
     let mut epochs = Overlay::default();
