@@ -21,8 +21,8 @@ pub const CASES: u32 = 12;
 const SIMULATED: u32 = 8;
 /// Maximum number of attempts to draw a case whose remedies gain enough.
 const TRIES: usize = 20;
-/// Minimum share of the loss that the best remedies must recover.
-const WORTH: f64 = 0.1;
+/// Minimum share of the lost time that the best remedies save.
+const MIN_SAVED: f64 = 0.1;
 /// Number of offered remedies.
 const OFFERED: usize = 6;
 
@@ -136,7 +136,7 @@ impl Case {
             .filter(|cause| **cause != Culprit::TrainingBound);
         causes.all(|cause| {
             let before = self.loss(*cause, &as_is);
-            before - self.loss(*cause, &ideal) >= WORTH * before
+            before - self.loss(*cause, &ideal) >= MIN_SAVED * before
         })
     }
 
@@ -198,7 +198,7 @@ impl Case {
         let before = self.loss(cause, &Outcome::as_is(self));
         let most = before - self.loss(cause, ideal);
         if cause == Culprit::TrainingBound || most <= 0.0 {
-            // Nothing can be gained, so only `Nothing` is correct.
+            // No remedy saves time, so the correct choice is `Nothing`.
             return f64::from(u8::from(
                 chosen.iter().all(|remedy| *remedy == Remedy::Nothing),
             ));
@@ -304,7 +304,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the time per sample, s. A run that ends with an error is short but trains little, so its total time is not a measure.
+    /// Returns the time per sample, s. A failed run is short because it trains on few samples. Times per sample stay comparable.
     fn seconds_a_sample(&self) -> f64 {
         self.time.as_secs_f64() / self.samples.max(1) as f64
     }

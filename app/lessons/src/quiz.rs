@@ -165,7 +165,7 @@ impl Entry {
         simulated(&self.options).map_err(|_| Unanswerable::NoTruth)
     }
 
-    /// Returns the subject of its query.
+    /// Returns the place in the run that its query is about.
     pub fn about<'a>(
         &self,
         run: &'a Run,

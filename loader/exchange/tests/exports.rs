@@ -1,5 +1,5 @@
-//! Exports compared with the run: the rules of the formats, and every number. `tests/readers` does the same with the programs that users
-//! read the files with.
+//! Tests of the exports: the rules of the formats, and each number compared with the run. `tests/readers` repeats them with DuckDB, pyarrow
+//! and Perfetto.
 
 use crate::support;
 

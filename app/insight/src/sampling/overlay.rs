@@ -99,7 +99,7 @@ impl Overlay {
         }
     }
 
-    /// Adds a whole order if it fits. After the first one that does not fit, all further ones are ignored.
+    /// Adds an order. The first order above the limits and all later ones are skipped.
     pub fn take_first(&mut self, number: u32, indices: &[u64]) {
         if self.is_cut || self.layers.len() >= Self::MOST {
             return;

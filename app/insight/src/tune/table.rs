@@ -4,12 +4,12 @@ use loadscope_trace::{Overrides, RunOptions, SourceLine};
 
 use super::{Expected, Measured};
 
-/// Minimum relative difference that counts, even on a quiet host.
-const LEAST: f64 = 0.02;
-/// Minimum ratio of a difference to the spread of unchanged runs.
-const TIMES_NOISE: f64 = 2.0;
-/// Settings that differ by less than this are equally fast. The one with fewer workers is then better.
-const AS_GOOD: f64 = 0.02;
+/// Minimum relative difference of a significant change, even without noise.
+const MIN_DIFFERENCE: f64 = 0.02;
+/// Minimum ratio of a significant change to the noise, which is the spread of unchanged runs.
+const NOISE_FACTOR: f64 = 2.0;
+/// Maximum relative difference between equally fast settings, if the noise is not larger.
+const EQUALLY_FAST: f64 = 0.02;
 
 /// Purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Tried {
     pub expected: Option<Expected>,
     /// Options of the loader. `None` if the loader was not recorded.
     pub options: Option<RunOptions>,
-    /// Times, or the start of a sentence with the reason why there are none.
+    /// Measured times. Without them, the start of a sentence with the reason.
     pub measured: Result<Measured, String>,
     /// Name of the recording in the folder.
     pub recording: String,
@@ -125,10 +125,11 @@ impl Table {
         mean(times)
     }
 
-    /// Returns the trial to recommend: among the significantly faster trials about as fast as the fastest, the one with the fewest workers,
-    /// then with the smallest prefetch factor.
+    /// Returns the recommended trial. It is significantly faster and about as fast as the fastest trial. Among several, it has the fewest
+    /// workers, then the smallest prefetch factor.
     pub fn recommended(&self) -> Option<&Row> {
-        let limit = time(self.fastest()?) * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
+        let limit =
+            time(self.fastest()?) * (1.0 + self.noise.unwrap_or_default().max(EQUALLY_FAST));
         let cost = |row: &&Row| {
             let options = row.tried.options.as_ref();
             let asks = row.tried.overrides.arguments().len();
@@ -175,10 +176,10 @@ fn row(tried: Tried, own: &[Measured], noise: Option<f64>) -> Row {
 /// Returns faster or slower only if the interval excludes zero and the change exceeds the noise between runs.
 /// The interval cannot show effects on a whole run, such as another program or a warm cache.
 fn outcome(change: f64, interval: Option<(f64, f64)>, noise: Option<f64>) -> Outcome {
-    let least = (noise.unwrap_or_default() * TIMES_NOISE).max(LEAST);
+    let min = (noise.unwrap_or_default() * NOISE_FACTOR).max(MIN_DIFFERENCE);
     match interval {
-        Some((_, high)) if high < 0.0 && change < -least => Outcome::Faster,
-        Some((low, _)) if low > 0.0 && change > least => Outcome::Slower,
+        Some((_, high)) if high < 0.0 && change < -min => Outcome::Faster,
+        Some((low, _)) if low > 0.0 && change > min => Outcome::Slower,
         _ => Outcome::WithinNoise,
     }
 }

@@ -19,11 +19,12 @@ use loadscope_words::say;
 
 /// Minimum window width for the Simulate button, points. In narrower windows, it is in the menu *Other ways to run*.
 const SIMULATE: f32 = 1300.0;
-/// Minimum window width for the jump buttons and *Hide future*, points. In narrower windows, they are in the overflow menu.
+// In narrower windows, the controls of the next three constants are in the overflow menu.
+/// Minimum window width for the jump buttons and *Hide future*, points.
 const JUMP: f32 = 1096.0;
-/// Minimum window width for the speed and the live position, points. In narrower windows, they are in the overflow menu.
+/// Minimum window width for the speed and the live position, points.
 const SPEED: f32 = 1010.0;
-/// Minimum window width for the buttons of the previous and the next batch, points. In narrower windows, they are in the overflow menu.
+/// Minimum window width for the buttons of the previous and the next batch, points.
 const BATCHES: f32 = 800.0;
 /// Minimum window width for the button of all actions, points.
 pub(super) const ACTIONS: f32 = 1180.0;

@@ -42,7 +42,7 @@ pub(super) struct Call {
     pub end: i64,
 }
 
-/// Subject of a line. At the same time, the lower one comes first.
+/// Kind of a line, in the sort order of lines with the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LineKind {
     /// Transform, by the index of its name in the list of all names.
@@ -123,13 +123,14 @@ impl Worker {
     }
 }
 
-/// Returns true if many lines have an earlier time than the previous line. If the clock was set back, only a few lines do, and their order
-/// in the file is correct.
+/// Returns true if more than 1 % of the lines have an earlier time than the previous line. After the clock was set back, only a few lines
+/// have one, and the order in the file is correct.
 pub(super) fn is_shuffled<T>(lines: &[T], time: impl Fn(&T) -> i64) -> bool {
-    const FEW: usize = 100;
+    /// Divisor of the number of lines: 1 %.
+    const LINES_PER_DESCENT: usize = 100;
     let descents = lines.windows(2).filter(|two| match two {
         [before, after] => time(after) < time(before),
         _ => false,
     });
-    descents.count() > lines.len() / FEW
+    descents.count() > lines.len() / LINES_PER_DESCENT
 }

@@ -81,7 +81,7 @@ impl Columns {
         })
     }
 
-    /// Sets the class names, so that labels may be names.
+    /// Sets the class names. A label is then a name or a number.
     pub(super) fn with_classes(self, classes: &[String]) -> Self {
         let numbered = (0..).zip(classes);
         Self {

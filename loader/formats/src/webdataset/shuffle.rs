@@ -38,7 +38,7 @@ impl<T> Shuffle<T> {
         }
     }
 
-    /// Returns the next item of those from `pull`. Errors are returned immediately and keep the buffer.
+    /// Returns the next shuffled item. An error of `pull` is returned at once, and the buffer stays unchanged.
     pub(super) fn next<E>(
         &mut self,
         mut pull: impl FnMut() -> Option<Result<T, E>>,

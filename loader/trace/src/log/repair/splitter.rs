@@ -8,9 +8,9 @@ use crate::log::MAX_LINE;
 /// End of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Line end.
+    /// Terminator of a line.
     Line,
-    /// Zero byte. Intact recordings contain none, but lost disk blocks are full of them.
+    /// Zero byte. It occurs only where the disk lost a block.
     Zero,
     /// End of the text.
     Cut,
