@@ -3,11 +3,11 @@
 use loadscope_trace::{Lane, Pipeline, Run, TaskInfo, WorkerId};
 
 /// Maximum number of workers taken from the options, because a file can contain any number.
-const MOST_PLANNED: usize = 256;
+const MAX_PLANNED: usize = 256;
 
 /// Returns the number of workers of a run, from its options and its lanes.
 pub fn planned_workers(run: &Run) -> usize {
-    let asked = run.info.options.num_workers.min(MOST_PLANNED);
+    let asked = run.info.options.num_workers.min(MAX_PLANNED);
     run.lanes().fold(asked, |most, (lane, _)| match lane {
         Lane::Worker(w) | Lane::IndexQueue(w) => most.max(usize::from(w) + 1),
         Lane::ResultQueue

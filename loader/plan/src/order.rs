@@ -14,7 +14,7 @@ use crate::plan::{RequiredColumn, SampleTable, weights};
 pub use orders::{EpochBatches, Orders, Samples, Streams, epoch_of_streams, indices};
 
 /// Maximum number of indices of an epoch that is kept in memory.
-const MOST_KEPT: u64 = 100_000_000;
+const MAX_KEPT: u64 = 100_000_000;
 
 /// Batches that a loader will yield.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -106,11 +106,11 @@ pub fn each_epoch(
 ) -> Result<Option<usize>, LoaderError> {
     let mut orders = Orders::of(options, samples)?;
     let count = orders.indices();
-    if count > MOST_KEPT {
+    if count > MAX_KEPT {
         return Err(LoaderError::Spec(say!(
             "an epoch of {} samples is too long to analyze: the limit is {}. Choose a smaller dataset.",
             grouped(count),
-            grouped(MOST_KEPT)
+            grouped(MAX_KEPT)
         )));
     }
     orders.each(|batches| Ok::<_, LoaderError>(each(EpochOrder::of(batches)?)))?;

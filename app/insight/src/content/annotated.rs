@@ -5,7 +5,7 @@ use loadscope_trace::{BatchContent, Field, FieldData};
 use super::path::Slot;
 
 /// Maximum number of boxes per image. More are not distinguishable.
-const MOST_BOXES: usize = 512;
+const MAX_BOXES: usize = 512;
 
 /// Images of a batch, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,7 +190,7 @@ impl<'a> Reading<'a> {
             && rows.iter().flatten().any(|v| *v > 0.0);
         let is_middle = are_shares && self.about(k, &["class_labels"]).is_some();
         let mut boxes = Vec::new();
-        for (n, corners) in rows.into_iter().enumerate().take(MOST_BOXES) {
+        for (n, corners) in rows.into_iter().enumerate().take(MAX_BOXES) {
             let label = labels.as_ref().and_then(|labels| labels.get(n));
             let label = label.map(|[label]| *label as i64);
             // Padding rows have no area.
@@ -247,7 +247,7 @@ impl<'a> Reading<'a> {
             y: *y,
             visibility: *visibility,
         };
-        let objects = points.chunks(each).take(MOST_BOXES);
+        let objects = points.chunks(each).take(MAX_BOXES);
         objects
             .map(|object| object.iter().map(point).collect())
             .collect()

@@ -5,8 +5,8 @@ use loadscope_trace::{BatchContent, Field, FieldData};
 use super::path::Slot;
 
 /// Maximum numbers of shown columns and rows.
-const MOST_COLUMNS: usize = 64;
-const MOST_ROWS: usize = 1024;
+const MAX_COLUMNS: usize = 64;
+const MAX_ROWS: usize = 1024;
 
 /// Columns of equal length, one row per sample.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,7 +81,7 @@ impl Table {
             }
         }
         let rows = columns.iter().map(|c| c.values.len()).max()?;
-        let is_table = columns.len() >= 2 && columns.len() <= MOST_COLUMNS && rows > 0;
+        let is_table = columns.len() >= 2 && columns.len() <= MAX_COLUMNS && rows > 0;
         let is_scalar = |column: &Column| !column.kind.contains('[');
         let are_equal = columns.iter().all(|c| c.values.len() == rows);
         (is_table && are_equal && columns.iter().any(is_scalar)).then_some(Self { columns, rows })
@@ -102,7 +102,7 @@ impl Column {
             let more = if self.kind.is_empty() { "" } else { ", " };
             self.kind = format!("{}{more}{}", self.kind, kind(field));
         }
-        if self.values.len() < MOST_ROWS {
+        if self.values.len() < MAX_ROWS {
             self.values.push(value);
         }
     }
@@ -130,7 +130,7 @@ fn kind(field: &Field) -> String {
 
 /// Returns one value per row. `None` means that the field has no rows.
 fn values(field: &Field) -> Option<Vec<Value>> {
-    let rows = usize::try_from(*field.shape.first()?).ok()?.min(MOST_ROWS);
+    let rows = usize::try_from(*field.shape.first()?).ok()?.min(MAX_ROWS);
     let per_row = field.shape.get(1..)?.iter();
     let per_row = per_row
         .map(|size| usize::try_from(*size).unwrap_or(0))

@@ -39,13 +39,13 @@ pub struct NoSuchLoader {
 
 impl NoSuchLoader {
     fn new(asked: &str, all: &[(RunId, &Run)], names: &[String]) -> Self {
-        let there = all.iter().zip(names).take(MOST_LISTED);
+        let there = all.iter().zip(names).take(MAX_LISTED);
         Self {
             asked: asked.to_owned(),
             there: there
                 .map(|((id, _), name)| say!("{} ({name})", id.0))
                 .collect(),
-            others: all.len().saturating_sub(MOST_LISTED),
+            others: all.len().saturating_sub(MAX_LISTED),
         }
     }
 }
@@ -58,7 +58,7 @@ fn more(others: usize) -> String {
 }
 
 /// Maximum number of loaders that the error lists.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Returns the words of a text in lower case.
 fn words(text: &str) -> Vec<String> {

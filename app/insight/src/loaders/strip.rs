@@ -5,7 +5,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run};
 use crate::waits::LONG;
 
 /// Maximum number of waits per part that are classified one by one. For more, their mean length decides.
-const FEW: usize = 64;
+const MAX_CLASSIFIED: usize = 64;
 
 /// Activity of a trainer in a part of the time, as shares from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,7 +58,7 @@ fn briefly(run: &Run, start: Nanos, end: Nanos, waited: Nanos) -> Nanos {
             .range(first..)
             .partition_point(|wait| wait.start < end);
     let inside = waits.range(first..after);
-    if inside.len() > FEW {
+    if inside.len() > MAX_CLASSIFIED {
         let mean = Nanos(waited.0 / inside.len() as i64);
         return if mean < LONG { waited } else { Nanos::ZERO };
     }

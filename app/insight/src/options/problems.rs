@@ -18,7 +18,7 @@ pub struct Problem {
 }
 
 /// Maximum number of reported problems.
-const MOST: usize = 6;
+const MAX_PROBLEMS: usize = 6;
 
 /// Rows from the most specific to the most general. A row is the cause if resetting it changes the error message.
 const SUSPECTS: &[Argument] = &[
@@ -47,7 +47,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
     let usual = RunOptions::default();
     let mut rest = options.clone();
     let mut all = Vec::new();
-    while all.len() < MOST {
+    while all.len() < MAX_PROBLEMS {
         let Some(sentence) = describe_option_error(&rest) else {
             break;
         };

@@ -11,7 +11,7 @@ use crate::loaders::names;
 /// Maximum number of parts in the text.
 const NAMED: usize = 6;
 /// Minimum share of a part in the text.
-const LEAST: f64 = 0.005;
+const MIN_SHARE: f64 = 0.005;
 
 /// Time of a program by loader.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +115,10 @@ impl Program {
 
     /// Returns the parts, and the loader to improve first, in one or two sentences.
     pub fn sentence(&self) -> String {
-        let weighty = self.parts.iter().filter(|part| self.share(part) >= LEAST);
+        let weighty = self
+            .parts
+            .iter()
+            .filter(|part| self.share(part) >= MIN_SHARE);
         let parts = weighty.take(NAMED);
         let parts: Vec<String> = parts
             .map(|part| format!("{} {}", part.label(), percent(self.share(part))))

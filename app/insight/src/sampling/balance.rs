@@ -79,7 +79,7 @@ pub struct BalanceQuery<'a> {
 }
 
 /// Maximum number of classes. More are not meaningful classes.
-const MOST: usize = 4096;
+const MAX_CLASSES: usize = 4096;
 
 impl Balance {
     /// Compares the classes in `order` with their expectations. Returns `None` if neither labels nor weights are known.
@@ -107,7 +107,7 @@ impl Balance {
             progress
                 .report(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
             for &index in piece {
-                match labels.get(index).filter(|c| (*c as usize) < MOST) {
+                match labels.get(index).filter(|c| (*c as usize) < MAX_CLASSES) {
                     Some(class) => *slot(&mut drawn, class) += 1,
                     None => unknown += 1,
                 }
@@ -121,7 +121,7 @@ impl Balance {
         let count = drawn
             .len()
             .max(shares.len())
-            .max(asked.names.len().min(MOST));
+            .max(asked.names.len().min(MAX_CLASSES));
         drawn.resize(count, 0);
         let expected = |class: usize| match against {
             Reference::Nothing => None,
@@ -178,7 +178,7 @@ fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
     let mut sums: Vec<f64> = Vec::new();
     let mut add = |class: u32, weight: f64| {
         let class = class as usize;
-        if class < MOST {
+        if class < MAX_CLASSES {
             sums.resize(sums.len().max(class + 1), 0.0);
             sums[class] += weight;
         }
@@ -207,15 +207,15 @@ fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
     (against, sums.into_iter().map(|s| s / sum).collect())
 }
 
-/// Groups samples by weight, if there are at most `FEW` weights.
+/// Groups samples by weight, if there are at most `MAX_WEIGHTS` weights.
 fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
-    const FEW: usize = 24;
+    const MAX_WEIGHTS: usize = 24;
     let mut different: Vec<f64> = Vec::new();
     for weight in weights {
         if !different.contains(weight) {
             different.push(*weight);
         }
-        if different.len() > FEW {
+        if different.len() > MAX_WEIGHTS {
             return None;
         }
     }

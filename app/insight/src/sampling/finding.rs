@@ -57,10 +57,14 @@ pub(super) fn note(says: String, remedy: &str) -> FindingDraft {
 }
 
 pub(super) fn list(numbers: &[u32]) -> String {
-    const MOST: usize = 4;
-    let words: Vec<String> = numbers.iter().take(MOST).map(u32::to_string).collect();
+    const MAX_LISTED: usize = 4;
+    let words: Vec<String> = numbers
+        .iter()
+        .take(MAX_LISTED)
+        .map(u32::to_string)
+        .collect();
     match (numbers.len(), words.split_last()) {
-        (n, _) if n > MOST => say!("{} and {} more", words.join(say!(", ")), n - MOST),
+        (n, _) if n > MAX_LISTED => say!("{} and {} more", words.join(say!(", ")), n - MAX_LISTED),
         (_, Some((last, before))) if !before.is_empty() => {
             say!("{} and {last}", before.join(say!(", ")))
         }

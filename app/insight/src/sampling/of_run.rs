@@ -16,7 +16,7 @@ use crate::platform::Budget;
 /// Maximum number of batches whose contents are searched for labels, because this runs within a frame.
 const LABELLED: usize = 50_000;
 /// Number of distinct labels up to which they are classes, even if each sample has its own.
-const FEW_CLASSES: usize = 20;
+const ALWAYS_CLASSES: usize = 20;
 
 /// Returns options for the engine, and whether it knows the dataset of `run`. `digests` are the orders of the run's
 /// epochs.
@@ -150,7 +150,7 @@ pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
     }
     // If nearly every sample has its own number, the numbers are names, not classes.
     let different: BTreeSet<u32> = labels.values().copied().collect();
-    if different.len() > FEW_CLASSES && different.len() * 2 > labels.len() {
+    if different.len() > ALWAYS_CLASSES && different.len() * 2 > labels.len() {
         labels.clear();
     }
     labels

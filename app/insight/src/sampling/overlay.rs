@@ -71,7 +71,7 @@ impl Overlay {
     pub const MOST: usize = 8;
 
     /// Maximum number of indices in all orders: 32 MB, which take a few seconds to draw.
-    const MOST_POINTS: usize = 4_000_000;
+    const MAX_POINTS: usize = 4_000_000;
 
     /// Appends indices to the order with this number. Above the limits, the earliest order is dropped.
     pub fn take(&mut self, number: u32, indices: &[u64]) {
@@ -90,12 +90,12 @@ impl Overlay {
         let place = known.unwrap_or(self.layers.len() - 1);
         self.layers[place].take(indices);
         self.points += indices.len();
-        while self.layers.len() > Self::MOST || self.points > Self::MOST_POINTS {
+        while self.layers.len() > Self::MOST || self.points > Self::MAX_POINTS {
             let Some(first) = self.layers.pop_front() else {
                 return;
             };
             self.points -= first.len();
-            self.is_cut |= self.points + first.len() > Self::MOST_POINTS;
+            self.is_cut |= self.points + first.len() > Self::MAX_POINTS;
         }
     }
 
@@ -104,7 +104,7 @@ impl Overlay {
         if self.is_cut || self.layers.len() >= Self::MOST {
             return;
         }
-        match self.points + indices.len() > Self::MOST_POINTS {
+        match self.points + indices.len() > Self::MAX_POINTS {
             true => self.is_cut = true,
             false => self.take(number, indices),
         }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(numbers, (12..20).collect::<Vec<_>>());
         assert_eq!((overlay.points(), overlay.is_cut()), (24, false));
         // An order above the limit leaves the overlay empty.
-        overlay.take(20, &vec![0; Overlay::MOST_POINTS + 1]);
+        overlay.take(20, &vec![0; Overlay::MAX_POINTS + 1]);
         assert_eq!((overlay.layers().len(), overlay.points()), (0, 0));
         assert!(overlay.is_cut());
         overlay.take(3, &[1]);

@@ -5,9 +5,9 @@ use loadscope_trace::{Nanos, Overrides, Run};
 use loadscope_words::say;
 
 /// Maximum number of workers without a forecast.
-const MOST_WORKERS: usize = 16;
+const MAX_WORKERS: usize = 16;
 /// Minimum expected gain of a change, as a share.
-const WORTH_TRYING: f64 = 0.02;
+const MIN_GAIN: f64 = 0.02;
 
 /// Forecast for a setting: time per batch without the first batch, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,7 +144,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let Some(best) = of_grid.first() else {
         return Vec::new();
     };
-    let as_good = |f: &&&Forecast| is_within(f.time, best.time, WORTH_TRYING);
+    let as_good = |f: &&&Forecast| is_within(f.time, best.time, MIN_GAIN);
     let cost = |f: &&&Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
     let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
     let cheapest = cheapest.unwrap_or(best);
@@ -173,7 +173,7 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     });
     let useful = |f: &&Forecast| {
         let keeps = several_epochs && f.setting.persistent_workers && !base.persistent_workers;
-        keeps || !is_within(cheapest.time, f.time, WORTH_TRYING)
+        keeps || !is_within(cheapest.time, f.time, MIN_GAIN)
     };
     out.extend(on_top.filter(useful).map(|f| f.setting.clone()));
     out.extend(fewer.and_then(|n| with_workers(*n)));
@@ -194,7 +194,7 @@ fn is_stream(run: &Run) -> bool {
 /// Returns settings to try without forecasts.
 fn settings_without_forecast(base: &Setting, run: &Run) -> Vec<Overrides> {
     let is_stream = is_stream(run);
-    let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
+    let cores = (run.info.cores as usize).clamp(1, MAX_WORKERS);
     let now = base.num_workers;
     let workers = |n: usize| Overrides {
         num_workers: Some(n),
@@ -203,7 +203,7 @@ fn settings_without_forecast(base: &Setting, run: &Run) -> Vec<Overrides> {
     let numbers = [
         cores,
         now + 1,
-        (now * 2).min(MOST_WORKERS),
+        (now * 2).min(MAX_WORKERS),
         cores.div_ceil(2),
         0,
     ];

@@ -5,7 +5,7 @@ use loadscope_trace::{Activity, Epoch, Lane, Nanos, Run, Stage};
 use crate::report::compare::{Drawn, change_of};
 
 /// Maximum number of pieces of consecutive batches for the bootstrap. A piece has at least one batch per worker.
-const MOST_PIECES: usize = 2_000;
+const MAX_PIECES: usize = 2_000;
 
 /// Returns the number of batches that the trainer received.
 pub fn yielded(run: &Run) -> usize {
@@ -53,7 +53,7 @@ impl Measured {
         let count = batches.checked_sub(1).filter(|n| *n > 0)? as f64;
         let sum = |value: fn(&Drawn) -> f64| items.iter().map(value).sum::<f64>() * 1e-9;
         let piece = batches
-            .div_ceil(MOST_PIECES)
+            .div_ceil(MAX_PIECES)
             .max(run.info.options.num_workers.max(1));
         let pieces = items.chunks(piece).map(|chunk| {
             let mut sum = Drawn::default();

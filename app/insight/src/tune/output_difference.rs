@@ -8,7 +8,7 @@ use loadscope_trace::{BatchId, Run, Stage};
 use loadscope_words::say;
 
 /// Maximum number of compared output lines.
-const MOST_LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 
 /// Results of a run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl RunOutput {
         yielded.sort_unstable();
         let indices = yielded.iter().map(|(_, row)| run.indices(*row).to_vec());
         Self {
-            printed: log.lines().take(MOST_LINES).map(str::to_owned).collect(),
+            printed: log.lines().take(MAX_LINES).map(str::to_owned).collect(),
             order: indices.collect(),
             contents,
         }

@@ -10,7 +10,7 @@ use loadscope_words::{Text, say, text};
 /// Minimum share of a wait during which finished batches were in the reorder buffer.
 const HELD_SHARE: f64 = 0.25;
 /// Minimum number of slow samples per epoch for a heavy tail. One or two are single samples, and the same ones return in every epoch.
-const FEW: u64 = 3;
+const MIN_SLOW: u64 = 3;
 /// Minimum share of slow samples among all samples for a heavy tail. Below, they are single samples.
 const RARE: f64 = 0.001;
 
@@ -70,7 +70,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     let samples = survey.samples;
     let share_of_samples = samples.slow as f64 / samples.count.max(1) as f64;
     let epochs = survey.run.epochs().len().max(1) as u64;
-    if samples.slow < FEW.saturating_mul(epochs) || share_of_samples < RARE {
+    if samples.slow < MIN_SLOW.saturating_mul(epochs) || share_of_samples < RARE {
         return None;
     }
     // If slow samples make a batch slow, the whole wait for the batch counts.

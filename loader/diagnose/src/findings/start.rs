@@ -166,11 +166,11 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
 
 /// Reports a short run: the first batch is not late, but causes at least half of the waiting.
 pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
-    const MOST: f64 = 0.5;
+    const MIN_SHARE: f64 = 0.5;
     let epoch = survey.run.epochs().first()?;
     let (took, first) = first_delay(survey, epoch).filter(|(took, _)| !is_late(survey, *took))?;
     let share = survey.share(survey.blame.waited);
-    let is_most = took.0 as f64 >= MOST * survey.blame.waited.0 as f64;
+    let is_most = took.0 as f64 >= MIN_SHARE * survey.blame.waited.0 as f64;
     if share < Severity::WARNING_SHARE || !is_most {
         return None;
     }

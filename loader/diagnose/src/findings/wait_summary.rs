@@ -191,24 +191,24 @@ impl<'a> WaitSummary<'a> {
     /// time.
     fn usual_wait(&self) -> Option<(u64, Nanos)> {
         /// Minimum number of similar waits.
-        const FEW: usize = 4;
+        const MIN_WAITS: usize = 4;
         /// Maximum difference from the median, as a share of the median.
         const ALIKE: f64 = 0.25;
         /// Minimum share of the similar waits in the waited time.
-        const MOST: f64 = 0.75;
+        const MIN_SHARE: f64 = 0.75;
         let run = self.run;
         let lengths = run.waits().iter();
         let lengths = lengths.map(|wait| (wait.end.min(run.end()) - wait.start).0);
         let mut lengths: Vec<i64> = lengths.filter(|length| *length > 0).collect();
         let middle = lengths.len() / 2;
-        if lengths.len() < FEW {
+        if lengths.len() < MIN_WAITS {
             return None;
         }
         let median = *lengths.select_nth_unstable(middle).1;
         let is_alike = |length: &i64| (*length - median).abs() as f64 <= ALIKE * median as f64;
         lengths.retain(is_alike);
         let sum: i64 = lengths.iter().sum();
-        let is_most = sum as f64 >= MOST * self.waited.0 as f64 && lengths.len() >= FEW;
+        let is_most = sum as f64 >= MIN_SHARE * self.waited.0 as f64 && lengths.len() >= MIN_WAITS;
         let waits = lengths.len() as i64;
         is_most.then(|| (waits as u64, Nanos(sum / waits)))
     }
@@ -282,12 +282,12 @@ impl<'a> WaitSummary<'a> {
     /// the time of all samples. The text contains the longest stage if it took more than half of the sample and less than 95 %. A dataset
     /// with a single stage needs no stage name.
     fn slowest_sample(&self, row: usize) -> Option<String> {
-        const MOST: f64 = 0.5;
+        const MIN_SHARE: f64 = 0.5;
         const NEARLY_ALL: f64 = 0.95;
         let run = self.run;
         let total = run.samples(row).fold(Nanos::ZERO, |sum, s| sum + s.wall);
         let slowest = run.samples(row).max_by_key(|s| s.wall)?;
-        let is_most = |part: Nanos, whole: Nanos| part.0 as f64 > MOST * whole.0 as f64;
+        let is_most = |part: Nanos, whole: Nanos| part.0 as f64 > MIN_SHARE * whole.0 as f64;
         if !is_most(slowest.wall, total) {
             return None;
         }

@@ -145,14 +145,16 @@ impl StreamModel {
 /// Parses `3/8/5`.
 fn shards(text: &str) -> Result<Vec<usize>, ValueError> {
     /// Maximum number of shards. Sample numbers must not overflow.
-    const MOST: usize = 1000;
+    const MAX_SHARDS: usize = 1000;
     let sizes = text.split('/').map(|size| size.trim().parse());
     match sizes.collect::<Result<Vec<usize>, _>>() {
-        Ok(sizes) if sizes.len() <= MOST && sizes.iter().all(|&size| size <= cost::MAX_LEN / 2) => {
+        Ok(sizes)
+            if sizes.len() <= MAX_SHARDS && sizes.iter().all(|&size| size <= cost::MAX_LEN / 2) =>
+        {
             Ok(sizes)
         }
         _ => Err(ValueError::Other(say!(
-            "expected up to {MOST} whole numbers separated by /"
+            "expected up to {MAX_SHARDS} whole numbers separated by /"
         ))),
     }
 }

@@ -33,7 +33,7 @@ impl Recorded {
     /// training step.
     pub fn usual_workers(&self) -> Vec<usize> {
         /// Maximum recommended number of workers.
-        const MOST: usize = 32;
+        const MAX_WORKERS: usize = 32;
         let now = self.setting().num_workers;
         let more = [now.saturating_add(1), now.saturating_mul(2)];
         let more = more.into_iter().filter(|n| *n <= limits::WORKERS);
@@ -41,7 +41,7 @@ impl Recorded {
         if now >= WORKERS {
             all.extend([now - 1, now].into_iter().chain(more));
         }
-        all.extend(self.needed_workers().filter(|n| *n <= MOST));
+        all.extend(self.needed_workers().filter(|n| *n <= MAX_WORKERS));
         all.sort_unstable();
         all.dedup();
         all

@@ -36,11 +36,11 @@ pub(super) use size::Size;
 use startup::Startup;
 
 /// Number of batches that can be simulated in about a second for several dozen settings.
-const MOST_BATCHES: usize = 16_384;
+const MAX_BATCHES: usize = 16_384;
 /// Number of samples that can be simulated in the same time.
-const MOST_SAMPLES: usize = 524_288;
+const MAX_SAMPLES: usize = 524_288;
 /// Minimum number of batches, regardless of their size. Fewer batches are not representative.
-const FEW_BATCHES: usize = 512;
+const MIN_KEPT: usize = 512;
 
 /// Costs of a recording, per sample.
 #[derive(Clone, Debug)]
@@ -144,10 +144,10 @@ impl Recorded {
     /// # Errors
     /// If the run has too few batches or measurements.
     pub fn of_enough(run: &Run) -> Result<Self, ForecastError> {
-        const FEWEST: u64 = 10;
+        const MIN_BATCHES: u64 = 10;
         let batches = run.yields().all().len() as u64;
         // A run without batches is refused by `of_part`.
-        if (1..FEWEST).contains(&batches) {
+        if (1..MIN_BATCHES).contains(&batches) {
             return Err(ForecastError(plural(
                 batches,
                 say!(n: "batch is too few"),
@@ -164,7 +164,7 @@ impl Recorded {
     pub fn of_part(run: &Run) -> Result<Self, ForecastError> {
         let samples = run.batches().iter().map(|b| b.samples() as usize);
         let each = samples.sum::<usize>().div_ceil(run.batches().len().max(1));
-        let most = (MOST_SAMPLES / each.max(1)).clamp(FEW_BATCHES, MOST_BATCHES);
+        let most = (MAX_SAMPLES / each.max(1)).clamp(MIN_KEPT, MAX_BATCHES);
         Self::of_parts(run, &part::of_at_most(run, most))
     }
 

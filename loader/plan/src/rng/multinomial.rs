@@ -6,9 +6,9 @@ use super::{Generator, Indices};
 use crate::error::LoaderError;
 
 /// Maximum number of categories of `torch.multinomial`. This crate allows more.
-const PYTORCH_MOST_CATEGORIES: usize = 1 << 24;
+const PYTORCH_MAX_CATEGORIES: usize = 1 << 24;
 /// Maximum number of entries of the lookup table.
-const MOST_BUCKETS: usize = 1 << 24;
+const MAX_BUCKETS: usize = 1 << 24;
 
 impl Generator {
     /// `torch.multinomial(weights, num_samples, replacement)` for float64 weights: draws categories with probabilities
@@ -72,7 +72,7 @@ impl Generator {
         if num_samples == 1 {
             return Ok(argmax(scores).map(number).into_iter().collect());
         }
-        if weights.len() <= PYTORCH_MOST_CATEGORIES {
+        if weights.len() <= PYTORCH_MAX_CATEGORIES {
             return top_k(scores, weights.len(), num_samples, number);
         }
         top_k_of_many(scores, weights.len(), num_samples, number)
@@ -162,7 +162,7 @@ impl Cumulative {
 
     fn guide(shares: &[f64]) -> Result<Vec<u32>, LoaderError> {
         // The size is a power of two, so that the bucket of a number is exact.
-        let buckets = shares.len().next_power_of_two().min(MOST_BUCKETS);
+        let buckets = shares.len().next_power_of_two().min(MAX_BUCKETS);
         let mut guide = reserve(buckets + 1)?;
         let mut category = 0;
         for bucket in 0..=buckets {

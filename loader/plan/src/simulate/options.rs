@@ -15,7 +15,7 @@ use crate::order::{Order, Orders, Samples, order, samples_of_dataset};
 use crate::plan::check_options;
 
 /// Maximum number of samples whose recorded data fits into memory.
-const MOST_SAMPLES: u64 = 20_000_000;
+const MAX_SAMPLES: u64 = 20_000_000;
 
 /// Simulates `options` with a virtual clock. The events are in order of time. The same options always give the same events.
 ///
@@ -71,7 +71,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), LoaderErro
     let epochs = u64::from(options.epochs);
     let of_epoch = orders.indices().saturating_add(beside);
     let all = of_epoch.saturating_mul(epochs);
-    if all <= MOST_SAMPLES {
+    if all <= MAX_SAMPLES {
         return Ok(());
     }
     Err(LoaderError::Spec(say!(
@@ -80,7 +80,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), LoaderErro
         options.num_workers,
         grouped(unanswered as u64),
         grouped(all),
-        grouped(MOST_SAMPLES)
+        grouped(MAX_SAMPLES)
     )))
 }
 

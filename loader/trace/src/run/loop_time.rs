@@ -94,9 +94,9 @@ impl Run {
     /// Returns true if the program creates an iterator for most batches: `next(iter(loader))`.
     pub fn iterates_per_batch(&self) -> bool {
         /// Minimum number of epochs. Fewer can be inspections of single batches.
-        const FEW: usize = 4;
+        const MIN_EPOCHS: usize = 4;
         let all = self.epochs.len();
-        all >= FEW && self.singles.len() > all / 2
+        all >= MIN_EPOCHS && self.singles.len() > all / 2
     }
 
     /// Returns the number of epochs that yielded only one of several batches.

@@ -5,12 +5,12 @@ use loadscope_words::say;
 use oorandom::Rand64;
 use serde::Serialize;
 
-use super::pieces::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
+use super::pieces::{CONFIDENCE, MIN_PIECES, Outcome, SEED, any_of};
 
 /// Number of bootstrap draws.
 const DRAWS: usize = 300;
 /// Target number of batches for the bootstrap, in evenly spaced pieces of the run.
-const MOST: usize = 2_000;
+const TARGET_BATCHES: usize = 2_000;
 /// The reported quantiles, 0 to 1.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
@@ -118,16 +118,16 @@ fn at(times: &mut [f64]) -> [f64; QUANTILES.len()] {
     })
 }
 
-/// Returns evenly spaced pieces with about [`MOST`] batches, to keep the bootstrap fast.
+/// Returns evenly spaced pieces with about [`TARGET_BATCHES`] batches, to keep the bootstrap fast.
 fn thinned(pieces: &[Vec<f64>]) -> Vec<&Vec<f64>> {
     let each = pieces.iter().map(Vec::len).max().unwrap_or_default().max(1);
-    let most = (MOST / each).max(FEW_PIECES);
+    let most = (TARGET_BATCHES / each).max(MIN_PIECES);
     let every = pieces.len().div_ceil(most).max(1);
     pieces.iter().step_by(every).collect()
 }
 
 fn differences(a: &[&Vec<f64>], b: &[&Vec<f64>]) -> Vec<[f64; QUANTILES.len()]> {
-    if a.len() < FEW_PIECES || b.len() < FEW_PIECES {
+    if a.len() < MIN_PIECES || b.len() < MIN_PIECES {
         return Vec::new();
     }
     let mut random = Rand64::new(SEED);

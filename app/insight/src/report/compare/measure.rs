@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::paired::Noise;
 use super::pieces::Drawn;
-use super::pieces::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
+use super::pieces::{CONFIDENCE, MIN_PIECES, Outcome, SEED, any_of};
 use crate::format::percent;
 use crate::format::signed;
 use crate::report::facts::rate;
@@ -179,7 +179,7 @@ fn whole(epochs: &[Vec<Drawn>]) -> Drawn {
 
 /// Returns true if there are enough pieces for a confidence interval.
 fn are_enough(epochs: &[Vec<Drawn>]) -> bool {
-    epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES
+    epochs.iter().map(Vec::len).sum::<usize>() >= MIN_PIECES
 }
 
 /// Returns `y / x − 1`. Returns `None` if `x` is not positive or `y` is not finite.

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Maximum number of blocks (pieces) of a run in the block bootstrap.
 ///
 /// Times of consecutive batches are correlated. A piece therefore has at least as many batches as the run has workers.
-const MOST_PIECES: usize = 2_000;
+const MAX_PIECES: usize = 2_000;
 /// Times and samples of one batch, or sums of several batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drawn {
@@ -35,7 +35,7 @@ impl Drawn {
 pub(super) fn piece(run: &Run, epochs: usize) -> usize {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
     let at_least = run.info.options.num_workers.max(1);
-    all.div_ceil(MOST_PIECES).max(at_least)
+    all.div_ceil(MAX_PIECES).max(at_least)
 }
 
 /// Returns true if both runs yield the same samples in the same batches and order.
@@ -133,7 +133,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
 pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Minimum number of pieces per run for a confidence interval.
-pub(super) const FEW_PIECES: usize = 5;
+pub(super) const MIN_PIECES: usize = 5;
 
 /// Fixed seed of the bootstrap: the same recordings give the same intervals.
 pub(super) const SEED: u128 = 0;

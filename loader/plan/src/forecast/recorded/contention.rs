@@ -15,7 +15,7 @@ use super::{Recorded, Step};
 use crate::limits;
 
 /// Number of batches of an epoch that are simulated.
-const ENOUGH: usize = 600;
+const SIMULATED_BATCHES: usize = 600;
 /// Bisection steps for the factor.
 const ROUNDS: usize = 14;
 /// Minimum simulated busy time, as a share of the recorded one.
@@ -65,7 +65,7 @@ impl Recorded {
         };
         let mut part = self.clone();
         part.epochs = vec![self.epochs[longest].clone()];
-        part.epochs[0].tasks.truncate(ENOUGH);
+        part.epochs[0].tasks.truncate(SIMULATED_BATCHES);
         let busy = part.busy_recorded().min(part.busy_simulated(0.0)) * AS_BUSY;
         // All other threads together limit the delay of one thread.
         let (mut low, mut high) = (0.0, (workers as f64 / cores as f64).max(1.0) * 2.0);

@@ -180,9 +180,9 @@ impl DelaySamples {
 
     /// Returns the share of the next batch that a batch waits for the interpreter, and the transport time from an idle worker.
     fn sending(&mut self, receive: Nanos, is_measured: bool) -> (f64, Nanos) {
-        const FEW: usize = 5;
+        const MIN_MEASURED: usize = 5;
         let idle = match self.idle.len() {
-            n if n >= FEW => median(&mut self.idle),
+            n if n >= MIN_MEASURED => median(&mut self.idle),
             _ => {
                 let mut all: Vec<Nanos> = self.busy.iter().map(|(took, _)| *took).collect();
                 tenth_percentile(&mut all).min(receive + Nanos(1_000_000))
@@ -194,7 +194,7 @@ impl DelaySamples {
         });
         let mut held: Vec<Nanos> = held.collect();
         match held.len() {
-            n if n >= FEW => (median(&mut held).0 as f64 / 1e6, idle),
+            n if n >= MIN_MEASURED => (median(&mut held).0 as f64 / 1e6, idle),
             // A worker that computes holds its interpreter.
             _ if is_measured => (1.0, idle),
             _ => (0.0, idle),
