@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::simulated;
 
-    fn said(run: &Run, worker: u16, ms: i64) -> Option<String> {
+    fn describe(run: &Run, worker: u16, ms: i64) -> Option<String> {
         why_idle(
             run,
             &run.pipeline_at(Nanos::from_millis(ms)),
@@ -227,7 +227,7 @@ mod tests {
             ..RunOptions::default()
         });
         let texts: Vec<String> = (0..run.end().0 / 1_000_000)
-            .filter_map(|ms| said(&run, 1, ms))
+            .filter_map(|ms| describe(&run, 1, ms))
             .collect();
         let any = |part: &str| texts.iter().any(|t| t.contains(part));
         assert!(
@@ -237,7 +237,7 @@ mod tests {
         assert!(any("The sampler has no batch left"), "{texts:?}");
         // A working worker has no reason.
         let busy = (0..run.end().0 / 1_000_000)
-            .filter(|ms| said(&run, 1, *ms).is_none())
+            .filter(|ms| describe(&run, 1, *ms).is_none())
             .count();
         assert!(busy > 100, "{busy}");
     }
@@ -321,13 +321,13 @@ mod tests {
             ..RunOptions::default()
         });
         let middle = run.end().0 / 2_000_000;
-        let text = said(&run, 0, middle).expect("the trainer is slow");
+        let text = describe(&run, 0, middle).expect("the trainer is slow");
         assert_eq!(
             text,
             "No task: the prefetch window of 4 batches is full, and the worker gets a task when the trainer takes a batch"
         );
         assert_eq!(
-            said(&run, 7, middle).map(|t| t.starts_with("No task")),
+            describe(&run, 7, middle).map(|t| t.starts_with("No task")),
             Some(true)
         );
         assert_eq!(

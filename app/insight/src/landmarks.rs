@@ -129,12 +129,12 @@ impl Landmarks {
             // A note or warning with a sample or batch is about a skipped sample.
             let is_of_batch = message.sample.is_some() || message.about.is_some();
             if message.level == Level::Error || is_of_batch {
-                note(&mut self.trouble, *at);
+                insert_sorted(&mut self.trouble, *at);
             }
         }
         self.messages = run.messages().len();
         for (at, _) in run.losses().iter().skip(self.losses) {
-            note(&mut self.trouble, *at);
+            insert_sorted(&mut self.trouble, *at);
         }
         self.losses = run.losses().len();
     }
@@ -147,7 +147,7 @@ impl Landmarks {
                 self.yields.push(after);
             }
             if t.stage == Stage::Failed {
-                note(&mut self.trouble, t.at);
+                insert_sorted(&mut self.trouble, t.at);
             }
             // The end of a stream is not an early stop.
             if t.stage == Stage::Discarded && !is_unanswered_discard(run, id.epoch, k) {
@@ -354,7 +354,7 @@ fn is_unanswered_discard(run: &Run, epoch: u32, transition: usize) -> bool {
 }
 
 /// Inserts an instant into a sorted list without duplicates, usually at its end.
-fn note(list: &mut Vec<Nanos>, at: Nanos) {
+fn insert_sorted(list: &mut Vec<Nanos>, at: Nanos) {
     let place = list.partition_point(|t| *t < at);
     if list.get(place) != Some(&at) {
         list.insert(place, at);

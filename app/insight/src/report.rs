@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
 
     /// Returns the findings, each with its remedy and the remedy's effects on training.
     fn findings_json(&self) -> Value {
-        let of = |finding: &Finding| {
+        let to_json = |finding: &Finding| {
             let mut value = json!(finding);
             value["remedy"] = json!(self.whole_remedy(finding));
             value["effects"] = json!(
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
             );
             value
         };
-        self.diagnosis.findings.iter().map(of).collect()
+        self.diagnosis.findings.iter().map(to_json).collect()
     }
 
     /// Returns the forecasts for other settings, or null if not requested.
@@ -222,7 +222,7 @@ impl<'a> Report<'a> {
 /// Returns the seconds outside the loop, by kind of work.
 fn left_out(run: &Run) -> Value {
     let out = run.time_outside_loop();
-    let of = |kind| {
+    let seconds = |kind| {
         out.asides
             .get(&kind)
             .copied()
@@ -230,9 +230,9 @@ fn left_out(run: &Run) -> Value {
             .as_secs_f64()
     };
     json!({
-        "checkpoints_seconds": of(AsideKind::Checkpoint),
-        "evaluation_seconds": of(AsideKind::Evaluation),
-        "other_loaders_seconds": of(AsideKind::Loader),
+        "checkpoints_seconds": seconds(AsideKind::Checkpoint),
+        "evaluation_seconds": seconds(AsideKind::Evaluation),
+        "other_loaders_seconds": seconds(AsideKind::Loader),
         "outside_loop_seconds": out.between.as_secs_f64(),
     })
 }

@@ -87,7 +87,7 @@ impl Search {
         if self.is_complete(run) {
             return false;
         }
-        while self.look(&query, run, landmarks) {
+        while self.search_slice(&query, run, landmarks) {
             if budget.is_spent() {
                 return true;
             }
@@ -97,7 +97,7 @@ impl Search {
     }
 
     /// Processes the next slice. Returns true if data is left.
-    fn look(&mut self, query: &Query, run: &Run, landmarks: &Landmarks) -> bool {
+    fn search_slice(&mut self, query: &Query, run: &Run, landmarks: &Landmarks) -> bool {
         match query {
             Query::Batch { .. } | Query::Worker(_) | Query::At(_) => {
                 self.hits = direct(query, run);

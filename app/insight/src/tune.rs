@@ -33,7 +33,7 @@ pub fn overrides(text: &str) -> Result<Overrides, String> {
     let key_set = key_set();
     let given = key_set.read(text);
     given
-        .and_then(|all| taken(&all))
+        .and_then(|all| parse(&all))
         .map_err(|mistake| key_set.sentence(&mistake))
 }
 
@@ -45,10 +45,10 @@ pub fn overrides_of_all(texts: &[String]) -> Result<Overrides, String> {
     overrides(&texts.join(","))
 }
 
-fn taken(all: &[KeyValue<'_>]) -> Result<Overrides, KeyValueError> {
+fn parse(all: &[KeyValue<'_>]) -> Result<Overrides, KeyValueError> {
     let mut out = Overrides::default();
     for given in all {
-        take(&mut out, given).map_err(|wrong| given.error(wrong))?;
+        set_argument(&mut out, given).map_err(|wrong| given.error(wrong))?;
     }
     if out.num_workers == Some(0) && needs_workers(&out) {
         return Err(KeyValueError::Conflict(
@@ -67,7 +67,7 @@ fn needs_workers(o: &Overrides) -> bool {
         || o.multiprocessing_context.is_some()
 }
 
-fn take(out: &mut Overrides, given: &KeyValue<'_>) -> Result<(), ValueError> {
+fn set_argument(out: &mut Overrides, given: &KeyValue<'_>) -> Result<(), ValueError> {
     let value = given.value;
     let found = Argument::of_option(given.key);
     let access = found.and_then(|one| Some((one, one.overrides()?)));

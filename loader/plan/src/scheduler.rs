@@ -177,7 +177,7 @@ impl<T> Scheduler<T> {
             match self.task(self.rcvd_idx) {
                 Some(Task::Held { .. }) => {
                     let idx = self.rcvd_idx;
-                    return match self.take(idx) {
+                    return match self.remove_task(idx) {
                         Some(Task::Held { worker, data }) => {
                             self.advance();
                             Next::Yield(self.process(idx, worker, data))
@@ -190,12 +190,12 @@ impl<T> Scheduler<T> {
                 }
                 Some(Task::Outstanding { .. }) => {
                     let idx = self.rcvd_idx;
-                    self.take(idx);
+                    self.remove_task(idx);
                     self.advance();
                     return Next::Dropped { idx };
                 }
                 Some(Task::Ended { .. }) => {
-                    self.take(self.rcvd_idx);
+                    self.remove_task(self.rcvd_idx);
                     self.advance();
                 }
                 // The batch was yielded out of order.
@@ -215,7 +215,7 @@ impl<T> Scheduler<T> {
             _ => return None,
         };
         if idx == self.rcvd_idx {
-            self.take(idx);
+            self.remove_task(idx);
             self.advance();
             return Some(self.process(idx, worker, data));
         }
@@ -226,7 +226,7 @@ impl<T> Scheduler<T> {
             return None;
         }
         // `rcvd_idx` does not change. `next_step` skips the gap later.
-        self.take(idx);
+        self.remove_task(idx);
         Some(self.process(idx, worker, data))
     }
 
@@ -261,7 +261,7 @@ impl<T> Scheduler<T> {
         Yielded { idx, worker, data }
     }
 
-    fn take(&mut self, idx: usize) -> Option<Task<T>> {
+    fn remove_task(&mut self, idx: usize) -> Option<Task<T>> {
         self.task_info.get_mut(idx.checked_sub(self.base)?)?.take()
     }
 

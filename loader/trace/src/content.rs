@@ -17,7 +17,7 @@ pub struct BatchContent {
 impl BatchContent {
     /// Returns the size of the batch's tensors in bytes, computed from their types and shapes.
     pub fn bytes(&self) -> u64 {
-        let of = |field: &Field| {
+        let bytes_of = |field: &Field| {
             if field.is_derived() {
                 return 0;
             }
@@ -31,7 +31,10 @@ impl BatchContent {
             let sizes = field.shape.iter().map(|n| u64::try_from(*n).unwrap_or(0));
             sizes.fold(each, u64::saturating_mul)
         };
-        self.fields.iter().map(of).fold(0, u64::saturating_add)
+        self.fields
+            .iter()
+            .map(bytes_of)
+            .fold(0, u64::saturating_add)
     }
 
     /// Records that the samples at these increasing positions are missing from the batch.
@@ -66,7 +69,7 @@ impl BatchContent {
 
     /// Returns the approximate memory use in bytes.
     pub fn nbytes(&self) -> usize {
-        let of = |field: &Field| match &field.data {
+        let data_of = |field: &Field| match &field.data {
             FieldData::Omitted => 0,
             FieldData::Numbers(numbers) => numbers.len() * size_of::<f64>(),
             FieldData::Text(texts) => texts.iter().map(|t| t.len() + size_of::<String>()).sum(),
@@ -74,7 +77,9 @@ impl BatchContent {
         };
         let bins = |field: &Field| field.histogram.len() * size_of::<u64>();
         let fields = self.fields.iter();
-        fields.map(|f| of(f) + bins(f) + size_of::<Field>()).sum()
+        fields
+            .map(|f| data_of(f) + bins(f) + size_of::<Field>())
+            .sum()
     }
 }
 

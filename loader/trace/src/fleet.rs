@@ -99,14 +99,14 @@ impl Fleet {
 /// Returns the interval from the earliest start to the latest end of `runs`, including hidden events. A run starts with its first epoch, or
 /// with its first full detail.
 pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
-    let of = |run: &Run| {
+    let extent_of = |run: &Run| {
         let kept = run.past().and_then(Past::until);
         let start = run.whole().start()?;
         let start = start.max(kept.unwrap_or(start));
         // A run can end before its full detail begins.
         Some((start, run.whole().end().max(start)))
     };
-    let all = runs.into_iter().filter_map(of);
+    let all = runs.into_iter().filter_map(extent_of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }
 

@@ -166,7 +166,7 @@ impl RetentionFilter {
 
     /// Returns an [`EventKind::Retention`] for each run, in order of time.
     pub fn retention_events(&self, of_all: &Retention) -> Vec<Event> {
-        let of = |(run, tracked): (&RunId, &Tracked)| {
+        let event_of = |(run, tracked): (&RunId, &Tracked)| {
             let retention = Retention {
                 part: tracked.part(),
                 long_wait: self.policy.long_wait,
@@ -179,7 +179,7 @@ impl RetentionFilter {
                 kind: EventKind::Retention(Box::new(retention)),
             }
         };
-        let mut all: Vec<Event> = self.runs.iter().map(of).collect();
+        let mut all: Vec<Event> = self.runs.iter().map(event_of).collect();
         all.sort_by_key(|event| event.at);
         all
     }
@@ -190,8 +190,8 @@ impl RetentionFilter {
         self.minute = self.minute.map(|_| (at, minute_after(at)));
         self.part = self.part.saturating_add(1);
         let part = self.part;
-        let of = |(run, tracked): (&RunId, &Tracked)| tracked.state(*run, at, part);
-        self.runs.iter().map(of).collect()
+        let state_of = |(run, tracked): (&RunId, &Tracked)| tracked.state(*run, at, part);
+        self.runs.iter().map(state_of).collect()
     }
 
     /// Appends the remaining sums to `keep` at the end of the recording.

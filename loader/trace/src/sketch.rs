@@ -21,17 +21,17 @@ pub struct QuantileSketch {
 impl QuantileSketch {
     /// Adds a time.
     pub fn record(&mut self, took: Nanos) {
-        self.put(bucket(took), 1);
+        self.add_count(bucket(took), 1);
     }
 
     /// Adds another distribution.
     pub fn add(&mut self, other: &Self) {
         for (bucket, count) in &other.buckets {
-            self.put(*bucket, *count);
+            self.add_count(*bucket, *count);
         }
     }
 
-    fn put(&mut self, bucket: u16, count: u64) {
+    fn add_count(&mut self, bucket: u16, count: u64) {
         match self.buckets.binary_search_by_key(&bucket, |(b, _)| *b) {
             Ok(at) => self.buckets[at].1 = self.buckets[at].1.saturating_add(count),
             Err(at) => self.buckets.insert(at, (bucket, count)),
@@ -70,7 +70,7 @@ impl From<Vec<(u16, u64)>> for QuantileSketch {
         let mut sketch = Self::default();
         for (bucket, count) in buckets {
             if count > 0 {
-                sketch.put(bucket.min(LAST), count);
+                sketch.add_count(bucket.min(LAST), count);
             }
         }
         sketch
@@ -118,17 +118,17 @@ pub struct Log2Histogram {
 impl Log2Histogram {
     /// Adds a time.
     pub fn record(&mut self, took: Nanos) {
-        self.put(octave(took), 1, took.0.max(0));
+        self.add_count(octave(took), 1, took.0.max(0));
     }
 
     /// Adds other times.
     pub fn add(&mut self, other: &Self) {
         for (octave, count, sum) in &other.all {
-            self.put(*octave, *count, *sum);
+            self.add_count(*octave, *count, *sum);
         }
     }
 
-    fn put(&mut self, octave: u16, count: u64, sum: i64) {
+    fn add_count(&mut self, octave: u16, count: u64, sum: i64) {
         match self.all.binary_search_by_key(&octave, |(o, ..)| *o) {
             Ok(at) => {
                 let (_, known, total) = &mut self.all[at];
@@ -161,7 +161,7 @@ impl From<Vec<(u16, u64, i64)>> for Log2Histogram {
         let mut histogram = Self::default();
         for (octave, count, sum) in all {
             if count > 0 {
-                histogram.put(octave.min(62), count, sum.max(0));
+                histogram.add_count(octave.min(62), count, sum.max(0));
             }
         }
         histogram

@@ -57,8 +57,8 @@ impl WhatIf {
         }
         let prefetch = recorded.usual_prefetch();
         let settings = grid(&base, workers.iter().copied(), &prefetch);
-        let tell = |share: f64| progress.report(share).is_ok();
-        let outlook = match explore(recorded, &settings, &tell) {
+        let report = |share: f64| progress.report(share).is_ok();
+        let outlook = match explore(recorded, &settings, &report) {
             Ok(Some(outlook)) => outlook,
             Ok(None) => return Err(Cancelled),
             Err(refusal) => return Ok(Err(refusal.to_string())),
@@ -66,7 +66,7 @@ impl WhatIf {
         // Prospects apply to the recorded setting, not to `base`.
         let prospects = match known {
             Some(known) => Some(known),
-            None => match recorded.prospects(&tell) {
+            None => match recorded.prospects(&report) {
                 Ok(prospects) => prospects,
                 Err(refusal) => return Ok(Err(refusal.to_string())),
             },

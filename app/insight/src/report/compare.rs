@@ -82,7 +82,7 @@ impl<'a> Comparison<'a> {
 
     /// Returns the text of [`Comparison::sentence`] with the names `a` and `b`.
     pub fn sentence_of(&self, a: &str, b: &str) -> String {
-        let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
+        let describe = |m: &Measure| format!("{} {}", shown(m).0, change(m));
         let waits = self.waits(b);
         if let (Outcome::Unclear, Some(m), Some(waits)) =
             (self.outcome(), self.measures.first(), &waits)
@@ -92,32 +92,32 @@ impl<'a> Comparison<'a> {
                 change(m)
             );
         }
-        let rate = self.rate(a, b, of);
+        let rate = self.rate(a, b, describe);
         match waits {
             Some(waits) => say!("{rate}. {waits}."),
             None => rate,
         }
     }
 
-    /// Describes the change in throughput. `of` formats a measure with its change.
-    fn rate(&self, a: &str, b: &str, of: impl Fn(&Measure) -> String) -> String {
+    /// Describes the change in throughput. `describe` formats a measure with its change.
+    fn rate(&self, a: &str, b: &str, describe: impl Fn(&Measure) -> String) -> String {
         let both = self
             .times()
             .map(|(of_a, of_b)| say!("{b} took {of_b}, {a} {of_a}"));
         match (self.outcome(), self.measures.first()) {
-            (Outcome::Improved, Some(m)) => say!("{b} is faster: {}", of(m)),
-            (Outcome::Worse, Some(m)) => say!("{b} is slower: {}", of(m)),
+            (Outcome::Improved, Some(m)) => say!("{b} is faster: {}", describe(m)),
+            (Outcome::Worse, Some(m)) => say!("{b} is slower: {}", describe(m)),
             (_, Some(m)) => match (both, m.low) {
                 (Some(both), Some(_)) => say!(
                     "{both}, but batch times vary too much for this to be significant: {}",
-                    of(m)
+                    describe(m)
                 ),
                 (Some(both), None) => {
                     say!(
                         "{both}, but there are too few batches to tell whether this is significant"
                     )
                 }
-                (None, Some(_)) => say!("No statistically significant change: {}", of(m)),
+                (None, Some(_)) => say!("No statistically significant change: {}", describe(m)),
                 (None, None) => say!("Too few batches to compare").to_owned(),
             },
             _ => say!("Too few batches to compare").to_owned(),

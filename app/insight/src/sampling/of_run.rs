@@ -86,13 +86,13 @@ fn epoch_at(run: &Run, at: Nanos) -> u32 {
 
 /// Returns the random generators of workers other than PyTorch's, as far as they are recorded.
 pub fn generators(run: &Run) -> Vec<WorkerGenerators> {
-    let of = |w: &loadscope_trace::Worker| {
+    let generators = |w: &loadscope_trace::Worker| {
         Some(WorkerGenerators {
             epoch: epoch_at(run, w.start),
             of: w.generators?,
         })
     };
-    run.workers().iter().filter_map(of).collect()
+    run.workers().iter().filter_map(generators).collect()
 }
 
 /// Returns all known seeds of workers.

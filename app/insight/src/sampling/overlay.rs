@@ -53,7 +53,7 @@ impl Layer {
         self.len == 0
     }
 
-    fn take(&mut self, indices: &[u64]) {
+    fn append(&mut self, indices: &[u64]) {
         let largest = indices.iter().copied().max();
         self.bound = self
             .bound
@@ -88,7 +88,7 @@ impl Overlay {
             });
         }
         let place = known.unwrap_or(self.layers.len() - 1);
-        self.layers[place].take(indices);
+        self.layers[place].append(indices);
         self.points += indices.len();
         while self.layers.len() > Self::MOST || self.points > Self::MAX_POINTS {
             let Some(first) = self.layers.pop_front() else {

@@ -44,7 +44,7 @@ impl FetchBlame {
     }
 
     /// Inserts `sample` by its waited time, and keeps the [`FetchBlame::MOST`] longest.
-    fn keep(&mut self, sample: SampleBlame) {
+    fn insert(&mut self, sample: SampleBlame) {
         let place = (self.samples).partition_point(|s| s.waited >= sample.waited);
         if place < Self::MOST {
             self.samples.insert(place, sample);
@@ -98,7 +98,7 @@ impl FetchBlame {
             }
             self.elsewhere += start - from;
             from = end;
-            self.keep(SampleBlame {
+            self.insert(SampleBlame {
                 row,
                 position: sample.position,
                 index: sample.index,

@@ -81,14 +81,14 @@ pub(super) fn effects(
     findings: &[Finding],
     prospects: Option<&ForecastSet>,
 ) -> BTreeMap<FindingId, BTreeSet<Effect>> {
-    let of = |finding: &Finding| {
+    let effects_of = |finding: &Finding| {
         let offered = offered(loader, finding, prospects);
         let effects = offered
             .into_iter()
             .flat_map(|c| c.effects(loader.workers, loader.is_random));
         (finding.id, effects.collect::<BTreeSet<_>>())
     };
-    let all = findings.iter().map(of);
+    let all = findings.iter().map(effects_of);
     all.filter(|(_, effects)| !effects.is_empty()).collect()
 }
 

@@ -47,7 +47,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
 
 /// Finds waits for the pin thread.
 pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
-    let of = |cause| survey.blame.time_of(cause).unwrap_or_default();
+    let time_of = |cause| survey.blame.time_of(cause).unwrap_or_default();
     // Pinning the first batch also allocates page-locked memory, which `start` covers.
     let mut cost = survey.sum(|w| match w.kind {
         Kind::First => Nanos::ZERO,
@@ -56,7 +56,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     // If the pin thread is the bottleneck, batches wait for it in the result queue.
     let supply = survey.mean_work.0 / survey.workers.max(1) as i64;
     if survey.pin > survey.step && survey.pin.0 > supply && cost.0 > 0 {
-        cost += of(Cause::Returning);
+        cost += time_of(Cause::Returning);
     }
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {

@@ -58,8 +58,8 @@ fn copied(process: &[Memory]) -> f64 {
     let Some(first) = process.first() else {
         return 0.0;
     };
-    let of = |memory: &Memory| (memory.own - first.own).min(first.shared - memory.shared);
-    process.iter().map(of).fold(0.0, f64::max)
+    let copied_by = |memory: &Memory| (memory.own - first.own).min(first.shared - memory.shared);
+    process.iter().map(copied_by).fold(0.0, f64::max)
 }
 
 /// Returns the workers with memory measurements.

@@ -44,14 +44,14 @@ fn index(run: &Run, misfit: &Misfit) -> Option<u64> {
 fn difference(run: &Run, misfit: &Misfit) -> String {
     let Misfit { got, usual, .. } = misfit;
     let kind = property(misfit.by);
-    let of = |name: String| match misfit.field.as_str() {
+    let qualified = |name: String| match misfit.field.as_str() {
         "" => name,
         field => say!("{field} of {name}"),
     };
     if usual.is_empty() {
         return say!(
             "the type of {} is {got}",
-            of(say!("each sample").to_owned())
+            qualified(say!("each sample").to_owned())
         );
     }
     let name = match index(run, misfit) {
@@ -64,7 +64,7 @@ fn difference(run: &Run, misfit: &Misfit) -> String {
         None => say!("sample {} of {}", misfit.position, misfit.of),
     };
     let others = plural(u64::from(misfit.alike), say!(n: "other"), say!(n: "others"));
-    say!("{} has {kind} {got}, {others} {usual}", of(name))
+    say!("{} has {kind} {got}, {others} {usual}", qualified(name))
 }
 
 /// Returns the name of the property that differs, such as `shape`.

@@ -273,11 +273,11 @@ impl<'a> Survey<'a> {
                 Some(row) if self.is_slow(row) => Kind::Slow,
                 Some(_) => Kind::Usual,
             };
-            let of = |cause| {
+            let time_of = |cause| {
                 let parts = parts.iter().filter(|p| p.cause == cause);
                 parts.fold(Nanos::ZERO, |sum, p| sum + (p.end - p.start))
             };
-            let main = parts.iter().max_by_key(|p| (of(p.cause), p.cause));
+            let main = parts.iter().max_by_key(|p| (time_of(p.cause), p.cause));
             let fetching = parts.iter().filter(|p| p.cause == Cause::Fetching);
             let slow = fetching.map(|p| self.slow_samples_within(row, p.start, p.end));
             let by_slow_sample = |row| {
@@ -292,10 +292,10 @@ impl<'a> Survey<'a> {
                 working,
                 held: held.within(wait.start, end),
                 in_slow_samples: slow.fold(Nanos::ZERO, |sum, t| sum + t),
-                collating: of(Cause::Collating),
-                pinning: of(Cause::Pinning),
-                on_its_way: of(Cause::Returning) + of(Cause::IndexQueue),
-                drawing: of(Cause::NotDispatched) + of(Cause::Sampling),
+                collating: time_of(Cause::Collating),
+                pinning: time_of(Cause::Pinning),
+                on_its_way: time_of(Cause::Returning) + time_of(Cause::IndexQueue),
+                drawing: time_of(Cause::NotDispatched) + time_of(Cause::Sampling),
                 main: main.map_or(Cause::End, |p| p.cause),
             });
         });

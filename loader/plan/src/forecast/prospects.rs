@@ -115,7 +115,7 @@ impl Recorded {
         };
         let of_grid = &forecasts[first..];
         let chosen = cheapest_of(of_grid);
-        let as_workers = |at: usize| of(change(&base, &of_grid[at].setting), &of_grid[at]);
+        let as_workers = |at: usize| convert(change(&base, &of_grid[at].setting), &of_grid[at]);
         let mut changes: Vec<_> = near.iter().map(|(change, _)| *change).collect();
         let mut nearest: Vec<_> = forecasts[1..first].iter().collect();
         if let Some((_, cheapest)) = chosen {
@@ -139,7 +139,7 @@ impl Recorded {
             refit: forecasts[0].time,
             refit_high: forecasts[0].high,
             refit_waited: forecasts[0].waited,
-            changes: changes.map(|(change, f)| of(change, f)).collect(),
+            changes: changes.map(|(change, f)| convert(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
             workers_refused: self.workers_refused(),
@@ -150,7 +150,7 @@ impl Recorded {
     }
 }
 
-fn of(change: Change, forecast: &Forecast) -> loadscope_diagnose::Forecast {
+fn convert(change: Change, forecast: &Forecast) -> loadscope_diagnose::Forecast {
     let at_least = |time: Nanos| time.max(Nanos::ZERO);
     loadscope_diagnose::Forecast {
         change,

@@ -118,8 +118,8 @@ mod linux {
     /// Returns the maximum memory of this process, bytes.
     pub fn memory() -> Option<u64> {
         let of_group = groups("memory").filter_map(|folder| {
-            let of = |name: &str| number(&folder.join(name));
-            of("memory.max").or_else(|| of("memory.limit_in_bytes"))
+            let read = |name: &str| number(&folder.join(name));
+            read("memory.max").or_else(|| read("memory.limit_in_bytes"))
         });
         let installed = field("/proc/meminfo", "MemTotal:").map(|kb| kb.saturating_mul(1024));
         let limits = [installed, limit(Resource::As), limit(Resource::Data)];

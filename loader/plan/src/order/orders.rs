@@ -28,8 +28,8 @@ impl Samples {
             Self::Map(len) => *len as u64,
             Self::Known(table) => table.len as u64,
             Self::Streams(streams) => {
-                let of = |id| streams.count(id, num_workers);
-                (0..num_workers.max(1)).fold(0, |all, id| of(id).saturating_add(all))
+                let count = |id| streams.count(id, num_workers);
+                (0..num_workers.max(1)).fold(0, |all, id| count(id).saturating_add(all))
             }
         }
     }
@@ -134,7 +134,11 @@ impl<'a> Orders<'a> {
             }
             Samples::Streams(streams) => {
                 let mut round_robin = RoundRobin::new(self.options, streams);
-                let next = move || round_robin.take().map(|id| round_robin.worker_of(id));
+                let next = move || {
+                    round_robin
+                        .next_stream()
+                        .map(|id| round_robin.worker_of(id))
+                };
                 Box::new(std::iter::from_fn(next))
             }
         }
@@ -267,7 +271,7 @@ fn stream_batches<'a>(
         .collect();
     let mut round_robin = RoundRobin::new(options, streams);
     std::iter::from_fn(move || {
-        let id = round_robin.take()?;
+        let id = round_robin.next_stream()?;
         let batch = each.get_mut(id)?.take(size).collect();
         Some((batch, round_robin.worker_of(id)))
     })
@@ -307,7 +311,7 @@ impl RoundRobin {
     }
 
     /// Returns the position of the next stream.
-    fn take(&mut self) -> Option<usize> {
+    fn next_stream(&mut self) -> Option<usize> {
         while self.running > 0 {
             let id = self.next;
             self.next = (id + 1) % self.left.len();

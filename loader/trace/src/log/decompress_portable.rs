@@ -55,7 +55,7 @@ impl<R: BufRead> ZstdReader<R> {
     }
 
     /// Decompresses more text of the frame. An error is reported after the text before it.
-    fn make(&mut self) {
+    fn decompress(&mut self) {
         while !self.decoder.is_finished() && self.decoder.can_collect() < OUTPUT_BUFFER {
             let some = BlockDecodingStrategy::UptoBytes(OUTPUT_BUFFER);
             if let Err(e) = self.decoder.decode_blocks(&mut self.packed, some) {
@@ -79,7 +79,7 @@ impl<R: BufRead> Read for ZstdReader<R> {
                 self.is_between = false;
             }
             if self.failed.is_none() {
-                self.make();
+                self.decompress();
             }
             let made = self.decoder.read(text)?;
             if made > 0 {

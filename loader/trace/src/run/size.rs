@@ -47,15 +47,15 @@ impl Run {
 
     /// Returns the approximate memory use. Small parts that do not grow with the run are omitted.
     pub fn bytes(&self) -> u64 {
-        let of = |count: usize, size: usize| (count as u64).saturating_mul(size as u64);
-        let lists = of(self.batches.len(), size_of::<Batch>())
+        let bytes = |count: usize, size: usize| (count as u64).saturating_mul(size as u64);
+        let lists = bytes(self.batches.len(), size_of::<Batch>())
             // Each transition closes a span, with running sums.
-            + of(self.transitions.len(), 2 * size_of::<Transition>() + 24)
-            + of(self.waits.len(), size_of::<Wait>())
-            + of(self.indices.len(), size_of::<u64>())
-            + of(self.stage_walls.len(), size_of::<Nanos>())
+            + bytes(self.transitions.len(), 2 * size_of::<Transition>() + 24)
+            + bytes(self.waits.len(), size_of::<Wait>())
+            + bytes(self.indices.len(), size_of::<u64>())
+            + bytes(self.stage_walls.len(), size_of::<Nanos>())
             // Each sample has a start, a wall time and a CPU time.
-            + of(self.indices.len(), 24);
+            + bytes(self.indices.len(), 24);
         lists + self.content_bytes()
     }
 

@@ -94,7 +94,7 @@ impl Run {
     }
 
     fn gauge_sums(&self) -> Vec<GaugeSum> {
-        let of = |(lane, what, series): (Option<Lane>, GaugeKind, &Series)| {
+        let sum_of = |(lane, what, series): (Option<Lane>, GaugeKind, &Series)| {
             let values = series.points().iter().map(|(_, value)| *value);
             let (mut count, mut sum, mut max) = (0, 0.0, f64::MIN);
             for value in values.filter(|value| value.is_finite()) {
@@ -110,7 +110,7 @@ impl Run {
                 max,
             })
         };
-        self.gauges().filter_map(of).collect()
+        self.gauges().filter_map(sum_of).collect()
     }
 
     /// Returns a run that continues from the state of this one, given as events.

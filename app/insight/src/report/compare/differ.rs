@@ -50,7 +50,7 @@ pub fn between(a: &RunInfo, b: &RunInfo) -> Vec<Difference> {
 /// Returns the options that differ.
 fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
     let (a, b) = (&chosen(a), &chosen(b));
-    let of = |argument: Argument| match argument {
+    let difference = |argument: Argument| match argument {
         // Both loaders have their own generator with the same seed, so torch.manual_seed differs.
         Argument::Generator if a.seed.is_some() && a.seed == b.seed => Difference {
             name: "manual_seed",
@@ -63,7 +63,10 @@ fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
             b: shown(b, argument),
         },
     };
-    Argument::changed(a, b).into_iter().map(of).collect()
+    Argument::changed(a, b)
+        .into_iter()
+        .map(difference)
+        .collect()
 }
 
 fn seed(seed: Option<u64>) -> String {

@@ -57,12 +57,12 @@ pub(super) fn yield_the_same(a: &Run, b: &Run, epochs: usize) -> bool {
 
 /// Returns the yielded batches of an epoch as (time, row), sorted by time.
 fn yielded(run: &Run, epoch: &loadscope_trace::Epoch) -> Vec<(Nanos, usize)> {
-    let of = |row: &u32| {
+    let yielded_at = |row: &u32| {
         let row = *row as usize;
         let at = run.entered(row, loadscope_trace::Stage::Training)?;
         Some((at, row))
     };
-    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(of).collect();
+    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(yielded_at).collect();
     out.sort_unstable();
     out
 }

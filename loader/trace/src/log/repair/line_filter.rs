@@ -101,7 +101,7 @@ impl<'a> LineFilter<'a> {
             if begin > 0 {
                 self.lost(line, in_file(place.start..place.start + begin as u64));
             }
-            self.keep(text[begin..].trim_ascii(), number, sound)?;
+            self.emit(text[begin..].trim_ascii(), number, sound)?;
         } else if !is_blank(text) && zeros.start > place.start {
             self.damage.cut |= end == End::Cut;
             self.lost(line, in_file(place.start..zeros.start));
@@ -161,7 +161,7 @@ impl<'a> LineFilter<'a> {
         }
     }
 
-    fn keep(&mut self, text: &[u8], number: u64, sound: IntactLine) -> Result<(), LogError> {
+    fn emit(&mut self, text: &[u8], number: u64, sound: IntactLine) -> Result<(), LogError> {
         let is_certain = self.trust == Trust::Full;
         match sound {
             IntactLine::Header => self.has_header = true,

@@ -64,7 +64,7 @@ impl Splitter {
             let has_begun = !self.line.is_empty() || self.is_too_long;
             let length = match first {
                 b'\n' if !has_begun => self.skip(text),
-                _ => self.take(text, each)?,
+                _ => self.read_piece(text, each)?,
             };
             text = &text[length..];
         }
@@ -81,10 +81,10 @@ impl Splitter {
     }
 
     /// Processes text up to the next end of a piece.
-    fn take(&mut self, text: &[u8], each: &mut Each<'_>) -> Result<usize, LogError> {
+    fn read_piece(&mut self, text: &[u8], each: &mut Each<'_>) -> Result<usize, LogError> {
         let Some(at) = text.iter().position(|b| matches!(b, b'\n' | 0)) else {
             self.position += text.len() as u64;
-            self.keep(text);
+            self.append(text);
             return Ok(text.len());
         };
         let (length, end) = match text[at] {
@@ -111,14 +111,14 @@ impl Splitter {
             })?;
             self.begin(end);
         } else {
-            self.keep(piece);
+            self.append(piece);
             self.emit(end, each)?;
         }
         Ok(length)
     }
 
     /// Appends to the current line, up to the limit.
-    fn keep(&mut self, text: &[u8]) {
+    fn append(&mut self, text: &[u8]) {
         self.is_too_long |= self.line.len() + text.len() > MAX_LINE;
         match self.is_too_long {
             true => self.line = Vec::new(),
