@@ -53,10 +53,12 @@ impl Recorded {
         let err = recorder.stderr.take().expect("it is piped");
         let other = sender.clone();
         let each = |from: Box<dyn Read + Send>, send: Box<dyn Fn(String) + Send>| {
-            std::thread::spawn(move || {
+            let read = move || {
                 let lines = BufReader::new(from).lines();
                 lines.map_while(Result::ok).for_each(send);
-            })
+            };
+            let thread = std::thread::Builder::new().spawn(read);
+            drop(thread.expect("a thread starts"));
         };
         let send_out = move |line| drop(sender.send(Line::Out(Instant::now(), line)));
         let send_err = move |line| drop(other.send(Line::Err(Instant::now(), line)));
