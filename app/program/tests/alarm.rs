@@ -112,7 +112,8 @@ impl Drop for Recorded {
     fn drop(&mut self) {
         // A hung worker outlives the program.
         let group = format!("-{}", self.recorder.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let mut kill = Command::new("kill");
+        let _ = kill.args(["-KILL", "--", &group]).output();
         let _ = self.recorder.wait();
     }
 }
