@@ -341,7 +341,7 @@ const PARTS: i64 = 64;
 /// Characters by share of time waiting, from 0 % to 100 %.
 const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Returns one character for each 1/[`PARTS`] of `longest` that `run` covers.
+/// Returns one character for each 1/`PARTS` of `longest` that `run` covers.
 pub fn strip(run: &Survey, longest: Nanos) -> String {
     let at = |k: i64| {
         let offset = i128::from(longest.0) * i128::from(k) / i128::from(PARTS);
