@@ -118,15 +118,9 @@ impl Window {
 
 /// Returns the CPU time of this thread.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "a system call")]
 fn cpu_time() -> Duration {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the call only writes to `time`.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Returns zero: the CPU time of a thread is not available on this platform.
