@@ -52,7 +52,13 @@ fn a_click_on_a_span_or_label_selects_batch_or_lane() {
         Some(Item::Batch(row(&harness, 3)))
     );
     let label = pos2(20.0, place(&harness, "worker 1", 0).y);
+    let cursor = harness.state().state.session.cursor;
     click(&mut harness, label);
+    assert_eq!(
+        harness.state().state.session.cursor,
+        cursor,
+        "a name has no time"
+    );
     assert_eq!(
         harness.state().state.session.selection,
         Some(Item::Lane(Lane::Worker(1)))

@@ -143,9 +143,11 @@ pub(super) fn click(
         requests.commands.push(Command::Select(Some(target.item())));
         // In an idle part of a lane, the user wants to know why. The lane's details explain the instant at the cursor.
         let at = response.interact_pointer_pos().map(|at| at.x);
+        let at = at.filter(|x| scene.axis.range.contains(*x));
         if let (Target::Lane(_), Some(x)) = (target, at) {
-            let cursor = Cursor::At(scene.axis.time(x));
-            requests.commands.push(Command::Cursor(cursor));
+            let end = scene.state.session.run.whole().end();
+            let time = scene.axis.time(x).clamp(Nanos::ZERO, end.max(Nanos::ZERO));
+            requests.commands.push(Command::Cursor(Cursor::At(time)));
         }
     }
 }
