@@ -217,7 +217,7 @@ impl Finding {
                 say!("Take items from the queue in another process, or raise its maxsize.")
             }
             Cause::NoWriter => say!(
-                "Check why the process that was to write has ended: read its error output. Use get(timeout=…) and check is_alive()."
+                "The writer has ended: read its error output. Use get(timeout=…) and check is_alive()."
             ),
             Cause::Network { .. } => {
                 say!("Set a timeout for the request, and check the remote host.")

@@ -103,13 +103,13 @@ fn threads(traces: &[StackTrace], memory: &Memory, tasks: &[Task]) -> Vec<Python
     let read = traces.iter().map(|trace| {
         let at_offset = |offset: &u64| memory.number(trace.thread_id.wrapping_add(*offset));
         let tid = TID_OFFSETS.iter().filter_map(at_offset).find(known);
-        let told = trace.os_thread_id.and_then(|id| u32::try_from(id).ok());
+        let reported = trace.os_thread_id.and_then(|id| u32::try_from(id).ok());
         let alone = match (traces, tasks) {
             ([_], [task, ..]) => Some(task.inner),
             _ => None,
         };
         PythonThread {
-            tid: tid.or(told.filter(known)).or(alone),
+            tid: tid.or(reported.filter(known)).or(alone),
             name: trace.thread_name.clone(),
             holds_gil: trace.owns_gil,
             worker: worker(trace),

@@ -100,19 +100,25 @@ pub fn process_tree(root: u32) -> Vec<(u32, Stat)> {
         .into_iter()
         .filter_map(|pid| Some((pid, Stat::of(&format!("/proc/{pid}"))?)));
     let stats: HashMap<u32, Stat> = stats.collect();
+    let tree = descendants(root, &stats).into_iter();
+    tree.filter_map(|pid| Some((pid, stats.get(&pid)?.clone())))
+        .collect()
+}
+
+/// Returns a process and its descendants, each once, parents first.
+fn descendants(root: u32, stats: &HashMap<u32, Stat>) -> Vec<u32> {
     let mut tree: Vec<u32> = vec![root];
     let mut at = 0;
     while let Some(parent) = tree.get(at).copied() {
-        let children = stats.iter().filter(|(_, stat)| stat.parent == parent);
+        // A process id that the system reused during the reads can make a process its own ancestor.
+        let is_child = |pid: u32, stat: &Stat| stat.parent == parent && !tree.contains(&pid);
+        let children = stats.iter().filter(|(pid, stat)| is_child(**pid, stat));
         let mut children: Vec<(u64, u32)> = children.map(|(pid, s)| (s.start, *pid)).collect();
         children.sort_unstable();
         tree.extend(children.into_iter().map(|(_, pid)| pid));
         at += 1;
     }
-    let found = tree.into_iter();
-    found
-        .filter_map(|pid| Some((pid, stats.get(&pid)?.clone())))
-        .collect()
+    tree
 }
 
 /// Returns the command line of a process. It is empty for a zombie.
@@ -190,6 +196,20 @@ mod tests {
         assert_eq!((&*stat.name, stat.state), ("a) b (c", State::Stopped));
         assert_eq!((stat.parent, stat.ticks, stat.start), (5, 7, 99));
         assert_eq!(stat.layout, (11, 13));
+    }
+
+    #[test]
+    fn a_reused_process_id_is_no_endless_tree() {
+        let stat = |(pid, parent): (u32, u32)| {
+            let stat = Stat {
+                parent,
+                ..Stat::default()
+            };
+            (pid, stat)
+        };
+        let stats = [(7, 9), (8, 7), (9, 8), (5, 1), (4, 4)].map(stat).into();
+        assert_eq!(descendants(7, &stats), [7, 8, 9]);
+        assert_eq!(descendants(4, &stats), [4]);
     }
 
     #[test]
