@@ -101,9 +101,9 @@ impl Resource {
 
 /// Returns true for a file system of a server or of a program, which can stop answering.
 pub(crate) fn is_served(file_system: &str) -> bool {
-    const SERVED: [&str; 12] = [
+    const SERVED: [&str; 13] = [
         "nfs", "nfs4", "fuse", "fuseblk", "cifs", "smb3", "lustre", "ceph", "9p", "beegfs", "gpfs",
-        "virtiofs",
+        "virtiofs", "autofs",
     ];
     SERVED.contains(&file_system) || file_system.starts_with("fuse.")
 }

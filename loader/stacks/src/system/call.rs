@@ -12,6 +12,9 @@ use crate::wait::{Descriptor, Direction, Wait};
 const FUTEX_COMMAND: u64 = 0x7f;
 const FUTEX_PRIVATE: u64 = 0x80;
 
+/// Descriptor of the working directory, as 32 bits.
+const AT_FDCWD: u64 = 0xffff_ff9c;
+
 /// Event of `poll`.
 const POLLOUT: u32 = 4;
 
@@ -167,21 +170,43 @@ fn decode(pid: u32, call: &Call, memory: Option<&Memory>, files: &Files) -> Wait
             pid: u32::try_from(second).ok().filter(|_| first == 1),
         },
         Form::Sleep => Wait::Sleep,
-        Form::Path(at) => {
-            let address = call.arguments.get(at).copied().unwrap_or(0);
-            let path = memory.and_then(|m| m.text(address)).unwrap_or_default();
-            let on = Descriptor {
-                fd: None,
-                direction: Direction::Read,
-                resource: files.at_path(pid, Path::new(&path)),
-            };
-            io(vec![on], false)
-        }
+        Form::Path(at) => match on_path(pid, call, at, memory, files) {
+            Some(on) => io(vec![on], false),
+            None => Wait::Other {
+                call: call.name.clone(),
+            },
+        },
         Form::FileLock => io(vec![file_lock(pid, first, files)], false),
         Form::Select | Form::Other => Wait::Other {
             call: call.name.clone(),
         },
     }
+}
+
+/// Returns the file of a call with a path. The descriptor of a folder precedes the path, and without a path it is the file.
+fn on_path(
+    pid: u32,
+    call: &Call,
+    at: usize,
+    memory: Option<&Memory>,
+    files: &Files,
+) -> Option<Descriptor> {
+    let path = match call.arguments.get(at)? {
+        0 => String::new(),
+        address => memory?.text(*address)?,
+    };
+    let before = at.checked_sub(1).and_then(|at| call.arguments.get(at));
+    let folder = before
+        .map(|fd| fd & 0xffff_ffff)
+        .filter(|fd| *fd != AT_FDCWD);
+    Some(match folder {
+        Some(fd) if path.is_empty() => descriptor(pid, fd, Direction::Read, files),
+        _ => Descriptor {
+            fd: None,
+            direction: Direction::Read,
+            resource: files.at_path(pid, folder, Path::new(&path)),
+        },
+    })
 }
 
 fn futex(address: u64, operation: u64, timeout: u64) -> Wait {
@@ -233,6 +258,7 @@ fn watched(pid: u32, fd: u64, files: &Files) -> Vec<Descriptor> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wait::Resource;
 
     fn wait(text: &str) -> Wait {
         let call = Call::parse(text).expect("a system call");
@@ -260,6 +286,36 @@ mod tests {
     fn a_select_without_descriptors_is_a_sleep() {
         let text = format!("{} 0x0 0x0 0x0 0x0 0x7f00 0x0 0x1 0x2", libc::SYS_pselect6);
         assert_eq!(wait(&text), Wait::Sleep);
+    }
+
+    #[test]
+    fn a_path_is_relative_to_its_folder_and_without_a_path_the_folder_is_the_file() {
+        let folder = fs::File::open("/usr").expect("a folder");
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&folder);
+        let own = std::process::id();
+        let memory = Memory::open(own).expect("its own memory");
+        let current = std::env::current_dir().expect("a folder");
+        let (none, name, whole) = (c"", c"lib", c"/usr/lib");
+        let cases = [
+            (i64::from(fd), none, "/usr".to_owned(), true),
+            (i64::from(fd), name, "/usr/lib".to_owned(), false),
+            (i64::from(fd), whole, "/usr/lib".to_owned(), false),
+            (-100, name, format!("{}/lib", current.display()), false),
+        ];
+        for (fd, path, wanted, has_fd) in cases {
+            let address = path.as_ptr().addr();
+            let text = format!("{} {fd:#x} {address:#x} 0 0 0 0", libc::SYS_newfstatat);
+            let call = Call::parse(&text).expect("a system call");
+            let wait = decode(own, &call, Some(&memory), &Files::default());
+            let [on] = wait.descriptors() else {
+                unreachable!("{wait:?}");
+            };
+            let resource = Resource::File {
+                path: wanted,
+                file_system: String::new(),
+            };
+            assert_eq!((&on.resource, on.fd.is_some()), (&resource, has_fd));
+        }
     }
 
     #[test]
