@@ -1,8 +1,13 @@
 //! A process and its descendants at one instant.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::process::{Node, Process, Thread};
+
+/// Time between the two samples of a snapshot.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Process and its descendants at one instant.
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,9 @@
 mod call;
 mod descriptor;
 mod holders;
+mod pool;
 mod python;
+mod reader;
 mod sample;
 mod stat;
 
