@@ -26,7 +26,7 @@ pub enum Cause {
     Stopped { by_debugger: bool },
     /// The process died because `/dev/shm` is full.
     SharedMemoryFull { free: u64 },
-    /// The process died, and its parent has not noticed.
+    /// The process died, and its parent has not read its exit code.
     Died { ending: Ending },
     /// The process waits for a lock that a thread of its parent held during the fork.
     InheritedLock,
@@ -59,13 +59,20 @@ impl Cause {
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Stopped { .. } => 0,
-            Self::SharedMemoryFull { .. } | Self::Died { .. } => 1,
+            Self::SharedMemoryFull { .. } => 1,
+            Self::Died {
+                ending: Ending::Signal(_),
+            } => 1,
             Self::InheritedLock | Self::GilHeld { .. } | Self::Deadlock { .. } => 2,
             Self::Fifo { .. } | Self::Storage { .. } | Self::FileLocked { .. } => 3,
             Self::FullPipe { .. } => 4,
-            Self::FullQueue | Self::NoWriter => 5,
-            Self::Network { .. } | Self::Collective { .. } => 6,
-            Self::Cycle { .. } => 7,
+            // A program can continue without a child that failed. Without one, these pipes and queues have no other end.
+            Self::Died {
+                ending: Ending::Code(_),
+            } => 5,
+            Self::FullQueue | Self::NoWriter => 6,
+            Self::Network { .. } | Self::Collective { .. } => 7,
+            Self::Cycle { .. } => 8,
         }
     }
 
@@ -91,7 +98,7 @@ impl Finding {
             }
             Cause::Died { ending } => {
                 say!(
-                    "{who} has ended: {}. Its parent still waits.",
+                    "{who} has ended: {}. Its parent has not read its exit code.",
                     ending_text(*ending)
                 )
             }

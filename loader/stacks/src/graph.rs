@@ -122,11 +122,11 @@ impl<'a> Graph<'a> {
 
     /// Returns failed children and siblings of a process: an item or a lock can be lost with them.
     fn dead_relatives(self, process: &Process) -> Vec<Node> {
-        let is_dead = |p: &&Process| {
+        let is_relative = |p: &&Process| {
             p.parent == process.pid || p.parent == process.parent && p.pid != process.pid
         };
-        let relatives = self.snapshot.processes.iter().filter(is_dead);
-        let failed = relatives.filter(|p| p.has_failed());
+        let relatives = self.snapshot.processes.iter().filter(is_relative);
+        let failed = relatives.filter(|p| p.has_failed() && p.can_share_with(process));
         failed.map(|p| Node::main(p.pid)).collect()
     }
 
@@ -185,6 +185,17 @@ impl Process {
     /// Returns true for a process that ended with a signal or an error code.
     pub(crate) fn has_failed(&self) -> bool {
         self.ended.is_some_and(|ending| ending != Ending::Code(0))
+    }
+
+    /// Returns true for an ended process that can have had a queue or a lock of a relative: a fork, a Python process, or one that was killed.
+    /// A command that failed, such as `git`, has none.
+    fn can_share_with(&self, relative: &Self) -> bool {
+        /// Starts of the names of Python processes. PyTorch names its processes `pt_main_thread` and `pt_data_worker`.
+        const PYTHON: [&str; 2] = ["python", "pt_"];
+        let is_killed = matches!(self.ended, Some(Ending::Signal(_)));
+        let is_python =
+            self.name == relative.name || PYTHON.iter().any(|p| self.name.starts_with(p));
+        is_killed || self.is_forked || is_python
     }
 }
 

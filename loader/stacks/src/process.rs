@@ -27,10 +27,12 @@ pub struct Process {
     pub parent: u32,
     /// Command line. A process that has ended has its name in brackets.
     pub command: String,
+    /// Name in the kernel, such as `python3` or `pt_data_worker`.
+    pub name: String,
     pub role: Role,
     pub state: State,
     pub python: Python,
-    /// True if the process is a fork of its parent that has loaded no program of its own.
+    /// True if the process is a fork that has loaded no program of its own.
     pub is_forked: bool,
     /// End of a zombie.
     pub ended: Option<Ending>,

@@ -117,6 +117,21 @@ child = ctx.Process(target=lambda: os.kill(os.getpid(), signal.SIGKILL))
 child.start()
 queue.get()", Cause::Died { ending: Ending::Signal(9) },
 
+    a_child_that_failed, "", "
+queue = ctx.Queue()
+child = ctx.Process(target=lambda: os._exit(3))
+child.start()
+queue.get()", Cause::Died { ending: Ending::Code(3) },
+
+    a_command_that_failed_before_the_cause, "work", "
+import subprocess
+command = subprocess.Popen(['false'])
+queue = ctx.Queue()
+def work():
+    open(fifo()).read()
+ctx.Process(target=work, daemon=True).start()
+queue.get()", Cause::Fifo { .. },
+
     a_pipe_without_another_process, "<module>", "
 queue = ctx.Queue()
 child = ctx.Process(target=print)

@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(kind(&format!("{folder}/in/out/p")), "nfs4");
         assert_eq!(kind(&format!("{folder}/loop/p")), "ext4");
         assert_eq!(kind(&format!("{folder}/none/p")), "ext4");
-        assert!(std::fs::remove_dir_all(folder.to_string()).is_ok());
+        assert!(fs::remove_dir_all(folder.to_string()).is_ok());
     }
 
     #[test]

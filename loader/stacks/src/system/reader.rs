@@ -13,7 +13,6 @@ use crate::wait::Wait;
 pub struct Job {
     pub pid: u32,
     pub stat: Stat,
-    pub is_forked: bool,
     pub is_root: bool,
 }
 
@@ -44,10 +43,11 @@ impl Job {
                 true => format!("[{}]", stat.name),
                 false => command,
             },
+            name: stat.name,
             role,
             state: stat.state,
             python,
-            is_forked: self.is_forked,
+            is_forked: stat.is_forked,
             ended: (stat.state == State::Zombie).then(|| Ending::of(stat.exit)),
             threads,
         }
@@ -215,7 +215,7 @@ fn role(
         Role::Main
     } else if has("_bootstrap", "/multiprocessing/process.py") || command.contains("spawn_main") {
         Role::Child
-    } else if let Some(rank) = rank.filter(|_| !job.is_forked) {
+    } else if let Some(rank) = rank.filter(|_| !job.stat.is_forked) {
         Role::Rank(rank)
     } else {
         Role::Other

@@ -20,14 +20,9 @@ const LIMIT: Duration = Duration::from_secs(4);
 pub fn sample(root: u32) -> Result<Snapshot, StacksError> {
     check_access(root)?;
     let tree = process_tree(root);
-    let layout = |pid: u32| {
-        let found = tree.iter().find(|(one, _)| *one == pid);
-        found.map(|(_, stat)| stat.layout)
-    };
     let jobs: Vec<Job> = (tree.iter())
         .map(|(pid, stat)| Job {
             pid: *pid,
-            is_forked: stat.layout != (0, 0) && layout(stat.parent) == Some(stat.layout),
             is_root: *pid == root,
             stat: stat.clone(),
         })

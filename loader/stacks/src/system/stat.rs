@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt as _;
 
 use crate::process::State;
 
+/// Flag of a process in the kernel.
+const PF_FORKNOEXEC: u64 = 0x40;
+
 /// Contents of `/proc/PID/stat`.
 #[derive(Clone, Debug, Default)]
 pub struct Stat {
@@ -17,8 +20,8 @@ pub struct Stat {
     pub ticks: u64,
     /// Start time, clock ticks since boot.
     pub start: u64,
-    /// Addresses of the code and the stack. A fork has those of its parent, a new program has random ones.
-    pub layout: (u64, u64),
+    /// True if the process is a fork that has loaded no program of its own.
+    pub is_forked: bool,
     /// Status of `wait`.
     pub exit: u32,
 }
@@ -40,7 +43,7 @@ impl Stat {
             parent: fields.get(1)?.parse().ok()?,
             ticks: number(11)?.saturating_add(number(12)?),
             start: number(19)?,
-            layout: (number(23).unwrap_or(0), number(25).unwrap_or(0)),
+            is_forked: number(6).unwrap_or(0) & PF_FORKNOEXEC != 0,
             exit: number(49).and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
         })
     }
@@ -191,11 +194,11 @@ mod tests {
 
     #[test]
     fn the_name_of_a_process_can_contain_parentheses_and_spaces() {
-        let text = "7 (a) b (c) T 5 1 1 0 -1 0 0 0 0 0 3 4 0 0 20 0 1 0 99 0 0 0 11 12 13";
+        let text = "7 (a) b (c) T 5 1 1 0 -1 4194368 0 0 0 0 3 4 0 0 20 0 1 0 99 0 0 0 11 12 13";
         let stat = Stat::parse(text).expect("it is valid");
         assert_eq!((&*stat.name, stat.state), ("a) b (c", State::Stopped));
         assert_eq!((stat.parent, stat.ticks, stat.start), (5, 7, 99));
-        assert_eq!(stat.layout, (11, 13));
+        assert!(stat.is_forked);
     }
 
     #[test]

@@ -1,0 +1,130 @@
+//! Causes in snapshots that tests write down.
+
+use loadscope_stacks::{
+    Analysis, Cause, Descriptor, Direction, Ending, Process, Python, Resource, Role, Snapshot,
+    State, Thread, ThreadRole, Wait,
+};
+
+const MAIN: u32 = 1;
+const WORKER: u32 = 2;
+const DEAD: u32 = 3;
+
+/// Returns a Python process with one thread.
+fn process(pid: u32, parent: u32, wait: Wait) -> Process {
+    let thread = Thread {
+        tid: pid,
+        name: "MainThread".to_owned(),
+        role: ThreadRole::Main,
+        state: State::Sleeping,
+        holds_gil: false,
+        is_active: false,
+        wait,
+        frames: Vec::new(),
+    };
+    Process {
+        pid,
+        parent,
+        command: "python train.py".to_owned(),
+        name: "python".to_owned(),
+        role: if pid == MAIN { Role::Main } else { Role::Child },
+        state: State::Sleeping,
+        python: Python::Version("3.12".to_owned()),
+        is_forked: pid != MAIN,
+        ended: None,
+        threads: vec![thread],
+    }
+}
+
+/// Returns an ended child process of the main process.
+fn dead(name: &str, ending: Ending, is_forked: bool) -> Process {
+    Process {
+        name: name.to_owned(),
+        command: format!("[{name}]"),
+        role: Role::Other,
+        state: State::Zombie,
+        python: Python::Absent,
+        is_forked,
+        ended: Some(ending),
+        threads: Vec::new(),
+        ..process(DEAD, MAIN, Wait::Running)
+    }
+}
+
+fn io(fd: u64, direction: Direction, resource: Resource) -> Wait {
+    let fd = Some(fd);
+    Wait::Io {
+        call: "call".to_owned(),
+        on: vec![Descriptor {
+            fd,
+            direction,
+            resource,
+        }],
+        timed: false,
+    }
+}
+
+fn pipe(peers: &[u32]) -> Resource {
+    let (id, peers) = ("pipe:[7]".to_owned(), peers.to_vec());
+    Resource::Pipe { id, peers }
+}
+
+fn fifo() -> Wait {
+    let (path, peers) = ("/tmp/fifo".to_owned(), Vec::new());
+    io(4, Direction::Read, Resource::Fifo { path, peers })
+}
+
+fn conclusion(processes: Vec<Process>) -> Option<Cause> {
+    let snapshot = Snapshot {
+        root: MAIN,
+        processes,
+        shared_memory_free: None,
+    };
+    let analysis = Analysis::of(&snapshot);
+    let found = analysis.conclusion(&snapshot);
+    found.map(|finding| finding.cause.clone())
+}
+
+#[test]
+fn a_dead_child_is_the_cause_if_an_item_can_be_lost_with_it() {
+    let failed = Ending::Code(1);
+    let killed = Ending::Signal(9);
+    let died = |ending| Some(Cause::Died { ending });
+    let blocked = || {
+        let (path, peers) = ("/tmp/fifo".to_owned(), Vec::new());
+        Some(Cause::Fifo { path, peers })
+    };
+    let cases = [
+        (Wait::Sleep, dead("false", failed, false), None),
+        (Wait::Sleep, dead("false", killed, false), died(killed)),
+        (Wait::Sleep, dead("python", Ending::Code(0), true), None),
+        (Wait::Sleep, dead("python", failed, false), died(failed)),
+        (
+            Wait::Sleep,
+            dead("pt_data_worker", failed, false),
+            died(failed),
+        ),
+        (Wait::Sleep, dead("renamed", failed, true), died(failed)),
+        (fifo(), dead("false", failed, false), blocked()),
+        (fifo(), dead("python", failed, true), blocked()),
+        (fifo(), dead("python", killed, true), died(killed)),
+    ];
+    for (wait, dead, wanted) in cases {
+        let text = format!("{wait:?} {} {:?}", dead.name, dead.ended);
+        let main = process(MAIN, 0, io(5, Direction::Read, pipe(&[WORKER])));
+        let found = conclusion(vec![main, process(WORKER, MAIN, wait), dead]);
+        assert_eq!(found, wanted, "{text}");
+    }
+}
+
+#[test]
+fn a_failed_command_is_no_cause_while_the_program_waits_for_no_process() {
+    let failed = dead("false", Ending::Code(1), false);
+    assert_eq!(
+        conclusion(vec![process(MAIN, 0, Wait::Sleep), failed]),
+        None
+    );
+    let killed = dead("worker", Ending::Signal(9), true);
+    let ending = Ending::Signal(9);
+    let found = conclusion(vec![process(MAIN, 0, Wait::Sleep), killed]);
+    assert_eq!(found, Some(Cause::Died { ending }));
+}
