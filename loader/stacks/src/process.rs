@@ -130,6 +130,15 @@ impl State {
     }
 }
 
+/// Signal of an access beyond the end of shared memory.
+pub(crate) const SIGBUS: u8 = 7;
+
+/// Signal of the out-of-memory killer, among others.
+pub(crate) const SIGKILL: u8 = 9;
+
+/// Signal of an access to memory that is not mapped.
+pub(crate) const SIGSEGV: u8 = 11;
+
 /// End of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -225,6 +234,15 @@ impl Thread {
         self.frames.iter().find(|frame| frame.is_user)
     }
 
+    /// Returns the innermost frames, at most `limit`, and the innermost frame of the user's code, for which the value is true.
+    pub fn shown_frames(&self, limit: usize) -> impl Iterator<Item = (&Frame, bool)> {
+        let marked = self.frames.iter().position(|frame| frame.is_user);
+        let frames = self.frames.iter().enumerate();
+        let frames = frames.map(move |(at, frame)| (at, frame, Some(at) == marked));
+        let shown = frames.filter(move |(at, _, is_marked)| *at < limit || *is_marked);
+        shown.map(|(_, frame, is_marked)| (frame, is_marked))
+    }
+
     /// Returns true if the thread has a frame of this function.
     pub fn calls(&self, name: &str, file: &str) -> bool {
         self.frames.iter().any(|frame| frame.is(name, file))
@@ -297,6 +315,45 @@ mod tests {
         for function in ["_get_data", "_MultiProcessingDataLoaderIter._get_data"] {
             let frame = Frame::new(function.to_owned(), "/a/torch/d.py".to_owned(), 1);
             assert!(frame.is("_get_data", "torch/d.py") && !frame.is("get_data", "d.py"));
+        }
+    }
+
+    #[test]
+    fn a_limit_keeps_the_innermost_frames_and_one_frame_of_the_user() {
+        let frame =
+            |(function, file): (&str, &str)| Frame::new(function.to_owned(), file.to_owned(), 1);
+        let installed = "/usr/lib/python3.11/queue.py";
+        // A recursive function has equal frames.
+        let frames = [
+            ("wait", installed),
+            ("get", installed),
+            ("walk", "train.py"),
+            ("walk", "train.py"),
+            ("main", "train.py"),
+        ];
+        let thread = Thread {
+            tid: 1,
+            name: String::new(),
+            role: ThreadRole::Main,
+            state: State::Sleeping,
+            holds_gil: false,
+            is_active: false,
+            wait: Wait::Running,
+            frames: frames.map(frame).to_vec(),
+        };
+        let cases = [
+            (1, "wait →walk"),
+            (2, "wait get →walk"),
+            (3, "wait get →walk"),
+            (4, "wait get →walk walk"),
+            (usize::MAX, "wait get →walk walk main"),
+        ];
+        for (limit, wanted) in cases {
+            let shown = thread.shown_frames(limit).map(|(frame, is_marked)| {
+                let mark = if is_marked { "→" } else { "" };
+                format!("{mark}{}", frame.function)
+            });
+            assert_eq!(shown.collect::<Vec<String>>().join(" "), wanted);
         }
     }
 

@@ -114,12 +114,7 @@ fn write_process(
         };
         let (thread_name, wait) = (thread_name(thread), wait_text(snapshot, thread));
         writeln!(out, "  {thread_name}: {wait}{note}")?;
-        let marked = thread.user_frame();
-        for (at, frame) in thread.frames.iter().enumerate() {
-            let is_marked = marked == Some(frame);
-            if at >= depth && !is_marked {
-                continue;
-            }
+        for (frame, is_marked) in thread.shown_frames(depth) {
             let mark = if is_marked { "→" } else { " " };
             writeln!(
                 out,
@@ -150,7 +145,8 @@ fn object(snapshot: &Snapshot, analysis: &Analysis, depth: usize) -> anyhow::Res
         |node: &Node| json!({"pid": node.pid, "tid": node.tid, "text": node_text(snapshot, *node)});
     let mut shown = snapshot.clone();
     for thread in shown.processes.iter_mut().flat_map(|p| &mut p.threads) {
-        thread.frames.truncate(depth);
+        let frames = thread.shown_frames(depth);
+        thread.frames = frames.map(|(frame, _)| frame.clone()).collect();
     }
     Ok(json!({
         "text": analysis.text(snapshot),
