@@ -5,13 +5,10 @@ use serde::Serialize;
 
 use crate::cause::{Cause, Finding};
 use crate::graph::{Graph, Reached};
-use crate::process::{Ending, Node, Process, State, Thread, ThreadRole};
+use crate::process::{Ending, Node, Process, SIGBUS, State, Thread, ThreadRole};
 use crate::snapshot::Snapshot;
 use crate::wait::{Direction, Resource, Wait, is_served};
 use crate::wording::node_text;
-
-/// Signal of an access beyond the end of shared memory.
-const SIGBUS: u8 = 7;
 
 /// Free bytes of `/dev/shm` below which a batch does not fit.
 const LITTLE_SHARED_MEMORY: u64 = 16 << 20;
@@ -193,7 +190,7 @@ fn blocked(snapshot: &Snapshot, process: &Process, thread: &Thread) -> Option<Ca
             (Resource::Pipe { peers, id }, Direction::Write) => {
                 let is_read = peers.iter().any(|peer| reads(snapshot, *peer, id));
                 let peers = peers.clone();
-                (!is_read).then_some(Cause::FullPipe { peers })
+                (!is_read).then(|| full_pipe(snapshot, one.fd, peers))?
             }
             (Resource::Pipe { peers, .. }, Direction::Read) => {
                 let is_other = |t: &Thread| t.is_working() && t.tid != thread.tid;
@@ -220,6 +217,23 @@ fn blocked(snapshot: &Snapshot, process: &Process, thread: &Thread) -> Option<Ca
             }
             (Resource::Socket { .. } | Resource::Other { .. }, _) => None,
         })
+}
+
+/// Returns the cause of a full pipe that no known thread reads. A process outside of the snapshot can read a pipe slowly.
+fn full_pipe(snapshot: &Snapshot, fd: Option<u64>, peers: Vec<u32>) -> Option<Cause> {
+    // The threads of a process that did not answer are unknown.
+    let is_known = |pid: &u32| {
+        snapshot
+            .process(*pid)
+            .is_some_and(|p| !p.threads.is_empty())
+    };
+    let is_outside = |pid: &u32| snapshot.process(*pid).is_none();
+    // The standard output of a container has its reader in another PID namespace.
+    let is_output = matches!(fd, Some(1 | 2)) && peers.iter().all(is_outside);
+    match is_output {
+        true => Some(Cause::FullOutput { peers }),
+        false => (peers.iter().all(is_known)).then_some(Cause::FullPipe { peers }),
+    }
 }
 
 /// Returns true if a thread of the process reads from this pipe.

@@ -3,8 +3,8 @@
 use loadscope_words::say;
 use serde::Serialize;
 
-use crate::process::{Ending, Node, State};
-use crate::snapshot::Snapshot;
+use crate::process::{Ending, Node, SIGKILL, State};
+use crate::snapshot::{INTERVAL, Snapshot};
 use crate::wording::{capitalized, ending_text, node_text, place, process_list, subject};
 
 /// Cause of a hang, at the thread where it was found. A process that has ended or is stopped is represented by its main thread.
@@ -42,6 +42,8 @@ pub enum Cause {
     FileLocked { path: String, holder: Option<u32> },
     /// A full pipe that no process reads.
     FullPipe { peers: Vec<u32> },
+    /// Standard output or error: a full pipe to a program outside of the tree.
+    FullOutput { peers: Vec<u32> },
     /// A full `multiprocessing.Queue`.
     FullQueue,
     /// A pipe that no other process can write to.
@@ -65,7 +67,7 @@ impl Cause {
             } => 1,
             Self::InheritedLock | Self::GilHeld { .. } | Self::Deadlock { .. } => 2,
             Self::Fifo { .. } | Self::Storage { .. } | Self::FileLocked { .. } => 3,
-            Self::FullPipe { .. } => 4,
+            Self::FullPipe { .. } | Self::FullOutput { .. } => 4,
             // A program can continue without a child that failed. Without one, these pipes and queues have no other end.
             Self::Died {
                 ending: Ending::Code(_),
@@ -89,6 +91,10 @@ impl Finding {
         let thread = snapshot.thread(self.at);
         let place = thread.map(place).unwrap_or_default();
         let list = |pids: &[u32]| process_list(snapshot, pids);
+        let known = |pids: &[u32]| match pids.is_empty() {
+            true => say!("unknown").to_owned(),
+            false => list(pids),
+        };
         let text = match &self.cause {
             Cause::Stopped { by_debugger: false } => say!("{who} is stopped by a signal."),
             Cause::Stopped { by_debugger: true } => say!("{who} is stopped by a debugger."),
@@ -131,7 +137,7 @@ impl Finding {
                 say!("{who} waits for a page of a file{place}. Its file system does not answer.")
             }
             Cause::FileLocked { path, holder } => {
-                let holder = list(&holder.iter().copied().collect::<Vec<u32>>());
+                let holder = known(holder.as_slice());
                 say!(
                     "{who} waits for the lock of the file {path}{place}. Holder of the lock: {holder}."
                 )
@@ -142,6 +148,10 @@ impl Finding {
                     list(peers)
                 )
             }
+            Cause::FullOutput { peers } => say!(
+                "{who} prints to a full pipe{place}. The program at the other end does not read: {}.",
+                known(peers)
+            ),
             Cause::FullQueue => say!(
                 "{who} puts an item into a full multiprocessing.Queue, and no process takes one{place}."
             ),
@@ -171,9 +181,10 @@ impl Finding {
             _ => vec![tid],
         };
         let nodes = tids.into_iter().map(|tid| Node { pid, tid });
+        let seconds = INTERVAL.as_secs();
         let sentence = |node| {
             let text = capitalized(node_text(snapshot, node));
-            say!("{text}. It executed no code for one second.")
+            say!("{text}. It executed no code for {seconds} s.")
         };
         nodes.map(sentence).collect()
     }
@@ -192,7 +203,7 @@ impl Finding {
                 "Enlarge /dev/shm (Docker: --shm-size=8g, Kubernetes: an emptyDir with medium Memory), or use fewer workers, a smaller prefetch_factor or smaller batches."
             ),
             Cause::Died {
-                ending: Ending::Signal(9),
+                ending: Ending::Signal(SIGKILL),
             } => say!(
                 "Check `dmesg` for the out-of-memory killer. Use fewer workers, or give the job more memory."
             ),
@@ -219,6 +230,9 @@ impl Finding {
             }
             Cause::FullPipe { .. } => say!(
                 "Take all items from the queue before join(), or call cancel_join_thread() in the process that puts them."
+            ),
+            Cause::FullOutput { .. } => say!(
+                "Continue the program at the other end, such as a pager, or redirect the output to a file."
             ),
             Cause::FullQueue => {
                 say!("Take items from the queue in another process, or raise its maxsize.")

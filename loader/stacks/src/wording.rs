@@ -2,7 +2,7 @@
 
 use loadscope_words::say;
 
-use crate::process::{Ending, Node, Role, Thread, ThreadRole};
+use crate::process::{Ending, Node, Role, SIGBUS, SIGKILL, SIGSEGV, Thread, ThreadRole};
 use crate::snapshot::Snapshot;
 use crate::wait::{Descriptor, Direction, Resource, Wait};
 
@@ -96,9 +96,9 @@ pub fn node_text(snapshot: &Snapshot, node: Node) -> String {
 pub(crate) fn ending_text(ending: Ending) -> String {
     match ending {
         Ending::Code(code) => say!("exit code {code}"),
-        Ending::Signal(9) => say!("killed by signal 9 (SIGKILL)").to_owned(),
-        Ending::Signal(7) => say!("killed by signal 7 (SIGBUS)").to_owned(),
-        Ending::Signal(11) => say!("killed by signal 11 (SIGSEGV)").to_owned(),
+        Ending::Signal(SIGKILL) => say!("killed by signal 9 (SIGKILL)").to_owned(),
+        Ending::Signal(SIGBUS) => say!("killed by signal 7 (SIGBUS)").to_owned(),
+        Ending::Signal(SIGSEGV) => say!("killed by signal 11 (SIGSEGV)").to_owned(),
         Ending::Signal(signal) => say!("killed by signal {signal}"),
     }
 }

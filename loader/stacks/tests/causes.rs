@@ -128,3 +128,41 @@ fn a_failed_command_is_no_cause_while_the_program_waits_for_no_process() {
     let found = conclusion(vec![process(MAIN, 0, Wait::Sleep), killed]);
     assert_eq!(found, Some(Cause::Died { ending }));
 }
+
+#[test]
+fn a_full_pipe_is_a_cause_if_no_process_can_read_it() {
+    const OUTSIDE: u32 = 90;
+    let full = |peers: &[u32]| {
+        let peers = peers.to_vec();
+        Some(Cause::FullPipe { peers })
+    };
+    let output = |peers: &[u32]| {
+        let peers = peers.to_vec();
+        Some(Cause::FullOutput { peers })
+    };
+    let cases: [(u64, &[u32], Option<Cause>); 8] = [
+        (5, &[WORKER], full(&[WORKER])),
+        (5, &[], full(&[])),
+        (5, &[OUTSIDE], None),
+        (5, &[WORKER, OUTSIDE], None),
+        (1, &[OUTSIDE], output(&[OUTSIDE])),
+        (2, &[], output(&[])),
+        (1, &[WORKER], full(&[WORKER])),
+        (1, &[WORKER, OUTSIDE], None),
+    ];
+    for (fd, peers, wanted) in cases {
+        let main = || process(MAIN, 0, io(fd, Direction::Write, pipe(peers)));
+        let worker = process(WORKER, MAIN, Wait::Sleep);
+        assert_eq!(conclusion(vec![main(), worker]), wanted, "{fd} {peers:?}");
+        // A worker that reads the pipe, and one that did not answer.
+        let mut reader = process(WORKER, MAIN, io(8, Direction::Read, pipe(&[MAIN])));
+        for thread in &mut reader.threads {
+            thread.is_active = true;
+        }
+        let mut unanswered = process(WORKER, MAIN, Wait::Sleep);
+        unanswered.threads.clear();
+        let unread = wanted.filter(|_| !peers.contains(&WORKER));
+        assert_eq!(conclusion(vec![main(), reader]), unread);
+        assert_eq!(conclusion(vec![main(), unanswered]), unread);
+    }
+}

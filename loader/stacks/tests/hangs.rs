@@ -204,6 +204,20 @@ queue.get()";
     }
 }
 
+/// The program writes to a pipe of this test, which is no process of its tree.
+#[test]
+fn output_to_a_program_that_does_not_read() {
+    let Some(program) = Program::start_with_output("print('a' * (1 << 20), flush=True)") else {
+        return;
+    };
+    let own = std::process::id();
+    let (_, analysis) = expect(
+        &program,
+        |cause| matches!(cause, Cause::FullOutput { peers } if *peers == [own]),
+    );
+    assert_eq!(analysis.chain.len(), 1);
+}
+
 #[test]
 fn a_program_that_works_has_no_cause() {
     let source = "

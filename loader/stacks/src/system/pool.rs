@@ -104,7 +104,7 @@ mod tests {
                 block_if(job == 3);
                 job
             };
-            let mut read = read_twice(jobs, 3 * INTERVAL, first, second);
+            let mut read = read_twice(jobs, 2 * INTERVAL, first, second);
             read.sort_unstable();
             let wanted: Vec<usize> = (0..count).filter(|job| ![0, 3].contains(job)).collect();
             assert_eq!(read, wanted);

@@ -36,15 +36,26 @@ impl Program {
         started
     }
 
+    /// Starts a program whose standard output is a pipe that nobody reads.
+    pub fn start_with_output(source: &str) -> Option<Self> {
+        let python = std::env::var("LOADSCOPE_STACKS_PYTHON").unwrap_or("python3".to_owned());
+        Self::spawn(&[&python, "-c", source], Stdio::piped())
+    }
+
     /// Starts a command.
     pub fn run(words: &[impl AsRef<OsStr>]) -> Option<Self> {
+        Self::spawn(words, Stdio::inherit())
+    }
+
+    fn spawn(words: &[impl AsRef<OsStr>], output: Stdio) -> Option<Self> {
         let (name, arguments) = words.split_first()?;
         let mut command = Command::new(name);
         // Its own process group, so that its child processes are killed with it.
         command
             .args(arguments)
             .process_group(0)
-            .stdin(Stdio::null());
+            .stdin(Stdio::null())
+            .stdout(output);
         command.env_remove("LD_LIBRARY_PATH");
         command.spawn().ok().map(Self)
     }
