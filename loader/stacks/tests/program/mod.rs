@@ -36,7 +36,7 @@ impl Program {
         started
     }
 
-    /// Starts a program whose standard output is a pipe that nobody reads.
+    /// Starts a program whose standard output is a pipe without reads.
     pub fn start_with_output(source: &str) -> Option<Self> {
         let python = std::env::var("LOADSCOPE_STACKS_PYTHON").unwrap_or("python3".to_owned());
         Self::spawn(&[&python, "-c", source], Stdio::piped())
