@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use crate::process::{Ending, Node, SIGKILL, State};
 use crate::snapshot::{INTERVAL, Snapshot};
-use crate::wording::{capitalized, ending_text, node_text, place, process_list, subject};
+use crate::wording::{
+    capitalized, ending_text, known_list, node_text, place, process_list, subject,
+};
 
 /// Cause of a hang, at the thread where it was found. A process that has ended or is stopped is represented by its main thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,10 +93,6 @@ impl Finding {
         let thread = snapshot.thread(self.at);
         let place = thread.map(place).unwrap_or_default();
         let list = |pids: &[u32]| process_list(snapshot, pids);
-        let known = |pids: &[u32]| match pids.is_empty() {
-            true => say!("unknown").to_owned(),
-            false => list(pids),
-        };
         let text = match &self.cause {
             Cause::Stopped { by_debugger: false } => say!("{who} is stopped by a signal."),
             Cause::Stopped { by_debugger: true } => say!("{who} is stopped by a debugger."),
@@ -137,7 +135,7 @@ impl Finding {
                 say!("{who} waits for a page of a file{place}. Its file system does not answer.")
             }
             Cause::FileLocked { path, holder } => {
-                let holder = known(holder.as_slice());
+                let holder = known_list(snapshot, holder.as_slice());
                 say!(
                     "{who} waits for the lock of the file {path}{place}. Holder of the lock: {holder}."
                 )
@@ -150,7 +148,7 @@ impl Finding {
             }
             Cause::FullOutput { peers } => say!(
                 "{who} prints to a full pipe{place}. The program at the other end does not read: {}.",
-                known(peers)
+                known_list(snapshot, peers)
             ),
             Cause::FullQueue => say!(
                 "{who} puts an item into a full multiprocessing.Queue, and no process takes one{place}."

@@ -36,6 +36,14 @@ pub(crate) fn process_list(snapshot: &Snapshot, pids: &[u32]) -> String {
     }
 }
 
+/// Returns the names of processes as a list, for processes that can be unknown.
+pub(crate) fn known_list(snapshot: &Snapshot, pids: &[u32]) -> String {
+    match pids.is_empty() {
+        true => say!("unknown").to_owned(),
+        false => process_list(snapshot, pids),
+    }
+}
+
 /// Returns the name of a thread in its process.
 pub fn thread_name(thread: &Thread) -> String {
     match thread.role {
