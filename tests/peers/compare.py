@@ -106,7 +106,7 @@ class Work:
             for workers in (0, 2):
                 costs = [turn["cost"] for turn in self.costs(workers, kind)]
                 said = "%s costs at most %.0f %%, %d workers" % (
-                    {"events": "hearing events", "log": "a compressed log"}[kind], most * 100, workers)
+                    {"events": "event recording", "log": "a compressed log"}[kind], most * 100, workers)
                 shown = spread(costs, lambda value: "%.1f %%" % (value * 100)) if costs else "–"
                 yield said, shown, bool(costs) and statistics.median(costs) <= most, (kind, most, workers)
         if self.recording:
@@ -178,11 +178,11 @@ WORKS = [
     start("w5-fresh", "from iter() to the first batch, 2 new workers", {"most": 0.3}, "ms"),
     start("w5-persistent", "from iter() to the first batch, 2 persistent workers", {"most": 0.006}, "ms"),
     start("w5-round-trip", "20,000 batches of one sample through the queues of 2 workers", {"least": 2e6}, "items"),
-    Work("w5-round-trip-main", "the same batches in the main thread, with no queue: what making them takes"),
+    Work("w5-round-trip-main", "the same batches made in the main thread, with no queue"),
     loader("w6", "262,144 windows of 1,024 tokens of a memory-mapped file, shuffled, batch 32", ["w6"],
            {PYTORCH: 10, RUST: 1, MIMALLOC: 1.1}, SMALL),
     Work("w6-copy", "the same windows copied into batches by threads, with no loader", workers=THREADS),
-    Work("event", "telling one event, where it happens", goals={"most": 60}, unit="ns"),
+    Work("event", "recording one event: the cost for its thread", goals={"most": 60}, unit="ns"),
     # Data formats: one core, no workers on either side. In the order of docs/DATASETS.md.
     reader("voc", "200 annotated pictures of about 560×410, boxes and labels; torchvision's VOCDetection, pil_to_tensor", 1.5),
     reader("coco", "400 annotated pictures of about 560×410, boxes and labels; torchvision's CocoDetection, pil_to_tensor", 1.5),
@@ -252,10 +252,10 @@ def reason(work, which, least, workers, works):
         return None
     ours, alone = work.median(OURS), part.median(OURS)
     text = "" if which == "least" else "that would be %s. " % work.figure(least * work.median(which))
-    text += "%s comes to %s; Loadscope comes to %s, %.0f %% of it." % (
+    text += "%s reaches %s. Loadscope reaches %s, %.0f %% of it." % (
         subject, work.figure(alone), work.figure(ours), ours / alone * 100)
     if part.median(PYTORCH):
-        text += " With one thread the same part comes to %s here, and to %s in PyTorch's program." % (
+        text += " With one thread the same part reaches %s here, and %s in PyTorch's program." % (
             work.figure(part.median(OURS, 1)), work.figure(part.median(PYTORCH)))
     return text
 

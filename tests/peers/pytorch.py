@@ -40,7 +40,7 @@ class Pictures(data.Dataset):
 
 
 class Folder(data.Dataset):
-    """w3: the pictures of a folder of classes, as often as told."""
+    """w3: the pictures of a folder of classes, repeated `times` times."""
 
     def __init__(self, root, times):
         classes = sorted(path for path in root.iterdir() if path.is_dir())

@@ -31,7 +31,7 @@ check(
     compare.page("", [measured("w1", figures)], 3),
     "| w1 | at least 1× PyTorch | 1.20× (1.20× – 1.20×) | met |",
     "| w1 | at least 1× dataloader-rs | 0.50× (0.50× – 0.50×); 0.50× with mimalloc there, too | **missed** |",
-    "| w1 | hearing events costs at most 5 %, 2 workers | 20.0 % (20.0 % – 20.0 %) | **missed** |",
+    "| w1 | event recording costs at most 5 %, 2 workers | 20.0 % (20.0 % – 20.0 %) | **missed** |",
     "| w1 | 2 | log | 20.0 % | 1.50 | 2.00 | 2.25 | 0.50 | 8.0 | 62 |",
 )
 # Only a missed goal has a reason.
@@ -39,9 +39,9 @@ work = measured("w1", lambda task: {OURS: 100.0, MIMALLOC: 110.0}.get(task[0], 1
 text = compare.page("", [work, measured("w1-copy", lambda task: 125.0)], 3)
 check(
     text,
-    "- **w1**, at least 1.1× dataloader-rs + mimalloc: that would be 121 /s. Copying alone, with no loader, comes to 125 /s; Loadscope comes "
-    "to 100 /s, 80 % of it.",
-    "- **w1**, hearing events costs at most 5 %, 0 workers: a batch takes 1.50 µs, so that would be 0.08 µs. Its 8.0 events take the loader's "
+    "- **w1**, at least 1.1× dataloader-rs + mimalloc: that would be 121 /s. Copying alone, with no loader, reaches 125 /s. Loadscope "
+    "reaches 100 /s, 80 % of it.",
+    "- **w1**, event recording costs at most 5 %, 0 workers: a batch takes 1.50 µs, so that would be 0.08 µs. Its 8.0 events take the loader's "
     "threads 0.25 µs more (31 ns each) and the recorder 0.50 µs (62 ns each)",
 )
 assert "**w1**, at least 1× PyTorch:" not in text

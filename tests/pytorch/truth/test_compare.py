@@ -8,7 +8,7 @@ def tried(setting, *times):
     return {"setting": settings.setting(setting), "turns": [{"seconds": time, "others": 0.1} for time in times]}
 
 
-def told(seconds, low, high):
+def forecast(seconds, low, high):
     return {"seconds": seconds, "low": low, "high": high}
 
 
@@ -18,8 +18,8 @@ def evaluation(recommended, *outcomes):
 
 
 EXAMPLE = [
-    (tried("0", 3.0, 2.8, 3.1), told(3.3, 2.9, 3.4)),
-    (tried("2", 0.7), told(0.5, 0.4, 0.6)),
+    (tried("0", 3.0, 2.8, 3.1), forecast(3.3, 2.9, 3.4)),
+    (tried("2", 0.7), forecast(0.5, 0.4, 0.6)),
     (tried("4/~", 0.6), "the samples come from a stream"),
 ]
 
@@ -41,8 +41,8 @@ other = evaluation("5", *EXAMPLE).section()
 assert "num_workers=5, which was not tried; of those that were, num_workers=2" in other, other
 
 # Another order is excluded. The fewest workers within 2 % of the shortest forecast replace a recommendation that was not measured.
-good = [(tried("0", 1.0), told(3, 3, 3)), (tried("2", 1.2), told(1.01, 1, 1.1)), (tried("4", 1.1), told(1, 1, 1.1)),
-        (tried("4/~", 0.5), told(1, 1, 1.1))]
+good = [(tried("0", 1.0), forecast(3, 3, 3)), (tried("2", 1.2), forecast(1.01, 1, 1.1)), (tried("4", 1.1), forecast(1, 1, 1.1)),
+        (tried("4/~", 0.5), forecast(1, 1, 1.1))]
 for recommended, chosen, regret in (("4", "4", 0.1), ("5", "2", 0.2)):
     one = evaluation(recommended, *good)
     assert one.chosen.setting == settings.setting(chosen) and abs(one.regret - regret) < 1e-9 and one.best.setting["num_workers"] == 0

@@ -76,8 +76,8 @@ def main():
     # Workers that live on are counted once they have ended.
     del loader
     others = max(busy - own - (own_busy()[1] - children), 0.0) / seconds
-    told = {"seconds": seconds, "waited": seconds - trained, "first": first, "others": others, "torch": torch.__version__}
-    print(json.dumps(told))
+    result = {"seconds": seconds, "waited": seconds - trained, "first": first, "others": others, "torch": torch.__version__}
+    print(json.dumps(result))
 
 
 def prepare():

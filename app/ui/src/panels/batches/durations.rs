@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn late_batches_have_negative_arrival_times() {
         let mut run = Run::default();
-        let mut tell = |ms: i64, kind| {
+        let mut apply = |ms: i64, kind| {
             run.apply(&Event {
                 at: Nanos::from_millis(ms),
                 run: RunId(0),
@@ -173,17 +173,17 @@ mod tests {
             batch: id(idx),
             stage,
         };
-        tell(0, EventKind::EpochStarted { epoch: 0 });
+        apply(0, EventKind::EpochStarted { epoch: 0 });
         for idx in 0..3 {
-            tell(0, EventKind::dispatched(id(idx), Some(0), []));
+            apply(0, EventKind::dispatched(id(idx), Some(0), []));
         }
-        tell(1, EventKind::Consumer { waiting: true });
-        tell(5, entered(0, Stage::Returning));
-        tell(6, entered(0, Stage::Training));
-        tell(8, entered(1, Stage::Returning));
-        tell(9, entered(0, Stage::Done));
-        tell(10, EventKind::Consumer { waiting: true });
-        tell(11, entered(1, Stage::Training));
+        apply(1, EventKind::Consumer { waiting: true });
+        apply(5, entered(0, Stage::Returning));
+        apply(6, entered(0, Stage::Training));
+        apply(8, entered(1, Stage::Returning));
+        apply(9, entered(0, Stage::Done));
+        apply(10, EventKind::Consumer { waiting: true });
+        apply(11, entered(1, Stage::Training));
         let mut durations = Durations::default();
         durations.update(&run, &Budget::none());
         use Column::{Arrived, Waited};
