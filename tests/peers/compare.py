@@ -7,12 +7,14 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 OURS, PYTORCH, RUST, MIMALLOC, COUNTERPART = "Loadscope", "PyTorch", "dataloader-rs", "dataloader-rs + mimalloc", "the counterpart"
+MOST = 600  # Seconds after which a program counts as failed.
 PROGRAMS = [OURS, PYTORCH, RUST, MIMALLOC, COUNTERPART]
 
 # Numbers of workers of PyTorch and of the others, and kinds of recording of Loadscope with 0 and 2 workers.
@@ -70,20 +72,23 @@ class Work:
             elif found[1] != ours[1] and task[0] not in (RUST, MIMALLOC):
                 self.differences.append(title(task) + " had another order.")
 
+    def best(self, program, workers=None):
+        """Returns the turns of the task with the best median, without recording. Returns an empty list if all turns failed."""
+        tasks = [turns for task, turns in self.turns.items()
+                 if turns and task[0] == program and task[3] == "off" and workers in (None, task[2])]
+        return max(tasks, key=lambda turns: self.ratio(statistics.median(turn["value"] for turn in turns), 1), default=[])
+
     def values(self, program, workers=None):
-        """Returns the figures of the task with the best median, without recording."""
-        all_of_them = [[turn["value"] for turn in turns] for task, turns in self.turns.items()
-                       if turns and task[0] == program and task[3] == "off" and workers in (None, task[2])]
-        return max(all_of_them, key=lambda values: self.ratio(statistics.median(values), 1), default=None)
+        return [turn["value"] for turn in self.best(program, workers)]
 
     def median(self, program, workers=None):
         values = self.values(program, workers)
-        return values and statistics.median(values)
+        return statistics.median(values) if values else None
 
     def times(self, program):
-        """Returns how many times better Loadscope is than a program, per round."""
-        ours, theirs = self.values(OURS), self.values(program)
-        return ours and theirs and [self.ratio(*pair) for pair in zip(ours, theirs)]
+        """Returns how many times better Loadscope is than a program, for each round in which both succeeded."""
+        theirs = {turn["round"]: turn["value"] for turn in self.best(program)}
+        return [self.ratio(turn["value"], theirs[turn["round"]]) for turn in self.best(OURS) if turn["round"] in theirs]
 
     def costs(self, workers, kind):
         return [turn for turn in self.turns.get((OURS, self.name, workers, kind), []) if "cost" in turn]
@@ -93,7 +98,7 @@ class Work:
         for which, least in self.goals.items():
             if which in PROGRAMS:
                 times = self.times(which)
-                shown = times and spread(times, lambda value: "%.2f×" % value)
+                shown = spread(times, lambda value: "%.2f×" % value) if times else ""
                 if times and which == RUST and self.times(MIMALLOC):
                     shown += "; %.2f× with mimalloc there, too" % statistics.median(self.times(MIMALLOC))
                 yield "at least %g× %s" % (least, which), shown or "–", bool(times) and statistics.median(times) >= least, (which, least)
@@ -333,7 +338,15 @@ def run(task, options):
         }[program]
     share, seconds = (1 / 16, 0.1) if options.quick else (1, 1.5)
     command += ["work=" + name, "workers=%d" % workers, "share=%s" % share, "seconds=%s" % seconds, "data=" + options.data]
-    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=MOST)
+    except BaseException:
+        # Ctrl-C does not reach the new session, so it ends here as after a timeout, with the workers of the program.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    subprocess.CompletedProcess(command, process.returncode).check_returncode()
     found = json.loads(output.splitlines()[-1])
     found["value"]  # A program without a figure has failed.
     return found
@@ -345,8 +358,8 @@ def measure(work, options):
         for task, turns in work.turns.items():
             print("%s %d/%d: %s" % (work.name, number, options.rounds, title(task)), file=sys.stderr)
             try:
-                turns.append(run(task, options))
-            except (OSError, subprocess.CalledProcessError, ValueError, KeyError, IndexError) as why:
+                turns.append({**run(task, options), "round": number})
+            except (OSError, subprocess.SubprocessError, ValueError, KeyError, IndexError) as why:
                 print("%s: %s" % (title(task), why), file=sys.stderr)
                 work.differences.append(title(task) + " failed.")
     work.differences = list(dict.fromkeys(work.differences))

@@ -1,5 +1,11 @@
 """Checks the pages of `compare.py` with invented figures. Needs no PyTorch."""
 
+import argparse
+import pathlib
+import subprocess
+import tempfile
+import time
+
 import compare
 from compare import MIMALLOC, OURS, PYTORCH, RUST
 
@@ -12,7 +18,7 @@ def measured(name, value):
     work.differences = []
     for task in work.turns:
         turn = {"value": value(task), "sum": 1, "order": 2, **(COST if task[3] != "off" else {})}
-        work.turns[task] = [dict(turn) for _ in range(3)]
+        work.turns[task] = [{**turn, "round": number} for number in (1, 2, 3)]
     return work
 
 
@@ -56,6 +62,39 @@ work.turns[RUST, "w1", 0, "off"][0]["order"] = 3
 work.turns[RUST, "w1", 1, "off"][0]["sum"] = 5
 work.compare_work()
 assert work.differences == ["PyTorch w1, 2 workers had another order.", "dataloader-rs w1, 1 workers loaded other samples."]
+
+# A failed round is left out of the ratios. The other rounds stay pairs.
+work = compare.Work("failing", "", ["failing"], workers=([0], [0], ["off"]), goals={PYTORCH: 1})
+real_run, calls = compare.run, []
+
+
+def run_but_one(task, options):
+    calls.append(task[0])
+    number = calls.count(task[0])
+    if (task[0], number) == (PYTORCH, 2):
+        raise subprocess.TimeoutExpired("python3", 600)
+    return {"value": number * (3.0 if task[0] == OURS else 2.0), "sum": 1, "order": 2}
+
+
+compare.run = run_but_one
+compare.measure(work, argparse.Namespace(rounds=3))
+compare.run = real_run
+assert work.times(PYTORCH) == [1.5, 1.5], work.times(PYTORCH)
+assert work.differences == ["PyTorch failing, 0 workers failed."]
+work.turns[PYTORCH, "failing", 0, "off"].clear()
+assert work.times(PYTORCH) == [] and work.median(PYTORCH) is None
+check(compare.page("", [work], 3), "| failing | at least 1× PyTorch | – | **missed** |")
+
+# A program that does not end counts as failed. Its child has the output open, so `run` returns only after the end of both.
+with tempfile.TemporaryDirectory() as folder:
+    program, began = pathlib.Path(folder, "program"), time.monotonic()
+    program.write_text("#!/bin/sh\nsleep 600 &\nwait\n", encoding="utf-8")
+    program.chmod(0o700)
+    compare.MOST = 0.5
+    work = compare.Work("hanging", "")
+    compare.measure(work, argparse.Namespace(rounds=1, measure=str(program), libraries="", quick=True, data=""))
+    assert work.differences == ["Loadscope hanging, 0 workers failed."] and not any(work.turns.values())
+    assert time.monotonic() - began < 300
 
 names = [work.name for work in compare.WORKS]
 assert [name for name, work in zip(names, compare.WORKS) if work.is_called("w1")] == ["w1", "w1-copy", "w1-samples"]
