@@ -316,6 +316,22 @@ def page(host, judged):
     return text + "".join(one.overview() for one in judged) + "".join(one.section() for one in judged)
 
 
+def evaluated(lab, names):
+    """Forecasts the settings of the workloads. A workload whose forecast fails is left out."""
+    works = lab.measured["works"]
+
+    def judged(name):
+        settings = [tried["setting"] for tried in works[name]["tried"]]
+        try:
+            return Evaluation(name, works[name], *forecast(lab.options.loadscope, lab.recording(name), settings))
+        except (Failed, Refused) as why:
+            print("%s: %s" % (name, why), file=sys.stderr)
+            return None
+
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        return [one for one in threads.map(judged, names) if one]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="cargo xtask truth", description=__doc__.splitlines()[0])
     parser.add_argument("--only", type=lambda text: text.split(","), default=[], metavar="WORKLOAD",
@@ -348,24 +364,21 @@ def main():
             except (Failed, Refused) as why:
                 print("%s: %s" % (name, why), file=sys.stderr)
                 failures += 1
-        works = lab.measured["works"]
-        names = [name for name in options.only or WORKLOADS if name in works]
-
-        def judged(name):
-            settings = [tried["setting"] for tried in works[name]["tried"]]
-            return Evaluation(name, works[name], *forecast(options.loadscope, lab.recording(name), settings))
-
-        with concurrent.futures.ThreadPoolExecutor(2) as threads:
-            evaluations = list(threads.map(judged, names))
+        names = [name for name in options.only or WORKLOADS if name in lab.measured["works"]]
+        evaluations = evaluated(lab, names)
+        failures += len(names) - len(evaluations)
+    if not evaluations:
+        print("Not written, because no workload was measured and forecast.", file=sys.stderr)
+        return 1
     text = page(lab.measured["host"], evaluations)
     print("\n".join(one.line() for one in evaluations), Head(evaluations).sentence(), sep="\n")
-    path = options.page or (HERE.parent / "TRUTH.md" if len(names) == len(WORKLOADS) else None)
+    path = options.page or (HERE.parent / "TRUTH.md" if len(evaluations) == len(WORKLOADS) else None)
     if path:
         path.write_text(text, encoding="utf-8")
         print("Written to %s." % path, file=sys.stderr)
     else:
         print(text)
-        print("Not written, because not all workloads were measured. --page names a file.", file=sys.stderr)
+        print("Not written, because not all workloads were measured and forecast. --page names a file.", file=sys.stderr)
     return 1 if failures else 0
 
 

@@ -1,5 +1,12 @@
 """Checks the page, the summary and the arguments of `compare.py` with invented outcomes. Needs no PyTorch."""
 
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+
 import compare
 import settings
 
@@ -55,3 +62,45 @@ assert compare.last_json('loss 2\n{"seconds": 1.5}\nrecorded 12 batches\n') == {
 assert compare.checksum(b"foobar") == 0x85944171F73967E8
 for name in settings.WORKLOADS:
     assert (compare.HERE / "workloads" / (name + ".py")).is_file() and len(settings.settings_of(name)) >= 7, name
+
+
+def run_main(*arguments):
+    """Returns the exit code and the messages of the script."""
+    sys.argv = ["compare.py", "--loadscope", "loadscope", *map(str, arguments)]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as messages:
+        return compare.main(), messages.getvalue()
+
+
+def refuse(lab, name):
+    raise compare.Failed("no PyTorch")
+
+
+# If all workloads fail, nothing is written.
+compare.Lab.measure = refuse
+with tempfile.TemporaryDirectory() as folder:
+    written = pathlib.Path(folder, "page.md")
+    code, messages = run_main("--only", "jpeg,disk", "--page", written)
+    assert code == 1 and "disk: no PyTorch" in messages and "no workload was measured" in messages, messages
+    assert not written.exists()
+
+# A forecast that fails or is refused leaves out its workload only.
+ANSWER = {"recommended": settings.setting("0"), "recorded": {"seconds": 2.1, "forecast_seconds": 2.05},
+          "configurations": [{"num_workers": 0, **forecast(3, 2, 4)}]}
+
+
+def answer_for_jpeg(loadscope, recording, grid=()):
+    if recording.name == "jpeg.jsonl.zst":
+        return ANSWER
+    raise compare.Failed("no answer") if "disk" in recording.name else compare.Refused("no batches")
+
+
+compare.what_if = answer_for_jpeg
+with tempfile.TemporaryDirectory() as folder:
+    names = ["jpeg", "disk", next(name for name in settings.WORKLOADS if name not in ("jpeg", "disk"))]
+    kept = {"host": {"torch": "", "cores": 2, "processor": ""}, "works": {name: {"tried": [tried("0", 3.0)]} for name in names}}
+    pathlib.Path(folder, "measurements.json").write_text(json.dumps(kept), encoding="utf-8")
+    written = pathlib.Path(folder, "page.md")
+    code, messages = run_main("--from", folder, "--page", written)
+    assert code == 1 and "disk: no answer" in messages and names[2] + ": no batches" in messages, messages
+    text = written.read_text(encoding="utf-8")
+    assert "`jpeg`, recorded with" in text and "`disk`, recorded with" not in text, text
