@@ -15,7 +15,7 @@ use loadscope_engine::sampler::{
 use loadscope_engine::{
     Clock, ContentPolicy, DataLoader, Gate, LoaderError, LoaderOptions, MapFetcher, Probe,
 };
-use loadscope_trace::{Event, EventKind, Stage};
+use loadscope_trace::{Event, EventKind, Nanos, Stage};
 use support::{fold, within};
 
 /// A dataset whose samples are their own index. Sample `slow` takes a while, `bad` fails, `panics` panics.
@@ -210,6 +210,68 @@ fn each_step_allows_one_transition_and_loses_no_batch() {
         let run = fold(all);
         assert_eq!(run.anomalies(), (0, 0));
         assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
+    });
+}
+
+/// Compares the control sequence of the real loader.
+///
+/// 12 samples of 0.1 s, with 0.6 s for sample 3, batch size 1, 3 workers, prefetch 2. Times are scaled down, and racing
+/// arrivals are not compared.
+#[test]
+fn the_control_sequence_matches_pytorch() {
+    within(60, || {
+        struct Slow;
+        impl Dataset for Slow {
+            type Sample = usize;
+            fn len(&self) -> usize {
+                12
+            }
+            fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+                std::thread::sleep(Duration::from_millis(if index == 3 { 120 } else { 20 }));
+                Ok(index)
+            }
+        }
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+        let batches = BatchSampler::new(Arc::new(SequentialSampler::new(12)), 1, false)
+            .expect("a positive size");
+        let fetcher = MapFetcher::new(Arc::new(Slow), list);
+        let mut loader =
+            DataLoader::new(fetcher, Arc::new(batches), workers(3), shared_generator(0))
+                .expect("sound options")
+                .observed(probe);
+        for batch in loader.iter().expect("threads start") {
+            batch.expect("no sample fails");
+            std::thread::sleep(Duration::from_millis(4));
+        }
+        let run = fold(events.try_iter());
+        assert_eq!(run.anomalies(), (0, 0));
+        let steps: Vec<String> = run
+            .transitions()
+            .iter()
+            .filter_map(|t| {
+                let n = run.batches()[t.batch as usize].id.idx;
+                match t.stage {
+                    Stage::Queued => Some(format!("d{n}>{}", n % 3)),
+                    // 0, 1, 2 and 9, 10, 11 are ready at the same time and race.
+                    Stage::Held if (3..9).contains(&n) => Some(format!("h{n}")),
+                    Stage::Training => Some(format!("y{n}")),
+                    _ => None,
+                }
+            })
+            .collect();
+        let text = steps.join(" ");
+        let start = "d0>0 d1>1 d2>2 d3>0 d4>1 d5>2 d6>0 y0 d7>1 y1 d8>2 y2 ";
+        assert!(text.starts_with(start), "{text}");
+        let mut held: Vec<&String> = steps
+            .iter()
+            .filter(|s| ["h4", "h5", "h7", "h8"].contains(&s.as_str()))
+            .collect();
+        held.sort();
+        assert_eq!(held, ["h4", "h5", "h7", "h8"], "{text}");
+        assert!(text.contains(" d9>0 y3 d10>1 y4 d11>2 y5 "), "{text}");
+        let yields: Vec<&String> = steps.iter().filter(|s| s.starts_with('y')).collect();
+        assert_eq!(yields.len(), 12);
+        assert!(run.waited() >= Nanos::from_millis(100));
     });
 }
 
