@@ -24,7 +24,7 @@ mod no_session;
 mod notices;
 mod shared;
 
-use alarm::Alarm;
+use alarm::{Alarm, FINISH_TIMEOUT, main_process};
 use notices::{nothing_seen, recording};
 pub use shared::EndRequest;
 use shared::Inner;
@@ -356,6 +356,11 @@ impl ProbeReceiver {
             rest.push(Event::warning(RunId(0), at, text));
         }
         self.forward(rest);
+        let pending = (self.alarm.as_mut()).and_then(|alarm| alarm.finish(FINISH_TIMEOUT));
+        if let Some((run, text)) = pending {
+            self.forward(vec![Event::warning(run, self.newest, text.clone())]);
+            self.sink.send(SessionEvent::Notice(text));
+        }
         self.sink.close();
         // The folder of the probe is removed before the end is reported, because this process may then exit at once.
         let running = self
@@ -385,14 +390,6 @@ impl ProbeReceiver {
             self.sink.send_events(events);
         }
     }
-}
-
-/// Returns the process id of the main process of a loader.
-fn main_process(join: &Join, run: RunId) -> Option<u32> {
-    let processes = join.processes();
-    let mut found = processes.iter().filter(|process| process.run == run);
-    let main = found.find(|process| process.worker.is_none())?;
-    u32::try_from(main.pid).ok()
 }
 
 #[cfg(all(test, unix))]

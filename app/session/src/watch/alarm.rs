@@ -3,7 +3,8 @@
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
+use loadscope_live::Join;
 use loadscope_stacks::{Analysis, Snapshot};
 use loadscope_trace::{Event, EventKind, RunId, Stage};
 use loadscope_words::say;
@@ -13,6 +14,9 @@ const MAX_STEP: Duration = Duration::from_secs(1);
 
 /// Time limit of a snapshot. Reading a process can block, for example while its memory is on a file system that does not answer.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Time limit of a pending explanation at the end of the recording.
+pub(super) const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Alarm for a program that hangs. It is raised once, and again only after a batch arrived.
 pub(super) struct Alarm {
@@ -127,41 +131,71 @@ impl Alarm {
                 if self.silence >= self.limit && !self.is_raised && self.explanation.is_none() {
                     self.is_raised = true;
                     let (run, pid) = (*run, main(*run));
-                    self.explanation = Some(Explanation::begin(run, (program, pid), self.limit));
+                    self.explanation =
+                        Some(Explanation::begin(run, (program, pid), self.limit, now));
                 }
             }
         }
-        let text = self.explanation.as_ref()?.poll(self.limit)?;
+        let text = self.explanation.as_ref()?.poll(now, self.limit)?;
         let explanation = self.explanation.take()?;
         (!explanation.is_outdated).then_some((explanation.run, text))
+    }
+
+    /// Waits up to `time` for the explanation of a raised alarm at the end of the recording. The result is that of [`Alarm::check`].
+    pub fn finish(&mut self, time: Duration) -> Option<(RunId, String)> {
+        let explanation = self.explanation.take().filter(|one| !one.is_outdated)?;
+        let text = explanation.wait(time, self.limit);
+        Some((explanation.run, text))
     }
 }
 
 impl Explanation {
     /// Starts a thread that reads the stacks of a program and its main process.
-    fn begin(run: RunId, (program, pid): (u32, u32), limit: Duration) -> Self {
+    fn begin(run: RunId, (program, pid): (u32, u32), limit: Duration, now: Instant) -> Self {
         let (sender, text) = bounded(1);
         let explain = move || {
             let _ = sender.send(explanation(program, pid, limit));
         };
-        // Without a thread, `poll` returns the text without a cause.
+        // Without a thread, the channel is disconnected, and `poll` returns the text without a cause.
         let _ = Builder::new().name("alarm".to_owned()).spawn(explain);
         Self {
             run,
             pid,
-            since: Instant::now(),
+            since: now,
             text,
             is_outdated: false,
         }
     }
 
-    /// Returns the text if it is complete, or a text without a cause after the time limit.
-    fn poll(&self, limit: Duration) -> Option<String> {
-        let text = self.text.try_recv().ok();
-        text.or_else(|| {
-            let why = say!("its processes do not answer");
-            (self.since.elapsed() > SNAPSHOT_TIMEOUT).then(|| unexplained(limit, self.pid, why))
-        })
+    /// Returns the text if it is complete, or a text without a cause after the time limit or a failure of the thread.
+    fn poll(&self, now: Instant, limit: Duration) -> Option<String> {
+        match self.text.try_recv() {
+            Ok(text) => Some(text),
+            Err(TryRecvError::Disconnected) => Some(self.failed(limit)),
+            Err(TryRecvError::Empty) => {
+                let is_late = now.saturating_duration_since(self.since) > SNAPSHOT_TIMEOUT;
+                let why = say!("its processes do not answer");
+                is_late.then(|| unexplained(limit, self.pid, why))
+            }
+        }
+    }
+
+    /// Waits up to `time` for the text at the end of the recording.
+    fn wait(&self, time: Duration, limit: Duration) -> String {
+        match self.text.recv_timeout(time) {
+            Ok(text) => text,
+            Err(RecvTimeoutError::Disconnected) => self.failed(limit),
+            Err(RecvTimeoutError::Timeout) => unexplained(
+                limit,
+                self.pid,
+                say!("the recording ended before the stacks were read"),
+            ),
+        }
+    }
+
+    fn failed(&self, limit: Duration) -> String {
+        let why = say!("the thread that reads the stacks failed");
+        unexplained(limit, self.pid, why)
     }
 }
 
@@ -192,6 +226,14 @@ fn unexplained(limit: Duration, pid: u32, why: &str) -> String {
     say!(
         "No batch arrived for {seconds} s. The cause is not known: {why}. For all stacks, run `loadscope dump {pid}`."
     )
+}
+
+/// Returns the process id of the main process of a loader.
+pub(super) fn main_process(join: &Join, run: RunId) -> Option<u32> {
+    let processes = join.processes();
+    let mut found = processes.iter().filter(|process| process.run == run);
+    let main = found.find(|process| process.worker.is_none())?;
+    u32::try_from(main.pid).ok()
 }
 
 #[cfg(test)]

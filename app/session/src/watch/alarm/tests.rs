@@ -46,6 +46,21 @@ impl Clock {
         !before && self.alarm.is_raised
     }
 
+    /// Replaces the explanation of a raised alarm with one whose text the test sends.
+    fn explain(&mut self) -> crossbeam_channel::Sender<String> {
+        assert!(self.pass(6), "no alarm");
+        let (sender, text) = bounded(1);
+        self.reported.clear();
+        self.alarm.explanation = Some(Explanation {
+            run: RunId(0),
+            pid: 1,
+            since: self.now,
+            text,
+            is_outdated: false,
+        });
+        sender
+    }
+
     /// Waits for the explanation. Returns all reports so far.
     fn reported(&mut self) -> Vec<(RunId, String)> {
         let end = Instant::now() + Duration::from_secs(60);
@@ -148,21 +163,79 @@ fn a_batch_before_the_explanation_ends_the_alarm() {
     for is_late in [false, true] {
         let mut clock = Clock::new();
         clock.apply(0, wait());
-        assert!(clock.pass(6));
-        let (sender, text) = bounded(1);
-        clock.reported.clear();
-        clock.alarm.explanation = Some(Explanation {
-            run: RunId(0),
-            pid: 1,
-            since: Instant::now(),
-            text,
-            is_outdated: false,
-        });
+        let sender = clock.explain();
         if !is_late {
             clock.apply(0, enter(Stage::Training));
         }
         sender.send("text".to_owned()).expect("room for one");
         assert_eq!(clock.reported().len(), usize::from(is_late));
+    }
+}
+
+/// A program can end, or be killed, while its stacks are read.
+#[test]
+fn the_end_of_the_program_does_not_lose_a_raised_alarm() {
+    const NOTHING: &str = "";
+    let unknown = "No batch arrived for 3 s. The cause is not known: the recording ended before the stacks were read.";
+    for (sent, is_outdated, expected) in [
+        ("text", false, Some("text")),
+        ("text", true, None),
+        (NOTHING, false, Some(unknown)),
+    ] {
+        let mut clock = Clock::new();
+        clock.apply(0, wait());
+        let sender = clock.explain();
+        clock.apply(0, EventKind::RunEnded);
+        if is_outdated {
+            clock.apply(0, enter(Stage::Training));
+        }
+        if sent != NOTHING {
+            sender.send(sent.to_owned()).expect("room for one");
+        }
+        let reported = clock.alarm.finish(Duration::ZERO);
+        match expected {
+            Some(text) => {
+                let (run, reported) = reported.expect("a report");
+                assert!(run == RunId(0) && reported.starts_with(text), "{reported}");
+            }
+            None => assert_eq!(reported, None),
+        }
+        assert_eq!(
+            clock.alarm.finish(Duration::MAX),
+            None,
+            "it is reported once"
+        );
+    }
+    assert_eq!(Clock::new().alarm.finish(Duration::MAX), None, "no alarm");
+}
+
+#[test]
+fn an_explanation_is_awaited_for_a_limited_time() {
+    let mut clock = Clock::new();
+    clock.apply(0, wait());
+    let _sender = clock.explain();
+    clock.pass(16);
+    assert_eq!(clock.reported, []);
+    clock.pass(1);
+    let text = &clock.reported.first().expect("a report").1;
+    assert!(text.contains("its processes do not answer"), "{text}");
+}
+
+#[test]
+fn a_failed_thread_is_reported_at_once() {
+    for is_ended in [false, true] {
+        let mut clock = Clock::new();
+        clock.apply(0, wait());
+        drop(clock.explain());
+        let reported = match is_ended {
+            true => clock.alarm.finish(Duration::MAX),
+            false => clock.alarm.check(clock.now, 1, |_| 1),
+        };
+        let text = reported.expect("a report").1;
+        assert!(
+            text.contains("the thread that reads the stacks failed"),
+            "{text}"
+        );
     }
 }
 
