@@ -42,13 +42,21 @@ pub fn spill_to(folders: impl IntoIterator<Item = PathBuf>) {
 
 /// Returns true if the folder supports unnamed files and is neither in memory nor remote.
 fn is_disk(folder: &Path) -> bool {
-    const MEMORY_OR_REMOTE: [i64; 6] = [
+    // A file of a server that stops answering would block every reader of the column.
+    const MEMORY_OR_REMOTE: [i64; 13] = [
         0x0102_1994, // tmpfs
         0x8584_58f6, // ramfs
         0x6969,      // NFS
         0xff53_4d42, // CIFS
         0xfe53_4d42, // SMB2
-        0x6573_5546, // FUSE
+        0x6573_5546, // FUSE, virtiofs
+        0x0bd0_0bd0, // Lustre
+        0x00c3_6400, // Ceph
+        0x0102_1997, // 9p
+        0x4750_4653, // GPFS
+        0x1983_0326, // BeeGFS
+        0x5346_414f, // OpenAFS
+        0x6b41_4653, // AFS of the kernel
     ];
     #[allow(
         clippy::unnecessary_cast,
