@@ -3,6 +3,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -60,10 +61,12 @@ impl Arguments {
     }
 
     /// Removes an option, and returns its value.
-    fn take(&mut self, option: &str) -> Option<OsString> {
-        let at = self.arguments.iter().position(|one| one == option)?;
-        self.arguments.remove(at);
-        (at < self.arguments.len()).then(|| self.arguments.remove(at))
+    fn take(&mut self, option: &str) -> Result<Option<OsString>> {
+        let found = find(&self.arguments, option)?;
+        Ok(found.map(|(words, value)| {
+            self.arguments.drain(words);
+            value
+        }))
     }
 
     /// Prepares a script with its arguments, and with an optimised Loadscope unless they name one.
@@ -79,6 +82,24 @@ impl Arguments {
     }
 }
 
+/// Finds `--option VALUE` or `--option=VALUE`. Returns the positions of its words, and its value. The last one counts, as in argparse.
+fn find(arguments: &[OsString], option: &str) -> Result<Option<(Range<usize>, OsString)>> {
+    let with_value = format!("{option}=");
+    for (at, one) in arguments.iter().enumerate().rev() {
+        if one == option {
+            let value = arguments.get(at + 1);
+            return match value.filter(|value| !value.to_string_lossy().starts_with('-')) {
+                Some(value) => Ok(Some((at..at + 2, value.clone()))),
+                None => bail!("{option} has no value. Write {option}=VALUE"),
+            };
+        }
+        if let Some(value) = one.to_string_lossy().strip_prefix(&with_value) {
+            return Ok(Some((at..at + 1, value.into())));
+        }
+    }
+    Ok(None)
+}
+
 /// Records typical programs and writes tests/pytorch/KINDS.md.
 pub fn kinds(ready: &Ready, arguments: Arguments) -> Result<u8> {
     typical(ready, arguments, "kinds.py", "KINDS.md")
@@ -90,7 +111,7 @@ pub fn causes(ready: &Ready, arguments: Arguments) -> Result<u8> {
 }
 
 fn typical(ready: &Ready, mut arguments: Arguments, name: &str, page: &str) -> Result<u8> {
-    let python = match arguments.take("--python") {
+    let python = match arguments.take("--python")? {
         Some(own) => own.into(),
         None => pytorch::with_libraries(&pytorch::cache()?)?,
     };
@@ -150,8 +171,8 @@ pub fn peers(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     if arguments.iter().any(|one| one == "--help") {
         return steps::finish(&mut command);
     }
-    let only = arguments.iter().skip_while(|one| *one != "--only").nth(1);
-    let only = only.map(|names| names.to_string_lossy().into_owned());
+    let only = find(arguments, "--only")?;
+    let only = only.map(|(_, names)| names.to_string_lossy().into_owned());
     let wants = |is_format: bool| {
         only.as_ref().is_none_or(|names| {
             names
@@ -330,16 +351,38 @@ pub fn executable(cargo: &mut Command, target: &str) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
+    fn arguments(words: &[&str]) -> Arguments {
+        Arguments {
+            arguments: words.iter().map(OsString::from).collect(),
+        }
+    }
+
     #[test]
-    fn options_are_found_and_removed() {
-        let words = ["--python", "python3", "--loadscope=x", "--only", "jpeg"];
-        let mut arguments = Arguments {
-            arguments: words.map(OsString::from).to_vec(),
-        };
-        assert!(arguments.has("--loadscope") && !arguments.has("--help"));
-        assert_eq!(arguments.take("--python"), Some("python3".into()));
-        assert_eq!(arguments.take("--python"), None);
-        assert_eq!(arguments.arguments, words[2..]);
+    fn options_are_found_and_removed() -> Result<()> {
+        for python in [&["--python", "python3"][..], &["--python=python3"]] {
+            let rest = ["--loadscope=x", "--only", "jpeg"];
+            let mut arguments = arguments(&[python, &rest].concat());
+            assert!(arguments.has("--loadscope") && !arguments.has("--help"));
+            assert_eq!(arguments.take("--python")?, Some("python3".into()));
+            assert_eq!(arguments.take("--python")?, None);
+            assert_eq!(arguments.arguments, rest);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn options_are_parsed_as_by_argparse() -> Result<()> {
+        for words in [&["jpeg", "--only"][..], &["--only", "--quick"]] {
+            let error = arguments(words).take("--only").expect_err("no value");
+            assert!(error.to_string().contains("--only has no value"));
+        }
+        for words in [
+            &["--only", "w1", "--only", "formats"][..],
+            &["--only", "w1", "--only=formats"],
+        ] {
+            assert_eq!(arguments(words).take("--only")?, Some("formats".into()));
+        }
+        Ok(())
     }
 
     /// The scripts need PyTorch only for their measurements.
