@@ -172,6 +172,16 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()?;
+    let result = follow(&mut child, deadline, stops);
+    if result.is_err() {
+        // SIGKILL also ends a suspended process. The error that is reported is the first one.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    result
+}
+
+fn follow(child: &mut Child, deadline: Duration, stops: Option<u64>) -> Result<(String, u8)> {
     let mut output = child.stdout.take().context("a pipe")?;
     let (began, mut noise) = (Instant::now(), stops.unwrap_or(1) | 1);
     let mut random = |least: u64, most: u64| {
@@ -187,8 +197,6 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
             break status;
         }
         if began.elapsed() > deadline {
-            // SIGKILL also ends a suspended process.
-            child.kill()?;
             bail!(
                 "it did not end in {}. Give it more time with --hours",
                 steps::format_duration(deadline)
@@ -197,7 +205,7 @@ fn watch(command: &mut Command, deadline: Duration, stops: Option<u64>) -> Resul
         if stops.is_some() && began.elapsed() > next {
             is_stopped = !is_stopped;
             count += u32::from(is_stopped);
-            signal(&child, if is_stopped { "-STOP" } else { "-CONT" })?;
+            signal(child, if is_stopped { "-STOP" } else { "-CONT" })?;
             next = began.elapsed()
                 + match is_stopped {
                     true => random(1_000, 3_000),
@@ -284,6 +292,20 @@ mod tests {
         );
         assert_eq!(code, 0);
         assert!(watch(&mut Command::new("yes"), Duration::ZERO, None).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn an_error_leaves_no_process() -> Result<()> {
+        let file = tempfile::NamedTempFile::new()?;
+        let script = format!("echo $$ > '{}'; exec sleep 600", file.path().display());
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        // The time is enough for the shell on a busy host. The process is suspended at random times.
+        assert!(watch(&mut command, Duration::from_secs(6), Some(1)).is_err());
+        let pid = fs::read_to_string(file.path())?;
+        let process = Path::new("/proc").join(pid.trim());
+        assert!(!pid.is_empty() && !process.exists(), "{pid}");
         Ok(())
     }
 }
