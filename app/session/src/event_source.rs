@@ -91,7 +91,7 @@ impl EventSource {
             .iter()
             .any(|path| heading_of(path) != RecordingKind::Plain);
         Ok(match is_part {
-            true => RecordingKind::Limited,
+            true => RecordingKind::Extended,
             false => RecordingKind::Plain,
         })
     }
@@ -323,7 +323,7 @@ mod tests {
             headed(file.expect("it is new"), heading);
         };
         new("whole.jsonl", RecordingKind::Plain);
-        new("selected.jsonl", RecordingKind::Limited);
+        new("selected.jsonl", RecordingKind::Extended);
         let copied = |source: EventSource, name: &str| {
             write_copy(source, &at(name), Existing::Keep).expect("there is room");
             LogReader::open(&at(name))
@@ -337,22 +337,22 @@ mod tests {
         );
         assert_eq!(
             copied(file("selected.jsonl"), "b.jsonl.zst"),
-            RecordingKind::Limited
+            RecordingKind::Extended
         );
         let shared = crate::memory::SharedLog::default();
-        headed(shared.clone(), RecordingKind::Limited);
+        headed(shared.clone(), RecordingKind::Extended);
         let memory = EventSource::Memory(shared.now());
-        assert_eq!(copied(memory, "c.jsonl.zst"), RecordingKind::Limited);
+        assert_eq!(copied(memory, "c.jsonl.zst"), RecordingKind::Extended);
         let saved = tempfile::tempdir().expect("a temporary folder");
         let both = saved.path().join("both.jsonl.zst");
         let folder = EventSource::File(dir.path().to_owned());
         write_copy(folder, &both, Existing::Keep).expect("there is room");
         let both = LogReader::open(&both).expect("a recording");
-        assert_eq!(both.recording_kind(), RecordingKind::Limited);
+        assert_eq!(both.recording_kind(), RecordingKind::Extended);
         // The page of a recording in a browser has the same header.
         for (name, heading) in [
             ("whole.jsonl", RecordingKind::Plain),
-            ("selected.jsonl", RecordingKind::Limited),
+            ("selected.jsonl", RecordingKind::Extended),
         ] {
             let packed = crate::packed(&at(name), true).expect("it is sound");
             let log = LogReader::new(std::io::Cursor::new(packed.bytes)).expect("a recording");

@@ -246,13 +246,13 @@ impl Limited {
             let mut events = runs.clone();
             events.extend_from_slice(&slowest);
             events.sort_by_key(|event| event.at);
-            let bytes = head(RecordingKind::Limited, &events)?;
+            let bytes = head(RecordingKind::Extended, &events)?;
             if bytes.len() as u64 <= self.limits.kept() {
                 break bytes;
             }
             if slowest.is_empty() {
                 // There are too many runs for the limit. The remaining parts describe them.
-                break head(RecordingKind::Limited, &runs[..0])?;
+                break head(RecordingKind::Extended, &runs[..0])?;
             }
             // The recording contains the number of kept batches.
             most = slowest.len() / 2;

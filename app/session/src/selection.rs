@@ -61,7 +61,7 @@ impl Selection {
     pub fn recording_kind(&self) -> RecordingKind<'static> {
         match self.is_all() {
             true => RecordingKind::Plain,
-            false => RecordingKind::Limited,
+            false => RecordingKind::Extended,
         }
     }
 
@@ -144,6 +144,8 @@ impl LoaderState {
             | EventKind::Aside(_)
             | EventKind::Content(_)
             | EventKind::Fact(_) => kind.batch().is_none_or(|batch| self.has(batch, skip)),
+            // Later samples refer to the stacks of earlier events.
+            EventKind::Stacks(_) => true,
             // The trainer waits for the batch after the last yielded one.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));

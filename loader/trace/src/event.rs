@@ -1,8 +1,10 @@
 //! Events of an origin: the embedded engine, a simulation, a recording or a PyTorch program.
 
 mod gauge;
+mod stacks;
 
 pub use gauge::{Gauge, GaugeKind};
+pub use stacks::{Function, Stack, StackSamples, Stacks, is_user_file};
 
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ impl Event {
         match &mut self.kind {
             EventKind::Fetched(fetched) => fetched.samples.iter_mut().for_each(|s| s.start += by),
             EventKind::Aside(aside) => aside.start += by,
+            EventKind::Stacks(stacks) => stacks.start += by,
             EventKind::RunStarted(info) => info.shift(by),
             EventKind::Retention(retention) => retention.info.shift(by),
             EventKind::Summed(sums) => (sums.from, sums.to) = (sums.from + by, sums.to + by),
@@ -120,6 +123,8 @@ pub enum EventKind {
         /// True from the call of `next` until it returns.
         waiting: bool,
     },
+    /// Sampled stacks of a process.
+    Stacks(Box<Stacks>),
     /// A measured quantity.
     Gauge(Box<Gauge>),
     /// An error, a warning or a note.
@@ -180,6 +185,7 @@ impl EventKind {
             | Self::WorkerEnded { .. }
             | Self::WorkerSeeded(_)
             | Self::Consumer { .. }
+            | Self::Stacks(_)
             | Self::Gauge(_)
             | Self::Message(_)
             | Self::Dropped { .. }

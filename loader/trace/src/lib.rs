@@ -42,6 +42,7 @@ mod options;
 mod past;
 mod pipeline;
 mod process;
+mod profile;
 mod retention;
 mod retention_filter;
 mod rows;
@@ -71,8 +72,9 @@ pub use loadscope_column::{Column, Items, View};
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Kept, Part, ProcessorTime,
-    RandomStates, SampleTiming, StageTiming, State, WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Function, Gauge, GaugeKind, Kept, Part,
+    ProcessorTime, RandomStates, SampleTiming, Stack, StackSamples, Stacks, StageTiming, State,
+    WorkerInfo, is_user_file,
 };
 pub use fact::{Difference, Fact, Misfit};
 pub use fleet::Fleet;
@@ -94,9 +96,13 @@ pub use options::{
 pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
+pub use profile::{CallTree, HotLine, Profile, place};
 pub use retention::Retention;
 pub use retention_filter::{RetentionFilter, RetentionPolicy};
-pub use run::{CpuTime, Epoch, Memory, RangeSummary, Run, TimeOutsideLoop, Wait, Worker};
+pub use run::{
+    Call, CpuTime, Epoch, Memory, RangeSummary, Run, SampledStack, StackLog, TimeOutsideLoop, Wait,
+    Worker,
+};
 pub use series::{CountLevel, Series, Ticks};
 pub use sketch::{Log2Histogram, QuantileSketch};
 pub use sorter::Sorter;

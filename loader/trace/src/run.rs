@@ -33,6 +33,7 @@ mod processor;
 mod query;
 mod range;
 mod size;
+mod stacks;
 mod steps;
 mod sums;
 mod transition;
@@ -44,6 +45,7 @@ pub use epoch::Epoch;
 pub use loop_time::TimeOutsideLoop;
 pub use memory::Memory;
 pub use range::RangeSummary;
+pub use stacks::{Call, SampledStack, StackLog};
 pub use wait::Wait;
 pub use worker::Worker;
 
@@ -75,6 +77,7 @@ pub struct Run {
     pub(crate) messages: Column<(Nanos, Message)>,
     pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
+    stacks: StackLog,
     /// Parts of a pipeline other than a `DataLoader`, in order of appearance.
     pub(crate) parts: Column<String>,
     /// Gauges of these parts, by position in `parts`.
@@ -190,6 +193,7 @@ impl Run {
             EventKind::Content(content) => self.keep_content(at, content),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
+            EventKind::Stacks(stacks) => self.apply_stacks(at, stacks),
             EventKind::Gauge(gauge) => self.apply_gauge(at, gauge),
             EventKind::Message(message) => self.apply_message(at, message),
             EventKind::Dropped { count } => {

@@ -172,7 +172,7 @@ fn schema_and_reader_refuse_the_listed_lines() {
         assert!(read(&format!("{HEADER}\n{line}\n")).is_ok(), "{line}");
         assert_eq!(allows(&schema, line), *in_schema, "{line}");
     }
-    for header in ["{}", r#"{"loadscope":3}"#, r#"{"loadscope":"1"}"#] {
+    for header in ["{}", r#"{"loadscope":4}"#, r#"{"loadscope":"1"}"#] {
         assert!(read(&format!("{header}\n")).is_err(), "{header}");
         assert!(!allows(&schema, header), "{header}");
     }

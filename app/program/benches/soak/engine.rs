@@ -215,7 +215,7 @@ pub fn copy(recording: &Path) -> Result<()> {
 
 fn copied(from: &Path, to: &mut File) -> Result<()> {
     let reader = LogReader::open(from)?;
-    let mut log = LogWriter::with_header(to, Compression::Zstd, RecordingKind::Limited)?;
+    let mut log = LogWriter::with_header(to, Compression::Zstd, RecordingKind::Extended)?;
     for event in reader {
         log.write(&event?)?;
     }

@@ -232,7 +232,7 @@ impl Writer {
             Some(first) if gone > 0 => {
                 let mut events = self.history.before(first.number);
                 events.extend_from_slice(&first.state);
-                Some(Arc::new(recording(RecordingKind::Limited, &events)?))
+                Some(Arc::new(recording(RecordingKind::Extended, &events)?))
             }
             _ => None,
         };

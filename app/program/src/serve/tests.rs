@@ -205,7 +205,7 @@ fn late(server: &Server) -> (i64, Vec<u8>) {
     let Message::Binary(head) = page.read().expect("it sends") else {
         panic!("a late page gets nothing of what was before");
     };
-    assert!(head.starts_with(b"{\"loadscope\":2,"));
+    assert!(head.starts_with(b"{\"loadscope\":3,"));
     (place, head.to_vec())
 }
 

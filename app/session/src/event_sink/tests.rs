@@ -113,7 +113,7 @@ fn many_events_are_sent_in_short_chunks() {
 fn a_memory_log_of_a_selection_is_marked_limited() {
     for (epochs, heading) in [
         (vec![], loadscope_trace::RecordingKind::Plain),
-        (vec![1..=3], loadscope_trace::RecordingKind::Limited),
+        (vec![1..=3], loadscope_trace::RecordingKind::Extended),
     ] {
         let selection = Selection {
             skip_first: 0,

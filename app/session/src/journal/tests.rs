@@ -120,7 +120,7 @@ fn damaged_runs_are_offered_and_never_removed() {
         ("half a header", "{\"loads".into(), Some(damaged)),
         (
             "a header of tomorrow",
-            "{\"loadscope\":3}\n".into(),
+            "{\"loadscope\":4}\n".into(),
             Some("A run of a newer Loadscope version"),
         ),
         ("no recording", b"\0\x01\xff".to_vec(), Some(damaged)),

@@ -50,7 +50,7 @@ impl WaitFiles {
             return Ok(WaitResult::TooLarge);
         }
         if !self.classes.contains_key(&class) {
-            let head = head(RecordingKind::Limited, &[])?;
+            let head = head(RecordingKind::Extended, &[])?;
             let path = self.folder.join(PartFile::Waits(class).name());
             self.classes.insert(class, BoundedLog::create(path, &head)?);
         }
@@ -157,7 +157,7 @@ impl SumFile {
 
     fn edition(&self, head_of: &[u8]) -> Result<BoundedLog, LogError> {
         match head_of {
-            [] => BoundedLog::create(self.path(), &head(RecordingKind::Limited, &[])?),
+            [] => BoundedLog::create(self.path(), &head(RecordingKind::Extended, &[])?),
             head => BoundedLog::create(self.path(), head),
         }
     }
@@ -168,7 +168,7 @@ impl SumFile {
         let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
         for older in [true, false, false, false] {
             events = merge_pairs(events, first, older);
-            let head = head(RecordingKind::Limited, &events)?;
+            let head = head(RecordingKind::Extended, &events)?;
             if head.len() as u64 > self.most / 4 * 3 {
                 continue;
             }

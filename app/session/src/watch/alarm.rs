@@ -98,6 +98,7 @@ impl Alarm {
             | EventKind::Processor(_)
             | EventKind::Aside(_)
             | EventKind::Content(_)
+            | EventKind::Stacks(_)
             | EventKind::Gauge(_)
             | EventKind::Message(_)
             | EventKind::Dropped { .. }

@@ -2,8 +2,9 @@
 
 use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
-    FieldData, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
-    RandomStates, RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo,
+    FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
+    RandomStates, RunId, RunInfo, SampleTiming, Stack, StackSamples, Stacks, Stage, StageTiming,
+    WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -127,7 +128,7 @@ impl Bytes<'_> {
 }
 
 pub fn kind(from: &mut Bytes<'_>) -> EventKind {
-    match from.byte() % 33 {
+    match from.byte() % 34 {
         0 => EventKind::RunStarted(Box::new(info(from))),
         1 | 2 => EventKind::EpochStarted {
             epoch: from.batch().epoch,
@@ -181,9 +182,33 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
             sample: from.maybe(|f| f.number() as u64),
         })),
         31 => EventKind::Fact(Box::new(fact(from))),
+        32 => EventKind::Stacks(Box::new(stacks(from))),
         _ => EventKind::Dropped {
             count: from.number() as u64,
         },
+    }
+}
+
+fn stacks(from: &mut Bytes<'_>) -> Stacks {
+    Stacks {
+        worker: from.maybe(Bytes::worker),
+        start: Nanos(from.number()),
+        period: Nanos(from.number().max(1)),
+        first_function: from.index(),
+        functions: from.list(|f| Function {
+            name: f.text(),
+            file: f.text(),
+        }),
+        first_stack: from.index(),
+        stacks: from.list(|f| Stack {
+            caller: f.maybe(Bytes::index),
+            function: f.index(),
+            line: f.index(),
+        }),
+        samples: from.list(|f| StackSamples {
+            stack: f.maybe(Bytes::index),
+            count: f.index().max(1),
+        }),
     }
 }
 

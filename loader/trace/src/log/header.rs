@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use crate::LogError;
 
 /// Newest supported version of the format.
-pub const FORMAT_VERSION: u64 = 2;
+pub const FORMAT_VERSION: u64 = 3;
 
-/// Version of a complete recording, which older programs can read too.
+/// Version of a complete recording without stacks, which older programs can read too.
 const PLAIN: u64 = 1;
 
 /// Kind of recording, as its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingKind<'a> {
-    /// Complete recording.
+    /// Complete recording without stacks.
     Plain,
-    /// Incomplete recording: older data is reduced to sums, or some batches were omitted.
-    Limited,
+    /// Recording with stacks, or an incomplete one: older data is reduced to sums, or some batches were omitted.
+    Extended,
     /// Recording in parts, in this folder.
     InParts(&'a str),
     /// Part of a recording, with this number.
@@ -53,7 +53,7 @@ impl Header {
         };
         match kind {
             RecordingKind::Plain => header.loadscope = PLAIN,
-            RecordingKind::Limited => {}
+            RecordingKind::Extended => {}
             RecordingKind::InParts(folder) => header.parts = Some(folder.to_owned()),
             RecordingKind::Part(number) => header.part = Some(number),
         }
@@ -64,7 +64,7 @@ impl Header {
     pub fn kind_of_copy(&self) -> RecordingKind<'static> {
         match self.loadscope {
             PLAIN => RecordingKind::Plain,
-            _ => RecordingKind::Limited,
+            _ => RecordingKind::Extended,
         }
     }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime};
+use crate::event::{
+    EndReason, Event, EventKind, Fetched, Function, Gauge, GaugeKind, Part, ProcessorTime, Stack,
+};
 use crate::{
     AsideKind, BatchId, Fact, Field, Level, Message, Nanos, RandomStates, Retention, RunId,
     RunInfo, Stage, Sums, WorkerId,
@@ -12,6 +14,7 @@ use crate::{
 
 mod past;
 mod reading;
+mod stacks;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +34,7 @@ pub(super) enum Name {
     Aside,
     Content,
     Consumer,
+    Stacks,
     Gauge,
     Message,
     Dropped,
@@ -80,6 +84,18 @@ pub(super) struct Line<'a> {
     kind: Option<AsideKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<Nanos>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period: Option<Nanos>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_function: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<Cow<'a, [Function]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_stack: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stacks: Option<Cow<'a, [Stack]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<Vec<Option<i64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,6 +239,7 @@ impl<'a> Line<'a> {
                 waiting: Some(*waiting),
                 ..bare(Name::Consumer)
             },
+            EventKind::Stacks(stacks) => Self::of_stacks(event, stacks),
             EventKind::Gauge(g) => Self::of_gauge(event, g),
             EventKind::Message(m) => Self::of_message(event, m),
             EventKind::Dropped { count } => Self {

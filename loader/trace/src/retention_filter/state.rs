@@ -45,6 +45,8 @@ impl Tracked {
         let facts = self.facts().into_iter().cloned();
         events.extend(facts.map(|fact| event(begin, EventKind::Fact(Box::new(fact)))));
         events.extend(self.running(true).map(|kind| event(begin, kind)));
+        let stacks = run.stacks().definitions();
+        events.extend(stacks.map(|one| event(begin, EventKind::Stacks(Box::new(one)))));
         let epochs = run.open_epochs.iter();
         events.extend(epochs.map(|epoch| event(begin, self.started(*epoch))));
         events.append(&mut in_flight);

@@ -20,6 +20,8 @@ pub struct Memory {
     pub batch_bytes: usize,
     /// Indices and times of samples.
     pub sample_bytes: usize,
+    /// Sampled stacks.
+    pub stack_bytes: usize,
 }
 
 impl Run {
@@ -59,6 +61,7 @@ impl Run {
                 + self.steps.bytes()
                 + self.stage_walls.bytes()
                 + self.cpu_times.bytes(),
+            stack_bytes: self.stacks.bytes(),
         }
     }
 }

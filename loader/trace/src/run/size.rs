@@ -33,6 +33,12 @@ impl Event {
             }
             EventKind::Content(content) => SMALL + content.nbytes(),
             EventKind::Message(message) => 2 * SMALL + message.text.len(),
+            EventKind::Stacks(stacks) => {
+                let functions = stacks.functions.iter();
+                let names = functions.map(|one| SMALL + one.name.len() + one.file.len());
+                let lists = SMALL * (stacks.stacks.len() + stacks.samples.len());
+                2 * SMALL + names.sum::<usize>() + lists
+            }
             _ => SMALL,
         };
         bytes as u64

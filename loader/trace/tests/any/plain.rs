@@ -2,9 +2,10 @@
 
 use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
-    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos,
-    OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions,
-    SampleTiming, SourceLine, Stage, StageTiming, WorkerInfo,
+    Fact, Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit,
+    Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
+    RunOptions, SampleTiming, SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming,
+    WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
@@ -317,6 +318,38 @@ fn processor() -> impl Strategy<Value = ProcessorTime> {
     )
 }
 
+fn stacks() -> impl Strategy<Value = Stacks> {
+    let first = || prop_oneof![6 => 0..4u32, 1 => number()];
+    let function = (text(), text()).prop_map(|(name, file)| Function { name, file });
+    let stack = (prop::option::of(first()), first(), number());
+    let stack = stack.prop_map(|(caller, function, line)| Stack {
+        caller,
+        function,
+        line,
+    });
+    let samples = (prop::option::of(first()), 1..4u32);
+    let samples = samples.prop_map(|(stack, count)| StackSamples { stack, count });
+    (
+        (prop::option::of(worker()), time(), 1..1_000_000i64),
+        (first(), prop::collection::vec(function, 0..3)),
+        (first(), prop::collection::vec(stack, 0..4)),
+        prop::collection::vec(samples, 0..5),
+    )
+        .prop_map(|((worker, start, period), functions, stacks, samples)| {
+            let ((first_function, functions), (first_stack, stacks)) = (functions, stacks);
+            Stacks {
+                worker,
+                start,
+                period: Nanos(period),
+                first_function,
+                functions,
+                first_stack,
+                stacks,
+                samples,
+            }
+        })
+}
+
 fn fact() -> impl Strategy<Value = Fact> {
     let by = select(vec![
         Difference::Shape,
@@ -380,6 +413,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         2 => (batch(), fields).prop_map(|(batch, fields)| {
             EventKind::Content(BatchContent { batch, fields }.into())
         }),
+        2 => stacks().prop_map(|s| EventKind::Stacks(Box::new(s))),
         4 => any::<bool>().prop_map(|waiting| EventKind::Consumer { waiting }),
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),

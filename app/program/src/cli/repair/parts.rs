@@ -64,7 +64,7 @@ impl Part {
         let file = File::create_new(&to).with_context(|| write_error(&to))?;
         if self.is_lost {
             // The numbers of the parts must have no gap, so a lost part is replaced by an empty one.
-            LogWriter::with_header(file, Compression::Zstd, RecordingKind::Limited)?.finish()?;
+            LogWriter::with_header(file, Compression::Zstd, RecordingKind::Extended)?.finish()?;
             return Ok(());
         }
         let input = open_regular(&self.path)?;
@@ -105,7 +105,7 @@ pub(super) fn repaired(
     let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
     let head = assemble(&parts, place.path())?;
     let compression = Compression::for_path(&output);
-    let mut log = LogWriter::with_header(file, compression, RecordingKind::Limited)?;
+    let mut log = LogWriter::with_header(file, compression, RecordingKind::Extended)?;
     let kept = each_event(&head, |event| log.write(event))?;
     let file = log.finish().with_context(|| write_error(&output))?;
     file.commit()?;

@@ -141,7 +141,7 @@ fn a_selection_is_marked_in_the_first_line() {
     };
     let (spool, _writer) = Spool::new(selection.recording_kind(), MOST).expect("a place");
     let first = rest(&spool, 0).expect("it is there");
-    assert!(first.starts_with(b"{\"loadscope\":2,"));
+    assert!(first.starts_with(b"{\"loadscope\":3,"));
 }
 
 /// Regression test: the files remained in the temporary folder after a crash.

@@ -156,8 +156,8 @@ fn a_file_without_a_valid_line_is_refused() {
     }
     let zeros = zstd::bulk::compress(&[0; 100_000], 3).expect("a vector");
     assert!(repair_error(&zeros).contains("it contains no line"));
-    let newer = repair_error(b"{\"loadscope\":3}\n{\"t\":0,\"e\":\"run_ended\"}\n");
-    assert!(newer.contains("version 3"), "{newer}");
+    let newer = repair_error(b"{\"loadscope\":4}\n{\"t\":0,\"e\":\"run_ended\"}\n");
+    assert!(newer.contains("version 4"), "{newer}");
 }
 
 #[test]

@@ -29,6 +29,12 @@ pub enum WrongLine {
         /// Length of `starts`.
         starts: usize,
     },
+    /// Number that is zero or negative.
+    #[error("{}", say!("`{0}` must be greater than 0", .0))]
+    NotPositive(&'static str),
+    /// Repetition without a sample before it.
+    #[error("{}", say!("a negative number in `samples` must follow a stack or null"))]
+    NoSample,
     /// Nested line with an event that must not be nested.
     #[error("{}", say!("`events` must contain ordinary events only"))]
     Within,
@@ -117,6 +123,7 @@ impl Line<'_> {
             Name::Consumer => EventKind::Consumer {
                 waiting: need(self.waiting, "waiting")?,
             },
+            Name::Stacks => EventKind::Stacks(Box::new(self.into_stacks()?)),
             Name::Gauge => EventKind::Gauge(Box::new(Gauge {
                 lane: self.lane.as_deref().map(parse_lane).transpose()?,
                 part: self.part.map(Cow::into_owned),

@@ -1,0 +1,260 @@
+//! Profiles: sampled stacks of a part of a run, with the lines of code that take the time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use crate::event::Function;
+use crate::run::{Call, SampledStack, StackLog};
+use crate::{Activity, Lane, Nanos, Run, Spans, WorkerId};
+
+/// Number of samples per stack, in a part of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    counts: BTreeMap<u32, u64>,
+    total: u64,
+}
+
+/// Line of code with its samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotLine<'a> {
+    /// Function.
+    pub function: &'a Function,
+    /// Line number. 0 if it is unknown.
+    pub line: u32,
+    /// Number of samples in this line and in the library functions that it calls.
+    pub samples: u64,
+    /// Function that the line calls in most of these samples, and their number. `None` if it usually calls none.
+    pub callee: Option<(&'a Function, u64)>,
+}
+
+impl HotLine<'_> {
+    /// Returns the name of the file without its folders, and the line: `dataset.py:42`.
+    pub fn place(&self) -> String {
+        place(&self.function.file, self.line)
+    }
+}
+
+/// Returns the name of a file without its folders, and the line: `dataset.py:42`.
+pub fn place(file: &str, line: u32) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    format!("{name}:{line}")
+}
+
+/// Calls of a function from one line of its caller, with the calls in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallTree<'a> {
+    /// Function and its line. `None` for the root.
+    pub call: Option<(&'a Function, u32)>,
+    /// Number of samples with this call.
+    pub samples: u64,
+    /// Calls in this one, the most frequent first.
+    pub calls: Vec<CallTree<'a>>,
+}
+
+impl Profile {
+    /// Returns the number of samples.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Returns the stacks with their numbers of samples.
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.counts.iter().map(|(stack, count)| (*stack, *count))
+    }
+
+    /// Adds samples of a stack.
+    pub fn add(&mut self, stack: u32, count: u64) {
+        *self.counts.entry(stack).or_default() += count;
+        self.total += count;
+    }
+
+    /// Adds the samples of another profile of the same run.
+    pub fn extend(&mut self, other: &Self) {
+        other
+            .counts()
+            .for_each(|(stack, count)| self.add(stack, count));
+    }
+
+    /// Returns the lines with samples, the hottest first. A line of the user's code includes the library functions that it calls.
+    pub fn lines<'a>(&self, log: &'a StackLog) -> Vec<HotLine<'a>> {
+        /// Samples of a line, and of the functions that it calls.
+        #[derive(Default)]
+        struct Line<'a> {
+            samples: u64,
+            callees: HashMap<Option<&'a Function>, u64>,
+        }
+        let mut lines: HashMap<(&Function, u32), Line<'_>> = HashMap::new();
+        for (stack, count) in self.counts() {
+            let calls = log.own_calls(stack);
+            let Some(at) = own_line(&calls) else { continue };
+            let callee = at.checked_sub(1).and_then(|k| calls.get(k));
+            let Some(call) = calls.get(at) else { continue };
+            let line = lines.entry((call.function, call.line)).or_default();
+            line.samples += count;
+            *line
+                .callees
+                .entry(callee.map(|call| call.function))
+                .or_default() += count;
+        }
+        let mut lines: Vec<HotLine<'_>> = (lines.into_iter())
+            .map(|((function, line), of)| HotLine {
+                function,
+                line,
+                samples: of.samples,
+                callee: most(of.callees),
+            })
+            .collect();
+        lines.sort_by(|a, b| {
+            let key = |one: &HotLine<'_>| (std::cmp::Reverse(one.samples), one.line);
+            (key(a), &a.function.file).cmp(&(key(b), &b.function.file))
+        });
+        lines
+    }
+
+    /// Returns the tree of calls.
+    pub fn tree<'a>(&self, log: &'a StackLog) -> CallTree<'a> {
+        let mut root = CallTree::new(None);
+        for (stack, count) in self.counts() {
+            let mut node = &mut root;
+            node.samples += count;
+            for call in log.own_calls(stack).iter().rev() {
+                node = node.child((call.function, call.line));
+                node.samples += count;
+            }
+        }
+        root.sort();
+        root
+    }
+}
+
+fn most<'a>(callees: HashMap<Option<&'a Function>, u64>) -> Option<(&'a Function, u64)> {
+    let name = |function: &Option<&'a Function>| function.map(|one| (&one.file, &one.name));
+    let all = callees.into_iter();
+    let (function, samples) = all.max_by(|a, b| (a.1, name(&b.0)).cmp(&(b.1, name(&a.0))))?;
+    function.map(|function| (function, samples))
+}
+
+impl<'a> CallTree<'a> {
+    fn new(call: Option<(&'a Function, u32)>) -> Self {
+        Self {
+            call,
+            samples: 0,
+            calls: Vec::new(),
+        }
+    }
+
+    fn child(&mut self, call: (&'a Function, u32)) -> &mut Self {
+        let known = self.calls.iter().position(|one| one.call == Some(call));
+        let at = known.unwrap_or_else(|| {
+            self.calls.push(Self::new(Some(call)));
+            self.calls.len() - 1
+        });
+        &mut self.calls[at]
+    }
+
+    fn sort(&mut self) {
+        let key = |one: &Self| {
+            (
+                std::cmp::Reverse(one.samples),
+                one.call.map(|(_, line)| line),
+            )
+        };
+        self.calls.sort_by_key(key);
+        self.calls.iter_mut().for_each(Self::sort);
+    }
+}
+
+impl StackLog {
+    /// Returns the calls of a stack inside the loader's call of the dataset, the innermost first. A forked worker has inherited the calls
+    /// outside of it. All calls, if the stack is not inside the dataset.
+    pub fn own_calls(&self, stack: u32) -> Vec<Call<'_>> {
+        /// Functions of PyTorch that call the dataset or start a worker, the innermost first.
+        const OUTSIDE: [(&str, &str); 2] = [
+            ("fetch", "torch/utils/data/_utils/fetch.py"),
+            ("_worker_loop", "torch/utils/data/_utils/worker.py"),
+        ];
+        let mut calls: Vec<Call<'_>> = self.calls(stack).collect();
+        let outside = OUTSIDE.iter().find_map(|(name, file)| {
+            let is_outside = |call: &Call<'_>| call.function.is(name, file);
+            calls.iter().position(is_outside).filter(|at| *at > 0)
+        });
+        calls.truncate(outside.unwrap_or(calls.len()));
+        calls
+    }
+}
+
+/// Returns the position of the innermost call of the user's code. Without one, of the innermost call of the outermost package: a library can
+/// contain the dataset.
+fn own_line(calls: &[Call<'_>]) -> Option<usize> {
+    let user = calls.iter().position(|call| call.function.is_user());
+    let outermost = calls.last().map(|call| package(&call.function.file));
+    let is_inside = |call: &Call<'_>| Some(package(&call.function.file)) == outermost;
+    user.or_else(|| calls.iter().position(is_inside))
+}
+
+/// Returns the folder of an installed package. Empty for the standard library.
+fn package(file: &str) -> &str {
+    let installed = ["/site-packages/", "/dist-packages/"].iter();
+    let inside = installed.filter_map(|folder| file.split_once(folder));
+    let package = inside.map(|(_, inside)| inside).next();
+    package
+        .and_then(|inside| inside.split('/').next())
+        .unwrap_or_default()
+}
+
+impl Run {
+    /// Returns the samples of the processes in spans of `activity` within a range of time.
+    pub fn profile(&self, activity: Activity, range: Range<Nanos>) -> Profile {
+        let mut profile = Profile::default();
+        for (lane, _) in self.lanes() {
+            let worker = match lane {
+                Lane::Worker(worker) => Some(worker),
+                Lane::Main | Lane::Trainer => None,
+                Lane::Reorder
+                | Lane::DataQueue
+                | Lane::Pin
+                | Lane::ResultQueue
+                | Lane::IndexQueue(_) => continue,
+            };
+            for spans in self.rows_of(lane) {
+                self.add_samples(worker, spans, activity, &range, &mut profile);
+            }
+        }
+        profile
+    }
+
+    fn add_samples(
+        &self,
+        worker: Option<WorkerId>,
+        spans: &Spans,
+        activity: Activity,
+        range: &Range<Nanos>,
+        profile: &mut Profile,
+    ) {
+        let (log, all) = (self.stacks(), spans.all());
+        let mut at = 0;
+        for samples in log.samples(worker, range.clone()) {
+            at = spans.gallop(at, samples.start);
+            let later = all.range(at..).iter();
+            let end = samples.end(log.period());
+            for span in later.take_while(|span| span.start < end) {
+                if span.activity == activity {
+                    let count = samples.count_in(span.start..span.end, log.period());
+                    profile.add(samples.stack, u64::from(count));
+                }
+            }
+        }
+    }
+
+    /// Returns the samples of a process in a range of time.
+    pub fn profile_of(&self, worker: Option<WorkerId>, range: Range<Nanos>) -> Profile {
+        let mut profile = Profile::default();
+        for SampledStack { stack, count, .. } in self.stacks().samples(worker, range) {
+            profile.add(stack, u64::from(count));
+        }
+        profile
+    }
+}
+
+#[cfg(test)]
+mod tests;
