@@ -37,6 +37,13 @@ pub enum Fact {
         /// Path or name of the file.
         file: String,
     },
+    /// Source code of a file with sampled functions.
+    Source {
+        /// Path of the file, as in [`crate::Function::file`].
+        file: String,
+        /// The lines of the file. A long file is cut.
+        text: String,
+    },
     /// A sample that could not be collated with the others of its batch.
     Misfit(Misfit),
 }
@@ -76,6 +83,14 @@ pub enum Difference {
 }
 
 impl Fact {
+    /// Returns the size of a long text, bytes.
+    pub(crate) fn text_bytes(&self) -> usize {
+        match self {
+            Self::Source { file, text } => file.len() + text.len(),
+            _ => 0,
+        }
+    }
+
     /// Returns the batch, if the fact is about one.
     pub fn batch(&self) -> Option<BatchId> {
         match self {
@@ -83,7 +98,8 @@ impl Fact {
             Self::EarlierWorkers { .. }
             | Self::Length { .. }
             | Self::UndividedStream { .. }
-            | Self::DatasetChanged { .. } => None,
+            | Self::DatasetChanged { .. }
+            | Self::Source { .. } => None,
         }
     }
 }

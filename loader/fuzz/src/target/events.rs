@@ -213,7 +213,7 @@ fn stacks(from: &mut Bytes<'_>) -> Stacks {
 }
 
 fn fact(from: &mut Bytes<'_>) -> Fact {
-    match from.byte() % 6 {
+    match from.byte() % 7 {
         0 => Fact::EarlierWorkers {
             workers: from.index(),
         },
@@ -230,6 +230,10 @@ fn fact(from: &mut Bytes<'_>) -> Fact {
             of: from.batch(),
             position: from.index(),
             file: from.text(),
+        },
+        5 => Fact::Source {
+            file: from.text(),
+            text: from.text(),
         },
         _ => Fact::Misfit(Misfit {
             of: from.batch(),

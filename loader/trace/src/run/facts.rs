@@ -39,6 +39,14 @@ impl Run {
         })
     }
 
+    /// Returns the source code of a file, if recorded.
+    pub fn source(&self, file: &str) -> Option<&str> {
+        self.facts.iter().find_map(|(_, fact)| match fact {
+            Fact::Source { file: path, text } if path == file => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
     /// Returns the sample that could not be collated with the others of a batch.
     pub fn misfit(&self, batch: BatchId) -> Option<&Misfit> {
         self.facts.iter().find_map(|(_, fact)| match fact {

@@ -33,6 +33,7 @@ impl Event {
             }
             EventKind::Content(content) => SMALL + content.nbytes(),
             EventKind::Message(message) => 2 * SMALL + message.text.len(),
+            EventKind::Fact(fact) => SMALL + fact.text_bytes(),
             EventKind::Stacks(stacks) => {
                 let functions = stacks.functions.iter();
                 let names = functions.map(|one| SMALL + one.name.len() + one.file.len());

@@ -341,9 +341,9 @@ fn stacks() -> impl Strategy<Value = Stacks> {
                 worker,
                 start,
                 period: Nanos(period),
-                first_function,
+                first_function: first_function * u32::from(!functions.is_empty()),
                 functions,
-                first_stack,
+                first_stack: first_stack * u32::from(!stacks.is_empty()),
                 stacks,
                 samples,
             }
@@ -365,6 +365,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         worker().prop_map(|worker| Fact::UndividedStream { worker }),
         prop::collection::vec(text(), 0..3)
             .prop_map(|attributes| Fact::DatasetChanged { attributes }),
+        (text(), text()).prop_map(|(file, text)| Fact::Source { file, text }),
         (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
             of,
             position,

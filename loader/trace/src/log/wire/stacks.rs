@@ -13,10 +13,10 @@ impl<'a> Line<'a> {
             worker: stacks.worker,
             start: Some(stacks.start),
             period: Some(stacks.period),
-            first_function: Some(stacks.first_function),
-            functions: Some(Cow::Borrowed(&stacks.functions)),
-            first_stack: Some(stacks.first_stack),
-            stacks: Some(Cow::Borrowed(&stacks.stacks)),
+            first_function: (!stacks.functions.is_empty()).then_some(stacks.first_function),
+            functions: (!stacks.functions.is_empty()).then_some(Cow::Borrowed(&stacks.functions)),
+            first_stack: (!stacks.stacks.is_empty()).then_some(stacks.first_stack),
+            stacks: (!stacks.stacks.is_empty()).then_some(Cow::Borrowed(&stacks.stacks)),
             samples: Some(numbers(&stacks.samples)),
             ..Self::bare(event, Name::Stacks)
         }
@@ -31,12 +31,24 @@ impl<'a> Line<'a> {
             worker: self.worker,
             start: need(self.start, "start")?,
             period,
-            first_function: need(self.first_function, "first_function")?,
-            functions: need(self.functions, "functions")?.into_owned(),
-            first_stack: need(self.first_stack, "first_stack")?,
-            stacks: need(self.stacks, "stacks")?.into_owned(),
+            first_function: first(
+                self.first_function,
+                self.functions.as_deref(),
+                "first_function",
+            )?,
+            functions: self.functions.map(Cow::into_owned).unwrap_or_default(),
+            first_stack: first(self.first_stack, self.stacks.as_deref(), "first_stack")?,
+            stacks: self.stacks.map(Cow::into_owned).unwrap_or_default(),
             samples: samples(&need(self.samples, "samples")?)?,
         })
+    }
+}
+
+/// Returns the number of the first entry of a list, which is required for a list with entries.
+fn first<T>(first: Option<u32>, of: Option<&[T]>, name: &'static str) -> Result<u32, WrongLine> {
+    match of {
+        None | Some([]) => Ok(first.unwrap_or_default()),
+        Some(_) => need(first, name),
     }
 }
 
