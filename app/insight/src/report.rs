@@ -1,10 +1,11 @@
 //! Full report of one run as text, Markdown, JSON or an HTML page.
 
-use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, ForecastSet, Survey};
+use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, ForecastSet, HotCode, Survey};
 use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
 use serde_json::{Map, Value, json};
 
 mod alarms;
+mod code;
 pub mod compare;
 mod facts;
 mod html;
@@ -40,6 +41,8 @@ pub struct Report<'a> {
     pub summary: Summary,
     /// Waits with the cause *Fetching*, by named stage and by sample.
     pub fetching: FetchBlame,
+    /// Lines of code that take the time of fetching, collating and training, from sampled stacks.
+    pub code: Vec<HotCode<'a>>,
     /// Forecasts for other settings, or the reason why there are none. `None` if not requested.
     pub prospects: Option<Result<ForecastSet, String>>,
     /// True if the file is truncated.
@@ -83,6 +86,7 @@ impl<'a> Report<'a> {
             ),
             summary: Summary::of(run),
             fetching: FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX),
+            code: code::hot_code(run),
             survey,
             prospects,
             cut,
@@ -138,6 +142,7 @@ impl<'a> Report<'a> {
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
             "fetching": self.fetching_json(),
+            "code": code::json(&self.code),
             "findings": self.findings_json(),
             "forecasts": self.forecasts_json(),
             "summary": self.summary,

@@ -23,6 +23,7 @@ mod misfit;
 mod remedy;
 mod remedy_settings;
 mod resources;
+mod slow_line;
 mod slow_sample;
 mod slow_worker;
 mod start;
@@ -200,6 +201,7 @@ fn add_slowness(survey: &Survey, all: &mut Vec<Finding>) {
         None if is_oversubscribed || !is_evenly_divided => {}
         None => {
             all.extend(starved::starved(survey));
+            all.extend(slow_line::slow(survey));
             all.extend(starved::sawtooth(survey));
             all.extend(window::too_small(survey));
         }

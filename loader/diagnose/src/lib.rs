@@ -9,6 +9,7 @@ loadscope_words::catalogs!();
 pub mod align;
 mod blame;
 mod findings;
+mod hot_code;
 mod straggler;
 
 pub use blame::{Blame, BlamedInterval, Cause, FetchBlame, SampleBlame};
@@ -16,6 +17,7 @@ pub use findings::{
     Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, ForecastSet, LongestWait,
     Severity, Survey, Verdict, VerdictId, WaitSummary, is_likely_less,
 };
+pub use hot_code::{HotCode, LineShare, callee, slow_line};
 pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};
 
 /// Doctest of the README.

@@ -11,8 +11,10 @@ use super::Report;
 use super::program::{Phase, Program};
 use crate::format::{capital, percent, printable, signed};
 
+mod code;
 mod style;
 
+use code::code;
 use style::{WIDTH, class, dot, prose, severity_class, style};
 
 /// Height of the bars, px.
@@ -78,6 +80,7 @@ fn page(report: &Report) -> Markup {
                     }
                     (blame(report))
                     (strip(report))
+                    (code(report))
                     (findings(report))
                     (outlook(report))
                     (samples(report))

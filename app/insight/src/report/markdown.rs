@@ -38,6 +38,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{}\n", plain(&sentence))?;
     }
     blame(out, report)?;
+    hot_code(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
     let mut about = source(&run.info);
@@ -112,6 +113,26 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     if let Some(opening) = opening(report) {
         writeln!(out, "{}\n", plain(&opening))?;
+    }
+    Ok(())
+}
+
+/// Writes the lines of code that take the time.
+fn hot_code(out: &mut String, report: &Report) -> std::fmt::Result {
+    for section in super::code::sections(&report.code) {
+        writeln!(
+            out,
+            "| {} | {} | {} |",
+            plain(&section.heading),
+            say!("share"),
+            say!("function")
+        )?;
+        writeln!(out, "|---|--:|---|")?;
+        for row in &section.rows {
+            let (place, share) = (plain(&row.place), plain(&super::code::share(row.share)));
+            writeln!(out, "| {place} | {share} | {} |", plain(&row.function))?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

@@ -43,6 +43,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out)?;
     }
     blame(out, report)?;
+    code(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
     writeln!(out, "{}", source(&run.info))?;
@@ -148,6 +149,32 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
             "{}",
             say!("  Not measured: {}", names.join(say!(", ")))
         )?;
+    }
+    writeln!(out)
+}
+
+/// Writes the lines of code that take the time.
+fn code(out: &mut String, report: &Report) -> std::fmt::Result {
+    let sections = super::code::sections(&report.code);
+    if sections.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", say!("Lines of code"))?;
+    let rows = sections.iter().flat_map(|section| &section.rows);
+    let widest = rows.map(|row| display_width(&row.place) + 2).max();
+    let width = widest.unwrap_or_default().max(NAMES - 2);
+    for section in &sections {
+        writeln!(out, "  {}", section.heading)?;
+        for row in &section.rows {
+            let share = super::code::share(row.share);
+            let place = pad_end(&row.place, width);
+            writeln!(
+                out,
+                "    {place}{}  {}",
+                pad_start(&share, 16),
+                row.function
+            )?;
+        }
     }
     writeln!(out)
 }

@@ -1,6 +1,6 @@
 //! The verdict with one fact per line: the waited time, its cause and the best change.
 
-use loadscope_diagnose::{FindingId, ForecastSet, WaitSummary};
+use loadscope_diagnose::{FindingId, ForecastSet, Severity, VerdictId, WaitSummary};
 use loadscope_trace::{Origin, percent};
 use loadscope_words::{display_width, pad_end, say};
 
@@ -19,8 +19,8 @@ pub struct Fact {
 
 /// Returns the facts of the verdict in the order of the report.
 pub fn facts(report: &Report) -> Vec<Fact> {
-    let verdict = &report.diagnosis.verdict;
-    let wait_summary = WaitSummary::of(report.survey.run);
+    let (verdict, survey) = (&report.diagnosis.verdict, &report.survey);
+    let wait_summary = WaitSummary::of(survey.run);
     let is_error = verdict.headline != wait_summary.headline();
     let mut facts = Vec::new();
     if is_error {
@@ -69,6 +69,14 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         text,
     }));
     facts.extend(cause);
+    let is_waiting = survey.share(survey.blame.waited) >= Severity::WARNING_SHARE;
+    let line = super::code::headline(&report.code, is_waiting);
+    // The cause can be the line itself.
+    let is_known = verdict.id == VerdictId::Finding(FindingId::SlowLine);
+    facts.extend(line.filter(|_| !is_known).map(|text| Fact {
+        label: say!("Line"),
+        text,
+    }));
     facts.extend(best_change(report));
     facts
 }

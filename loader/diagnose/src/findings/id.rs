@@ -85,6 +85,8 @@ pub enum FindingId {
     SilentWorker,
     /// A slow `collate_fn`.
     SlowCollate,
+    /// A line of code that takes much of the time of the workers.
+    SlowLine,
     /// A few samples that cost most of the waiting.
     SlowSample,
     /// Batches whose transfer to the main process takes longer than loading.
@@ -156,6 +158,7 @@ impl FindingId {
             Self::ShortRun => say!("Short run"),
             Self::SilentWorker => say!("Worker appears stuck"),
             Self::SlowCollate => say!("Slow collate_fn"),
+            Self::SlowLine => say!("Slow line of code"),
             Self::SlowSample => say!("Single slow samples"),
             Self::SlowTransfer => say!("Slow transfer of batches"),
             Self::SlowWorker => say!("One slow worker"),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
+use crate::hot_code::slow_line;
 use loadscope_trace::{BatchId, Nanos, count, list, plural};
 use loadscope_words::say;
 
@@ -98,12 +99,20 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
 ///
 /// `Sample 13 (a/13.png) takes 0.80 s in every epoch, 700 times the median: 2.40 s of waiting (77 % of the run)`
 fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
+    let run = survey.run;
     let names: Vec<String> = named.iter().map(|s| name_of(survey, s)).collect();
     let cost = survey.format_cost(cost);
     let longest = named.iter().map(|s| s.longest).max().unwrap_or_default();
     let took = survey.format_time(longest);
     let times = longest.0 / survey.samples.usual.0.max(1);
     let times = count(u64::try_from(times).unwrap_or(0));
+    let line = named.first().and_then(|slow| {
+        let row = run.row(slow.batch)?;
+        let sample = run.samples(row).nth(slow.position)?;
+        let (line, time) = slow_line(run, row, sample.start..sample.start + sample.wall)?;
+        Some(say!(" ({} in {line})", survey.format_time(time)))
+    });
+    let took = took + &line.unwrap_or_default();
     let epochs = named.iter().map(|s| s.epochs.len()).max().unwrap_or(0);
     let when = match epochs {
         0 | 1 => String::new(),

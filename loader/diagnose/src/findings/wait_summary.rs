@@ -1,5 +1,6 @@
 //! Summary of a run: the waited time and the longest wait. It is fast enough for live runs.
 
+use crate::hot_code::slow_line;
 use crate::{BlamedInterval, Cause};
 use loadscope_trace::{BatchId, Nanos, Run, Stage, count, list, percent};
 use loadscope_words::say;
@@ -309,7 +310,15 @@ impl<'a> WaitSummary<'a> {
             {
                 say!("{name} took {took} ({} in {stage})", self.format_time(wall))
             }
-            _ => say!("{name} took {took}"),
+            _ => {
+                let span = slowest.start..slowest.start + slowest.wall;
+                match slow_line(run, row, span) {
+                    Some((line, time)) => {
+                        say!("{name} took {took} ({} in {line})", self.format_time(time))
+                    }
+                    None => say!("{name} took {took}"),
+                }
+            }
         })
     }
 

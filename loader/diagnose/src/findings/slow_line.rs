@@ -1,0 +1,64 @@
+//! Finding about a line of code that takes much of the time of the workers.
+
+use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
+use crate::hot_code::{HotCode, callee};
+use loadscope_trace::{Activity, Nanos, percent};
+use loadscope_words::say;
+
+/// Minimum share of a line in its activity.
+const MIN_SHARE: f64 = 0.2;
+
+/// Reports the line of code that causes the most waiting for workers.
+pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let fetching = HotCode::of(run, Activity::Fetching)?;
+    let line = fetching.lines.first()?;
+    let share = fetching.share(line);
+    // The waits for ordinary batches, without the time of collating in them.
+    let collating = survey.mean_work.0.max(1);
+    let fetched = 1.0 - (survey.collate.0 as f64 / collating as f64).min(1.0);
+    let waited = starved::cost(survey).0 as f64 * fetched;
+    let cost = Nanos((waited * share.share) as i64);
+    let severity = Severity::of_share(survey.share(cost))?;
+    if share.share < MIN_SHARE {
+        return None;
+    }
+    let (at, name) = (line.place(), &line.function.name);
+    let called = callee(line).map(|callee| say!(", mostly in {callee}"));
+    let called = called.unwrap_or_default();
+    let (percentage, margin) = (percent(share.share), percent(share.margin));
+    let said = survey.format_cost(cost);
+    Some(Finding {
+        id: FindingId::SlowLine,
+        text: say!(
+            "{at} in {name} takes {percentage} ± {margin} of the time of fetching{called}: {said}"
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: remedy(line.callee.map(|(function, _)| function.file.as_str())).to_owned(),
+        cost: Some(cost),
+    })
+}
+
+/// Returns the remedy for a line that calls a function of this file.
+fn remedy(file: Option<&str>) -> &'static str {
+    let file = file.unwrap_or_default();
+    let is_in = |packages: &[&str]| {
+        let folder = |name: &&str| {
+            file.contains(&format!("/{name}/")) || file.ends_with(&format!("/{name}.py"))
+        };
+        packages.iter().any(|name| folder(&name))
+    };
+    if is_in(&["PIL", "cv2", "imageio", "skimage", "torchvision"]) {
+        say!("Store the images in the size that training needs, or store them decoded")
+    } else if is_in(&[
+        "requests", "urllib", "urllib3", "http", "socket", "ssl", "boto3", "botocore", "s3fs",
+        "fsspec",
+    ]) {
+        say!("Download the files before training, or keep them in a local cache")
+    } else if is_in(&["pandas", "json", "csv", "h5py", "pickle", "gzip", "zipfile"]) {
+        say!("Store the samples in a format that is faster to read, such as NumPy files or Arrow")
+    } else {
+        say!("Make this line faster, or store its result before training")
+    }
+}

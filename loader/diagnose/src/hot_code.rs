@@ -1,0 +1,143 @@
+//! Lines of code that take the time of a run, from its sampled stacks.
+
+use std::ops::Range;
+
+use loadscope_trace::{Activity, Function, HotLine, Nanos, Profile, Run, percent, place};
+use loadscope_words::say;
+
+/// Minimum number of samples for a statement about shares.
+const MIN_SAMPLES: u64 = 30;
+
+/// Lines of code that take the time of an activity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HotCode<'a> {
+    /// Fetching, collating or training.
+    pub activity: Activity,
+    /// Number of samples during the activity.
+    pub samples: u64,
+    /// Lines with samples, the hottest first.
+    pub lines: Vec<HotLine<'a>>,
+}
+
+/// Estimated share of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LineShare {
+    /// Share of the samples, 0 to 1.
+    pub share: f64,
+    /// Half the width of the 95 % confidence interval.
+    pub margin: f64,
+}
+
+impl<'a> HotCode<'a> {
+    /// Activities in which Python code of the program runs.
+    pub const ACTIVITIES: [Activity; 3] =
+        [Activity::Fetching, Activity::Collating, Activity::Training];
+
+    /// Returns the lines of an activity. Returns `None` with too few samples.
+    pub fn of(run: &'a Run, activity: Activity) -> Option<Self> {
+        if run.stacks().is_empty() {
+            return None;
+        }
+        let profile = run.profile(activity, Nanos(i64::MIN)..Nanos::MAX);
+        (profile.total() >= MIN_SAMPLES).then(|| Self {
+            activity,
+            samples: profile.total(),
+            lines: profile.lines(run.stacks()),
+        })
+    }
+
+    /// Returns the share of a line.
+    pub fn share(&self, line: &HotLine<'_>) -> LineShare {
+        LineShare::of(line.samples, self.samples)
+    }
+
+    /// Returns the hottest line with its share, as in `dataset.py:42 in load_image takes 71 % of fetching, mostly in convert
+    /// (PIL/Image.py)`.
+    pub fn sentence(&self) -> Option<String> {
+        let line = self.lines.first()?;
+        let (at, name) = (line.place(), &line.function.name);
+        let share = percent(self.share(line).share);
+        let activity = match self.activity {
+            Activity::Fetching => say!("of fetching"),
+            Activity::Collating => say!("of collating"),
+            _ => say!("of the training step"),
+        };
+        let callee = callee(line).map(|callee| say!(", mostly in {callee}"));
+        let callee = callee.unwrap_or_default();
+        Some(say!("{at} in {name} takes {share} {activity}{callee}"))
+    }
+}
+
+impl LineShare {
+    /// Returns the share of `count` in `total` samples, with the Wilson score interval.
+    pub fn of(count: u64, total: u64) -> Self {
+        /// Quantile of the normal distribution for 95 %.
+        const Z: f64 = 1.96;
+        let (count, total) = (count as f64, total.max(1) as f64);
+        let share = count / total;
+        let spread = share * (1.0 - share) / total + Z * Z / (4.0 * total * total);
+        Self {
+            share,
+            margin: Z * spread.sqrt() / (1.0 + Z * Z / total),
+        }
+    }
+}
+
+/// Returns the library function that a line calls in at least half of its samples, as in `convert (PIL/Image.py)`.
+pub fn callee(line: &HotLine<'_>) -> Option<String> {
+    let (function, samples) = line.callee?;
+    (2 * samples >= line.samples && line.function.is_user()).then(|| describe(function))
+}
+
+/// Returns the name of a function, and its file with the folder: `convert (PIL/Image.py)`.
+fn describe(function: &Function) -> String {
+    let mut parts = function.file.rsplit('/');
+    let file = parts.next().unwrap_or_default();
+    match parts.next().filter(|folder| !folder.is_empty()) {
+        Some(folder) => format!("{} ({folder}/{file})", function.name),
+        None => format!("{} ({file})", function.name),
+    }
+}
+
+/// Returns the line in which a sample took longer than the other samples, and the time in it. Returns `None` if no line took at least half
+/// of the sample's time.
+pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<(String, Nanos)> {
+    /// Minimum share of the sample's time.
+    const MIN_SHARE: f64 = 0.5;
+    let log = run.stacks();
+    let worker = run.batches().get(row)?.worker;
+    let took = (span.end - span.start).0.max(1);
+    let own: Profile = run.profile_of(worker, span);
+    let lines = own.lines(log);
+    let line = lines.first()?;
+    let time = Nanos(
+        log.period()
+            .0
+            .saturating_mul(i64::try_from(line.samples).ok()?)
+            .min(took),
+    );
+    (time.0 as f64 >= MIN_SHARE * took as f64).then(|| {
+        let at = place(&line.function.file, line.line);
+        let text = match callee(line) {
+            Some(callee) => say!("{at}, in {callee}"),
+            None => at,
+        };
+        (text, time)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_shrinks_with_more_samples() {
+        let few = LineShare::of(15, 30);
+        let many = LineShare::of(5_000, 10_000);
+        assert_eq!((few.share, many.share), (0.5, 0.5));
+        assert!((0.16..0.18).contains(&few.margin), "{few:?}");
+        assert!((0.009..0.011).contains(&many.margin), "{many:?}");
+        // All of the samples are no proof of 100 %.
+        assert!(LineShare::of(30, 30).margin > 0.05);
+    }
+}
