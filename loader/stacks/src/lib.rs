@@ -12,6 +12,7 @@ mod cause;
 mod error;
 mod graph;
 mod process;
+mod sampler;
 mod snapshot;
 #[cfg(target_os = "linux")]
 mod system;
@@ -23,6 +24,7 @@ pub use analysis::Analysis;
 pub use cause::{Cause, Finding};
 pub use error::StacksError;
 pub use process::{Ending, Frame, Node, Process, Python, Role, State, Thread, ThreadRole};
+pub use sampler::{NodeId, Sampler, Samples, StackNode, StackSamples};
 pub use snapshot::Snapshot;
 pub use wait::{Descriptor, Direction, Resource, Wait};
 pub use wording::{capitalized, node_text, process_name, thread_name, wait_text};

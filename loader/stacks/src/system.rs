@@ -9,5 +9,6 @@ mod reader;
 mod sample;
 mod stat;
 
+pub use python::PythonReader;
 pub use sample::sample;
-pub use stat::process_tree;
+pub use stat::{Memory, Stat, process_tree};

@@ -76,6 +76,12 @@ impl PythonReader {
         self.spy.version.to_string()
     }
 
+    /// Returns the minor version of Python 3, and the address of the main interpreter.
+    pub fn interpreter(&self) -> Option<(u64, u64)> {
+        let address = u64::try_from(self.spy.addresses.interpreter_address).ok()?;
+        (self.spy.version.major == 3).then_some((self.spy.version.minor, address))
+    }
+
     /// Reads the stacks of all threads.
     ///
     /// # Errors

@@ -170,8 +170,18 @@ impl Memory {
     /// Reads bytes at an address.
     pub fn bytes<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
         let mut bytes = [0; N];
-        self.0.read_exact_at(&mut bytes, address).ok()?;
+        self.fill(address, &mut bytes)?;
         Some(bytes)
+    }
+
+    /// Reads bytes at an address into a buffer.
+    pub fn fill(&self, address: u64, bytes: &mut [u8]) -> Option<()> {
+        self.0.read_exact_at(bytes, address).ok()
+    }
+
+    /// Returns true if the process has ended, or has loaded another program. `address` was part of its memory.
+    pub fn is_gone(&self, address: u64) -> bool {
+        matches!(self.0.read_at(&mut [0], address), Ok(0))
     }
 
     /// Reads a number at an address.
