@@ -22,6 +22,7 @@ mod program;
 mod repair;
 mod report;
 mod share;
+mod stacks;
 mod terminal;
 mod truncation;
 mod tune;

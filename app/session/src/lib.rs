@@ -56,7 +56,7 @@ pub use opener::PartialRun;
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
-pub use watch::{EndRequest, Watched};
+pub use watch::{EndRequest, StackSampling, Watched};
 
 /// Returns the catalog of datasets. The engine opens them to learn their facts.
 pub fn datasets() -> Datasets {

@@ -41,7 +41,7 @@ mod worker_failures;
 
 pub use effect::Effect;
 pub use finding::{Evidence, Finding, Severity};
-pub use forecast::{Change, Forecast, ForecastSet, is_likely_less};
+pub use forecast::{Change, Forecast, ForecastSet, LineForecast, is_likely_less};
 pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;

@@ -15,6 +15,8 @@ pub struct HotCode<'a> {
     pub activity: Activity,
     /// Number of samples during the activity.
     pub samples: u64,
+    /// Samples during the activity.
+    pub profile: Profile,
     /// Lines with samples, the hottest first.
     pub lines: Vec<HotLine<'a>>,
 }
@@ -43,6 +45,7 @@ impl<'a> HotCode<'a> {
             activity,
             samples: profile.total(),
             lines: profile.lines(run.stacks()),
+            profile,
         })
     }
 

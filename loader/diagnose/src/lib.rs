@@ -14,8 +14,8 @@ mod straggler;
 
 pub use blame::{Blame, BlamedInterval, Cause, FetchBlame, SampleBlame};
 pub use findings::{
-    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, ForecastSet, LongestWait,
-    Severity, Survey, Verdict, VerdictId, WaitSummary, is_likely_less,
+    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, ForecastSet, LineForecast,
+    LongestWait, Severity, Survey, Verdict, VerdictId, WaitSummary, is_likely_less,
 };
 pub use hot_code::{HotCode, LineShare, callee, slow_line};
 pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};

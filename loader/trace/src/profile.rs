@@ -165,6 +165,13 @@ impl<'a> CallTree<'a> {
 }
 
 impl StackLog {
+    /// Returns the innermost line of the user's code on a stack, and its function. See [`Profile::lines`].
+    pub fn line_of(&self, stack: u32) -> Option<(&Function, u32)> {
+        let calls = self.own_calls(stack);
+        let call = calls.get(own_line(&calls)?)?;
+        Some((call.function, call.line))
+    }
+
     /// Returns the calls of a stack inside the loader's call of the dataset, the innermost first. A forked worker has inherited the calls
     /// outside of it. All calls, if the stack is not inside the dataset.
     pub fn own_calls(&self, stack: u32) -> Vec<Call<'_>> {

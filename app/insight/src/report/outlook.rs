@@ -83,6 +83,13 @@ pub fn rows(report: &Report) -> Vec<Row> {
         change: Some(prospects.change(f.took)),
         between: Some((f.low, f.high)),
     }));
+    rows.extend(prospects.without_line.iter().map(|line| Row {
+        name: say!("{} at no cost", line.line),
+        took: line.took,
+        waited: line.waited,
+        change: Some(prospects.change(line.took)),
+        between: Some((line.low, line.high)),
+    }));
     rows.push(Row {
         name: say!("an ideal loader").to_owned(),
         took: prospects.headroom,

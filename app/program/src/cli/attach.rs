@@ -12,6 +12,7 @@ use serde_json::json;
 use super::number::whole_number;
 use super::output::{ForceArg, LimitArgs, SelectArgs};
 use super::program::{RecordingSummary, default_names, drain_session, name_of, without_recording};
+use super::stacks::StackArgs;
 use super::terminal::{error_sentence, print_json_line, print_message};
 use super::web::{LiveView, WebArgs, print_view_command};
 use loadscope_session::{Attach, Session, SessionEvent, Watched, catch_termination_signals};
@@ -48,6 +49,8 @@ pub struct AttachArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0_u32, 64))]
     previews: u32,
     #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
     web: WebArgs,
 }
 
@@ -62,6 +65,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     catch_termination_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::RequestFile, args.previews)
         .map_err(|e| anyhow!(e.to_string()))?;
+    args.stacks.apply(&watched);
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
@@ -113,6 +117,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
         .map_err(|e| anyhow!(e.to_string()))?;
+    args.stacks.apply(&watched);
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();

@@ -13,7 +13,7 @@ use loadscope_insight::session_event::Notice;
 use loadscope_model::watching::{Outcome, TuneUpdate};
 use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::tune::{Job, Progress, tune};
-use loadscope_session::{End, Output, Request, Waker, Watched};
+use loadscope_session::{End, Output, Request, StackSampling, Waker, Watched};
 use loadscope_words::{path_error, say};
 
 use super::outputs::Outputs;
@@ -71,6 +71,7 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
         let _ = std::fs::remove_file(&output);
         e.to_string()
     })?;
+    watched.set_stacks(StackSampling::default());
     let script = command.get(1).map(OsString::as_os_str).unwrap_or_default();
     let name = match Path::new(script).file_name() {
         Some(name) if script != "-m" => name.to_string_lossy().into_owned(),

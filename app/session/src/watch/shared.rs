@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use loadscope_live::{Effects, End, Listener, Program};
 
+use super::stacks::StackSampling;
+
 /// Request to end a program, in increasing strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EndRequest {
@@ -31,6 +33,8 @@ pub(super) struct Inner {
     pub reached: AtomicBool,
     /// Time without progress that raises the alarm. Without it, there is no alarm.
     pub alarm: OnceLock<Duration>,
+    /// Settings of the sampled stacks. Without them, no stacks are sampled.
+    pub stacks: OnceLock<StackSampling>,
 }
 
 impl Inner {

@@ -2,6 +2,9 @@ use std::fs;
 
 use loadscope_files::create_file_for_process;
 
+use std::time::Instant;
+
+use super::receiver::POLL_INTERVAL;
 use super::*;
 
 /// A program that a window cannot watch is ended.

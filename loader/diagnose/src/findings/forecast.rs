@@ -54,6 +54,25 @@ pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nan
     high <= high_now || saved as f64 >= PART * uncertain as f64
 }
 
+/// Forecast for a run in which a line of code takes no time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineForecast {
+    /// File and line: `dataset.py:42`.
+    pub line: String,
+    /// Duration of the run. Seconds in JSON.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
+    pub took: Nanos,
+    /// Time that training waits. Seconds in JSON.
+    #[serde(rename = "waited_seconds", serialize_with = "seconds")]
+    pub waited: Nanos,
+    /// Lower end of the 90 % interval of `took`. Seconds in JSON.
+    #[serde(rename = "low_seconds", serialize_with = "seconds")]
+    pub low: Nanos,
+    /// Upper end of the 90 % interval of `took`. Seconds in JSON.
+    #[serde(rename = "high_seconds", serialize_with = "seconds")]
+    pub high: Nanos,
+}
+
 /// Forecasts for a run: for other settings, and for the recorded ones. The latter shows the error of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForecastSet {
@@ -76,6 +95,9 @@ pub struct ForecastSet {
     pub best: Option<Forecast>,
     /// The combination with the fewest workers, then the smallest prefetch factor, within 2 % of `best`. `None` without forecasts.
     pub cheapest: Option<Forecast>,
+    /// Forecast for the case that the hottest line of fetching takes no time. `None` without sampled stacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_line: Option<LineForecast>,
     /// Reason why other values of `num_workers` have no forecast, as the start of a sentence. `None` if they have one.
     pub workers_refused: Option<String>,
     /// True if the forecasts assume that workers divide the stream of an iterable dataset, which the recording does not show.

@@ -23,6 +23,7 @@ fn prospects(run: &Run, faster: bool) -> ForecastSet {
         changes: vec![forecast(if faster { 0.5 } else { 1.2 })],
         best: None,
         cheapest: None,
+        without_line: None,
         workers_refused: None,
         is_divided: false,
         headroom: part(0.3),

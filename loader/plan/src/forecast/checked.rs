@@ -71,9 +71,10 @@ impl Recorded {
         }
         let is_unknown = |stage: &str| stage != REST && self.stage(stage).is_none();
         if let Some((stage, _)) = setting.faster.iter().find(|(s, _)| is_unknown(s)) {
-            let known = match self.stages.is_empty() {
+            let names = self.named_parts();
+            let known = match names.is_empty() {
                 true => say!("Its only stage is rest, the whole sample. Name other stages with loadscope.stage(\"decode\").").to_owned(),
-                false => say!("Its stages are {}.", [&self.stage_names()[..], &[REST]].concat().join(", ")),
+                false => say!("Its stages are {}.", [&names[..], &[REST]].concat().join(", ")),
             };
             return Err(ForecastError(say!(
                 "the recording has no stage {stage}. {known}"

@@ -1,6 +1,6 @@
 //! Forecasts for a verdict: the recorded setting, single changes to it, and the best and the cheapest setting of a grid.
 
-use loadscope_diagnose::{Change, ForecastSet};
+use loadscope_diagnose::{Change, ForecastSet, LineForecast};
 use loadscope_trace::{Nanos, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
@@ -142,11 +142,33 @@ impl Recorded {
             changes: changes.map(|(change, f)| convert(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
+            without_line: self.without_line(&base),
             workers_refused: self.workers_refused(),
             is_divided: self.streams && self.may_divide() && self.shards.is_none(),
             headroom: self.headroom(&base)?,
             assumptions: self.notes().to_vec(),
         }))
+    }
+}
+
+impl Recorded {
+    /// Forecasts the run for the case that the hottest line of fetching takes no time.
+    fn without_line(&self, base: &Setting) -> Option<LineForecast> {
+        /// Speedup that leaves no time.
+        const NO_TIME: f64 = 1e9;
+        let line = self.lines.costs.first()?.name.clone();
+        let setting = Setting {
+            faster: vec![(line.clone(), NO_TIME)],
+            ..base.clone()
+        };
+        let forecast = self.forecast(&self.checked(&setting).ok()?).ok()?;
+        Some(LineForecast {
+            line,
+            took: forecast.time,
+            waited: forecast.waited.max(Nanos::ZERO),
+            low: forecast.low.max(Nanos::ZERO),
+            high: forecast.high,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod batch;
 mod contention;
 mod delays;
+mod lines;
 mod measured;
 mod memory;
 mod notes;
@@ -24,6 +25,7 @@ use super::number::{self, clamp_cost};
 use super::{ForecastError, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
+use lines::Lines;
 use measured::CoreWaits;
 pub(super) use measured::Step;
 use memory::Memory;
@@ -61,6 +63,7 @@ pub struct Recorded {
     pub(super) epochs: Vec<EpochCosts>,
     pub(super) samples: Vec<SampleCost>,
     pub(super) stages: Vec<StageCosts>,
+    pub(super) lines: Lines,
     pub(super) delays: Delays,
     pub(super) startup: Startup,
     pub(super) origin: Origin,
@@ -185,6 +188,7 @@ impl Recorded {
             epochs: Vec::new(),
             samples: Vec::new(),
             stages: Vec::new(),
+            lines: Lines::of(run),
             delays: Delays::default(),
             startup: Startup::default(),
             origin: run.info.origin.clone(),
@@ -258,10 +262,6 @@ impl Recorded {
     /// Returns the stages that the dataset names.
     pub fn stage_names(&self) -> Vec<&str> {
         self.stages.iter().map(|s| s.name.as_str()).collect()
-    }
-
-    pub(super) fn stage(&self, name: &str) -> Option<&StageCosts> {
-        self.stages.iter().find(|s| s.name == name)
     }
 
     pub(super) fn pause_before(&self, epoch: usize) -> Nanos {

@@ -29,7 +29,7 @@ pub struct Setting {
     pub cores: Option<usize>,
     /// Share of the samples that come from a cache at no cost, 0 to 1.
     pub cache: f64,
-    /// Speedup factors by stage name. `rest` is the time outside all stages.
+    /// Speedup factors by stage or line of code. `rest` is the time outside all stages.
     pub faster: Vec<(String, f64)>,
     /// Computing share of a training step. The rest needs no core, as on a GPU. `None`: as recorded.
     pub trainer_cpu: Option<f64>,
@@ -47,7 +47,7 @@ const KEYS: [Key; 11] = [
     Key::once("cache", text!("cache=0.8 (share of samples)")),
     Key::repeated(
         "faster",
-        text!("faster=rest:2 (a named stage or rest, and a factor)"),
+        text!("faster=rest:2 (a stage, a hot line such as dataset.py:42, or rest, and a factor)"),
     ),
     Key::once("trainer_cpu", text!("trainer_cpu=0.5 (share of a step)")),
 ];

@@ -9,6 +9,7 @@ use loadscope_words::say;
 
 use super::super::number::whole_number;
 use super::super::output::{SelectArgs, time};
+use super::super::stacks::StackArgs;
 use super::super::web::WebArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_model::watching::Program;
@@ -50,6 +51,8 @@ pub struct ProgramArgs {
     #[cfg_attr(unix, arg(conflicts_with = "ssh"))]
     alarm: Option<Duration>,
     #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
     pub(super) select: SelectArgs,
     #[command(flatten)]
     pub(super) web: WebArgs,
@@ -78,6 +81,7 @@ impl ProgramArgs {
             return Watched::start_remote(remote, &self.command, request);
         }
         let watched = Watched::start(&self.command, request, Output::Inherited)?;
+        self.stacks.apply(&watched);
         if let Some(limit) = self.alarm {
             watched.set_alarm(limit);
         }

@@ -30,6 +30,7 @@ fn prospects(changes: &[(Change, i64)]) -> ForecastSet {
         changes: changes.iter().map(of).collect(),
         best: None,
         cheapest: None,
+        without_line: None,
         workers_refused: None,
         is_divided: false,
         headroom: Nanos::from_millis(100),

@@ -1,4 +1,4 @@
-//! Time of a sample in a stage, or outside all stages.
+//! Time of a sample in a stage, in a line of code, or outside all stages.
 
 use loadscope_trace::Nanos;
 
@@ -6,7 +6,19 @@ use super::sample::REST;
 use super::{Recorded, StageCosts};
 
 impl Recorded {
-    /// Returns the time of sample `at` in a stage, or outside all stages for [`REST`]. A stage named [`REST`] takes precedence. Returns
+    /// Returns the names of the stages and of the hot lines.
+    pub(in crate::forecast) fn named_parts(&self) -> Vec<&str> {
+        let all = self.stages.iter().chain(&self.lines.costs);
+        all.map(|s| s.name.as_str()).collect()
+    }
+
+    /// Returns a stage or a hot line of code.
+    pub(in crate::forecast) fn stage(&self, name: &str) -> Option<&StageCosts> {
+        let mut all = self.stages.iter().chain(&self.lines.costs);
+        all.find(|s| s.name == name)
+    }
+
+    /// Returns the time of sample `at` in a stage or line, or outside all stages for [`REST`]. A stage named [`REST`] takes precedence. Returns
     /// `None` for an unknown stage.
     pub(in crate::forecast) fn time_in(&self, stage: &str, at: usize) -> Option<Nanos> {
         let wall = |stage: &StageCosts| stage.walls.get(at).copied().unwrap_or_default();

@@ -45,15 +45,13 @@ impl Recorded {
             self.samples.extend(std::iter::repeat_n(cost, len));
             sum = Nanos(each.0 * len as i64);
         }
-        let raw: Vec<f64> = match named {
-            Some(_) => self.sample_walls(first).collect(),
-            None => Vec::new(),
-        };
+        let raw: Vec<f64> = self.sample_walls(first).collect();
         let measured = self.remove_core_wait(run, facts, first);
+        // Stages and lines lose the same share of waiting for a core as their samples.
+        let kept = self.sample_walls(first).zip(raw);
+        let kept: Vec<f64> = kept.map(|(now, raw)| now / raw.max(1.0)).collect();
+        self.lines.add(run, facts, first, &kept);
         if let Some(named) = named {
-            // Stages lose the same share of waiting for a core as their samples.
-            let kept = self.sample_walls(first).zip(raw);
-            let kept: Vec<f64> = kept.map(|(now, raw)| now / raw.max(1.0)).collect();
             for (at, name) in named.names.iter().enumerate() {
                 let walls = kept.iter().enumerate().map(|(position, kept)| {
                     let wall = clamp_cost(named.wall(at, position));

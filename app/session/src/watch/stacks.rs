@@ -1,0 +1,345 @@
+//! Records the sampled stacks of a program's processes, and the source code of the sampled functions.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use loadscope_live::{Join, Process};
+use loadscope_stacks::{Sampler, Samples, StackNode};
+use loadscope_trace::{
+    Event, EventKind, Fact, Function, Nanos, RunId, Stack, StackSamples, Stacks, Stage, WorkerId,
+    is_user_file,
+};
+
+/// Interval of the events with samples.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Maximum number of changes of the iterated loader that are stored per process.
+const MAX_CHANGES: usize = 4096;
+
+/// Beginning of the file name of the probe's code.
+const PROBE: &str = "<loadscope";
+
+/// Size limit of the recorded source code of a file, bytes.
+const MAX_SOURCE: u64 = 64 << 10;
+
+/// Size limit of the recorded source code of a loader, bytes.
+const MAX_SOURCES: usize = 512 << 10;
+
+/// Settings of the sampled stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackSampling {
+    /// Samples per second of each process.
+    pub rate: u32,
+    /// Records the source code of the user's files.
+    pub has_source: bool,
+}
+
+impl Default for StackSampling {
+    fn default() -> Self {
+        Self {
+            rate: 100,
+            has_source: true,
+        }
+    }
+}
+
+/// Recorder of the sampled stacks.
+pub(super) struct StackRecorder {
+    sampler: Sampler,
+    has_source: bool,
+    period: Nanos,
+    taken: Instant,
+    /// Sampled processes.
+    pids: Vec<u32>,
+    /// True after the first process that cannot be sampled.
+    is_refused: bool,
+    /// Stacks of the sampler so far.
+    nodes: Vec<StackNode>,
+    tables: BTreeMap<RunId, Table>,
+    /// Changes of the loader that a main process iterates.
+    iterated: HashMap<u64, Vec<(Nanos, RunId)>>,
+    /// Main process of each loader.
+    mains: HashMap<RunId, u64>,
+}
+
+/// Functions and stacks of a loader that are recorded.
+#[derive(Default)]
+struct Table {
+    functions: HashMap<Function, u32>,
+    /// Recorded stack of each stack of the sampler.
+    known: HashMap<u32, Option<u32>>,
+    /// Number of recorded stacks.
+    stacks: u32,
+    /// Definitions for the next event.
+    new: (Vec<Function>, Vec<Stack>),
+    /// Files whose source code is recorded or cannot be read.
+    sources: HashSet<String>,
+    /// Size of the recorded source code, bytes.
+    source_bytes: usize,
+}
+
+impl StackRecorder {
+    /// Starts a sampler. Returns `None` if the system has no sampler or refuses the thread.
+    pub fn start(sampling: StackSampling) -> Option<Self> {
+        let rate = sampling.rate.max(1);
+        Some(Self {
+            sampler: Sampler::start(rate).ok()?,
+            has_source: sampling.has_source,
+            period: Nanos(1_000_000_000 / i64::from(rate)),
+            taken: Instant::now(),
+            pids: Vec::new(),
+            is_refused: false,
+            nodes: Vec::new(),
+            tables: BTreeMap::new(),
+            iterated: HashMap::new(),
+            mains: HashMap::new(),
+        })
+    }
+
+    /// Notes the loader that each main process iterates.
+    pub fn observe(&mut self, event: &Event) {
+        let is_iteration = match event.kind {
+            EventKind::Consumer { .. } => true,
+            EventKind::Entered { stage, .. } => stage == Stage::Training,
+            _ => false,
+        };
+        let main = self.mains.get(&event.run).filter(|_| is_iteration);
+        let Some(main) = main else { return };
+        let changes = self.iterated.entry(*main).or_default();
+        if changes.last().is_none_or(|(_, run)| *run != event.run) && changes.len() < MAX_CHANGES {
+            changes.push((event.at, event.run));
+        }
+    }
+
+    /// Appends the samples since the last call, if it is time or at the end. Returns the reason why the first
+    /// process could not be sampled.
+    pub fn take(
+        &mut self,
+        join: &Join,
+        now: Nanos,
+        is_end: bool,
+        out: &mut Vec<Event>,
+    ) -> Option<String> {
+        let processes = join.processes();
+        self.set_processes(&processes);
+        if !is_end && self.taken.elapsed() < EVERY {
+            return None;
+        }
+        self.taken = Instant::now();
+        let mains = processes.iter().filter(|one| one.worker.is_none());
+        self.mains = mains.map(|one| (one.run, one.pid)).collect();
+        let Samples {
+            nodes,
+            samples,
+            refused,
+            ..
+        } = self.sampler.take();
+        self.nodes.extend(nodes);
+        let mut lists: BTreeMap<(RunId, Option<WorkerId>), Vec<(Nanos, u32, u32)>> =
+            BTreeMap::new();
+        for one in samples {
+            let at = i64::try_from(one.at).ok().and_then(|at| join.time_of(at));
+            let Some(at) = at else { continue };
+            if let Some(of) = self.loader_of(&processes, u64::from(one.pid), at) {
+                lists
+                    .entry(of)
+                    .or_default()
+                    .push((at, one.node.0, one.count));
+            }
+        }
+        for ((run, worker), samples) in lists {
+            let of = |kind| Event { at: now, run, kind };
+            let Some(stacks) = self.event(run, worker, &samples) else {
+                continue;
+            };
+            let pid = processes
+                .iter()
+                .find(|one| (one.run, one.worker) == (run, worker));
+            for function in stacks.functions.iter().filter(|_| self.has_source) {
+                let table = self.tables.entry(run).or_default();
+                let source = pid.and_then(|one| table.source(one.pid, &function.file));
+                out.extend(source.map(|fact| of(EventKind::Fact(Box::new(fact)))));
+            }
+            out.push(of(EventKind::Stacks(Box::new(stacks))));
+        }
+        self.forget_changes();
+        let why = refused.into_iter().next().map(|(_, why)| why);
+        why.filter(|_| !std::mem::replace(&mut self.is_refused, true))
+    }
+
+    fn set_processes(&mut self, processes: &[Process]) {
+        let mut pids: Vec<u32> = (processes.iter())
+            .filter_map(|one| u32::try_from(one.pid).ok())
+            .collect();
+        pids.sort_unstable();
+        pids.dedup();
+        if pids != self.pids {
+            self.sampler.set_processes(pids.clone());
+            self.pids = pids;
+        }
+    }
+
+    /// Returns the loader and the worker of a process. A main process can have several loaders.
+    fn loader_of(
+        &self,
+        processes: &[Process],
+        pid: u64,
+        at: Nanos,
+    ) -> Option<(RunId, Option<WorkerId>)> {
+        let of = processes.iter().filter(|one| one.pid == pid);
+        let worker = of.clone().find(|one| one.worker.is_some());
+        if let Some(Process { run, worker, .. }) = worker {
+            return Some((*run, *worker));
+        }
+        let changes = self
+            .iterated
+            .get(&pid)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let before = changes.partition_point(|(time, _)| *time <= at);
+        let iterated = before.checked_sub(1).and_then(|k| changes.get(k));
+        let run = iterated.map(|(_, run)| *run);
+        run.or_else(|| of.map(|one| one.run).min())
+            .map(|run| (run, None))
+    }
+
+    /// Keeps the newest change of each process.
+    fn forget_changes(&mut self) {
+        for changes in self.iterated.values_mut() {
+            changes.drain(..changes.len().saturating_sub(1));
+        }
+    }
+
+    fn event(
+        &mut self,
+        run: RunId,
+        worker: Option<WorkerId>,
+        samples: &[(Nanos, u32, u32)],
+    ) -> Option<Stacks> {
+        let period = self.period.0;
+        let (start, ..) = *samples.first()?;
+        let table = self.tables.entry(run).or_default();
+        let first_function = u32::try_from(table.functions.len()).ok()?;
+        let first_stack = table.stacks;
+        let mut list: Vec<StackSamples> = Vec::with_capacity(samples.len());
+        let mut end = start;
+        for (at, node, count) in samples {
+            // The sampler keeps a grid, so a gap is a multiple of the period.
+            let missed = (at.0 - end.0 + period / 2).div_euclid(period).max(0);
+            let missed = u32::try_from(missed).unwrap_or(u32::MAX);
+            list.extend((missed > 0).then_some(StackSamples {
+                stack: None,
+                count: missed,
+            }));
+            let stack = table.stack(&self.nodes, *node);
+            match list
+                .last_mut()
+                .filter(|last| missed == 0 && last.stack == stack)
+            {
+                Some(last) => last.count = last.count.saturating_add(*count),
+                None => list.push(StackSamples {
+                    stack,
+                    count: *count,
+                }),
+            }
+            let passed = i64::from(missed) + i64::from(*count);
+            end = Nanos(end.0.saturating_add(passed.saturating_mul(period)));
+        }
+        let (functions, stacks) = std::mem::take(&mut table.new);
+        Some(Stacks {
+            worker,
+            start,
+            period: self.period,
+            first_function: if functions.is_empty() {
+                0
+            } else {
+                first_function
+            },
+            functions,
+            first_stack: if stacks.is_empty() { 0 } else { first_stack },
+            stacks,
+            samples: list,
+        })
+    }
+}
+
+impl Table {
+    /// Returns the recorded stack of a stack of the sampler, after those of its callers. Calls of the probe count as their caller. `None` for
+    /// a stack of only the probe.
+    fn stack(&mut self, nodes: &[StackNode], node: u32) -> Option<u32> {
+        let mut path = vec![node];
+        while let Some(last) = path.last()
+            && !self.known.contains_key(last)
+            && let Some(parent) = nodes.get(*last as usize)?.parent
+        {
+            path.push(parent.0);
+        }
+        let mut caller = None;
+        for node in path.into_iter().rev() {
+            caller = match self.known.get(&node) {
+                Some(known) => *known,
+                None => self.define(nodes, node, caller),
+            };
+        }
+        caller
+    }
+
+    /// Adds the innermost call of a stack of the sampler.
+    fn define(&mut self, nodes: &[StackNode], node: u32, caller: Option<u32>) -> Option<u32> {
+        let frame = &nodes.get(node as usize)?.frame;
+        let stack = match frame.file.starts_with(PROBE) {
+            true => caller,
+            false => {
+                let function = self.function(&frame.function, &frame.file);
+                self.new.1.push(Stack {
+                    caller,
+                    function,
+                    line: frame.line,
+                });
+                self.stacks += 1;
+                Some(self.stacks - 1)
+            }
+        };
+        self.known.insert(node, stack);
+        stack
+    }
+
+    /// Returns the source code of a file of the user at its first use. `pid` is a process that executes it.
+    fn source(&mut self, pid: u64, file: &str) -> Option<Fact> {
+        if !is_user_file(file) || file.starts_with('<') || !self.sources.insert(file.to_owned()) {
+            return None;
+        }
+        // The process can have another root or working directory.
+        let path = match file.starts_with('/') {
+            true => format!("/proc/{pid}/root{file}"),
+            false => format!("/proc/{pid}/cwd/{file}"),
+        };
+        let mut bytes = Vec::new();
+        let opened = File::open(path)
+            .ok()
+            .filter(|file| file.metadata().is_ok_and(|of| of.is_file()))?;
+        opened.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        self.source_bytes += text.len();
+        (self.source_bytes <= MAX_SOURCES).then(|| Fact::Source {
+            file: file.to_owned(),
+            text,
+        })
+    }
+
+    fn function(&mut self, name: &str, file: &str) -> u32 {
+        let function = Function {
+            name: name.to_owned(),
+            file: file.to_owned(),
+        };
+        if let Some(known) = self.functions.get(&function) {
+            return *known;
+        }
+        let number = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        self.functions.insert(function.clone(), number);
+        self.new.0.push(function);
+        number
+    }
+}

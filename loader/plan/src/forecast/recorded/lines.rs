@@ -1,0 +1,75 @@
+//! Time of samples in the hottest lines of code, from sampled stacks.
+
+use std::collections::HashMap;
+
+use loadscope_diagnose::HotCode;
+use loadscope_trace::{Activity, Nanos, Run, place};
+
+use super::{BatchFacts, StageCosts};
+use crate::forecast::number;
+
+/// Maximum number of lines.
+const MAX_LINES: usize = 8;
+
+/// Minimum share of a line in the time of fetching.
+const MIN_SHARE: f64 = 0.02;
+
+/// Time of the samples in the hottest lines of fetching. The lines are parts of the named stages, or of the rest.
+#[derive(Clone, Debug, Default)]
+pub(in crate::forecast) struct Lines {
+    /// Lines by name, the hottest first: `dataset.py:42`.
+    pub costs: Vec<StageCosts>,
+    /// Line of each stack.
+    line_of: HashMap<u32, usize>,
+}
+
+impl Lines {
+    /// Returns the hottest lines of a run, without times.
+    pub fn of(run: &Run) -> Self {
+        let Some(code) = HotCode::of(run, Activity::Fetching) else {
+            return Self::default();
+        };
+        let hot = code.lines.iter();
+        let hot = hot.filter(|line| code.share(line).share >= MIN_SHARE);
+        let costs: Vec<StageCosts> = (hot.take(MAX_LINES))
+            .map(|line| StageCosts {
+                name: line.place(),
+                walls: Vec::new(),
+            })
+            .collect();
+        let log = run.stacks();
+        let line_of = code.profile.counts().filter_map(|(stack, _)| {
+            let (function, line) = log.line_of(stack)?;
+            let name = place(&function.file, line);
+            Some((stack, costs.iter().position(|cost| cost.name == name)?))
+        });
+        Self {
+            line_of: line_of.collect(),
+            costs,
+        }
+    }
+
+    /// Adds the times of a batch's samples, which have the positions from `first` on. `kept` is the share of each sample's time that was no
+    /// wait for a core.
+    pub fn add(&mut self, run: &Run, facts: &BatchFacts, first: usize, kept: &[f64]) {
+        if self.costs.is_empty() {
+            return;
+        }
+        let total = first + kept.len();
+        for cost in &mut self.costs {
+            cost.walls.resize(total, Nanos::ZERO);
+        }
+        let worker = run.batches().get(facts.row).and_then(|batch| batch.worker);
+        let log = run.stacks();
+        for ((at, sample), kept) in (first..).zip(run.samples(facts.row)).zip(kept) {
+            let span = sample.start..sample.start + sample.wall;
+            for samples in log.samples(worker, span) {
+                let line = self.line_of.get(&samples.stack);
+                let wall = line.and_then(|line| self.costs.get_mut(*line)?.walls.get_mut(at));
+                let time = number::float(log.period()) * f64::from(samples.count) * kept;
+                wall.into_iter()
+                    .for_each(|wall| *wall += Nanos(time as i64));
+            }
+        }
+    }
+}
