@@ -52,6 +52,7 @@ mod sketch;
 mod sorter;
 mod span;
 mod spans;
+mod stack_log;
 mod stage;
 mod step;
 mod streams;
@@ -99,15 +100,13 @@ pub use process::ProcessCost;
 pub use profile::{CallTree, HotLine, Profile, place};
 pub use retention::Retention;
 pub use retention_filter::{RetentionFilter, RetentionPolicy};
-pub use run::{
-    Call, CpuTime, Epoch, Memory, RangeSummary, Run, SampledStack, StackLog, TimeOutsideLoop, Wait,
-    Worker,
-};
+pub use run::{CpuTime, Epoch, Memory, RangeSummary, Run, TimeOutsideLoop, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sketch::{Log2Histogram, QuantileSketch};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
 pub use spans::{Spans, SumCheckpoint};
+pub use stack_log::{Call, SampledStack, StackLog};
 pub use stage::Stage;
 pub use step::{Aside, AsideKind};
 pub use streams::Streams;

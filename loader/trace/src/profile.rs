@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::event::Function;
-use crate::run::{Call, SampledStack, StackLog};
+use crate::stack_log::{Call, SampledStack, StackLog};
 use crate::{Activity, Lane, Nanos, Run, Spans, WorkerId};
 
 /// Number of samples per stack, in a part of a run.

@@ -45,7 +45,6 @@ pub use epoch::Epoch;
 pub use loop_time::TimeOutsideLoop;
 pub use memory::Memory;
 pub use range::RangeSummary;
-pub use stacks::{Call, SampledStack, StackLog};
 pub use wait::Wait;
 pub use worker::Worker;
 
@@ -77,7 +76,7 @@ pub struct Run {
     pub(crate) messages: Column<(Nanos, Message)>,
     pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
-    stacks: StackLog,
+    stacks: crate::StackLog,
     /// Parts of a pipeline other than a `DataLoader`, in order of appearance.
     pub(crate) parts: Column<String>,
     /// Gauges of these parts, by position in `parts`.

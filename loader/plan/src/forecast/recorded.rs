@@ -12,6 +12,7 @@ mod processor;
 mod rest;
 mod sample;
 mod size;
+mod stage;
 mod startup;
 mod streams;
 mod task;
@@ -35,6 +36,7 @@ use processor::Processor;
 pub(super) use sample::REST;
 use sample::SampleCost;
 pub(super) use size::Size;
+pub(super) use stage::StageCosts;
 use startup::Startup;
 
 /// Number of batches that can be simulated in about a second for several dozen settings.
@@ -89,14 +91,6 @@ pub struct Recorded {
     step_note: Option<usize>,
     time: Nanos,
     waited: Nanos,
-}
-
-/// Named stage of the samples.
-#[derive(Clone, Debug)]
-pub(super) struct StageCosts {
-    pub name: String,
-    /// Wall time per entry of [`Recorded::samples`].
-    pub walls: Vec<Nanos>,
 }
 
 /// Costs of one epoch.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use loadscope_diagnose::HotCode;
 use loadscope_trace::{Activity, Nanos, Run, place};
 
-use super::{BatchFacts, StageCosts};
+use super::batch::BatchFacts;
+use super::stage::StageCosts;
 use crate::forecast::number;
 
 /// Maximum number of lines.

@@ -1,0 +1,226 @@
+//! Sampled stacks of a run.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::event::{Function, Stack, Stacks};
+use crate::{Nanos, WorkerId};
+use loadscope_column::Column;
+
+/// Maximum number of missing stacks or functions per event, after lost events.
+const MAX_MISSING: usize = 1 << 16;
+
+/// Maximum number of callers of a stack. A recording that was written by hand can have more.
+const MAX_DEPTH: usize = 1 << 12;
+
+/// Sampled stacks of a run.
+#[derive(Clone, Debug, Default)]
+pub struct StackLog {
+    functions: Column<(Nanos, Function)>,
+    stacks: Column<(Nanos, Stack)>,
+    samples: BTreeMap<Option<WorkerId>, Column<SampledStack>>,
+    /// Time between two samples.
+    period: Nanos,
+}
+
+/// Equal consecutive samples of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampledStack {
+    /// Time of the first sample.
+    pub start: Nanos,
+    /// Stack.
+    pub stack: u32,
+    /// Number of samples, one per period.
+    pub count: u32,
+}
+
+impl SampledStack {
+    /// Returns the end of the last sample.
+    pub fn end(self, period: Nanos) -> Nanos {
+        let passed = i64::from(self.count).saturating_mul(period.0);
+        Nanos(self.start.0.saturating_add(passed))
+    }
+
+    /// Returns the number of samples in a range of time. They are at `start + k * period` for `k` below `count`.
+    pub fn count_in(self, range: Range<Nanos>, period: Nanos) -> u32 {
+        let before = self.count_before(range.start, period);
+        let until = self.count_before(range.end, period);
+        until.saturating_sub(before)
+    }
+
+    fn count_before(self, at: Nanos, period: Nanos) -> u32 {
+        let passed = at.0.saturating_sub(self.start.0).max(0).unsigned_abs();
+        let ticks = passed.div_ceil(period.0.unsigned_abs().max(1));
+        u32::try_from(ticks).unwrap_or(u32::MAX).min(self.count)
+    }
+}
+
+/// Call on a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// Position of the stack that the call is the innermost one of.
+    pub stack: u32,
+    /// Called function.
+    pub function: &'a Function,
+    /// Executed line of the function. 0 if it is unknown.
+    pub line: u32,
+}
+
+impl StackLog {
+    /// Returns true without samples.
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    /// Returns the time between two samples. 0 without samples.
+    pub fn period(&self) -> Nanos {
+        self.period
+    }
+
+    /// Returns the calls of a stack, the innermost first.
+    pub fn calls(&self, stack: u32) -> impl Iterator<Item = Call<'_>> {
+        let mut next = Some(stack);
+        let calls = std::iter::from_fn(move || {
+            let stack = next?;
+            let (_, of) = self.stacks.get(stack as usize)?;
+            // A caller is recorded before the calls in it.
+            next = of.caller.filter(|caller| *caller < stack);
+            let (_, function) = self.functions.get(of.function as usize)?;
+            Some(Call {
+                stack,
+                function,
+                line: of.line,
+            })
+        });
+        calls.take(MAX_DEPTH)
+    }
+
+    /// Returns the processes with samples. `None` is the main process.
+    pub fn processes(&self) -> impl Iterator<Item = Option<WorkerId>> {
+        self.samples.keys().copied()
+    }
+
+    /// Returns the samples of a process in a range of time, with the number of those inside it.
+    pub fn samples(
+        &self,
+        worker: Option<WorkerId>,
+        range: Range<Nanos>,
+    ) -> impl Iterator<Item = SampledStack> {
+        let period = self.period();
+        let all = self.samples.get(&worker);
+        let all = all.into_iter().flat_map(move |all| {
+            let first = all.partition_point(|one| one.start < range.start);
+            all.range(first.saturating_sub(1)..).iter().copied()
+        });
+        let until = all.take_while(move |one| one.start < range.end);
+        until.filter_map(move |one| {
+            let skipped = one.count_before(range.start, period);
+            let count = one.count_in(range.clone(), period);
+            let start = one.start.0.saturating_add(i64::from(skipped) * period.0);
+            (count > 0).then_some(SampledStack {
+                start: Nanos(start),
+                count,
+                ..one
+            })
+        })
+    }
+
+    /// Applies an event with the effective time `at`. Returns false if earlier events are missing.
+    pub(crate) fn apply(&mut self, at: Nanos, event: &Stacks) -> bool {
+        let unknown = Function {
+            name: String::new(),
+            file: String::new(),
+        };
+        let functions = event.functions.iter().map(|one| (at, one.clone()));
+        let mut is_whole = append(
+            &mut self.functions,
+            event.first_function,
+            functions,
+            (at, unknown),
+        );
+        let no_stack = Stack {
+            caller: None,
+            function: 0,
+            line: 0,
+        };
+        let stacks = event.stacks.iter().map(|one| (at, *one));
+        is_whole &= append(&mut self.stacks, event.first_stack, stacks, (at, no_stack));
+        let period = event.period.0.max(1);
+        let mut start = event.start;
+        if !event.samples.is_empty() {
+            self.period = Nanos(period);
+        }
+        for one in &event.samples {
+            let passed = i64::from(one.count).saturating_mul(period);
+            let next = Nanos(start.0.saturating_add(passed));
+            let all = self.samples.entry(event.worker);
+            if let Some(stack) = one.stack.filter(|_| one.count > 0) {
+                let all = all.or_default();
+                let is_in_order = all.last().is_none_or(|last| last.start <= start);
+                let is_known = (stack as usize) < self.stacks.len();
+                if is_in_order && is_known {
+                    all.push(SampledStack {
+                        start,
+                        stack,
+                        count: one.count,
+                    });
+                }
+                is_whole &= is_in_order && is_known;
+            }
+            start = next;
+        }
+        is_whole
+    }
+
+    /// Hides the samples after `at`.
+    pub(crate) fn hide_after(&mut self, at: Nanos) {
+        let functions = self.functions.partition_point(|(time, _)| *time <= at);
+        self.functions.truncate(functions);
+        let stacks = self.stacks.partition_point(|(time, _)| *time <= at);
+        self.stacks.truncate(stacks);
+        let known = self.stacks.len();
+        for samples in self.samples.values_mut() {
+            let shown = samples.partition_point(|one| one.start <= at);
+            samples.truncate(shown);
+            while samples
+                .last()
+                .is_some_and(|last| last.stack as usize >= known)
+            {
+                samples.truncate(samples.len() - 1);
+            }
+        }
+        self.samples.retain(|_, samples| !samples.is_empty());
+    }
+
+    /// Returns an event with all functions and stacks but no samples, so that reading can start at a part of a recording.
+    pub(crate) fn definitions(&self) -> Option<Stacks> {
+        (!self.stacks.is_empty()).then(|| Stacks {
+            period: self.period.max(Nanos(1)),
+            functions: self.functions.iter().map(|(_, one)| one.clone()).collect(),
+            stacks: self.stacks.iter().map(|(_, one)| *one).collect(),
+            ..Stacks::default()
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let samples = self.samples.values().map(Column::bytes);
+        self.functions.bytes() + self.stacks.bytes() + samples.sum::<usize>()
+    }
+}
+
+/// Appends items from position `first` on, and fills a gap before them. Items that are known stay. Returns false if items are missing.
+fn append<T: Clone>(
+    to: &mut Column<T>,
+    first: u32,
+    items: impl Iterator<Item = T>,
+    filler: T,
+) -> bool {
+    let (first, len) = (first as usize, to.len());
+    let missing = first.saturating_sub(len);
+    if missing > MAX_MISSING {
+        return false;
+    }
+    to.extend(std::iter::repeat_n(filler, missing));
+    to.extend(items.skip(len.saturating_sub(first)));
+    missing == 0
+}
