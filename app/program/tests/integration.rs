@@ -28,6 +28,7 @@ mod several;
 #[cfg(feature = "engine")]
 mod signals;
 mod ssh;
+mod stacks;
 mod support;
 mod tune;
 mod web;
