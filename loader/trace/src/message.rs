@@ -48,6 +48,11 @@ impl Message {
         is_stop && self.level == Level::Error && self.about.is_some()
     }
 
+    /// Returns true for an interrupt by the user (Ctrl-C).
+    pub fn is_interrupt(&self) -> bool {
+        self.first_line().trim_end_matches([':', ' ']) == "KeyboardInterrupt"
+    }
+
     /// Returns the known place, such as `sample 77 of batch 9 in worker 1`.
     pub fn place(&self) -> Option<String> {
         let sample = self.sample.map(|at| say!("sample {}", count(at)));

@@ -65,13 +65,13 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
 }
 
 fn remedy(run: &Run) -> String {
-    let causes = say!(
-        "Try multiprocessing_context='spawn', because another thread of the main process may have held a lock at the fork. Otherwise, check for a hanging file system."
+    let find = say!(
+        "To find the cause, run `loadscope dump PID` while the program hangs, or record it with `--alarm 60s`."
     );
     match run.info.options.timeout > 0.0 {
-        true => causes.to_owned(),
+        true => find.to_owned(),
         false => format!(
-            "{causes} {}",
+            "{find} {}",
             say!("With timeout=60, a hang raises an error.")
         ),
     }

@@ -116,7 +116,7 @@ fn a_stuck_worker_has_the_same_verdict_after_any_end() {
             .iter()
             .map(|f| format!("{} {}", f.text, f.remedy));
         let texts = texts.collect::<String>();
-        for word in ["not a slow batch", "fork", "spawn"] {
+        for word in ["not a slow batch", "loadscope dump PID"] {
             assert!(texts.contains(word), "{how}: {texts}");
         }
         for word in ["in_order", "similar cost", "num_workers=0"] {
@@ -128,6 +128,20 @@ fn a_stuck_worker_has_the_same_verdict_after_any_end() {
             "{how}: {texts}"
         );
     }
+}
+
+#[test]
+fn an_interrupt_is_no_error() {
+    let gone = EventKind::Consumer { waiting: false };
+    let over = EventKind::EpochEnded { epoch: 0 };
+    let run = hang(500, &[gone, error("KeyboardInterrupt"), over], 0.0);
+    let all = diagnosis(&run);
+    assert!(!all.findings.iter().any(|f| f.id == FindingId::Failed));
+    let verdict = all.verdict.text();
+    assert!(
+        verdict.starts_with("The trainer has waited 700"),
+        "{verdict}"
+    );
 }
 
 #[test]

@@ -361,7 +361,7 @@ impl Recorded {
             costs.tasks.truncate(behind);
             handed.sort_by_key(|(at, _)| *at);
             costs.steps = handed.into_iter().map(|(_, step)| step).collect();
-            let is_broken = run.failure().is_some() && part.epoch + 1 == run.epochs().len();
+            let is_broken = run.abort().is_some() && part.epoch + 1 == run.epochs().len();
             if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
                 costs.finish = clamp_cost(end - last);
             }
@@ -371,9 +371,9 @@ impl Recorded {
     }
 }
 
-/// Returns the time of a run and the waiting time of its trainer, up to the error that ended the run.
+/// Returns the time of a run and the waiting time of its trainer, up to the error or the interrupt that ended the run.
 fn measured_time(run: &Run) -> (Nanos, Nanos) {
-    if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
+    if let (Some((at, _)), Some(first)) = (run.abort(), run.epochs().first()) {
         let waited = Blame::between(run, first.start, at).waited;
         return (clamp_cost(at - first.start), clamp_cost(waited));
     }

@@ -4,9 +4,14 @@ use super::{Epoch, Run};
 use crate::{BatchId, Level, Message, Nanos, OnError, Stage};
 
 impl Run {
-    /// Returns the error that ended the run, and its time: an error in the last epoch after which no batch was yielded. Errors that the
-    /// program continues after do not count.
+    /// Returns the error that ended the run, and its time. An interrupt by the user is none.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
+        self.abort().filter(|(_, error)| !error.is_interrupt())
+    }
+
+    /// Returns the error or the interrupt that ended the run, and its time: an error in the last epoch after which no batch was yielded.
+    /// Errors that the program continues after do not count.
+    pub fn abort(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;
         if self.info.options.on_error != OnError::Stop {
             return None;

@@ -82,9 +82,8 @@ impl Recorded {
             self.options.pin_memory != PinMemory::Off && !self.pinned,
             say!("Pinning was requested but not recorded, so the forecast leaves it out"),
         );
-        let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
         note(
-            cut,
+            is_cut(run),
             say!("The recording is incomplete: the forecast covers the yielded batches only"),
         );
         note(
@@ -166,4 +165,10 @@ fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
         }
         .to_owned(),
     }
+}
+
+/// Returns true if the recording or an epoch has no end, or the user interrupted the program.
+fn is_cut(run: &Run) -> bool {
+    let is_interrupted = run.abort().is_some_and(|(_, error)| error.is_interrupt());
+    is_interrupted || !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none())
 }
