@@ -10,7 +10,13 @@ fn a_dump_has_the_cause_the_waits_and_the_stacks() {
     let Some(python) = needed_python() else {
         return;
     };
-    let source = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()";
+    let source = "\
+import threading, concurrent.futures
+pool = concurrent.futures.ThreadPoolExecutor()
+pool.submit(int).result()
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()";
     let mut program = Command::new(python)
         .args(["-c", source])
         .spawn()
@@ -29,8 +35,10 @@ fn a_dump_has_the_cause_the_waits_and_the_stacks() {
         text.contains("\nRemedy ") && text.contains("\nWaits\n"),
         "{text}"
     );
-    assert!(text.contains("→ <module> (<string>:4)"), "{text}");
+    assert!(text.contains("→ <module> (<string>:6)"), "{text}");
+    // An idle thread is one line.
+    assert!(text.trim_end().ends_with(", idle"), "{text}");
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
-    assert_eq!(json["conclusion"]["cause"]["kind"], "deadlock");
+    assert_eq!(json["conclusion"]["cause"]["kind"], "unreleased_lock");
     assert_eq!(json["processes"][0]["threads"][0]["wait"]["kind"], "lock");
 }

@@ -4,11 +4,12 @@ use loadscope_words::say;
 use serde::Serialize;
 
 use crate::cause::{Cause, Finding};
+use crate::deadlock::lock;
 use crate::graph::{Graph, Reached};
 use crate::process::{Ending, Node, Process, SIGBUS, State, Thread, ThreadRole};
 use crate::snapshot::Snapshot;
 use crate::wait::{Direction, Resource, Wait, is_served};
-use crate::wording::node_text;
+use crate::wording::{node_text, releasing_text};
 
 /// Free bytes of `/dev/shm` below which a batch does not fit.
 const LITTLE_SHARED_MEMORY: u64 = 16 << 20;
@@ -46,8 +47,11 @@ impl Analysis {
         let place = |at: &Node| reached.nodes.iter().position(|node| node == at);
         findings.sort_by_key(|f| (!f.is_on_chain, f.cause.rank(), place(&f.at)));
         let chain = match findings.first().filter(|finding| finding.is_on_chain) {
-            Some(finding) => reached.path(finding.at),
-            None => end(graph, &reached),
+            // The chain continues to the ranks that are missing.
+            Some(finding) if !matches!(finding.cause, Cause::Collective { .. }) => {
+                reached.path(finding.at)
+            }
+            _ => end(snapshot, graph, &reached),
         };
         Self { chain, findings }
     }
@@ -67,19 +71,41 @@ impl Analysis {
             (Some(found), _) => found.text(snapshot),
             (None, Some(last)) => {
                 let text = node_text(snapshot, *last);
-                say!("No cause of a hang found: {text}.")
+                let releasing = releasing_text(snapshot, *last);
+                say!("No cause of a hang found: {text}.{releasing}")
             }
             (None, None) => say!("No cause of a hang found.").to_owned(),
         }
     }
 }
 
-/// Returns the path to the nearest thread that waits for no other.
-fn end(graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
-    let mut nodes = reached.nodes.iter();
-    let last = nodes.find(|node| graph.edges(**node).is_empty());
-    let last = last.or(reached.nodes.first());
-    last.map(|node| reached.path(*node)).unwrap_or_default()
+/// Returns the path to the nearest thread that waits for no other. It ends before a thread that can release a lock: the holder is unknown.
+/// A thread in a timed wait that is no main thread, such as a heartbeat, is the last choice.
+fn end(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
+    let is_apart = |node: &Node| {
+        let thread = snapshot.thread(*node);
+        thread.is_some_and(|thread| thread.is_timed() && thread.role != ThreadRole::Main)
+    };
+    let has_user_frame = |node: &&Node| {
+        let thread = snapshot.thread(**node);
+        thread.is_some_and(|thread| thread.user_frame().is_some())
+    };
+    let nodes = reached.nodes.iter();
+    let ends = nodes.filter(|node| graph.edges(**node).is_empty());
+    let last = (ends.min_by_key(|node| is_apart(node)))
+        // All threads wait for one another.
+        .or_else(|| reached.nodes.iter().rev().find(has_user_frame))
+        .or(reached.nodes.first());
+    let mut path = last.map(|node| reached.path(*node)).unwrap_or_default();
+    if let [.., before, last] = path[..]
+        && before.pid == last.pid
+        && let (Some(before), Some(last)) = (snapshot.thread(before), snapshot.thread(last))
+        && before.waits_for_lock()
+        && !before.waits_for(last)
+    {
+        path.pop();
+    }
+    path
 }
 
 /// Returns the finding that all threads of a chain wait for one another.
@@ -88,7 +114,7 @@ fn cycle(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Fin
         let thread = snapshot.thread(*node);
         thread.is_some_and(|thread| !thread.is_active) && !graph.edges(*node).is_empty()
     };
-    if reached.nodes.len() < 2 || !reached.nodes.iter().all(waits) {
+    if !reached.nodes.iter().all(waits) {
         return None;
     }
     let mut pids: Vec<u32> = Vec::new();
@@ -96,6 +122,10 @@ fn cycle(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Fin
         if !pids.contains(&node.pid) {
             pids.push(node.pid);
         }
+    }
+    // One process has other causes, such as a deadlock.
+    if pids.len() < 2 {
+        return None;
     }
     Some(Finding {
         cause: Cause::Cycle { pids },
@@ -127,7 +157,8 @@ fn causes(snapshot: &Snapshot, process: &Process) -> Vec<(Node, Cause)> {
         if thread.is_in_collective() {
             let function = thread.frames.first().map(|frame| frame.function.clone());
             let function = function.unwrap_or_default();
-            found.push((at, Cause::Collective { function }));
+            let missing = snapshot.ranks_apart(pid);
+            found.push((at, Cause::Collective { function, missing }));
         }
     }
     found
@@ -154,26 +185,6 @@ fn gil(process: &Process) -> Option<(Node, Cause)> {
     let cause = Cause::GilHeld { waiting };
     // Functions of Python release the lock before a system call that can block.
     (is_blocked && !holder.is_active).then_some((Node { pid, tid }, cause))
-}
-
-/// Returns the lock of a process that no thread of it can release.
-fn lock(process: &Process) -> Option<(Node, Cause)> {
-    let is_locked = |t: &Thread| matches!(t.wait, Wait::Lock { timed: false, .. }) && !t.is_active;
-    let is_python = |t: &&Thread| is_locked(t) && t.is_working();
-    let locked: Vec<&Thread> = process.threads.iter().filter(is_python).collect();
-    let pid = process.pid;
-    let tid = locked.first()?.tid;
-    // A native thread that waits for anything else, such as a socket of a collective, can release the lock later.
-    let cannot_release = |t: &Thread| is_locked(t) || t.is_idle() && t.role != ThreadRole::Native;
-    if !process.threads.iter().all(cannot_release) {
-        return None;
-    }
-    let tids: Vec<u32> = locked.iter().map(|thread| thread.tid).collect();
-    let cause = match process.is_forked && tids.len() == 1 {
-        true => Cause::InheritedLock,
-        false => Cause::Deadlock { tids },
-    };
-    Some((Node { pid, tid }, cause))
 }
 
 /// Returns the cause in the wait of one thread.

@@ -3,10 +3,10 @@
 use loadscope_words::say;
 use serde::Serialize;
 
-use crate::process::{Ending, Node, SIGKILL, State};
+use crate::process::{Ending, Node, SIGKILL, State, Thread, ThreadRole};
 use crate::snapshot::{INTERVAL, Snapshot};
 use crate::wording::{
-    capitalized, ending_text, known_list, node_text, place, process_list, subject,
+    capitalized, ending_text, known_list, list_of, node_text, place, process_list, subject,
 };
 
 /// Cause of a hang, at the thread where it was found. A process that has ended or is stopped is represented by its main thread.
@@ -30,10 +30,10 @@ pub enum Cause {
     SharedMemoryFull { free: u64 },
     /// The process died, and its parent has not read its exit code.
     Died { ending: Ending },
-    /// The process waits for a lock that a thread of its parent held during the fork.
-    InheritedLock,
-    /// All threads of the process wait for locks.
-    Deadlock { tids: Vec<u32> },
+    /// A thread waits for a lock, or for an event of `threading`, and no other thread of the process works.
+    UnreleasedLock { is_event: bool, is_forked: bool },
+    /// Threads of the process wait for different locks. `others` work, but are in timed waits.
+    Deadlock { tids: Vec<u32>, others: Vec<u32> },
     /// A function in C holds the interpreter lock. `waiting` is the number of threads that wait for it.
     GilHeld { waiting: usize },
     /// A named pipe without data or without a reader.
@@ -52,8 +52,8 @@ pub enum Cause {
     NoWriter,
     /// A remote host that does not answer.
     Network { remote: String },
-    /// A collective operation that other ranks have not joined.
-    Collective { function: String },
+    /// A collective operation, and the processes of the known ranks that are outside of one.
+    Collective { function: String, missing: Vec<u32> },
     /// Processes that wait for one another.
     Cycle { pids: Vec<u32> },
 }
@@ -67,7 +67,7 @@ impl Cause {
             Self::Died {
                 ending: Ending::Signal(_),
             } => 1,
-            Self::InheritedLock | Self::GilHeld { .. } | Self::Deadlock { .. } => 2,
+            Self::UnreleasedLock { .. } | Self::GilHeld { .. } | Self::Deadlock { .. } => 2,
             Self::Fifo { .. } | Self::Storage { .. } | Self::FileLocked { .. } => 3,
             Self::FullPipe { .. } | Self::FullOutput { .. } => 4,
             // A program can continue without a child that failed. Without one, these pipes and queues have no other end.
@@ -82,7 +82,8 @@ impl Cause {
 
     /// Returns true if the snapshot proves that the thread or process cannot continue by itself.
     pub(crate) fn is_certain(&self) -> bool {
-        self.rank() <= 2
+        let is_likely = matches!(self, Self::Deadlock { others, .. } if !others.is_empty());
+        self.rank() <= 2 && !is_likely
     }
 }
 
@@ -106,15 +107,14 @@ impl Finding {
                     ending_text(*ending)
                 )
             }
-            Cause::InheritedLock => say!(
-                "{who} waits forever for a lock{place}. Another thread held the lock when the process was forked, and that thread does not exist in the copy."
+            Cause::UnreleasedLock {
+                is_event,
+                is_forked,
+            } => unreleased_text(&who, &place, (*is_event, *is_forked)),
+            Cause::Deadlock { tids, .. } => say!(
+                "{who} waits for a lock{place}. It is one of {} threads of the process that wait for different locks.",
+                tids.len()
             ),
-            Cause::Deadlock { tids } => match tids.len() {
-                1 => say!(
-                    "{who} waits forever for a lock{place}. No other thread of the process can release it."
-                ),
-                n => say!("{who} is one of {n} threads that wait for one another's locks{place}."),
-            },
             Cause::GilHeld { waiting } => say!(
                 "{who} holds the interpreter lock (GIL) in a function in C that is blocked{place}. Threads that wait for the lock: {waiting}."
             ),
@@ -151,20 +151,31 @@ impl Finding {
                 known_list(snapshot, peers)
             ),
             Cause::FullQueue => say!(
-                "{who} puts an item into a full multiprocessing.Queue, and no process takes one{place}."
+                "{who} puts an item into a full multiprocessing.Queue{place}, and no process takes one."
             ),
             Cause::NoWriter => {
                 say!("{who} reads from a pipe{place}. No other process has its other end.")
             }
-            Cause::Network { remote } => say!("{who} waits for an answer of {remote}{place}."),
-            Cause::Collective { function } => {
+            Cause::Network { remote } => say!("{who} waits for an answer from {remote}{place}."),
+            Cause::Collective { function, missing } if missing.is_empty() => {
                 say!("{who} waits in {function} for ranks that have not called it.")
+            }
+            Cause::Collective { function, missing } => {
+                let missing = list_of(missing, |pid| node_text(snapshot, Node::main(*pid)));
+                say!("{who} waits in {function} for ranks that have not called it: {missing}.")
             }
             Cause::Cycle { pids } => {
                 say!("Each of these processes waits for another: {}.", list(pids))
             }
         };
         capitalized(text)
+    }
+
+    /// Returns the cause without the name of its process or thread. Two processes with equal causes have equal texts.
+    pub fn predicate(&self, snapshot: &Snapshot) -> String {
+        let who = capitalized(subject(snapshot, self.at));
+        let text = self.text(snapshot);
+        text.strip_prefix(&who).unwrap_or(&text).to_owned()
     }
 
     /// Returns the observed facts.
@@ -174,17 +185,36 @@ impl Finding {
         if let Some(letter) = state.and_then(State::letter_of_end) {
             return vec![say!("/proc/{pid}/status has state {letter}.")];
         }
-        let tids = match &self.cause {
-            Cause::Deadlock { tids } => tids.clone(),
-            _ => vec![tid],
-        };
-        let nodes = tids.into_iter().map(|tid| Node { pid, tid });
+        let at = |tid: &u32| Node { pid, tid: *tid };
+        let text = |node: Node| capitalized(node_text(snapshot, node));
         let seconds = INTERVAL.as_secs();
-        let sentence = |node| {
-            let text = capitalized(node_text(snapshot, node));
-            say!("{text}. It executed no code for {seconds} s.")
-        };
-        nodes.map(sentence).collect()
+        let mut facts: Vec<String> = Vec::new();
+        if let Cause::Deadlock { tids, .. } = &self.cause {
+            let others = tids.iter().filter(|one| **one != tid).map(at);
+            facts.extend(others.map(|node| format!("{}.", text(node))));
+        }
+        if let Cause::UnreleasedLock {
+            is_event: false,
+            is_forked: true,
+        } = self.cause
+        {
+            facts.extend(parent_threads(snapshot, pid));
+        }
+        if let Cause::GilHeld { .. } | Cause::Cycle { .. } = self.cause {
+            facts.push(format!("{}.", text(self.at)));
+        }
+        facts.push(match matches!(self.cause, Cause::Deadlock { .. }) {
+            true => say!("They executed no code for {seconds} s."),
+            false => say!("It executed no code for {seconds} s."),
+        });
+        if let Cause::Deadlock { others, .. } = &self.cause {
+            let unlikely = others.iter().map(|other| {
+                let text = text(at(other));
+                say!("{text}. It is not known if this thread can release a lock.")
+            });
+            facts.extend(unlikely);
+        }
+        facts
     }
 
     /// Returns the remedy.
@@ -208,9 +238,10 @@ impl Finding {
             Cause::Died { .. } => say!(
                 "Read its error output. Run the program with num_workers=0 to see the error in the main process."
             ),
-            Cause::InheritedLock => say!(
-                "Start workers with multiprocessing_context=\"spawn\" or \"forkserver\". Or start threads, and create locks, after the workers."
-            ),
+            Cause::UnreleasedLock {
+                is_event,
+                is_forked,
+            } => unreleased_remedy((*is_event, *is_forked)),
             Cause::Deadlock { .. } => say!(
                 "Acquire locks in the same order in all threads, and release them with `with`. A thread that acquires a lock twice needs threading.RLock."
             ),
@@ -250,4 +281,52 @@ impl Finding {
         };
         text.to_owned()
     }
+}
+
+/// Returns the sentence about an event or a lock, in a forked process or another.
+fn unreleased_text(who: &str, place: &str, kind: (bool, bool)) -> String {
+    match kind {
+        (true, _) => say!(
+            "{who} waits for an event{place}, and no other thread of the process can cause it."
+        ),
+        (false, true) => say!(
+            "{who} waits forever for a lock{place}. Either a thread of its parent held the lock during the fork, or the process did not release it."
+        ),
+        (false, false) => say!(
+            "{who} waits forever for a lock{place}. No other thread of the process can release it."
+        ),
+    }
+}
+
+/// Returns the remedy for an event or a lock, in a forked process or another.
+fn unreleased_remedy(kind: (bool, bool)) -> &'static str {
+    match kind {
+        (true, true) => say!(
+            "Create threads and thread pools after the fork, and use Event and Queue of multiprocessing between processes. A fork copies no threads, and its copies of `threading` and `queue` objects are separate."
+        ),
+        (true, false) => {
+            say!(
+                "Set the event, or put the item, in another thread. With timeout=…, the wait ends."
+            )
+        }
+        (false, true) => say!(
+            "If threads of the parent use the lock, start workers with multiprocessing_context=\"spawn\", or start these threads after the workers. Otherwise release it with `with`. A thread that acquires a lock twice needs threading.RLock."
+        ),
+        (false, false) => say!(
+            "Release the lock with `with`. A thread that acquires a lock twice needs threading.RLock."
+        ),
+    }
+}
+
+/// Returns a sentence with the threads of the parent that can have held a lock during the fork. Returns `None` without such threads.
+fn parent_threads(snapshot: &Snapshot, pid: u32) -> Option<String> {
+    let parent = snapshot.process(snapshot.process(pid)?.parent)?;
+    let can_hold = |t: &&Thread| t.role == ThreadRole::Python && t.is_working();
+    let threads: Vec<&Thread> = parent.threads.iter().filter(can_hold).collect();
+    let text = |thread: &&Thread| {
+        let (pid, tid) = (parent.pid, thread.tid);
+        node_text(snapshot, Node { pid, tid })
+    };
+    let list = list_of(&threads, text);
+    (!threads.is_empty()).then(|| say!("Threads of its parent: {list}."))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::lock::releasing;
 use crate::process::{Ending, Node, Process, Role, State, Thread, ThreadRole};
 use crate::snapshot::Snapshot;
 use crate::wait::{Direction, Wait};
@@ -39,12 +40,11 @@ impl<'a> Graph<'a> {
         Self { snapshot }
     }
 
-    /// Returns the main thread of the root process. A launcher only supervises its ranks, so then it is a rank outside of a collective.
+    /// Returns the main thread of the root process. A launcher only supervises its ranks, so then it is a rank in a collective, or any rank.
     pub fn start(self) -> Node {
         let is_rank = |p: &&Process| matches!(p.role, Role::Rank(_));
         let ranks = self.snapshot.processes.iter().filter(is_rank);
-        let is_apart = |p: &Process| !p.threads.iter().any(Thread::is_in_collective);
-        let first = ranks.min_by_key(|process| !is_apart(process));
+        let first = ranks.min_by_key(|process| !process.is_in_collective());
         Node::main(first.map_or(self.snapshot.root, |process| process.pid))
     }
 
@@ -77,7 +77,7 @@ impl<'a> Graph<'a> {
             return Vec::new();
         }
         let mut edges: Vec<Node> = match &thread.wait {
-            Wait::Lock { address, .. } => releasing(process, thread, *address),
+            Wait::Lock { .. } => nodes(process, releasing(process, thread).into_iter()),
             Wait::Gil => {
                 let holders = process.threads.iter().filter(|thread| thread.holds_gil);
                 nodes(process, holders)
@@ -104,7 +104,7 @@ impl<'a> Graph<'a> {
             edges.extend(self.dead_relatives(process));
         }
         if thread.is_in_collective() {
-            edges.extend(self.ranks_apart(process.pid));
+            edges.extend(self.entries(&self.snapshot.ranks_apart(process.pid)));
         }
         edges
     }
@@ -129,14 +129,6 @@ impl<'a> Graph<'a> {
         let failed = relatives.filter(|p| p.has_failed() && p.can_share_with(process));
         failed.map(|p| Node::main(p.pid)).collect()
     }
-
-    fn ranks_apart(self, pid: u32) -> Vec<Node> {
-        let others = self.snapshot.processes.iter().filter(|p| {
-            let is_rank = matches!(p.role, Role::Rank(_));
-            is_rank && p.pid != pid && !p.threads.iter().any(Thread::is_in_collective)
-        });
-        others.flat_map(entry).collect()
-    }
 }
 
 fn nodes<'t>(process: &Process, threads: impl Iterator<Item = &'t Thread>) -> Vec<Node> {
@@ -145,28 +137,20 @@ fn nodes<'t>(process: &Process, threads: impl Iterator<Item = &'t Thread>) -> Ve
     tids.map(|tid| Node { pid, tid }).collect()
 }
 
-/// Returns the threads that do the work of a process, or its main thread if all are idle.
+/// Returns the threads that do the work of a process, the main thread first, or the main thread if all are idle. If the main thread
+/// works, a thread in a timed wait, such as a heartbeat, does not count. A main thread that waits for a lock leads to the others.
 fn entry(process: &Process) -> Vec<Node> {
     let is_over = process.state.is_stopped() || process.state == State::Zombie;
-    let works = |thread: &&Thread| !is_over && thread.is_working();
+    let main = process.main().filter(|main| main.is_working());
+    let works = |thread: &&Thread| match main {
+        Some(main) if main.tid == thread.tid => true,
+        Some(main) => !main.waits_for_lock() && !thread.is_timed() && thread.is_working(),
+        None => thread.is_working(),
+    };
     match nodes(process, process.threads.iter().filter(works)) {
-        none if none.is_empty() => nodes(process, process.main().into_iter()),
-        working => working,
+        working if !is_over && !working.is_empty() => working,
+        _ => vec![Node::main(process.pid)],
     }
-}
-
-/// Returns the threads of the process that can release a lock.
-fn releasing(process: &Process, waiting: &Thread, address: u64) -> Vec<Node> {
-    // Training waits for the queue that the pin-memory thread fills.
-    let is_pinned = waiting.calls("_try_get_data", "torch/utils/data/dataloader.py");
-    let others = process.threads.iter().filter(|thread| {
-        let has_same = matches!(thread.wait, Wait::Lock { address: a, .. } if a == address);
-        thread.tid != waiting.tid
-            && thread.is_working()
-            && !has_same
-            && (!is_pinned || thread.role == ThreadRole::PinMemory)
-    });
-    nodes(process, others)
 }
 
 impl Wait {
@@ -182,6 +166,11 @@ impl Wait {
 }
 
 impl Process {
+    /// Returns true if a thread is inside a collective operation of `torch.distributed`.
+    pub(crate) fn is_in_collective(&self) -> bool {
+        self.threads.iter().any(Thread::is_in_collective)
+    }
+
     /// Returns true for a process that ended with a signal or an error code.
     pub(crate) fn has_failed(&self) -> bool {
         self.ended.is_some_and(|ending| ending != Ending::Code(0))

@@ -9,8 +9,10 @@ loadscope_words::catalogs!();
 
 mod analysis;
 mod cause;
+mod deadlock;
 mod error;
 mod graph;
+mod lock;
 mod process;
 mod sampler;
 mod snapshot;
@@ -27,7 +29,7 @@ pub use process::{Ending, Frame, Node, Process, Python, Role, State, Thread, Thr
 pub use sampler::{NodeId, Sampler, Samples, StackNode, StackSamples};
 pub use snapshot::Snapshot;
 pub use wait::{Descriptor, Direction, Resource, Wait};
-pub use wording::{capitalized, node_text, process_name, thread_name, wait_text};
+pub use wording::{capitalized, node_text, process_list, process_name, thread_name, wait_text};
 
 /// Doctest of the README.
 #[cfg(doctest)]

@@ -32,7 +32,7 @@ pub struct Process {
     pub role: Role,
     pub state: State,
     pub python: Python,
-    /// True if the process is a fork that has loaded no program of its own.
+    /// True if the process is a fork that has loaded no program of its own. A child of a fork server is none: the server has no threads.
     pub is_forked: bool,
     /// End of a zombie.
     pub ended: Option<Ending>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::process::{Node, Process, Thread};
+use crate::process::{Node, Process, Role, Thread};
 
 /// Time between the two samples of a snapshot.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(1);
@@ -30,5 +30,13 @@ impl Snapshot {
     pub fn thread(&self, node: Node) -> Option<&Thread> {
         let mut threads = self.process(node.pid)?.threads.iter();
         threads.find(|thread| thread.tid == node.tid)
+    }
+
+    /// Returns the other ranks outside of a collective.
+    pub(crate) fn ranks_apart(&self, pid: u32) -> Vec<u32> {
+        let is_apart =
+            |p: &&Process| matches!(p.role, Role::Rank(_)) && p.pid != pid && !p.is_in_collective();
+        let others = self.processes.iter().filter(is_apart);
+        others.map(|process| process.pid).collect()
     }
 }

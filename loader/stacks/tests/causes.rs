@@ -1,8 +1,8 @@
 //! Causes in snapshots that tests write down.
 
 use loadscope_stacks::{
-    Analysis, Cause, Descriptor, Direction, Ending, Process, Python, Resource, Role, Snapshot,
-    State, Thread, ThreadRole, Wait,
+    Analysis, Cause, Descriptor, Direction, Ending, Frame, Process, Python, Resource, Role,
+    Snapshot, State, Thread, ThreadRole, Wait, wait_text,
 };
 
 const MAIN: u32 = 1;
@@ -73,12 +73,16 @@ fn fifo() -> Wait {
     io(4, Direction::Read, Resource::Fifo { path, peers })
 }
 
-fn conclusion(processes: Vec<Process>) -> Option<Cause> {
-    let snapshot = Snapshot {
+fn snapshot(processes: Vec<Process>) -> Snapshot {
+    Snapshot {
         root: MAIN,
         processes,
         shared_memory_free: None,
-    };
+    }
+}
+
+fn conclusion(processes: Vec<Process>) -> Option<Cause> {
+    let snapshot = snapshot(processes);
     let analysis = Analysis::of(&snapshot);
     let found = analysis.conclusion(&snapshot);
     found.map(|finding| finding.cause.clone())
@@ -164,5 +168,67 @@ fn a_full_pipe_is_a_cause_if_no_process_can_read_it() {
         let unread = wanted.filter(|_| !peers.contains(&WORKER));
         assert_eq!(conclusion(vec![main(), reader]), unread);
         assert_eq!(conclusion(vec![main(), unanswered]), unread);
+    }
+}
+
+#[test]
+fn a_collective_is_the_cause_and_names_the_ranks_outside_of_it() {
+    let rank = |number: u32, function: &str, file: &str| {
+        let mut rank = process(10 + number, MAIN, Wait::Sleep);
+        rank.role = Role::Rank(number);
+        let frame = Frame::new(function.to_owned(), file.to_owned(), 7);
+        rank.threads[0].frames = vec![frame];
+        rank
+    };
+    let joined = |number| {
+        rank(
+            number,
+            "all_reduce",
+            "torch/distributed/distributed_c10d.py",
+        )
+    };
+    let launcher = process(MAIN, 0, Wait::Sleep);
+    let outside = rank(1, "save", "train.py");
+    let snapshot = snapshot(vec![launcher, joined(0), outside, joined(2)]);
+    let analysis = Analysis::of(&snapshot);
+    let found = analysis.conclusion(&snapshot).expect("a cause");
+    let (function, missing) = ("all_reduce".to_owned(), vec![11]);
+    assert_eq!(found.cause, Cause::Collective { function, missing });
+    assert_eq!(
+        analysis.text(&snapshot),
+        "Rank 0 (process 10) waits in all_reduce for ranks that have not called it: rank 1 (process 11) sleeps in save (train.py:7)."
+    );
+    let chain: Vec<u32> = analysis.chain.iter().map(|node| node.pid).collect();
+    assert_eq!(chain, [10, 11]);
+}
+
+#[test]
+fn a_wait_names_each_object_once() {
+    let socket = |remote: Option<&str>| Resource::Socket {
+        remote: remote.map(str::to_owned),
+    };
+    let cases = [
+        (vec![pipe(&[])], "data in a pipe"),
+        (
+            vec![pipe(&[WORKER]), pipe(&[WORKER]), pipe(&[DEAD])],
+            "data in a pipe from process 2, process 3",
+        ),
+        (vec![socket(None), socket(None)], "a socket"),
+        (vec![socket(None), socket(Some("a:1"))], "a socket to a:1"),
+    ];
+    for (resources, wanted) in cases {
+        let descriptor = |resource| Descriptor {
+            fd: None,
+            direction: Direction::Read,
+            resource,
+        };
+        let wait = Wait::Io {
+            call: "poll".to_owned(),
+            on: resources.into_iter().map(descriptor).collect(),
+            timed: false,
+        };
+        let main = process(MAIN, 0, wait);
+        let text = wait_text(&snapshot(Vec::new()), &main.threads[0]);
+        assert_eq!(text, format!("waits for {wanted} (poll)"));
     }
 }

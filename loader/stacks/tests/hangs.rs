@@ -4,6 +4,8 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "a test says what it did not run")]
 
+#[path = "hangs/no_cause.rs"]
+mod no_cause;
 mod program;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +62,22 @@ def work():
         pass
 child = ctx.Process(target=work)
 child.start()
-child.join()", Cause::InheritedLock,
+child.join()", Cause::UnreleasedLock { is_event: false, is_forked: true },
+
+    a_lock_in_a_child_of_a_fork_server, "<module>", "
+source = 'import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()'
+child = multiprocessing.get_context('forkserver').Process(target=exec, args=(source,))
+child.start()
+child.join()", Cause::UnreleasedLock { is_event: false, is_forked: false },
+
+    an_event_that_is_set_in_another_process, "work", "
+event = threading.Event()
+def work():
+    event.wait()
+child = ctx.Process(target=work)
+child.start()
+event.set()
+child.join()", Cause::UnreleasedLock { is_event: true, is_forked: true },
 
     an_item_that_is_not_taken_before_join, "", "
 queue = ctx.Queue()
@@ -142,7 +159,7 @@ queue.get()", Cause::NoWriter,
     a_lock_that_is_acquired_twice, "<module>", "
 lock = threading.Lock()
 lock.acquire()
-lock.acquire()", Cause::Deadlock { .. },
+lock.acquire()", Cause::UnreleasedLock { is_event: false, is_forked: false },
 
     two_locks_in_different_orders, "work", "
 first, second = threading.Lock(), threading.Lock()
@@ -151,6 +168,19 @@ def work(one, other):
         time.sleep(0.3)
         with other:
             pass
+threading.Thread(target=work, args=(first, second)).start()
+work(second, first)", Cause::Deadlock { .. },
+
+    two_locks_and_a_thread_in_a_timed_wait, "work", "
+def monitor():
+    while not threading.Event().wait(10): pass
+first, second = threading.Lock(), threading.Lock()
+def work(one, other):
+    with one:
+        time.sleep(0.3)
+        with other:
+            pass
+threading.Thread(target=monitor).start()
 threading.Thread(target=work, args=(first, second)).start()
 work(second, first)", Cause::Deadlock { .. },
 
@@ -219,32 +249,6 @@ fn output_to_a_program_that_does_not_read() {
 }
 
 #[test]
-fn a_program_that_works_has_no_cause() {
-    let source = "
-queue, tasks = ctx.Queue(4), ctx.Queue()
-def work():
-    while True:
-        time.sleep(0.05)
-        queue.put(bytes(1000))
-for _ in range(2):
-    ctx.Process(target=work, daemon=True).start()
-ctx.Process(target=tasks.get, daemon=True).start()
-while True:
-    queue.get()
-    sum(range(100000))";
-    let Some(program) = Program::start(source) else {
-        return;
-    };
-    std::thread::sleep(Duration::from_secs(2));
-    for _ in 0..3 {
-        let snapshot = Snapshot::take(program.pid()).expect("it is readable");
-        let analysis = Analysis::of(&snapshot);
-        let found = analysis.conclusion(&snapshot);
-        assert!(found.is_none(), "{analysis:#?}\n{snapshot:#?}");
-    }
-}
-
-#[test]
 fn the_program_is_never_stopped() {
     let Some(program) = Program::start("while True:\n    time.sleep(0.001)") else {
         return;
@@ -298,34 +302,24 @@ fn a_worker_of_pytorch_that_is_stopped() {
     }
 }
 
-/// A worker that sleeps in a sample is named, without a cause.
 #[test]
-fn a_slow_sample_of_pytorch_is_no_cause() {
-    let Some(python) = pytorch() else {
+fn the_id_of_a_thread_names_its_process() {
+    let Some(program) = Program::start("threading.Thread(target=time.sleep, args=(1000,)).start()")
+    else {
         return;
     };
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/train.py");
-    let command = [
-        python.as_os_str(),
-        file.as_ref(),
-        "fork".as_ref(),
-        "slow".as_ref(),
-    ];
-    let program = Program::run(&command).expect("it starts");
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        assert!(Instant::now() < end, "the worker was not named");
-        let Ok(snapshot) = Snapshot::take(program.pid()) else {
-            continue;
-        };
-        let analysis = Analysis::of(&snapshot);
-        assert_eq!(analysis.conclusion(&snapshot), None, "{snapshot:#?}");
-        let text = analysis.text(&snapshot);
-        if text.contains(" sleeps in ") && text.contains("__getitem__ (train.py:") {
-            assert!(text.contains("orker 1 (process"), "{text}");
-            return;
-        }
-    }
+    let pid = program.pid();
+    let (last, snapshot) = (0..600)
+        .find_map(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
+            let names = tasks.flatten().map(|entry| entry.file_name());
+            let tids = names.filter_map(|name| name.to_str()?.parse().ok());
+            let tid: u32 = tids.max().filter(|tid| *tid != pid)?;
+            Some((tid, Snapshot::take(tid).ok()?))
+        })
+        .expect("a thread");
+    assert_eq!(snapshot.root, pid, "{last}");
 }
 
 #[test]
@@ -333,6 +327,10 @@ fn errors_name_the_process() {
     let pid = u32::MAX >> 1;
     let error = Snapshot::take(pid).expect_err("there is none");
     assert_eq!(error, StacksError::NoProcess(pid));
+    let program = Program::run(&["true"]).expect("it starts");
+    assert!(program.has_ended_soon());
+    let error = Snapshot::take(program.pid()).expect_err("it has ended");
+    assert_eq!(error, StacksError::HasEnded(program.pid()));
     let program = Program::run(&["sleep", "1000"]).expect("it starts");
     let error = Snapshot::take(program.pid()).expect_err("it is not Python");
     assert_eq!(error, StacksError::NotPython(program.pid()));

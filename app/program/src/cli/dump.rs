@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 use loadscope_stacks::{
-    Analysis, Finding, Node, Process, Python, Snapshot, Thread, ThreadRole, capitalized, node_text,
-    process_name, thread_name, wait_text,
+    Analysis, Finding, Frame, Node, Process, Python, Snapshot, Thread, ThreadRole, capitalized,
+    node_text, process_list, process_name, thread_name, wait_text,
 };
 use loadscope_words::{pad_end, say};
 use serde_json::{Value, json};
@@ -75,20 +75,52 @@ fn text(snapshot: &Snapshot, analysis: &Analysis, depth: usize) -> Result<String
     for node in &analysis.chain {
         writeln!(out, "  {}", node_text(snapshot, *node))?;
     }
-    let others: Vec<&Finding> = (analysis.findings.iter())
-        .filter(|finding| Some(*finding) != conclusion)
-        .collect();
-    if !others.is_empty() {
-        writeln!(out, "\n{}", say!("Also"))?;
-    }
-    for finding in others {
-        writeln!(out, "  {}", finding.text(snapshot))?;
-        writeln!(out, "  → {}", finding.remedy())?;
-    }
+    write_others(&mut out, snapshot, analysis)?;
     for process in &snapshot.processes {
         write_process(&mut out, snapshot, process, depth)?;
     }
     Ok(out)
+}
+
+/// Writes the other findings, equal ones in one line.
+fn write_others(out: &mut String, snapshot: &Snapshot, analysis: &Analysis) -> std::fmt::Result {
+    let key = |finding: &Finding| (finding.predicate(snapshot), finding.remedy());
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    for finding in &analysis.findings {
+        let is_equal = |group: &&mut Vec<&Finding>| {
+            group
+                .first()
+                .is_some_and(|first| key(first) == key(finding))
+        };
+        match groups.iter_mut().find(is_equal) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    // The conclusion is the first finding.
+    let mut is_written = analysis.conclusion(snapshot).is_some();
+    let mut lines: Vec<String> = Vec::new();
+    for group in groups {
+        let [first, same @ ..] = &group[..] else {
+            continue;
+        };
+        if !is_written {
+            lines.push(first.text(snapshot));
+            lines.push(format!("→ {}", first.remedy()));
+        }
+        is_written = false;
+        let pids = same.iter().map(|finding| finding.at.pid);
+        let mut pids: Vec<u32> = pids.filter(|pid| *pid != first.at.pid).collect();
+        pids.dedup();
+        if !pids.is_empty() {
+            let list = capitalized(process_list(snapshot, &pids));
+            lines.push(say!("{list}: the same"));
+        }
+    }
+    if !lines.is_empty() {
+        writeln!(out, "\n{}", say!("Also"))?;
+    }
+    lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 fn write_process(
@@ -97,36 +129,59 @@ fn write_process(
     process: &Process,
     depth: usize,
 ) -> std::fmt::Result {
+    if process.ended.is_some() {
+        let text = node_text(snapshot, Node::main(process.pid));
+        return writeln!(out, "\n{}", capitalized(text));
+    }
     let name = capitalized(process_name(snapshot, process.pid));
     let command = process.command.lines().next().unwrap_or_default();
-    writeln!(out, "\n{name}: {command}")?;
+    writeln!(out, "\n{name}: {}", cut(command))?;
     match &process.python {
         Python::Version(_) | Python::Absent => {}
         Python::Unreadable(why) => writeln!(out, "  {}", say!("no Python stacks: {why}"))?,
     }
+    let is_stopped = process.state.is_stopped();
     // Thread pools of libraries in C have many threads without a frame.
     let is_shown = |thread: &&Thread| thread.role != ThreadRole::Native;
     for thread in process.threads.iter().filter(is_shown) {
-        let note = match (thread.holds_gil, thread.is_idle()) {
+        let is_idle = thread.is_idle() && !is_stopped && !thread.holds_gil;
+        let note = match (thread.holds_gil, is_idle) {
             (true, _) => say!(", holds the GIL"),
             (false, true) => say!(", idle"),
             (false, false) => "",
         };
-        let (thread_name, wait) = (thread_name(thread), wait_text(snapshot, thread));
-        writeln!(out, "  {thread_name}: {wait}{note}")?;
+        let wait = match is_stopped {
+            true => say!("is stopped").to_owned(),
+            false => wait_text(snapshot, thread),
+        };
+        writeln!(out, "  {}: {wait}{note}", thread_name(thread))?;
+        if is_idle {
+            continue;
+        }
         for (frame, is_marked) in thread.shown_frames(depth) {
             let mark = if is_marked { "→" } else { " " };
-            writeln!(
-                out,
-                "  {mark} {} ({}:{})",
-                frame.function, frame.file, frame.line
-            )?;
+            let Frame {
+                function,
+                file,
+                line,
+                ..
+            } = frame;
+            writeln!(out, "  {mark} {function} ({file}:{line})")?;
         }
     }
     let native = process.threads.len() - process.threads.iter().filter(is_shown).count();
     match native {
         0 => Ok(()),
         _ => writeln!(out, "  {}", say!("threads without Python code: {native}")),
+    }
+}
+
+/// Returns at most 120 characters of a command line.
+fn cut(command: &str) -> String {
+    const MAX: usize = 120;
+    match command.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", command.get(..end).unwrap_or_default()),
+        None => command.to_owned(),
     }
 }
 

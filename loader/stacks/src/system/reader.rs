@@ -36,6 +36,8 @@ impl Job {
         role: Role,
     ) -> Process {
         let stat = Stat::of(&format!("/proc/{}", self.pid)).unwrap_or_else(|| self.stat.clone());
+        let has_ended = stat.state == State::Zombie;
+        let is_of_server = command.contains("multiprocessing.forkserver import main");
         Process {
             pid: self.pid,
             parent: stat.parent,
@@ -43,12 +45,17 @@ impl Job {
                 true => format!("[{}]", stat.name),
                 false => command,
             },
+            role: match role {
+                // PyTorch sets this name. Zombies have no command line and no stack.
+                Role::Other if has_ended && stat.name == "pt_data_worker" => Role::Worker(None),
+                Role::Other if has_ended && stat.is_forked => Role::Child,
+                known => known,
+            },
             name: stat.name,
-            role,
             state: stat.state,
             python,
-            is_forked: stat.is_forked,
-            ended: (stat.state == State::Zombie).then(|| Ending::of(stat.exit)),
+            is_forked: stat.is_forked && !is_of_server,
+            ended: has_ended.then(|| Ending::of(stat.exit)),
             threads,
         }
     }
@@ -143,8 +150,12 @@ impl Reader {
         // Reads of a command line, of the environment and of maps can block, as those of memory.
         let (command, rank) = (command_line(self.job.pid), rank_of(self.job.pid));
         let role = role(&self.job, &threads, number, (&command, rank));
+        let mut process = self.job.process(command, python, threads, role);
+        if process.ended.is_some() {
+            process.threads.clear();
+        }
         Answer {
-            process: self.job.process(command, python, threads, role),
+            process,
             rank,
             maps: shared_maps(self.job.pid),
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::holders::fill_peers;
 use super::pool::read_twice;
 use super::reader::{Answer, Job, Reader};
-use super::stat::{Memory, Stat, process_tree, shared_memory_free};
+use super::stat::{Memory, Stat, process_of, process_tree, shared_memory_free};
 use crate::error::StacksError;
 use crate::process::{Process, Python, Role, State};
 use crate::snapshot::Snapshot;
@@ -17,7 +17,8 @@ use crate::snapshot::Snapshot;
 const LIMIT: Duration = Duration::from_secs(4);
 
 /// Reads a process and its descendants twice.
-pub fn sample(root: u32) -> Result<Snapshot, StacksError> {
+pub fn sample(id: u32) -> Result<Snapshot, StacksError> {
+    let root = process_of(id).ok_or(StacksError::NoProcess(id))?;
     check_access(root)?;
     let tree = process_tree(root);
     let jobs: Vec<Job> = (tree.iter())
@@ -35,6 +36,7 @@ pub fn sample(root: u32) -> Result<Snapshot, StacksError> {
             Python::Version(_) | Python::Absent => None,
         });
         return Err(match refused {
+            _ if has_ended(root) => StacksError::Ended(root),
             Some((pid, why)) => StacksError::Unreadable(pid, why),
             None => StacksError::NotPython(root),
         });
@@ -52,7 +54,7 @@ fn check_access(root: u32) -> Result<(), StacksError> {
     let folder = format!("/proc/{root}");
     match Stat::of(&folder) {
         None => return Err(StacksError::NoProcess(root)),
-        Some(stat) if stat.state == State::Zombie => return Err(StacksError::NoProcess(root)),
+        Some(stat) if stat.state == State::Zombie => return Err(StacksError::HasEnded(root)),
         Some(_) => {}
     }
     let Err(e) = Memory::open(root) else {
@@ -60,10 +62,18 @@ fn check_access(root: u32) -> Result<(), StacksError> {
     };
     let owner = |path: &str| std::fs::metadata(path).map(|found| found.uid()).ok();
     match e.kind() {
+        _ if has_ended(root) => Err(StacksError::Ended(root)),
         ErrorKind::NotFound => Err(StacksError::NoProcess(root)),
+        _ if owner("/proc/self") == Some(0) => Err(StacksError::ForbiddenToRoot(root)),
         _ if owner(&folder) != owner("/proc/self") => Err(StacksError::OtherUser(root)),
         _ => Err(StacksError::Forbidden(root)),
     }
+}
+
+/// Returns true for a process that does not exist or is a zombie.
+fn has_ended(pid: u32) -> bool {
+    let stat = Stat::of(&format!("/proc/{pid}"));
+    stat.is_none_or(|stat| stat.state == State::Zombie)
 }
 
 /// Reads all processes. One that does not answer in time has no threads.

@@ -84,6 +84,13 @@ impl Task {
     }
 }
 
+/// Returns the process of a process id or thread id.
+pub fn process_of(id: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+    line.trim().parse().ok()
+}
+
 /// Names of a folder that are numbers.
 fn numbers(folder: &str) -> Vec<u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
