@@ -38,7 +38,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use loadscope_files::ignore_file_size_signal;
 #[cfg(target_os = "linux")]
 use loadscope_trace::spill_to;
-use loadscope_words::{Language, explain, language, say, set_language};
+use loadscope_words::{Language, language, set_language};
 
 pub use load::LoadArgs;
 pub use terminal::{error_sentence, print_message};
@@ -169,10 +169,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     }
     // The help contains only Loadscope's own text.
     match error.print() {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "cannot write to standard output: {e}",
-            e = explain(&e)
-        ))),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(terminal::unwritable(&e)),
         _ => Ok(code),
     }
 }

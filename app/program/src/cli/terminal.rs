@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, bounded};
 
 use loadscope_insight::format::printable;
-use loadscope_words::{explain, say, strip_os_error_codes};
+use loadscope_words::{cause, explain, say, strip_os_error_codes};
 
 /// Timeout for writing a message. After the first timeout, no message is waited for.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -85,12 +85,17 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
 pub(super) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "cannot write to standard output: {e}",
-            e = explain(&e)
-        ))),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(unwritable(&e)),
         _ => Ok(()),
     }
+}
+
+/// Returns the error of a failed write to standard output.
+pub(super) fn unwritable(error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!(say!(
+        "cannot write to standard output: {}. Redirect it to another file.",
+        cause(error)
+    ))
 }
 
 /// Streams the output of `write`. A reader that closes the pipe ends it without an error. The output must not contain untrusted text.
@@ -107,10 +112,7 @@ pub(super) fn print_streaming(
     match written.map_err(|e| e.downcast::<io::Error>()) {
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(Ok(e)) => Err(anyhow::anyhow!(say!(
-            "cannot write to standard output: {e}",
-            e = explain(&e)
-        ))),
+        Err(Ok(e)) => Err(unwritable(&e)),
         Err(Err(other)) => Err(other),
     }
 }
