@@ -17,6 +17,8 @@ mod failures;
 mod hangs;
 #[path = "findings/host.rs"]
 mod host;
+#[path = "findings/lines.rs"]
+mod lines;
 #[path = "findings/remedies.rs"]
 mod remedies;
 #[path = "findings/samples.rs"]

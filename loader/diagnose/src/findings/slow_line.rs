@@ -47,7 +47,7 @@ fn remedy(file: Option<&str>) -> &'static str {
         let folder = |name: &&str| {
             file.contains(&format!("/{name}/")) || file.ends_with(&format!("/{name}.py"))
         };
-        packages.iter().any(|name| folder(&name))
+        packages.iter().any(folder)
     };
     if is_in(&["PIL", "cv2", "imageio", "skimage", "torchvision"]) {
         say!("Store the images in the size that training needs, or store them decoded")
