@@ -156,7 +156,7 @@ fn existing_files_are_kept_without_force() {
     assert!(
         fs::read(&plain)
             .expect("written")
-            .starts_with(b"{\"loadscope\":1")
+            .starts_with(b"{\"loadscope\":3")
     );
     assert_eq!(
         fs::read(&path).expect("still there").len(),
@@ -227,7 +227,7 @@ fn standard_output_contains_only_the_recording() {
     let output = loadscope(&["repair", text(&path), "-o", "/dev/stdout"]);
     assert!(output.status.success());
     let copy = String::from_utf8(output.stdout).expect("text");
-    assert!(copy.ends_with("}\n") && copy.starts_with("{\"loadscope\":1"));
+    assert!(copy.ends_with("}\n") && copy.starts_with("{\"loadscope\":3"));
     assert!(whole.starts_with(copy.as_bytes()));
     assert!(String::from_utf8_lossy(&output.stderr).contains("is damaged"));
 }

@@ -72,11 +72,7 @@ impl EventSink {
     ) -> Result<Self, LogError> {
         let log = match record {
             Record::Off => None,
-            Record::Memory => {
-                let heading = selection.recording_kind();
-                let log = LogWriter::with_header(shared, Compression::Zstd, heading)?;
-                Some(Log::Memory(log))
-            }
+            Record::Memory => Some(Log::Memory(LogWriter::new(shared, Compression::Zstd)?)),
             Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
             Record::Limited(new) => Some(Log::Limited(Box::new(Limited::new(new)), None)),
             Record::Journal(new) => Some(match new.split() {

@@ -9,12 +9,12 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
 use loadscope_files::{AtomicFile, Existing, WriteError, check_not_input};
-use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos, RecordingKind};
+use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
 use loadscope_words::say;
 
 use super::folder::{Folder, LoaderNumbers, Placement, placements};
 use super::memory::LogInMemory;
-use super::reading::{each_event, heading_of, is_program};
+use super::reading::{each_event, is_program};
 use loadscope_insight::session_event::Output;
 
 use super::session::{LogStorage, Origin};
@@ -26,7 +26,7 @@ const CHUNK: usize = 1024;
 const WAITING: usize = 2;
 
 /// Source for reading the events of a run again.
-pub(super) enum EventSource {
+enum EventSource {
     /// The compressed log in memory.
     Memory(LogInMemory),
     /// A file or a folder.
@@ -35,7 +35,7 @@ pub(super) enum EventSource {
 
 impl Session {
     /// Returns the source of the events that the window received.
-    pub(super) fn event_source(&self) -> EventSource {
+    fn event_source(&self) -> EventSource {
         match &self.origin {
             Origin::Engine { log, .. }
             | Origin::Simulated { log }
@@ -77,30 +77,8 @@ impl Session {
 }
 
 impl EventSource {
-    /// Returns the header for a copy. A copy of several recordings is limited if one of them is.
-    pub fn recording_kind(&self) -> Result<RecordingKind<'static>, ImportError> {
-        let path = match self {
-            Self::Memory(log) => return Ok(LogReader::new(log.clone())?.recording_kind()),
-            Self::File(path) => path,
-        };
-        if !path.is_dir() || is_program(path) {
-            return Ok(heading_of(path));
-        }
-        let all = Folder::of(path)?.recordings;
-        let is_part = all
-            .iter()
-            .any(|path| heading_of(path) != RecordingKind::Plain);
-        Ok(match is_part {
-            true => RecordingKind::Extended,
-            false => RecordingKind::Plain,
-        })
-    }
-
     /// Calls `each` with all events.
-    pub fn each(
-        self,
-        mut each: impl FnMut(&Event) -> Result<(), LogError>,
-    ) -> Result<(), ImportError> {
+    fn each(self, mut each: impl FnMut(&Event) -> Result<(), LogError>) -> Result<(), ImportError> {
         let path = match self {
             Self::Memory(log) => return of_log(LogReader::new(log)?, &mut each),
             Self::File(path) => path,
@@ -246,10 +224,8 @@ fn write_copy(events: EventSource, path: &Path, existing: Existing) -> Result<()
     if let EventSource::File(input) = &events {
         check_not_input(path, input)?;
     }
-    let heading = events.recording_kind()?;
     let file = AtomicFile::create(path, existing)?;
-    let mut log = LogWriter::with_header(file, Compression::for_path(path), heading)
-        .map_err(ImportError::from)?;
+    let mut log = LogWriter::new(file, Compression::for_path(path)).map_err(ImportError::from)?;
     events.each(|event| log.write(event))?;
     log.finish().map_err(ImportError::from)?.commit()?;
     Ok(())
@@ -306,57 +282,5 @@ mod tests {
             .map(|(_, run)| run.epochs()[0].start)
             .collect();
         assert_eq!(begun, [Nanos::ZERO, Nanos::from_millis(5)]);
-    }
-    /// Writes a recording without events.
-    fn headed<W: std::io::Write>(to: W, heading: RecordingKind<'_>) {
-        let log = LogWriter::with_header(to, Compression::None, heading);
-        log.and_then(LogWriter::finish).expect("there is room");
-    }
-
-    /// Regression test: the copy of a recording without its first batches had the header of a complete one.
-    #[test]
-    fn a_copy_keeps_the_heading_of_its_source() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let at = |name: &str| dir.path().join(name);
-        let new = |name: &str, heading| {
-            let file = loadscope_files::create_file_for_process(&at(name));
-            headed(file.expect("it is new"), heading);
-        };
-        new("whole.jsonl", RecordingKind::Plain);
-        new("selected.jsonl", RecordingKind::Extended);
-        let copied = |source: EventSource, name: &str| {
-            write_copy(source, &at(name), Existing::Keep).expect("there is room");
-            LogReader::open(&at(name))
-                .expect("a recording")
-                .recording_kind()
-        };
-        let file = |name: &str| EventSource::File(at(name));
-        assert_eq!(
-            copied(file("whole.jsonl"), "a.jsonl.zst"),
-            RecordingKind::Plain
-        );
-        assert_eq!(
-            copied(file("selected.jsonl"), "b.jsonl.zst"),
-            RecordingKind::Extended
-        );
-        let shared = crate::memory::SharedLog::default();
-        headed(shared.clone(), RecordingKind::Extended);
-        let memory = EventSource::Memory(shared.now());
-        assert_eq!(copied(memory, "c.jsonl.zst"), RecordingKind::Extended);
-        let saved = tempfile::tempdir().expect("a temporary folder");
-        let both = saved.path().join("both.jsonl.zst");
-        let folder = EventSource::File(dir.path().to_owned());
-        write_copy(folder, &both, Existing::Keep).expect("there is room");
-        let both = LogReader::open(&both).expect("a recording");
-        assert_eq!(both.recording_kind(), RecordingKind::Extended);
-        // The page of a recording in a browser has the same header.
-        for (name, heading) in [
-            ("whole.jsonl", RecordingKind::Plain),
-            ("selected.jsonl", RecordingKind::Extended),
-        ] {
-            let packed = crate::packed(&at(name), true).expect("it is sound");
-            let log = LogReader::new(std::io::Cursor::new(packed.bytes)).expect("a recording");
-            assert_eq!(log.recording_kind(), heading, "{name}");
-        }
     }
 }

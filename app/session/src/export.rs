@@ -12,7 +12,7 @@ use loadscope_trace::fleet::names;
 use loadscope_trace::{Compression, Event, EventKind, LogWriter, Run, RunId};
 use loadscope_words::say;
 
-use super::event_source::{EventSource, each_in_order};
+use super::event_source::each_in_order;
 use super::session::Origin;
 use super::{Session, SessionError, SessionEvent};
 use loadscope_insight::session_event::Output;
@@ -144,8 +144,7 @@ pub struct Packed {
 /// # Errors
 /// If the input cannot be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let heading = EventSource::File(path.to_owned()).recording_kind()?;
-    let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
+    let mut log = LogWriter::new(Vec::new(), Compression::Zstd)?;
     let cut = each_in_order(path, &mut |event| match contents {
         true => log.write(event),
         false => match without_contents(event) {

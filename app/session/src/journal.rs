@@ -10,7 +10,7 @@ pub use loadscope_insight::session_event::UnsavedRun;
 use loadscope_words::say;
 
 use super::recording::new_recording_in;
-use super::{Limits, NewLimited, Selection};
+use super::{Limits, NewLimited};
 
 mod entry;
 
@@ -57,25 +57,21 @@ impl Journal {
     /// # Errors
     /// If the folder cannot be created or written to.
     pub fn begin(&self) -> Result<NewEntry, WriteError> {
-        self.begin_with(&Selection::default(), None)
+        self.begin_with(None)
     }
 
-    /// Starts the journal of a run with a selection or limits. With limits, it contains the end of the run and sums of the earlier part.
+    /// Starts the journal of a run. With limits, it contains the end of the run and sums of the earlier part.
     ///
     /// # Errors
     /// If the folder cannot be created or written to.
-    pub fn begin_with(
-        &self,
-        selection: &Selection,
-        limits: Option<Limits>,
-    ) -> Result<NewEntry, WriteError> {
+    pub fn begin_with(&self, limits: Option<Limits>) -> Result<NewEntry, WriteError> {
         private_folder(&self.folder)?;
         self.prune();
         let millis = since_1970(SystemTime::now()).as_millis();
         // Names sort by time. Two windows can start in the same millisecond.
         let names = (0..1000).map(|n| self.folder.join(format!("{millis:015}-{n:03}{ENDING}")));
         let files = match limits {
-            None => NewFiles::Whole(new_recording_in(names, selection)?),
+            None => NewFiles::Whole(new_recording_in(names)?),
             Some(limits) => {
                 let max_size = limits.max_size.min(MAX_RUN_BYTES);
                 let limits = Limits { max_size, ..limits };

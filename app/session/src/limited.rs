@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_files::{AtomicFile, Existing, GrowingFile};
 use loadscope_trace::multipart::PartFile;
-use loadscope_trace::{Event, EventKind, LogError, Nanos, RecordingKind, RetentionFilter};
+use loadscope_trace::{Event, EventKind, LogError, Nanos, RetentionFilter};
 use loadscope_words::say;
 
 mod bounded;
@@ -22,7 +22,7 @@ pub(super) use kept::merge_pairs;
 pub use limits::{Limits, NewLimited};
 pub(super) use limits::{parts_of, remove_folder};
 
-use bounded::{BoundedLog, head, line, written};
+use bounded::{BoundedLog, head, head_of_part, line, written};
 use kept::{SumFile, WaitFiles, WaitResult};
 
 /// A complete part.
@@ -150,13 +150,13 @@ impl Limited {
     fn begin(&self, state: &[Event]) -> Result<BoundedLog, LogError> {
         let number = self.retention_filter.part();
         let path = self.folder.join(PartFile::Part(number).name());
-        let mut first = head(RecordingKind::Part(number), state)?;
+        let mut first = head_of_part(number, state)?;
         if first.len() as u64 > self.limits.part() / 2 {
             let bare: Vec<Event> = state.iter().map(without_batches).collect();
-            first = head(RecordingKind::Part(number), &bare)?;
+            first = head_of_part(number, &bare)?;
         }
         if first.len() as u64 > self.limits.part() / 2 {
-            first = head(RecordingKind::Part(number), &[])?;
+            first = head_of_part(number, &[])?;
         }
         BoundedLog::create(path, &first)
     }
@@ -246,13 +246,13 @@ impl Limited {
             let mut events = runs.clone();
             events.extend_from_slice(&slowest);
             events.sort_by_key(|event| event.at);
-            let bytes = head(RecordingKind::Extended, &events)?;
+            let bytes = head(&events)?;
             if bytes.len() as u64 <= self.limits.kept() {
                 break bytes;
             }
             if slowest.is_empty() {
                 // There are too many runs for the limit. The remaining parts describe them.
-                break head(RecordingKind::Extended, &runs[..0])?;
+                break head(&runs[..0])?;
             }
             // The recording contains the number of kept batches.
             most = slowest.len() / 2;

@@ -54,7 +54,7 @@ impl Write for SharedLog {
 }
 
 /// Snapshot of a log.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct LogInMemory {
     pieces: Vec<Arc<[u8]>>,
     /// Index of the piece that is read, and the offset in it.

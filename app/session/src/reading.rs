@@ -8,9 +8,9 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use loadscope_exchange::{ImportError, Kind, read};
+use loadscope_exchange::{ImportError, read};
 use loadscope_live::folder;
-use loadscope_trace::{Event, Lines, LogError, LogReader, Parsed, RecordingKind};
+use loadscope_trace::{Event, Lines, LogError, LogReader, Parsed};
 
 /// Maximum number of helper threads. More do not help, because applying events is the bottleneck.
 const HELPERS: usize = 3;
@@ -172,13 +172,6 @@ fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, 
 /// Returns true for a folder of event streams that a program wrote without a listener.
 pub(super) fn is_program(path: &Path) -> bool {
     path.is_dir() && !folder::streams(path).is_empty()
-}
-
-/// Returns the header for a copy of the recording. Read errors are ignored here, because the reader reports them.
-pub(super) fn heading_of(path: &Path) -> RecordingKind<'static> {
-    let is_log = !is_program(path) && Kind::of(path).is_ok_and(|kind| kind == Kind::Log);
-    let log = is_log.then(|| LogReader::open(path).ok()).flatten();
-    log.map_or(RecordingKind::Plain, |log| log.recording_kind())
 }
 
 /// Calls `each` with the events of a recording in order of time, until it returns false. Returns true if the recording is truncated.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use loadscope_trace::{BatchId, Event, EventKind, RecordingKind, RunId};
+use loadscope_trace::{BatchId, Event, EventKind, RunId};
 
 /// Maximum number of stored epochs per loader. Beyond it, the earliest ended one is forgotten.
 const MOST_EPOCHS: usize = 1024;
@@ -55,14 +55,6 @@ impl Selection {
     /// Returns true if everything is recorded.
     pub fn is_all(&self) -> bool {
         self.skip_first == 0 && self.epochs.is_empty()
-    }
-
-    /// Returns the header of the recording. In a limited one, an epoch may start in its middle.
-    pub fn recording_kind(&self) -> RecordingKind<'static> {
-        match self.is_all() {
-            true => RecordingKind::Plain,
-            false => RecordingKind::Extended,
-        }
     }
 
     fn has(&self, epoch: u32) -> bool {

@@ -83,7 +83,7 @@ pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
     Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome,
-    RecordingKind, format_event, multipart, read_log,
+    format_event, multipart, read_log,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};

@@ -28,7 +28,7 @@ mod repair;
 mod wire;
 mod write;
 
-pub use header::{FORMAT_VERSION, RecordingKind};
+pub use header::FORMAT_VERSION;
 pub use lines::{Lines, Parsed};
 pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use jsonschema::Validator;
 use loadscope_trace::{
-    BatchId, Compression, Event, EventKind, LogReader, LogWriter, Nanos, Run, RunInfo, Stage,
-    Summary, read_log,
+    BatchId, Compression, Event, EventKind, FORMAT_VERSION, LogReader, LogWriter, Nanos, Run,
+    RunInfo, Stage, Summary, read_log,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -176,7 +176,12 @@ fn schema_and_reader_refuse_the_listed_lines() {
         assert!(read(&format!("{header}\n")).is_err(), "{header}");
         assert!(!allows(&schema, header), "{header}");
     }
-    assert!(allows(&schema, HEADER));
+    for version in 1..=FORMAT_VERSION {
+        let header = format!("{{\"loadscope\":{version}}}");
+        assert_eq!(read(&format!("{header}\n")), Ok(Vec::new()), "{header}");
+        assert!(allows(&schema, &header), "{header}");
+    }
+    assert!(written(&[]).starts_with("{\"loadscope\":3,"));
 }
 
 /// Returns the code block with several lines in `FORMAT.md` that is marked with `language`.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use crossbeam_channel::RecvTimeoutError;
 use loadscope_session::{Record, Session, SessionEvent};
-use loadscope_trace::{Compression, LogReader, LogWriter, RecordingKind, RunOptions, count};
+use loadscope_trace::{Compression, LogReader, LogWriter, RunOptions, count};
 
 use crate::job::{Job, Noise};
 use crate::recorder::{MOST, NAME, create};
@@ -215,7 +215,7 @@ pub fn copy(recording: &Path) -> Result<()> {
 
 fn copied(from: &Path, to: &mut File) -> Result<()> {
     let reader = LogReader::open(from)?;
-    let mut log = LogWriter::with_header(to, Compression::Zstd, RecordingKind::Extended)?;
+    let mut log = LogWriter::new(to, Compression::Zstd)?;
     for event in reader {
         log.write(&event?)?;
     }

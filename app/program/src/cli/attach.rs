@@ -69,13 +69,9 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
-    let file = (args.limits).create(output, existing, default_names(), &selection)?;
+    let file = (args.limits).create(output, existing, default_names())?;
     let path = file.path().to_owned();
-    let mut shown = match LiveView::begin(
-        &args.web,
-        name_of(&path),
-        (&selection, args.limits.limits()),
-    ) {
+    let mut shown = match LiveView::begin(&args.web, name_of(&path), args.limits.limits()) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -121,18 +117,15 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
-    let file = (args.limits).create(output, existing, default_names(), &selection)?;
+    let file = (args.limits).create(output, existing, default_names())?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // The process is recorded even if the live view fails.
-    let (mut shown, no_link) = match LiveView::in_frame(
-        &args.web,
-        name_of(&path),
-        (&selection, args.limits.limits()),
-    ) {
-        Ok(shown) => (shown, None),
-        Err(e) => (None, Some(error_sentence(&e))),
-    };
+    let (mut shown, no_link) =
+        match LiveView::in_frame(&args.web, name_of(&path), args.limits.limits()) {
+            Ok(shown) => (shown, None),
+            Err(e) => (None, Some(error_sentence(&e))),
+        };
     let session = Session::watch_selected(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;
     print_json_line(json!({

@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_files::{has_writer, is_being_written};
 use loadscope_session::describe_open_error;
-use loadscope_trace::{Event, LogError, LogReader, RecordingKind};
+use loadscope_trace::{Event, LogError, LogReader};
 use loadscope_words::{say, shell_quoted};
 
 use crate::serve::{Spool, USUAL_SIZE, Writer};
@@ -69,7 +69,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
     if reader.parts().is_some() {
         return Ok(None);
     }
-    let (spool, writer) = new_spool(reader.recording_kind(), USUAL_SIZE)?;
+    let (spool, writer) = new_spool(USUAL_SIZE)?;
     let (send, receive) = bounded(AHEAD);
     let truncated = say!(
         "the recording is truncated. To get an intact file, run `loadscope repair {}`.",
@@ -91,11 +91,8 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
 ///
 /// # Errors
 /// If no temporary file can be created.
-pub(super) fn new_spool(
-    kind: RecordingKind<'_>,
-    most: u64,
-) -> anyhow::Result<(Arc<Spool>, Writer)> {
-    Spool::new(kind, most).context(say!(
+pub(super) fn new_spool(most: u64) -> anyhow::Result<(Arc<Spool>, Writer)> {
+    Spool::new(most).context(say!(
         "cannot create a temporary file for the live view (TMPDIR sets the folder)"
     ))
 }

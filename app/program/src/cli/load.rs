@@ -25,7 +25,7 @@ use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::keyvalue::nearest;
 use loadscope_plan::limits;
-use loadscope_session::{self as session, Record, Selection, Session, SessionEvent};
+use loadscope_session::{self as session, Record, Session, SessionEvent};
 use progress::Progress;
 
 /// Options of a run, named as in PyTorch. The TOML file, and then PyTorch's defaults, fill in the rest. A run has at most 20,000,000
@@ -230,12 +230,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             for input in args.inputs(&options) {
                 check_not_input(path, &input)?;
             }
-            let new = (args.limits).create(
-                Some(path),
-                args.force.existing(),
-                [],
-                &Selection::default(),
-            )?;
+            let new = (args.limits).create(Some(path), args.force.existing(), [])?;
             new.into()
         }
         None => Record::Off,

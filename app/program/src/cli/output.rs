@@ -65,14 +65,13 @@ impl LimitArgs {
         path: Option<&Path>,
         existing: Existing,
         names: impl IntoIterator<Item = PathBuf>,
-        selection: &Selection,
     ) -> Result<NewRecord, WriteError> {
         if let Some(path) = path.filter(|path| !is_recording(path)) {
             return Err(WriteError::NotARecording(path.to_owned()));
         }
         Ok(match (self.limits(), path) {
-            (None, Some(path)) => NewRecord::Whole(new_recording(path, existing, selection)?),
-            (None, None) => NewRecord::Whole(new_recording_in(names, selection)?),
+            (None, Some(path)) => NewRecord::Whole(new_recording(path, existing)?),
+            (None, None) => NewRecord::Whole(new_recording_in(names)?),
             (Some(limits), Some(path)) => {
                 NewRecord::Limited(NewLimited::create(path, existing, limits)?)
             }
@@ -329,7 +328,7 @@ mod tests {
             let path = folder.path().join(name);
             assert_eq!(is_recording(&path), is_one, "{name}");
             let args = LimitArgs::default();
-            let made = args.create(Some(&path), Existing::Replace, [], &Selection::default());
+            let made = args.create(Some(&path), Existing::Replace, []);
             assert_eq!(made.is_ok(), is_one, "{name}");
             assert!(is_one || !path.exists(), "{name}");
         }

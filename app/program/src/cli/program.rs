@@ -72,16 +72,12 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let output = args.output.as_deref();
     let selection = args.program.select.selection();
     let existing = args.force.existing();
-    let created = (args.limits).create(output, existing, default_names(), &selection);
+    let created = (args.limits).create(output, existing, default_names());
     let file = created.context(say!(
         "program not started, because the recording cannot be written"
     ))?;
     let path = file.path().to_owned();
-    let mut shown = match LiveView::begin(
-        &args.program.web,
-        name_of(&path),
-        (&selection, args.limits.limits()),
-    ) {
+    let mut shown = match LiveView::begin(&args.program.web, name_of(&path), args.limits.limits()) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -149,7 +145,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
         window::need_display("loadscope watch --web", "loadscope record")
             .context(say!("program not started"))?;
     }
-    let shown = LiveView::begin(&args.web, None, (&extent.selection, extent.limits));
+    let shown = LiveView::begin(&args.web, None, extent.limits);
     let shown = shown.context(say!("program not started"))?;
     catch_signals();
     let watched = match args.start(&request) {
@@ -228,7 +224,7 @@ fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> Str
 /// Records a program without a window into the user's journal.
 fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<LiveView>) {
     let Extent { selection, limits } = extent;
-    let begin = |journal: Journal| journal.begin_with(&selection, limits).ok();
+    let begin = |journal: Journal| journal.begin_with(limits).ok();
     let entry = Journal::of_user().and_then(begin);
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 use clap::Args;
-use loadscope_session::{Limits, Selection, check_path, describe_open_error};
+use loadscope_session::{Limits, check_path, describe_open_error};
 use loadscope_words::{cause, explain, say, shell_quoted};
 
 use super::follow::{follow, new_spool};
@@ -151,9 +151,9 @@ impl LiveView {
     pub fn begin(
         args: &WebArgs,
         name: Option<&str>,
-        (selection, limits): (&Selection, Option<Limits>),
+        limits: Option<Limits>,
     ) -> anyhow::Result<Option<Self>> {
-        let shown = Self::open(args, name, (selection, limits), false)?;
+        let shown = Self::open(args, name, limits, false)?;
         if let Some(shown) = &shown {
             // Standard output belongs to the program.
             print_message(shown.server.link());
@@ -168,15 +168,15 @@ impl LiveView {
     pub fn in_frame(
         args: &WebArgs,
         name: Option<&str>,
-        (selection, limits): (&Selection, Option<Limits>),
+        limits: Option<Limits>,
     ) -> anyhow::Result<Option<Self>> {
-        Self::open(args, name, (selection, limits), true)
+        Self::open(args, name, limits, true)
     }
 
     fn open(
         args: &WebArgs,
         name: Option<&str>,
-        (selection, limits): (&Selection, Option<Limits>),
+        limits: Option<Limits>,
         in_frame: bool,
     ) -> anyhow::Result<Option<Self>> {
         if !args.web {
@@ -188,7 +188,7 @@ impl LiveView {
             ..About::default()
         };
         let page = page(&about, Content::default())?.into_bytes();
-        let (spool, writer) = new_spool(selection.recording_kind(), spool_size(limits))?;
+        let (spool, writer) = new_spool(spool_size(limits))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,

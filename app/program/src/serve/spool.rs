@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loadscope_files::unnamed_file;
 use loadscope_session::History;
-use loadscope_trace::{Compression, Event, LogError, LogWriter, RecordingKind, format_event};
+use loadscope_trace::{Compression, Event, LogError, LogWriter, format_event};
 use loadscope_words::say;
 
 /// Size of one read, bytes.
@@ -109,8 +109,8 @@ impl Spool {
     ///
     /// # Errors
     /// If no temporary file can be created.
-    pub fn new(heading: RecordingKind<'_>, most: u64) -> io::Result<(Arc<Self>, Writer)> {
-        let header = recording(heading, &[]).map_err(io::Error::other)?;
+    pub fn new(most: u64) -> io::Result<(Arc<Self>, Writer)> {
+        let header = recording(&[]).map_err(io::Error::other)?;
         let part = Part::new(0, 0, Vec::new())?;
         part.append(&header)?;
         let spool = Arc::new(Self {
@@ -232,7 +232,7 @@ impl Writer {
             Some(first) if gone > 0 => {
                 let mut events = self.history.before(first.number);
                 events.extend_from_slice(&first.state);
-                Some(Arc::new(recording(RecordingKind::Extended, &events)?))
+                Some(Arc::new(recording(&events)?))
             }
             _ => None,
         };
@@ -256,8 +256,8 @@ impl Drop for Writer {
 }
 
 /// Returns a recording of these events.
-fn recording(heading: RecordingKind<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
-    let mut log = LogWriter::with_header(Vec::new(), Compression::None, heading)?;
+fn recording(events: &[Event]) -> Result<Vec<u8>, LogError> {
+    let mut log = LogWriter::new(Vec::new(), Compression::None)?;
     events.iter().try_for_each(|event| log.write(event))?;
     log.finish()
 }

@@ -1,7 +1,6 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::time::Instant;
 
-use loadscope_session::Selection;
 use loadscope_trace::{Event, EventKind, Nanos, RunId};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
@@ -28,7 +27,7 @@ fn growing_in(in_frame: bool) -> (Server, Writer) {
 }
 
 fn growing_to(most: u64, in_frame: bool) -> (Server, Writer) {
-    let (spool, writer) = Spool::new(Selection::default().recording_kind(), most).expect("a place");
+    let (spool, writer) = Spool::new(most).expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
@@ -156,8 +155,7 @@ fn a_reconnected_page_gets_every_line() {
 /// The page receives at most the limit of unacknowledged bytes. The recording is not slowed down.
 #[test]
 fn a_page_that_stops_reading_is_dropped_without_delay() {
-    let (spool, mut writer) =
-        Spool::new(Selection::default().recording_kind(), USUAL_SIZE).expect("a place");
+    let (spool, mut writer) = Spool::new(USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");

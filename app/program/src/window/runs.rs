@@ -13,7 +13,7 @@ use loadscope_model::message::Message;
 use loadscope_model::state::{SessionState, Source, State};
 use loadscope_model::watching::Program;
 use loadscope_session::{
-    Pace, Record, Session, SessionError, SessionEvent, Watched, memory_of_host,
+    Limits, Pace, Record, Session, SessionError, SessionEvent, Watched, memory_of_host,
 };
 use loadscope_trace::{Run, RunId};
 use loadscope_window::{Host, Window};
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 8;
 
 impl App {
     pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
-        let record = self.record(&Extent::default());
+        let record = self.record(None);
         let options = &self.state.prefs.options;
         let memory = self.memory;
         let pace = Pace { memory, ..pace };
@@ -54,7 +54,7 @@ impl App {
         extent: Extent,
         again: Option<Program>,
     ) -> Result<(), SessionError> {
-        let record = self.record(&extent);
+        let record = self.record(extent.limits);
         let wake = Arc::clone(&self.wake);
         let memory = Some(self.memory.unwrap_or_else(usual_memory));
         let session = Session::watch_selected(watched, extent.selection, record, wake, memory)?;
@@ -119,11 +119,11 @@ impl App {
     }
 
     /// Returns the storage of a live run until it is saved.
-    fn record(&mut self, extent: &Extent) -> Record {
+    fn record(&mut self, limits: Option<Limits>) -> Record {
         let Some(journal) = &self.journal else {
             return Record::Memory;
         };
-        match journal.begin_with(&extent.selection, extent.limits) {
+        match journal.begin_with(limits) {
             Ok(new) => Record::Journal(new),
             Err(e) => {
                 let text = say!(

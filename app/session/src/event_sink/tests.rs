@@ -109,26 +109,6 @@ fn many_events_are_sent_in_short_chunks() {
     assert!(lengths.iter().all(|length| *length <= CHUNK), "{lengths:?}");
 }
 
-#[test]
-fn a_memory_log_of_a_selection_is_marked_limited() {
-    for (epochs, heading) in [
-        (vec![], loadscope_trace::RecordingKind::Plain),
-        (vec![1..=3], loadscope_trace::RecordingKind::Extended),
-    ] {
-        let selection = Selection {
-            skip_first: 0,
-            epochs,
-        };
-        let (out, _told) = unbounded();
-        let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
-        let mut sink = EventSink::new(Record::Memory, selection, shared.clone(), out, wake)
-            .expect("the log can be begun");
-        write_and_flush(&mut sink);
-        let log = loadscope_trace::LogReader::new(shared.now()).expect("a recording");
-        assert_eq!(log.recording_kind(), heading);
-    }
-}
-
 /// The run is saved or dropped while its program continues.
 #[test]
 fn a_discarded_limited_journal_is_removed_at_program_end() {
@@ -141,7 +121,7 @@ fn a_discarded_limited_journal_is_removed_at_program_end() {
     };
     let there = || std::fs::read_dir(dir.path()).expect("a folder").count();
     for is_discarded in [false, true] {
-        let new = Journal::at(dir.path()).begin_with(&Selection::default(), Some(limits));
+        let new = Journal::at(dir.path()).begin_with(Some(limits));
         let new = new.expect("room");
         let entry = new.entry();
         let (out, told) = unbounded();

@@ -101,7 +101,7 @@ fn damaged_runs_are_offered_and_never_removed() {
     let journal = Journal::at(dir.path());
     let sound = fs::read(killed(&journal, "sound")).expect("it was just written");
     fs::remove_file(&journal.unsaved_runs()[0].path).expect("own folder");
-    let head = crate::recording::head(Compression::Zstd, &Selection::default());
+    let head = crate::recording::head(Compression::Zstd);
     let (half, most) = (&sound[..head.len() + 12], &sound[..sound.len() - 9]);
     let header = "{\"loadscope\":1}\n";
     let started = "{\"t\":0,\"e\":\"run_started\",\"info\":{\"dataset\":\"digits\"}}\n";
@@ -263,7 +263,7 @@ fn killed_now(folder: &Path, to: &Path) {
 }
 
 fn limited(journal: &Journal) -> (Limited, Entry) {
-    let new = journal.begin_with(&Selection::default(), Some(LIMITS));
+    let new = journal.begin_with(Some(LIMITS));
     match new.expect("room").split() {
         (NewFiles::Limited(new), entry) => (Limited::new(new), entry),
         (NewFiles::Whole(_), _) => panic!("it has a limit"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadscope_files::{Existing, GrowingFile, WriteError};
-use loadscope_trace::{Compression, Event, LogError, LogWriter, RecordingKind, format_event};
+use loadscope_trace::{Compression, Event, LogError, LogWriter, format_event};
 
 /// Upper bound for the end of frames: the checksum of zstd, and our checksum per 8 MiB of text.
 const END: u64 = 4096;
@@ -79,8 +79,19 @@ impl BoundedLog {
 }
 
 /// Returns a compressed log with these events.
-pub(super) fn head(heading: RecordingKind<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
-    let mut log = LogWriter::with_header(Vec::new(), Compression::Zstd, heading)?;
+pub(super) fn head(events: &[Event]) -> Result<Vec<u8>, LogError> {
+    finished(LogWriter::new(Vec::new(), Compression::Zstd)?, events)
+}
+
+/// Returns the start of the part with this number: a compressed log with these events.
+pub(super) fn head_of_part(number: u32, events: &[Event]) -> Result<Vec<u8>, LogError> {
+    finished(
+        LogWriter::part(Vec::new(), Compression::Zstd, number)?,
+        events,
+    )
+}
+
+fn finished(mut log: LogWriter<Vec<u8>>, events: &[Event]) -> Result<Vec<u8>, LogError> {
     events.iter().try_for_each(|event| log.write(event))?;
     log.finish()
 }

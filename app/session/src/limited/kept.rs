@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use loadscope_trace::multipart::PartFile;
-use loadscope_trace::{Event, EventKind, LogError, LogReader, Nanos, RecordingKind, RunId};
+use loadscope_trace::{Event, EventKind, LogError, LogReader, Nanos, RunId};
 
 use super::bounded::{BoundedLog, head, max_compressed_size};
 
@@ -50,7 +50,7 @@ impl WaitFiles {
             return Ok(WaitResult::TooLarge);
         }
         if !self.classes.contains_key(&class) {
-            let head = head(RecordingKind::Extended, &[])?;
+            let head = head(&[])?;
             let path = self.folder.join(PartFile::Waits(class).name());
             self.classes.insert(class, BoundedLog::create(path, &head)?);
         }
@@ -157,7 +157,7 @@ impl SumFile {
 
     fn edition(&self, head_of: &[u8]) -> Result<BoundedLog, LogError> {
         match head_of {
-            [] => BoundedLog::create(self.path(), &head(RecordingKind::Extended, &[])?),
+            [] => BoundedLog::create(self.path(), &head(&[])?),
             head => BoundedLog::create(self.path(), head),
         }
     }
@@ -168,7 +168,7 @@ impl SumFile {
         let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
         for older in [true, false, false, false] {
             events = merge_pairs(events, first, older);
-            let head = head(RecordingKind::Extended, &events)?;
+            let head = head(&events)?;
             if head.len() as u64 > self.most / 4 * 3 {
                 continue;
             }

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, GrowingFile, WriteError, create_free_folder};
 use loadscope_trace::multipart::{self, PartFile};
-use loadscope_trace::{
-    Compression, LogReader, LogWriter, Nanos, RecordingKind, Retention, RetentionPolicy,
-};
+use loadscope_trace::{Compression, LogReader, LogWriter, Nanos, Retention, RetentionPolicy};
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,11 +126,7 @@ impl NewLimited {
         let names = first.chain(others).map(|name| path.with_file_name(name));
         let folder = create_free_folder(names)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let header = LogWriter::with_header(
-            Vec::new(),
-            Compression::for_path(path),
-            RecordingKind::InParts(&name),
-        );
+        let header = LogWriter::in_parts(Vec::new(), Compression::for_path(path), &name);
         let header = header.and_then(LogWriter::finish).unwrap_or_default();
         match GrowingFile::create(path, existing, &header) {
             Ok(main) => Ok(Self {

@@ -15,8 +15,7 @@ use loadscope_words::say;
 
 use crate::watch::{EndRequest, Watched};
 use crate::{
-    Record, Selection, Session, SessionError, SessionEvent, describe_open_error, new_recording,
-    open,
+    Record, Session, SessionError, SessionEvent, describe_open_error, new_recording, open,
 };
 
 /// Configuration of trials.
@@ -164,7 +163,7 @@ impl Trial<'_> {
         let recording = format!("{name}.jsonl.zst");
         let path = self.job.folder.join(&recording);
         let log = self.job.folder.join(format!("{name}.log"));
-        let file = new_recording(&path, Existing::Keep, &Selection::default())?;
+        let file = new_recording(&path, Existing::Keep)?;
         let output = Output::File(create_file_for_process(&log)?);
         let request = Request {
             previews: 0,

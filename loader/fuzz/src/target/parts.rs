@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use loadscope_trace::{
-    Compression, Event, EventKind, Lines, LogReader, LogWriter, Nanos, RecordingKind, Retention,
-    RetentionFilter, RetentionPolicy, multipart::PartFile,
+    Compression, Event, EventKind, Lines, LogReader, LogWriter, Nanos, Retention, RetentionFilter,
+    RetentionPolicy, multipart::PartFile,
 };
 
 use super::events::{Bytes, histories};
@@ -14,7 +14,7 @@ use super::recording::{fold, sorted};
 use crate::scratch;
 
 /// Header of the main file next to the folder.
-const MAIN: &[u8] = b"{\"loadscope\":2,\"writer\":\"fuzz\",\"parts\":\"run.parts\"}\n";
+const MAIN: &[u8] = b"{\"loadscope\":3,\"writer\":\"fuzz\",\"parts\":\"run.parts\"}\n";
 
 /// Files of the folder, in the order in which the input fills them.
 const MEMBERS: [PartFile; 8] = [
@@ -74,24 +74,19 @@ fn check_dropped_parts(bytes: &[u8], thoroughly: bool) {
     let mut introduced = retention_filter.retention_events(&Retention::default());
     introduced.extend(retention_filter.slowest());
     introduced.sort_by_key(|event| event.at);
-    let text = |heading, events: &[Event]| {
-        let mut log =
-            LogWriter::with_header(Vec::new(), Compression::None, heading).expect("a vector");
+    let text = |events: &[Event]| {
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
         for event in events {
             log.write(event).expect("a vector takes everything");
         }
         log.finish().expect("a vector")
     };
     let mut files = vec![
-        (PartFile::Kept, text(RecordingKind::Limited, &introduced)),
-        (PartFile::Course(1), text(RecordingKind::Limited, &kept)),
+        (PartFile::Kept, text(&introduced)),
+        (PartFile::Course(1), text(&kept)),
     ];
     for (number, part) in parts.iter().enumerate().skip(first) {
-        let number = number as u32;
-        files.push((
-            PartFile::Part(number),
-            text(RecordingKind::Part(number), part),
-        ));
+        files.push((PartFile::Part(number as u32), text(part)));
     }
     let (read, failed) = opened(&files);
     assert_eq!(failed, None, "what we wrote is read");

@@ -5,24 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::LogError;
 
-/// Newest supported version of the format.
+/// Version of written recordings. Older versions are read too.
 pub const FORMAT_VERSION: u64 = 3;
-
-/// Version of a complete recording without stacks, which older programs can read too.
-const PLAIN: u64 = 1;
-
-/// Kind of recording, as its header states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordingKind<'a> {
-    /// Complete recording without stacks.
-    Plain,
-    /// Recording with stacks, or an incomplete one: older data is reduced to sums, or some batches were omitted.
-    Extended,
-    /// Recording in parts, in this folder.
-    InParts(&'a str),
-    /// Part of a recording, with this number.
-    Part(u32),
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
@@ -40,31 +24,13 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn plain() -> Self {
-        Self::of(RecordingKind::Plain)
-    }
-
-    pub fn of(kind: RecordingKind<'_>) -> Self {
-        let mut header = Self {
+    /// Returns the header of a recording in one file.
+    pub fn new() -> Self {
+        Self {
             loadscope: FORMAT_VERSION,
             writer: concat!("loadscope ", env!("CARGO_PKG_VERSION")).to_owned(),
             parts: None,
             part: None,
-        };
-        match kind {
-            RecordingKind::Plain => header.loadscope = PLAIN,
-            RecordingKind::Extended => {}
-            RecordingKind::InParts(folder) => header.parts = Some(folder.to_owned()),
-            RecordingKind::Part(number) => header.part = Some(number),
-        }
-        header
-    }
-
-    /// Returns the kind of a copy of the recording in one file.
-    pub fn kind_of_copy(&self) -> RecordingKind<'static> {
-        match self.loadscope {
-            PLAIN => RecordingKind::Plain,
-            _ => RecordingKind::Extended,
         }
     }
 
@@ -89,7 +55,7 @@ impl Header {
             .get("loadscope")
             .ok_or_else(|| not_a_log(say!("its first line has no field `loadscope`")))?;
         match version.as_u64() {
-            Some(PLAIN..=FORMAT_VERSION) => serde_json::from_value(value).map_err(|e| {
+            Some(1..=FORMAT_VERSION) => serde_json::from_value(value).map_err(|e| {
                 let why = json_error(&e.to_string());
                 not_a_log(&say!("its header is damaged: {why}"))
             }),

@@ -10,7 +10,7 @@ use super::ZSTD_MAGIC;
 use super::counting_reader::CountingReader;
 use super::decompress::ZstdReader;
 use super::fast_parser::FastParser;
-use super::header::{Header, RecordingKind};
+use super::header::Header;
 use super::line::{parse_line, too_long};
 use super::parts_reader::PartsReader;
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
@@ -71,11 +71,6 @@ impl LogReader {
         self.header.parts.as_deref()
     }
 
-    /// Returns the kind of a copy of the recording in one file.
-    pub fn recording_kind(&self) -> RecordingKind<'static> {
-        self.header.kind_of_copy()
-    }
-
     /// Returns the total size of the opened parts in bytes, if any.
     pub fn size(&self) -> Option<u64> {
         self.size
@@ -118,7 +113,7 @@ impl LogReader {
             is_through: false,
             packed,
             fast_parser: FastParser::default(),
-            header: Header::plain(),
+            header: Header::new(),
             size: None,
         };
         match reader.next_line(MAX_HEADER) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::fast_writer;
 use super::frames::FrameWriter;
-use super::header::{Header, RecordingKind};
+use super::header::Header;
 use super::wire::Line;
 use crate::{Event, LogError};
 
@@ -80,20 +80,32 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
-        Self::with_header(writer, compression, RecordingKind::Plain)
+        Self::with_header(writer, compression, &Header::new())
     }
 
-    /// Starts a recording of another kind. For a copy, pass [`LogReader::recording_kind`](super::LogReader::recording_kind) of the original.
+    /// Starts the file of a recording in parts, which are in this folder.
     ///
     /// # Errors
     /// `writer` fails.
-    pub fn with_header(
-        writer: W,
-        compression: Compression,
-        kind: RecordingKind<'_>,
-    ) -> Result<Self, LogError> {
+    pub fn in_parts(writer: W, compression: Compression, folder: &str) -> Result<Self, LogError> {
+        let mut header = Header::new();
+        header.parts = Some(folder.to_owned());
+        Self::with_header(writer, compression, &header)
+    }
+
+    /// Starts the part of a recording with this number.
+    ///
+    /// # Errors
+    /// `writer` fails.
+    pub fn part(writer: W, compression: Compression, number: u32) -> Result<Self, LogError> {
+        let mut header = Header::new();
+        header.part = Some(number);
+        Self::with_header(writer, compression, &header)
+    }
+
+    fn with_header(writer: W, compression: Compression, header: &Header) -> Result<Self, LogError> {
         let mut log = Self::without_header(writer, compression)?;
-        log.write_json_line(&Header::of(kind))?;
+        log.write_json_line(header)?;
         Ok(log)
     }
 

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use loadscope_files::{AtomicFile, Existing, TemporaryFolder, check_not_input, open_regular};
 use loadscope_trace::multipart::{self, PartFile};
-use loadscope_trace::{
-    Compression, Damage, Event, LogError, LogReader, LogWriter, RecordingKind, repair,
-};
+use loadscope_trace::{Compression, Damage, Event, LogError, LogReader, LogWriter, repair};
 use loadscope_words::say;
 
 use super::outcome::Outcome;
@@ -64,7 +62,7 @@ impl Part {
         let file = File::create_new(&to).with_context(|| write_error(&to))?;
         if self.is_lost {
             // The numbers of the parts must have no gap, so a lost part is replaced by an empty one.
-            LogWriter::with_header(file, Compression::Zstd, RecordingKind::Extended)?.finish()?;
+            LogWriter::new(file, Compression::Zstd)?.finish()?;
             return Ok(());
         }
         let input = open_regular(&self.path)?;
@@ -105,7 +103,7 @@ pub(super) fn repaired(
     let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
     let head = assemble(&parts, place.path())?;
     let compression = Compression::for_path(&output);
-    let mut log = LogWriter::with_header(file, compression, RecordingKind::Extended)?;
+    let mut log = LogWriter::new(file, compression)?;
     let kept = each_event(&head, |event| log.write(event))?;
     let file = log.finish().with_context(|| write_error(&output))?;
     file.commit()?;
@@ -132,7 +130,7 @@ fn assemble(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
     parts.iter().try_for_each(|part| part.write_into(&folder))?;
     let head = place.join(HEAD);
     let file = File::create_new(&head).with_context(|| write_error(&head))?;
-    LogWriter::with_header(file, Compression::None, RecordingKind::InParts(FOLDER))?.finish()?;
+    LogWriter::in_parts(file, Compression::None, FOLDER)?.finish()?;
     Ok(head)
 }
 

@@ -1,6 +1,5 @@
 use std::io::Cursor;
 
-use loadscope_session::Selection;
 use loadscope_trace::{BatchId, EventKind, LogReader, Nanos, Run, RunId, Stage, Summary};
 
 use super::*;
@@ -79,10 +78,9 @@ fn size(spool: &Spool) -> u64 {
 
 #[test]
 fn complete_lines_are_read_once() {
-    let (spool, mut writer) =
-        Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
+    let (spool, mut writer) = Spool::new(MOST).expect("a place");
     let header = rest(&spool, 0).expect("nothing is gone");
-    assert!(header.starts_with(b"{\"loadscope\":1,"));
+    assert!(header.starts_with(b"{\"loadscope\":3,"));
     writer.write(&begun());
     writer.write(&batches(0..50));
     let some = rest(&spool, 0).expect("nothing is gone");
@@ -104,8 +102,7 @@ fn complete_lines_are_read_once() {
 #[test]
 fn files_stay_within_the_limit_and_a_late_page_has_all_counts() {
     for piece in [1, 300, 20_000] {
-        let (spool, mut writer) =
-            Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
+        let (spool, mut writer) = Spool::new(MOST).expect("a place");
         writer.write(&begun());
         let early = rest(&spool, 0).expect("nothing is gone").len() as i64;
         let mut idx = 0;
@@ -132,26 +129,13 @@ fn files_stay_within_the_limit_and_a_late_page_has_all_counts() {
     }
 }
 
-/// With a selection, an epoch may start in its middle. A page of an older version must not treat it as complete.
-#[test]
-fn a_selection_is_marked_in_the_first_line() {
-    let selection = Selection {
-        skip_first: 5,
-        epochs: Vec::new(),
-    };
-    let (spool, _writer) = Spool::new(selection.recording_kind(), MOST).expect("a place");
-    let first = rest(&spool, 0).expect("it is there");
-    assert!(first.starts_with(b"{\"loadscope\":3,"));
-}
-
 /// Regression test: the files remained in the temporary folder after a crash.
 #[test]
 #[cfg(unix)]
 fn spool_files_have_no_name() {
     use std::os::unix::fs::MetadataExt as _;
 
-    let (spool, mut writer) =
-        Spool::new(Selection::default().recording_kind(), MOST).expect("a place");
+    let (spool, mut writer) = Spool::new(MOST).expect("a place");
     writer.write(&begun());
     writer.write(&batches(0..200));
     let parts = spool.state().parts.clone();

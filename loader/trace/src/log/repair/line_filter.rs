@@ -185,7 +185,7 @@ impl<'a> LineFilter<'a> {
     fn new_header(&mut self) -> Result<(), LogError> {
         self.has_header = true;
         self.damage.header_replaced = true;
-        let text = Header::plain().line();
+        let text = Header::new().line();
         (self.keep)(&KeptLine {
             text: &text,
             number: 0,

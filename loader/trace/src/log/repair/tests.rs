@@ -124,7 +124,7 @@ fn a_lost_header_is_replaced() {
         let (damage, kept) = repaired(text.as_bytes()).expect("the rest is one");
         assert!(damage.header_replaced && damage.lost == 1, "{damage:?}");
         assert!(
-            kept[0].starts_with("{\"loadscope\":1,\"writer\":\"loadscope "),
+            kept[0].starts_with("{\"loadscope\":3,\"writer\":\"loadscope "),
             "{}",
             kept[0]
         );
