@@ -56,6 +56,12 @@ fn the_python_package_reads_recordings_exactly() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn a_recorder_may_read_the_memory_of_an_attached_program() {
+    unittest("test_memory_access", pytorch());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn running_programs_are_recorded_after_attach() {
     unittest("test_attach", pytorch());
 }
