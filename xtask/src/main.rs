@@ -125,6 +125,9 @@ enum Command {
     /// Measure the cost of recording a PyTorch program, write tests/pytorch/OVERHEAD.md. Needs a quiet host
     #[command(disable_help_flag = true)]
     ProbeOverhead(scripts::Arguments),
+    /// Compare the lines of code of reports with programs that measure themselves, write tests/pytorch/LINES.md
+    #[command(disable_help_flag = true)]
+    Lines(scripts::Arguments),
     /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
     #[command(disable_help_flag = true)]
     Truth(scripts::Arguments),
@@ -234,6 +237,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Kinds(arguments) => scripts::kinds(&building()?, arguments),
         Command::Causes(arguments) => scripts::causes(&building()?, arguments),
         Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
+        Command::Lines(arguments) => scripts::lines(&building()?, &arguments),
         Command::Truth(arguments) => scripts::truth(&building()?, &arguments),
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),

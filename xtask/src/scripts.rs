@@ -129,6 +129,17 @@ pub fn truth(ready: &Ready, arguments: &Arguments) -> Result<u8> {
     steps::finish(&mut arguments.script(ready, &python, "pytorch/truth/compare.py")?)
 }
 
+/// Compares the lines of code of reports with programs that measure themselves, and writes tests/pytorch/LINES.md.
+pub fn lines(ready: &Ready, arguments: &Arguments) -> Result<u8> {
+    let python = pytorch::python(&pytorch::cache()?)?;
+    let mut command = arguments.script(ready, &python, "pytorch/lines.py")?;
+    command
+        .arg("--results")
+        .arg(tests().join("pytorch/LINES.md"))
+        .arg(&python);
+    steps::finish(&mut command)
+}
+
 /// Runs programs with and without recording, in turn, and writes tests/pytorch/OVERHEAD.md.
 pub fn overhead(ready: &Ready, arguments: &Arguments) -> Result<u8> {
     let python = pytorch::python(&pytorch::cache()?)?;
