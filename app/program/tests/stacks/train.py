@@ -9,8 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 def spin(seconds):
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end:  # line: spin
-        pass
+    while time.perf_counter() < end: pass  # line: spin
 
 
 class Samples(Dataset):
