@@ -68,6 +68,12 @@ impl Profile {
         self.total += count;
     }
 
+    /// Keeps the samples of some stacks.
+    fn retain(&mut self, is_kept: impl Fn(u32) -> bool) {
+        self.counts.retain(|stack, _| is_kept(*stack));
+        self.total = self.counts.values().sum();
+    }
+
     /// Adds the samples of another profile of the same run.
     pub fn extend(&mut self, other: &Self) {
         other
@@ -175,19 +181,34 @@ impl StackLog {
     /// Returns the calls of a stack inside the loader's call of the dataset, the innermost first. A forked worker has inherited the calls
     /// outside of it. All calls, if the stack is not inside the dataset.
     pub fn own_calls(&self, stack: u32) -> Vec<Call<'_>> {
-        /// Functions of PyTorch that call the dataset or start a worker, the innermost first.
-        const OUTSIDE: [(&str, &str); 2] = [
-            ("fetch", "torch/utils/data/_utils/fetch.py"),
-            ("_worker_loop", "torch/utils/data/_utils/worker.py"),
-        ];
         let mut calls: Vec<Call<'_>> = self.calls(stack).collect();
-        let outside = OUTSIDE.iter().find_map(|(name, file)| {
-            let is_outside = |call: &Call<'_>| call.function.is(name, file);
-            calls.iter().position(is_outside).filter(|at| *at > 0)
-        });
+        let position = |is_outside: fn(&Function) -> bool| {
+            let found = calls.iter().position(|call| is_outside(call.function));
+            found.filter(|at| *at > 0)
+        };
+        let outside = position(is_fetch).or_else(|| position(is_worker_loop));
         calls.truncate(outside.unwrap_or(calls.len()));
         calls
     }
+
+    /// Returns true for a stack in the loader's call of the dataset or of `collate_fn`.
+    fn is_inside_fetch(&self, stack: u32) -> bool {
+        self.calls(stack).any(|call| is_fetch(call.function))
+    }
+}
+
+/// Returns true for PyTorch's function that calls the dataset and `collate_fn`.
+fn is_fetch(function: &Function) -> bool {
+    function.is("fetch", "torch/utils/data/_utils/fetch.py")
+}
+
+/// Returns true for the main function of a worker, of PyTorch or torchdata.
+fn is_worker_loop(function: &Function) -> bool {
+    let files = [
+        "torch/utils/data/_utils/worker.py",
+        "torchdata/stateful_dataloader/worker.py",
+    ];
+    files.iter().any(|file| function.is("_worker_loop", file))
 }
 
 /// Returns the position of the innermost call of the user's code. Without one, of the innermost call of the outermost package: a library can
@@ -226,6 +247,16 @@ impl Run {
             for spans in self.rows_of(lane) {
                 self.add_samples(worker, spans, activity, &range, &mut profile);
             }
+        }
+        // On a busy host, the time of a sample is not exact, but its stack shows whether the loader calls the dataset.
+        let is_inside = |stack: u32| self.stacks().is_inside_fetch(stack);
+        match activity {
+            Activity::Fetching | Activity::Collating => {
+                if profile.counts().any(|(stack, _)| is_inside(stack)) {
+                    profile.retain(is_inside);
+                }
+            }
+            _ => profile.retain(|stack| !is_inside(stack)),
         }
         profile
     }
