@@ -121,3 +121,59 @@ fn signed(bytes: &mut impl Iterator<Item = u8>) -> i64 {
     let distance = i64::try_from(value >> 1).unwrap_or(0);
     if value & 1 == 0 { distance } else { -distance }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::Layout;
+    use super::*;
+
+    /// Output of `tests/program/line_tables.py` with each version of Python.
+    const TABLES: &str = include_str!("line_tables.txt");
+
+    #[test]
+    fn the_tables_of_each_version_have_the_lines_of_dis() {
+        for text in TABLES.lines() {
+            let mut words = text.split(' ');
+            let mut number = || words.next().and_then(|word| word.parse::<u32>().ok());
+            let (minor, first) = (number().expect("a version"), number().expect("a line"));
+            let form = Layout::of(minor.into()).expect("a layout").table_form;
+            let table = words.next().expect("a table");
+            let byte = |at| u8::from_str_radix(&table[at..at + 2], 16).expect("a byte");
+            let table: Vec<u8> = (0..table.len()).step_by(2).map(byte).collect();
+            let pairs = words.map(|word| {
+                let (start, line) = word.split_once(':').expect("a pair");
+                (
+                    start.parse().expect("an offset"),
+                    line.parse().expect("a line"),
+                )
+            });
+            let wanted: Vec<(u32, u32)> = pairs.collect();
+            assert!(wanted.len() > 30);
+            let lines = Lines::decode(form, first, &table);
+            let end = wanted.last().map_or(0, |last| last.0 + 10);
+            for offset in wanted[0].0..end {
+                let before = wanted.iter().rfind(|(start, _)| *start <= offset);
+                let line = before.map(|(_, line)| *line);
+                assert_eq!(lines.at(offset), line, "3.{minor}, offset {offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_table_is_no_error() {
+        let forms = [
+            TableForm::Increments,
+            TableForm::Ranges,
+            TableForm::Locations,
+        ];
+        for form in forms {
+            assert_eq!(Lines::default().at(3), None);
+            for byte in 0..=255 {
+                for length in 0..40 {
+                    let lines = Lines::decode(form, u32::MAX, &vec![byte; length]);
+                    lines.at(7);
+                }
+            }
+        }
+    }
+}
