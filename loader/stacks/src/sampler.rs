@@ -1,6 +1,8 @@
 //! Sampler of the Python stacks of processes. It reads their memory while they run.
 
 #[cfg(target_os = "linux")]
+mod blocks;
+#[cfg(target_os = "linux")]
 mod layout;
 #[cfg(target_os = "linux")]
 mod lines;

@@ -27,7 +27,11 @@ struct Run {
 
 impl Run {
     fn start(pids: Vec<u32>) -> Self {
-        let sampler = Sampler::start(RATE).expect("a thread");
+        Self::start_with(RATE, pids)
+    }
+
+    fn start_with(rate: u32, pids: Vec<u32>) -> Self {
+        let sampler = Sampler::start(rate).expect("a thread");
         sampler.set_processes(pids);
         Self {
             sampler,
@@ -125,7 +129,12 @@ fn the_shares_of_functions_are_known() {
     };
     let pid = program.pid();
     let mut run = Run::start(vec![pid]);
-    run.until("1000 samples", |run| run.count(pid) >= 1000);
+    let is_enough = |run: &Run| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        assert!(status.contains("TracerPid:\t0\n") && !status.contains("\nState:\tT"));
+        run.count(pid) >= 1000
+    };
+    run.until("1000 samples", is_enough);
     for (comment, wanted) in [("spin", 0.5), ("rest", 0.3), ("compress", 0.2)] {
         let share = run.share(pid, "shares.py", line("shares.py", comment));
         println!("{comment}: {share:.3}");
@@ -133,6 +142,49 @@ fn the_shares_of_functions_are_known() {
     }
     println!("skipped: {}", run.taken.skipped);
     assert!(run.taken.skipped < 20, "{}", run.taken.skipped);
+}
+
+/// A stack that changes during its read is not mixed from two.
+#[test]
+fn stacks_of_short_calls_are_possible_ones() {
+    /// Callers and functions.
+    const CALLS: [(&str, &str); 10] = [
+        ("<module>", "outer"),
+        ("outer", "leaf"),
+        ("outer", "generate"),
+        ("generate", "<genexpr>"),
+        ("<genexpr>", "leaf"),
+        ("outer", "sort"),
+        ("sort", "leaf"),
+        ("outer", "recurse"),
+        ("recurse", "recurse"),
+        ("recurse", "leaf"),
+    ];
+    let Some(program) = start("calls.py") else {
+        return;
+    };
+    let pid = program.pid();
+    let mut run = Run::start_with(1000, vec![pid]);
+    run.until("3000 samples", |run| run.count(pid) >= 3000);
+    let is_possible = |stack: &[Arc<Frame>]| {
+        let name = |frame: &Arc<Frame>| frame.function.rsplit('.').next().map(str::to_owned);
+        let names: Vec<String> = stack.iter().rev().filter_map(name).collect();
+        let own = names.iter().skip_while(|name| *name != "<module>");
+        let own: Vec<&str> = own.map(String::as_str).collect();
+        let is_call = |call: &[&str]| CALLS.contains(&(call[0], call[1]));
+        !own.is_empty() && own.windows(2).all(is_call)
+    };
+    let mut impossible = 0;
+    for one in &run.taken.samples {
+        let stack = run.stack(one.node);
+        if !is_possible(&stack) {
+            println!("{stack:#?}");
+            impossible += one.count;
+        }
+    }
+    let (count, skipped) = (run.count(pid), run.taken.skipped);
+    println!("{count} samples, {impossible} impossible, {skipped} skipped");
+    assert!(impossible * 50 < count && skipped * 20 < count.into());
 }
 
 /// A second reader of stacks shows the same functions and lines.

@@ -92,7 +92,12 @@ mod tests {
     fn the_number_of_entries_has_a_limit() {
         let mut record = Record::default();
         for at in 0..MAX_ENTRIES as u64 + 3 {
-            record.add(10, 7, at * 10, NodeId(u32::from(at % 2 == 0)));
+            record.add(
+                TOLERANCE * 10,
+                7,
+                at * TOLERANCE * 10,
+                NodeId(u32::from(at % 2 == 0)),
+            );
         }
         let taken = record.take();
         assert_eq!((taken.samples.len(), taken.skipped), (MAX_ENTRIES, 3));

@@ -127,7 +127,7 @@ impl Targets {
         let stat = Stat::of(&format!("/proc/{pid}"));
         let state = match stat.filter(|stat| stat.state != State::Zombie) {
             None => Stage::Closed,
-            Some(stat) => match self.parent(&stat) {
+            Some(stat) => match self.parent(target, &stat) {
                 Some(Stage::Open(walker, _)) => match Memory::open(pid) {
                     Ok(memory) => Stage::Open(Box::new(walker.forked(memory)), now),
                     Err(_) => Stage::Due(now.saturating_add(FORK_DELAY)),
@@ -143,10 +143,11 @@ impl Targets {
         }
     }
 
-    /// Returns the parent of a fork.
-    fn parent(&self, stat: &Stat) -> Option<&Stage> {
+    /// Returns the parent of a fork. After a failure, the parent can have loaded another program since.
+    fn parent(&self, target: &Target, stat: &Stat) -> Option<&Stage> {
+        let is_fork = stat.is_forked && target.attempts == 0;
         let mut targets = self.targets.iter();
-        let parent = targets.find(|one| stat.is_forked && one.pid == stat.parent);
+        let parent = targets.find(|one| is_fork && one.pid == stat.parent);
         parent.map(|one| &one.state)
     }
 

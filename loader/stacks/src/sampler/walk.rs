@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::blocks::Blocks;
 use super::layout::{Instruction, Layout, OWNER_WITHOUT_CODE, THREAD_INTERPRETER, THREAD_NEXT};
 use super::lines::Lines;
 use super::object::{Header, pointer, table, text, u32_at, u64_at};
@@ -45,6 +46,7 @@ pub struct Walker {
     /// Outermost frame of the previous stack.
     outermost: u64,
     codes: HashMap<u64, Code>,
+    blocks: Blocks,
     calls: Vec<Call>,
     stack: Vec<(Option<FunctionId>, u32)>,
 }
@@ -89,6 +91,7 @@ impl Walker {
             code_type: 0,
             outermost: 0,
             codes: HashMap::new(),
+            blocks: Blocks::default(),
             calls: Vec::new(),
             stack: Vec::new(),
         }
@@ -127,16 +130,18 @@ impl Walker {
     /// Reads the frames, and returns the outermost one. It is 0 without frames.
     fn read(&mut self) -> Option<u64> {
         let layout = self.interpreter.layout;
+        // Frames of the heap have no neighbors.
+        let are_near = layout.owner.is_some();
         self.calls.clear();
+        self.blocks.clear();
         let mut frame = self.innermost()?;
         let mut outermost = 0;
-        let mut buffer = [0; 128];
         for _ in 0..MAX_FRAMES {
             if frame == 0 {
                 return Some(outermost);
             }
-            let bytes = buffer.get_mut(..layout.frame_size)?;
-            self.memory.fill(frame, bytes)?;
+            let size = layout.frame_size;
+            let bytes = self.blocks.frame(&self.memory, frame, size, are_near)?;
             let owner = layout.owner.and_then(|at| bytes.get(at).copied());
             if owner.is_none_or(|owner| owner < OWNER_WITHOUT_CODE) {
                 let code = u64_at(bytes, layout.code) & !TAG;
