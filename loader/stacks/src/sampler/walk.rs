@@ -12,7 +12,7 @@ use super::tree::{FunctionId, StackTree};
 use crate::system::Memory;
 
 /// Attempts to read a stack. The program can change it during a read.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 16;
 
 /// Time after which a code object is compared with the memory, because another can have its address, ns.
 const RECHECK: u64 = 1_000_000_000;
@@ -109,14 +109,17 @@ impl Walker {
     /// Reads the stack at a time.
     pub fn sample(&mut self, now: u64, tree: &mut StackTree) -> Sample {
         let mut seen = None;
-        for _ in 0..ATTEMPTS {
-            let Some(outermost) = self.read() else {
+        for attempt in 1..=ATTEMPTS {
+            let Some((innermost, outermost)) = self.read() else {
                 continue;
             };
             // A frame that ends during the read has no caller any more, so the stack is too short.
-            let is_known = outermost == self.outermost || seen == Some(outermost);
+            let is_whole = outermost == self.outermost || seen == Some(outermost);
             seen = Some(outermost);
-            if is_known && self.resolve(now, tree).is_some() {
+            // A program that calls short functions has no better attempt.
+            let is_last = attempt == ATTEMPTS;
+            let is_stable = is_last || self.innermost() == Some(innermost);
+            if is_whole && is_stable && self.resolve(now, tree).is_some() {
                 self.outermost = outermost;
                 return tree.node(&self.stack).map_or(Sample::Idle, Sample::At);
             }
@@ -127,18 +130,18 @@ impl Walker {
         }
     }
 
-    /// Reads the frames, and returns the outermost one. It is 0 without frames.
-    fn read(&mut self) -> Option<u64> {
+    /// Reads the frames, and returns the innermost and the outermost one. They are 0 without frames.
+    fn read(&mut self) -> Option<(u64, u64)> {
         let layout = self.interpreter.layout;
         // Frames of the heap have no neighbors.
         let are_near = layout.owner.is_some();
         self.calls.clear();
         self.blocks.clear();
-        let mut frame = self.innermost()?;
-        let mut outermost = 0;
+        let innermost = self.innermost()?;
+        let (mut frame, mut outermost) = (innermost, 0);
         for _ in 0..MAX_FRAMES {
             if frame == 0 {
-                return Some(outermost);
+                return Some((innermost, outermost));
             }
             let size = layout.frame_size;
             let bytes = self.blocks.frame(&self.memory, frame, size, are_near)?;
