@@ -44,7 +44,7 @@ impl Record {
         });
     }
 
-    /// Returns the samples, and starts anew.
+    /// Removes and returns the samples.
     pub fn take(&mut self) -> Samples {
         self.last.clear();
         std::mem::take(&mut self.samples)
