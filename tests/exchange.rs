@@ -111,12 +111,14 @@ fn a_run_is_exported_in_the_background() {
         "run.json.gz",
         "run.loaders.csv",
         "run.samples.csv",
+        "run.stacks.csv",
         "run.waits.csv",
         "tables.batches.parquet",
         "tables.errors.parquet",
         "tables.gauges.parquet",
         "tables.loaders.parquet",
         "tables.samples.parquet",
+        "tables.stacks.parquet",
         "tables.waits.parquet",
     ];
     assert_eq!(names, expected.map(PathBuf::from));

@@ -116,7 +116,7 @@ def tables(case):
 
     csv = case.export("csv", case.folder / "run.csv")
     parquet = case.export("parquet", case.folder / "tables")
-    tables = ["batches", "samples", "gauges", "waits", "loaders", "errors"]
+    tables = ["batches", "samples", "gauges", "waits", "loaders", "errors", "stacks"]
     assert [p.name for p in csv] == ["run.%s.csv" % name for name in tables]
     assert [p.name for p in parquet] == ["%s.parquet" % name for name in tables]
     sql = duckdb.connect()

@@ -71,7 +71,7 @@ class Results(Program):
         out = self.file("tables")
         subprocess.run([loadscope.binary(), "export", self.path, "--to", "parquet", "-o", out], check=True, stdout=subprocess.DEVNULL)
         tables = loadscope.read(self.path)
-        for name in ("batches", "samples", "waits", "gauges", "loaders", "errors"):
+        for name in ("batches", "samples", "waits", "gauges", "loaders", "errors", "stacks"):
             ours, other = getattr(tables, name), pyarrow.parquet.read_table(os.path.join(out, name + ".parquet"))
             self.assertEqual(list(ours), other.column_names)
             for column in other.column_names:

@@ -60,7 +60,7 @@ impl PathFor {
             Self::Save => say!(".jsonl.zst for a compressed file, .jsonl for plain text"),
             Self::Export => {
                 say!(
-                    "Use .json.gz or .json for Perfetto. Use .parquet or .csv for pandas: six tables (run.batches.csv, run.samples.csv, …)."
+                    "Use .json.gz for Perfetto, .speedscope.json for speedscope or .pb.gz for pprof. Use .parquet or .csv for pandas: a file per table, such as run.batches.csv."
                 )
             }
             Self::Open | Self::OpenFolder | Self::Compare | Self::Folder => "",

@@ -119,7 +119,7 @@ enum Sub {
     View(web::ViewArgs),
     /// Write a recording as a single HTML page
     Share(share::ShareArgs),
-    /// Export a recording as a Perfetto trace or as tables
+    /// Export a recording to Perfetto, speedscope, pprof, CSV or Parquet
     Export(export::ExportArgs),
     /// Recover the intact lines of a damaged recording
     Repair(repair::RepairArgs),

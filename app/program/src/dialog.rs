@@ -103,16 +103,17 @@ impl Dialogs {
             .set_file_name("run.json.gz")
             .add_filter(say!("Trace for Perfetto"), &["gz", "json"])
             .add_filter(say!("Tables, Parquet"), &["parquet"])
-            .add_filter(say!("Tables, CSV"), &["csv"]);
+            .add_filter(say!("Tables, CSV"), &["csv"])
+            .add_filter(say!("Stacks for speedscope"), &["speedscope.json"])
+            .add_filter(say!("Stacks for pprof"), &["pb.gz"]);
         self.show_dialog(dialog.save_file(), Some(PathFor::Export), |f| {
             // The dialog has asked before replacing this name. The dialog does not know the names of the files with tables.
-            match ExportFormat::for_path(f.path()) {
-                Some(ExportFormat::Chrome) => {
-                    Command::Overwrite(Output::Export(f.path().to_owned(), None))
+            let path = f.path().to_owned();
+            match ExportFormat::for_path(&path) {
+                Some(format) if !format.has_tables() => {
+                    Command::Overwrite(Output::Export(path, None))
                 }
-                Some(ExportFormat::Csv | ExportFormat::Parquet) | None => {
-                    Command::ExportTo(f.path().to_owned())
-                }
+                Some(_) | None => Command::ExportTo(path),
             }
         });
     }

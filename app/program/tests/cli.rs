@@ -338,8 +338,8 @@ fn a_recording_is_exported_as_chrome_csv_and_parquet() {
             .count()
     };
     assert_eq!(said("chrome", &path("run.json")), 1);
-    assert_eq!(said("csv", &path("run.csv")), 6);
-    assert_eq!(said("parquet", &path("tables")), 6);
+    assert_eq!(said("csv", &path("run.csv")), 7);
+    assert_eq!(said("parquet", &path("tables")), 7);
     let trace: serde_json::Value =
         serde_json::from_slice(&std::fs::read(path("run.json")).expect("there")).expect("JSON");
     assert!(
@@ -359,13 +359,22 @@ fn a_recording_is_exported_as_chrome_csv_and_parquet() {
         ("csv", "x.json", "chrome"),
         ("parquet", "x.CSV", "csv"),
         ("csv", "x.json.gz", "chrome"),
+        ("chrome", "x.speedscope.json", "speedscope"),
+        ("pprof", "x.json", "chrome"),
+        ("parquet", "x.pb.gz", "pprof"),
     ] {
         let text = command_error(&["export", &run, "--to", to, "-o", &path(name)]);
         let remedy = format!("Use --to {other}, or another name");
         assert!(text.contains(name) && text.contains(&remedy), "{text}");
         assert!(!dir.path().join(name).exists(), "{name}");
     }
-    assert_eq!(said("csv", &path("tables.v2")), 6);
+    assert_eq!(said("csv", &path("tables.v2")), 7);
+    // Stacks for speedscope are JSON, so the extension is fine.
+    for (to, name) in [("speedscope", "x.json"), ("pprof", "x.gz")] {
+        let text = command_error(&["export", &run, "--to", to, "-o", &path(name)]);
+        assert!(text.contains("Record again with --stacks 100"), "{text}");
+        assert!(!dir.path().join(name).exists(), "{name}");
+    }
     let text = command_error(&["info", &path("run.json")]);
     assert!(text.contains("open the recording itself"), "{text}");
 }

@@ -151,6 +151,9 @@ pub enum ExportError {
         /// Reason why the format does not support the run.
         why: String,
     },
+    /// The format contains only sampled stacks, and the runs have none.
+    #[error("{}", say!("the recording has no sampled stacks. Record again with --stacks 100."))]
+    NoStacks,
     /// The export was canceled.
     #[error("{}", say!("the export was canceled"))]
     Cancelled,

@@ -17,6 +17,9 @@ mod chrome;
 mod csv_table;
 mod facts;
 mod parquet;
+mod pprof;
+mod speedscope;
+mod stacks;
 mod table;
 
 use cell::Failure;
@@ -31,42 +34,74 @@ pub enum Format {
     Csv,
     /// Tables in a fast binary format for DuckDB, Polars and pandas.
     Parquet,
+    /// Sampled stacks for speedscope, over time.
+    Speedscope,
+    /// Sampled stacks for pprof.
+    Pprof,
 }
 
 impl Format {
+    /// All formats.
+    pub const ALL: [Self; 5] = [
+        Self::Chrome,
+        Self::Csv,
+        Self::Parquet,
+        Self::Speedscope,
+        Self::Pprof,
+    ];
+
     /// List of the file name endings that [`for_path`](Self::for_path) recognizes, in words.
-    pub const ENDINGS: Text = text!(".json or .json.gz for Perfetto, .parquet or .csv for tables");
+    pub const ENDINGS: Text = text!(
+        ".json or .json.gz for Perfetto, .parquet or .csv for tables, .speedscope.json for speedscope, .pb.gz for pprof"
+    );
 
     /// Returns the format for the extension of a file name. Returns `None` for an unknown extension.
     pub fn for_path(path: &Path) -> Option<Self> {
-        let is = |ext: &str| {
-            path.extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case(ext))
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let is = |endings: &[&str]| {
+            let mut endings = endings
+                .iter()
+                .filter_map(|ending| name.strip_suffix(ending));
+            endings.any(|stem| !stem.is_empty())
         };
         match () {
-            () if is("csv") => Some(Self::Csv),
-            () if is("parquet") => Some(Self::Parquet),
-            () if is("json") || is("gz") => Some(Self::Chrome),
+            () if is(&[".csv"]) => Some(Self::Csv),
+            () if is(&[".parquet"]) => Some(Self::Parquet),
+            () if is(&[".speedscope.json", ".speedscope.json.gz"]) => Some(Self::Speedscope),
+            () if is(&[".pb", ".pb.gz", ".pprof"]) => Some(Self::Pprof),
+            () if is(&[".json", ".gz"]) => Some(Self::Chrome),
             () => None,
         }
     }
 
-    fn extension(self) -> &'static str {
+    /// Returns true for a format that writes a file per table.
+    pub fn has_tables(self) -> bool {
+        self.table_extension().is_some()
+    }
+
+    fn table_extension(self) -> Option<&'static str> {
         match self {
-            Self::Chrome => "json",
-            Self::Csv => "csv",
-            Self::Parquet => "parquet",
+            Self::Csv => Some("csv"),
+            Self::Parquet => Some("parquet"),
+            Self::Chrome | Self::Speedscope | Self::Pprof => None,
+        }
+    }
+
+    /// Returns true for a format with only sampled stacks.
+    fn is_of_stacks(self) -> bool {
+        match self {
+            Self::Speedscope | Self::Pprof => true,
+            Self::Chrome | Self::Csv | Self::Parquet => false,
         }
     }
 }
 
-/// Returns the files that an export to `out` writes. A trace is one file. Tables are one file each. If `out` has their extension, they are
-/// next to each other (`run.csv` → `run.batches.csv`, …). Otherwise, they are in the folder `out`.
+/// Returns the files that an export to `out` writes. Traces and stacks are one file. Tables are one file each. If `out` has their extension,
+/// they are next to each other (`run.csv` → `run.batches.csv`, …). Otherwise, they are in the folder `out`.
 pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
-    let ending = format.extension();
-    if format == Format::Chrome {
+    let Some(ending) = format.table_extension() else {
         return vec![out.to_owned()];
-    }
+    };
     let beside = out
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case(ending))
@@ -102,7 +137,8 @@ pub fn export(
 /// unchanged.
 ///
 /// # Errors
-/// If a file exists and may not be replaced, cannot be written, or `progress` returned false.
+/// If a file exists and may not be replaced, cannot be written, or `progress` returned false. If the format has only stacks, and the runs
+/// have none.
 pub fn export_named(
     runs: &[(RunId, &Run)],
     names: &[String],
@@ -111,6 +147,9 @@ pub fn export_named(
     existing: Existing,
     mut progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
+    if format.is_of_stacks() && runs.iter().all(|(_, run)| run.stacks().is_empty()) {
+        return Err(ExportError::NoStacks);
+    }
     let files = files(format, out);
     // Only a folder that directly contains the tables is created. The parent of several files next to each other may be a typing error.
     let is_new = files.iter().all(|f| f.parent() == Some(out))
@@ -130,11 +169,19 @@ pub fn export_named(
     for (k, part) in parts.iter_mut().enumerate() {
         let mut tell = |share: f32| progress((k as f32 + share) / files.len() as f32);
         let written = match format {
-            Format::Chrome => packed(part, |out| chrome::write(runs, names, out, &mut tell)),
-            Format::Csv => packed(part, |out| {
+            Format::Parquet => parquet::write(runs, names, Table::ALL[k], part, &mut tell),
+            Format::Chrome => packed(part, format, |out| {
+                chrome::write(runs, names, out, &mut tell)
+            }),
+            Format::Csv => packed(part, format, |out| {
                 csv_table::write(runs, names, Table::ALL[k], out, &mut tell)
             }),
-            Format::Parquet => parquet::write(runs, names, Table::ALL[k], part, &mut tell),
+            Format::Speedscope => packed(part, format, |out| {
+                speedscope::write(runs, names, out, &mut tell)
+            }),
+            Format::Pprof => packed(part, format, |out| {
+                pprof::write(runs, names, out, &mut tell)
+            }),
         };
         written.map_err(|e| e.at(&files[k]))?;
     }
@@ -145,13 +192,14 @@ pub fn export_named(
     Ok(files)
 }
 
-/// Writes through a buffer, with gzip if the file name ends in `.gz`.
+/// Writes through a buffer, with gzip for pprof or if the file name ends in `.gz`.
 fn packed(
     part: &mut AtomicFile,
+    format: Format,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let ending = part.path().extension();
-    let is_gzip = ending.is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let is_gzip = format == Format::Pprof || ending.is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let mut out = BufWriter::with_capacity(1 << 18, part);
     if is_gzip {
         let mut packed =
@@ -182,10 +230,18 @@ mod tests {
         assert_eq!(names(Format::Csv, "x/run.csv"), beside);
         let inside = tables.map(|name| format!("run/{name}.parquet"));
         assert_eq!(names(Format::Parquet, "run"), inside);
-        assert_eq!(
-            Format::for_path(Path::new("a.json.gz")),
-            Some(Format::Chrome)
-        );
-        assert_eq!(Format::for_path(Path::new("a.CSV")), Some(Format::Csv));
+        for (name, format) in [
+            ("a.json.gz", Some(Format::Chrome)),
+            ("a.CSV", Some(Format::Csv)),
+            ("x/a.speedscope.json", Some(Format::Speedscope)),
+            ("a.Speedscope.json.gz", Some(Format::Speedscope)),
+            ("a.pb.gz", Some(Format::Pprof)),
+            ("a.json/b", None),
+            (".csv", None),
+        ] {
+            assert_eq!(Format::for_path(Path::new(name)), format, "{name}");
+            let is_one_file = format.is_some_and(|format| !format.has_tables());
+            assert!(!is_one_file || names(Format::Pprof, name) == [name]);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`read`] converts its input to events: a Loadscope recording, a trace of `torch.profiler`, a folder of LotusTrace logs, SPDL's
 //! statistics. It recognizes the input by its content, not by its name. Values that a source did not measure stay "not measured".
-//! [`export()`] writes a run as a trace for Perfetto or as tables, as documented in `TABLES.md`.
+//! [`export()`] writes a run as a trace for Perfetto, as tables, or as sampled stacks, as documented in `TABLES.md`.
 //!
 //! The crate uses no threads, no window and no engine. Files are untrusted: memory is bounded, and damage is reported in an error message.
 

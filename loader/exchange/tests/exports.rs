@@ -25,6 +25,8 @@ fn written(run: &Run, format: Format) -> Vec<Vec<u8>> {
         Format::Chrome => "run.json",
         Format::Csv => "run.csv",
         Format::Parquet => "tables",
+        Format::Speedscope => "run.speedscope.json",
+        Format::Pprof => "run.pb.gz",
     };
     let files = export(
         &[(RunId(0), run)],

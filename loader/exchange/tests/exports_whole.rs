@@ -4,7 +4,9 @@ use std::path::Path;
 
 use loadscope_exchange::{Format, export};
 use loadscope_files::Existing;
-use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, Stage};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Function, Nanos, Run, RunId, Stack, StackSamples, Stacks, Stage,
+};
 
 /// Creates a run with many batches, so that each format reports its progress.
 fn run() -> Run {
@@ -22,6 +24,17 @@ fn run() -> Run {
         apply(at + 2, enter(Stage::Training));
         apply(at + 3, enter(Stage::Done));
     }
+    let stacks = Stacks {
+        period: Nanos(10),
+        functions: vec![Function::from(("main".to_owned(), "train.py".to_owned()))],
+        stacks: vec![Stack::from((None, 0, 1))],
+        samples: vec![StackSamples {
+            stack: Some(0),
+            count: 9,
+        }],
+        ..Stacks::default()
+    };
+    apply(100_000, EventKind::Stacks(Box::new(stacks)));
     run
 }
 
@@ -34,6 +47,8 @@ fn an_incomplete_export_never_has_its_final_name() {
         "run.json.gz",
         "run.csv",
         "run.parquet",
+        "run.speedscope.json",
+        "run.pb.gz",
         "csv",
         "parquet",
         "new/csv",
@@ -41,9 +56,9 @@ fn an_incomplete_export_never_has_its_final_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join(name);
         let format = match name {
-            _ if name.ends_with("csv") => Format::Csv,
-            _ if name.ends_with("parquet") => Format::Parquet,
-            _ => Format::Chrome,
+            "csv" | "new/csv" => Format::Csv,
+            "parquet" => Format::Parquet,
+            _ => Format::for_path(Path::new(name)).expect("a known extension"),
         };
         let files = loadscope_exchange::files(format, &out);
         let mut calls = 0;

@@ -8,4 +8,5 @@ mod hostile;
 mod imports;
 mod names;
 mod sqlite;
+mod stacks;
 mod support;

@@ -58,6 +58,21 @@ impl Activity {
         })
     }
 
+    /// Returns the untranslated name for files.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::Fetching => "fetching",
+            Self::Collating => "collating",
+            Self::Pinning => "pinning",
+            Self::Held => "held",
+            Self::Ready => "ready",
+            Self::Queued => "queued",
+            Self::Returning => "returning",
+            Self::Waiting => "waiting",
+        }
+    }
+
     /// Returns the name in the user's language.
     pub fn label(self) -> &'static str {
         self.text().say()

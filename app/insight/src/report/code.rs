@@ -99,18 +99,10 @@ pub fn json(code: &[HotCode<'_>]) -> Value {
     let section = |code: &HotCode<'_>| {
         let lines: Vec<Value> = code.lines.iter().map(|one| line(code, one)).collect();
         json!({
-            "activity": key(code.activity),
+            "activity": code.activity.id(),
             "samples": code.samples,
             "lines": lines,
         })
     };
     code.iter().map(section).collect()
-}
-
-fn key(activity: Activity) -> &'static str {
-    match activity {
-        Activity::Fetching => "fetching",
-        Activity::Collating => "collating",
-        _ => "training",
-    }
 }

@@ -84,7 +84,7 @@ impl Action {
             A::Compare => (say!("Compare with a recording…"), say!("Compares this run with another recording: throughput, waiting, findings"), None, G::File),
             A::TryProgram => (say!("Run the program with other settings"), say!("Runs the watched program again with the most promising settings"), None, G::File),
             A::EndTries => (say!("Stop measuring"), say!("Asks the program to shut down cleanly and keeps its recordings"), None, G::File),
-            A::Export => (say!("Export…"), say!("Exports the run as a Perfetto trace or as tables"), with(CTRL, Key::E), G::File),
+            A::Export => (say!("Export…"), say!("Exports the run to Perfetto, speedscope, pprof, CSV or Parquet"), with(CTRL, Key::E), G::File),
             A::CancelExport => (say!("Cancel the export"), say!("Stops the export and removes the partial output"), None, G::File),
             A::ChooseFolder => (say!("Choose a folder of images…"), say!("Loads your own JPEG and PNG images"), None, G::File),
             A::WatchProgram => (say!("Watch a PyTorch program"), say!("Runs your training script unchanged and shows its loaders live. In a browser, copies the command instead."), None, G::File),

@@ -31,10 +31,10 @@ pub struct ExportArgs {
     to: To,
     /// Output file or folder
     ///
-    /// chrome writes one file, compressed if its name ends in .gz.
+    /// chrome and speedscope write one file, compressed if its name ends in .gz. pprof writes one compressed file.
     ///
-    /// csv and parquet write a folder of tables: batches, samples, gauges, waits, loaders and errors. If the name ends in .csv or .parquet, they
-    /// write one file per table, such as run.batches.csv.
+    /// csv and parquet write a folder of tables: batches, samples, gauges, waits, loaders, errors and stacks. If the name ends in .csv or
+    /// .parquet, they write one file per table, such as run.batches.csv.
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: PathBuf,
     #[command(flatten)]
@@ -51,6 +51,10 @@ enum To {
     Csv,
     /// Tables for DuckDB, Polars and pandas
     Parquet,
+    /// Sampled stacks for speedscope.app
+    Speedscope,
+    /// Sampled stacks for pprof
+    Pprof,
 }
 
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
@@ -58,6 +62,8 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         To::Chrome => ExportFormat::Chrome,
         To::Csv => ExportFormat::Csv,
         To::Parquet => ExportFormat::Parquet,
+        To::Speedscope => ExportFormat::Speedscope,
+        To::Pprof => ExportFormat::Pprof,
     };
     if let Some(other) = mismatched_format(kind, &args.output) {
         let (path, to) = (args.output.display(), name(kind));
@@ -69,7 +75,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     }
     refuse_export_onto(&args.file, kind, &args.output)?;
     let has_ending = ExportFormat::for_path(&args.output) == Some(kind);
-    if kind != ExportFormat::Chrome && !has_ending && args.output.is_file() {
+    if kind.has_tables() && !has_ending && args.output.is_file() {
         let (path, to) = (args.output.display(), name(kind));
         bail!(say!(
             "{path} is a file, but --to {to} needs a folder for its tables. Choose a new name, or one that ends in .{to} for a file per table."
@@ -116,19 +122,13 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
 
 /// Returns the format that the extension of `path` belongs to, if it is not `kind`.
 fn mismatched_format(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
-    // Among the `.gz` names, only `.json.gz` belongs to a format.
-    let is = |path: &Path, ending: &str| {
-        path.extension()
-            .is_some_and(|found| found.eq_ignore_ascii_case(ending))
-    };
-    if is(path, "gz")
-        && !path
-            .file_stem()
-            .is_some_and(|stem| is(stem.as_ref(), "json"))
-    {
-        return None;
-    }
-    ExportFormat::for_path(path).filter(|other| *other != kind)
+    let other = ExportFormat::for_path(path).filter(|other| *other != kind)?;
+    // Stacks for speedscope are JSON, too. Of the other `.gz` names, only `.json.gz` is a trace.
+    let is_json = (path.to_string_lossy().to_ascii_lowercase())
+        .trim_end_matches(".gz")
+        .ends_with(".json");
+    let fits = other == ExportFormat::Chrome && (!is_json || kind == ExportFormat::Speedscope);
+    (!fits).then_some(other)
 }
 
 /// Returns the value of `--to`.
@@ -137,6 +137,8 @@ fn name(kind: ExportFormat) -> &'static str {
         ExportFormat::Chrome => "chrome",
         ExportFormat::Csv => "csv",
         ExportFormat::Parquet => "parquet",
+        ExportFormat::Speedscope => "speedscope",
+        ExportFormat::Pprof => "pprof",
     }
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 
 # Columns by type. All others are integers. TABLES.md of Loadscope describes them.
-TEXTS = frozenset("stage lane part what unit name dataset program host origin severity text".split())
+TEXTS = frozenset("stage lane part what unit name dataset program host origin severity text activity function file own_function own_file".split())
 FLAGS = frozenset("was_held has_error pin_memory persistent_workers in_order drop_last".split())
 FLOATS = frozenset(["value"])
 # Unsigned 64-bit integers.
@@ -29,7 +29,7 @@ UNSIGNED = frozenset(["sample"])
 # Variables of which Linux needs one for a window.
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET")
 
-NAMES = ("batches", "samples", "waits", "gauges", "loaders", "errors")
+NAMES = ("batches", "samples", "waits", "gauges", "loaders", "errors", "stacks")
 
 
 def counted(number: int, one: str) -> str:
@@ -73,6 +73,7 @@ class Tables:
         gauges: one row per measurement: memory, CPU time and others.
         loaders: one row per loader: name, dataset and arguments.
         errors: one row per error or warning.
+        stacks: one row per equal consecutive stack samples of a process: function, line, and the line of your code.
     """
 
     batches: Table
@@ -81,6 +82,7 @@ class Tables:
     gauges: Table
     loaders: Table
     errors: Table
+    stacks: Table
 
     def __init__(self, tables: Dict[str, Table]) -> None:
         self.__dict__.update(tables)

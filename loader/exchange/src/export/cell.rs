@@ -52,7 +52,15 @@ impl From<Option<Nanos>> for Cell<'_> {
     }
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// Returns a text, or an empty value if it is unknown.
+    pub fn text(text: &'a str) -> Self {
+        match text {
+            "" => Self::None,
+            text => Self::Text(text),
+        }
+    }
+
     /// Returns the number of the worker that fetched a batch, or an empty value for the main process.
     pub fn worker(worker: Option<WorkerId>) -> Self {
         worker.map_or(Self::None, |w| Self::Int(i64::from(w)))

@@ -172,6 +172,7 @@ impl Trace<'_> {
         let (start, end) = (span.start, span.end.min(self.run.end()));
         let (ts, dur) = (Micros(start), Micros(end - start));
         let label = span.activity.text().of(Language::En);
+        let category = span.activity.id();
         let Some((row, batch)) = span
             .batch()
             .and_then(|r| Some((r, self.run.batches().get(r)?)))
@@ -179,8 +180,7 @@ impl Trace<'_> {
             return self.event(
                 "X",
                 format_args!(
-                    "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":{},\"name\":\"{label}\"",
-                    Category(span)
+                    "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":\"{category}\",\"name\":\"{label}\""
                 ),
             );
         };
@@ -188,9 +188,8 @@ impl Trace<'_> {
         self.event(
             "X",
             format_args!(
-                "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":{},\"name\":\"{label} #{}\",\
+                "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":\"{category}\",\"name\":\"{label} #{}\",\
                  \"args\":{{\"epoch\":{},\"batch\":{},\"samples\":{samples}}}",
-                Category(span),
                 id.idx,
                 id.epoch,
                 id.idx
@@ -281,19 +280,6 @@ impl Trace<'_> {
             )?;
         }
         Ok(())
-    }
-}
-
-/// Category of a slice, for queries by category.
-struct Category<'a>(&'a Span);
-
-impl fmt::Display for Category<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "\"{}\"",
-            self.0.activity.text().of(Language::En).to_ascii_lowercase()
-        )
     }
 }
 

@@ -65,14 +65,6 @@ pub(super) fn loader_columns() -> Vec<Column> {
     before.into_iter().chain(arguments).chain(after).collect()
 }
 
-/// Returns a text, or an empty value if it is unknown.
-fn text_or_null(text: &str) -> Cell<'_> {
-    match text {
-        "" => Cell::None,
-        text => Cell::Text(text),
-    }
-}
-
 /// Writes the row of a loader.
 pub(super) fn loader(
     id: Cell<'_>,
@@ -91,8 +83,8 @@ pub(super) fn loader(
     });
     let mut cells = vec![
         id,
-        text_or_null(name),
-        text_or_null(&info.dataset),
+        Cell::text(name),
+        Cell::text(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),
     ];
@@ -107,7 +99,7 @@ pub(super) fn loader(
     cells.extend([
         Cell::Int(i64::from(info.rank)),
         Cell::Int(i64::from(info.world_size)),
-        text_or_null(&info.host),
+        Cell::text(&info.host),
         Cell::Text(&origin),
         match info.started_unix_ns {
             0 => Cell::None,

@@ -6,7 +6,7 @@ use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage, View};
 
 use super::cell::Failure;
 use super::cell::{Cell, Column, Kind};
-use super::facts;
+use super::{facts, stacks};
 
 /// Exported table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(super) enum Table {
     Loaders,
     /// One row per error or warning.
     Errors,
+    /// One row per equal consecutive stack samples of a process.
+    Stacks,
 }
 
 /// Stages with a duration, in the order of a batch's path, with their columns.
@@ -41,13 +43,14 @@ const STAGES: [(Stage, &str); 8] = [
 const PROGRESS_INTERVAL: usize = 1 << 14;
 
 impl Table {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Batches,
         Self::Samples,
         Self::Gauges,
         Self::Waits,
         Self::Loaders,
         Self::Errors,
+        Self::Stacks,
     ];
 
     pub fn name(self) -> &'static str {
@@ -58,6 +61,7 @@ impl Table {
             Self::Waits => "waits",
             Self::Loaders => "loaders",
             Self::Errors => "errors",
+            Self::Stacks => "stacks",
         }
     }
 
@@ -112,6 +116,7 @@ impl Table {
             Self::Waits => facts::wait_columns(),
             Self::Loaders => facts::loader_columns(),
             Self::Errors => facts::error_columns(),
+            Self::Stacks => stacks::columns(),
         }
     }
 
@@ -139,6 +144,7 @@ impl Table {
                     facts::loader(id, names.get(k).map_or("", String::as_str), run, each)?
                 }
                 Self::Errors => facts::errors(id, run, each)?,
+                Self::Stacks => stacks::rows(id, run, each)?,
             }
         }
         Ok(())

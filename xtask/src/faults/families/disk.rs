@@ -49,7 +49,7 @@ pub const WRITERS: &[Writer] = &[
     Writer { name: "export --to chrome, compressed", arguments: "export sample.jsonl.zst --to chrome -o trace.json.gz",
         outputs: &["trace.json.gz"], kind: Kind::Derived },
     Writer { name: "export --to csv", arguments: "export sample.jsonl.zst --to csv -o t.csv", outputs: &["t.batches.csv", "t.samples.csv",
-        "t.gauges.csv", "t.waits.csv", "t.loaders.csv", "t.errors.csv"], kind: Kind::Derived },
+        "t.gauges.csv", "t.waits.csv", "t.loaders.csv", "t.errors.csv", "t.stacks.csv"], kind: Kind::Derived },
     Writer { name: "export --to parquet", arguments: "export sample.jsonl.zst --to parquet -o t.parquet", outputs: &["t.batches.parquet",
         "t.samples.parquet", "t.gauges.parquet"], kind: Kind::Derived },
     Writer { name: "report --html", arguments: "report sample.jsonl.zst --html page.html", outputs: &["page.html"], kind: Kind::Derived },
