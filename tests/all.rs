@@ -6,6 +6,7 @@
 
 mod alone;
 mod bad_input;
+mod code;
 mod control_sequence;
 mod diagnose;
 mod dropping;

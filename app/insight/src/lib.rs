@@ -20,6 +20,7 @@
 loadscope_words::catalogs!();
 
 pub mod background;
+pub mod code;
 pub mod content;
 mod dataset;
 pub mod diagnose;

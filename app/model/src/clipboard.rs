@@ -2,6 +2,7 @@
 
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
+use crate::code;
 use crate::command::Action;
 use crate::effect::Picture;
 use crate::state::State;
@@ -19,6 +20,7 @@ pub fn has_text(state: &State, action: Action) -> bool {
     let row = state.session.selection.and_then(|item| item.batch());
     match action {
         Action::CopyVariables => !state.session.run.transitions().is_empty(),
+        Action::CopyPlace => code::place(state).is_some(),
         Action::CopyIndices => row.is_some_and(|row| !state.session.run.indices(row).is_empty()),
         _ => row.is_some_and(|row| state.session.run.content(row).is_some()),
     }
@@ -32,6 +34,7 @@ pub fn text(state: &State, action: Action) -> Option<String> {
     let row = || state.session.selection?.batch();
     match action {
         Action::CopyVariables => Some(variables::python(&state.session.run, &state.pipeline())),
+        Action::CopyPlace => code::place(state).map(|at| format!("{}:{}", at.file, at.line)),
         Action::CopyIndices => Some(indices(&state.session.run, row()?)),
         Action::CopyValues => Some(values(&state.session.run, row()?)),
         Action::CopyContent => {

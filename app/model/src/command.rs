@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use egui::ThemePreference;
+use loadscope_insight::code::CodeChoice;
 use loadscope_insight::landmarks::Goal;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::session_event::Notice;
@@ -45,6 +46,8 @@ pub enum Command {
     Hover(Option<Item>),
     /// Show this sample order in the Sampling workspace.
     Sampling(Choice),
+    /// Show this code of the selection.
+    Code(CodeChoice),
     /// Forecast the table around this setting. `None` is the recorded setting.
     WhatIf(Option<Box<Setting>>),
     /// Show this forecast: num_workers and prefetch_factor.

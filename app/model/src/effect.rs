@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use loadscope_insight::code::Place;
 use loadscope_insight::diagnose::Check;
 use loadscope_trace::{FieldData, Run};
 use loadscope_words::Language;
@@ -94,6 +95,8 @@ pub enum Effect {
     AskPicture(Picture),
     /// Copy this text to the clipboard.
     Copy(String),
+    /// Open this line in the editor of the user.
+    OpenEditor(Place),
     /// Switch between dark and light.
     ToggleTheme,
     /// Use this language.

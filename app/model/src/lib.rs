@@ -24,6 +24,7 @@ use crate::state::State;
 use crate::update::update;
 
 pub mod clipboard;
+pub mod code;
 pub mod command;
 pub mod effect;
 pub mod history;

@@ -23,6 +23,8 @@ pub enum MenuTarget {
     Lane(Lane),
     /// Sampler of the pipeline.
     Sampler,
+    /// The shown line of code.
+    Line,
 }
 
 impl MenuTarget {
@@ -59,6 +61,7 @@ pub fn menu_entries(state: &State, thing: MenuTarget) -> Vec<Vec<MenuEntry>> {
         MenuTarget::Batch(row) => of_batch(state, row),
         MenuTarget::Span(lane, span) => of_span(state, lane, &span),
         MenuTarget::Lane(lane) => of_lane(state, lane),
+        MenuTarget::Line => of_line(state),
         MenuTarget::Sampler => vec![
             vec![select(state, Item::Sampler)],
             vec![offer(
@@ -69,6 +72,24 @@ pub fn menu_entries(state: &State, thing: MenuTarget) -> Vec<Vec<MenuEntry>> {
     };
     groups.retain(|group| !group.is_empty());
     groups
+}
+
+/// Returns the entries of the shown line of code.
+fn of_line(state: &State) -> Vec<Vec<MenuEntry>> {
+    let actions = [Action::CopyPlace, Action::OpenEditor].into_iter();
+    let possible = actions.filter(|action| is_possible(state, *action));
+    vec![
+        possible
+            .map(|action| offer(action.info().name, [action.into()]))
+            .collect(),
+    ]
+}
+
+/// Selects an item and shows its code, if there are stacks.
+fn code_of(state: &State, item: Item) -> Option<MenuEntry> {
+    let commands = [Command::Select(Some(item)), Action::ShowCode.into()];
+    let has_stacks = !state.session.run.stacks().is_empty();
+    has_stacks.then(|| offer(say!("Show its code"), commands))
 }
 
 fn select(state: &State, item: Item) -> MenuEntry {
@@ -99,7 +120,9 @@ fn of_batch(state: &State, row: usize) -> Vec<Vec<MenuEntry>> {
     vec![
         vec![select(state, Item::Batch(row))],
         times,
-        why_late(state, row).into_iter().collect(),
+        (why_late(state, row).into_iter())
+            .chain(code_of(state, Item::Batch(row)))
+            .collect(),
         batch
             .worker
             .map_or_else(Vec::new, |worker| of_worker(Lane::Worker(worker))),
@@ -174,7 +197,8 @@ fn of_span(state: &State, lane: Lane, span: &Span) -> Vec<Vec<MenuEntry>> {
     // The times of the span replace the times of the batch.
     if groups.len() > 2 {
         groups[1] = times;
-        groups[2] = why.into_iter().collect();
+        let code = code_of(state, Item::Batch(row));
+        groups[2] = why.into_iter().chain(code).collect();
     }
     groups
 }
@@ -192,6 +216,9 @@ fn of_lane(state: &State, lane: Lane) -> Vec<Vec<MenuEntry>> {
             say!("Why does it wait?"),
             [Action::ShowDiagnose.into()],
         ));
+    }
+    if matches!(lane, Lane::Worker(_) | Lane::Main | Lane::Trainer) {
+        there.extend(code_of(state, Item::Lane(lane)));
     }
     let group = LaneGroup::of(lane);
     let fold = group.map(|group| {

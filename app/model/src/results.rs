@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loadscope_insight::code::CodeProfile;
 use loadscope_insight::diagnose::compared::Compared;
 use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::diagnose::what_if::WhatIf;
@@ -14,6 +15,17 @@ pub struct BackgroundResults {
     pub diagnosis: DiagnosisResults,
     /// Results for the Sampling workspace.
     pub sampling: SamplingResults,
+    /// Result for the code panel.
+    pub code: CodeResults,
+}
+
+/// Result for the code panel.
+#[derive(Clone, Debug, Default)]
+pub struct CodeResults {
+    /// Code of the selection, or of the previous one while it is being computed.
+    pub profile: Option<Arc<CodeProfile>>,
+    /// Reason why there is no result.
+    pub refusal: Option<String>,
 }
 
 /// Results for the Diagnose workspace.
@@ -52,6 +64,8 @@ impl BackgroundResults {
             && is_same(&a.compared, &b.compared)
             && is_same(&x.answers, &y.answers)
             && (a.share, x.share) == (b.share, y.share)
+            && is_same(&self.code.profile, &other.code.profile)
+            && self.code.refusal == other.code.refusal
             && (&a.refusal, &x.refusal) == (&b.refusal, &y.refusal)
     }
 }

@@ -150,6 +150,7 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         }
         Command::Hover(item) => state.session.hovering = item.or(state.session.hovering),
         Command::Sampling(choice) => state.session.sampling = choice,
+        Command::Code(choice) => state.session.code = choice,
         Command::WhatIf(base) => state.session.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.session.diagnose.picked = place,
         Command::ShowLoader(id) => rebuilt::show(state, id),
@@ -232,6 +233,9 @@ fn replace(state: &mut State, yes: bool) -> Option<Effect> {
 /// Selects the item, unless it is the answer to a question.
 fn select(state: &mut State, item: Option<Item>) {
     if !learn::is_answer(state, item) {
+        if state.session.selection != item {
+            state.session.code = state.session.code.for_another_item();
+        }
         state.session.selection = item;
         state.session.enlarged = None;
     }

@@ -97,6 +97,8 @@ pub enum LowerPanel {
     Plots,
     /// All loaders of the session.
     Loaders,
+    /// Hot lines, flame graph and source of the selection.
+    Code,
 }
 
 /// Choice of the options in the left panel.

@@ -19,6 +19,7 @@ use loadscope_ui::timeline::canvas::Canvas;
 use loadscope_ui::timeline::lanes::Lanes;
 use loadscope_ui::timeline::layout::{Grid, lay_out};
 use loadscope_ui::timeline::paint::Painted;
+use loadscope_ui::timeline::stacks::Stacks;
 
 /// Allocator of the program. The placement of large lists affects the speed of iterating over them.
 #[cfg(target_os = "linux")]
@@ -80,6 +81,7 @@ fn bench(c: &mut Criterion) {
     let mut frame = |name: &str, view: TimeView| {
         let axis = TimeAxis::new(view, Rangef::new(0.0, 1920.0), 1.0);
         let canvas = Canvas {
+            stacks: &Stacks::default(),
             run: &run,
             axis,
             lanes: &lanes,

@@ -23,6 +23,7 @@ use loadscope_ui::theme;
 use loadscope_window::{Host as _, Window, frame_loop};
 use loadscope_words::{Language, set_language};
 
+pub mod editor;
 pub mod frame_pacing;
 mod intake;
 mod launch;
@@ -61,6 +62,8 @@ pub struct Start {
     pub learn: Option<preview::LearnTarget>,
     /// True to draw without animations.
     pub still: bool,
+    /// Command of the user's editor.
+    pub editor: Option<String>,
     /// Language of the system.
     pub language: Language,
     /// Language of `--lang`, which overrides the stored one.
@@ -188,6 +191,7 @@ impl App {
             still_for_now: start.still,
             language: start.language,
             asked_language: start.asked_language,
+            editor: start.editor.clone(),
             keeps_journal: start.journal.is_some(),
             ..Environment::default()
         };

@@ -1,6 +1,7 @@
 //! Panels of the window around the pipeline and the timeline.
 
 pub mod batches;
+pub mod code;
 pub mod diagnose;
 pub mod file_drop;
 pub mod glossary;

@@ -9,6 +9,7 @@ pub mod canvas;
 pub mod chart;
 mod group_heading;
 pub mod hit;
+mod icicle;
 pub mod input;
 pub mod lanes;
 pub mod layout;
@@ -25,6 +26,7 @@ mod ruler;
 mod sample_detail;
 mod scene;
 pub mod search_hits;
+pub mod stacks;
 mod tooltip;
 mod tooltip_text;
 
@@ -55,6 +57,7 @@ pub struct Timeline {
     others: other_loaders::Cache,
     past: past::Cache,
     long: LongWaits,
+    stacks: stacks::Cache,
     pointer: Option<Nanos>,
 }
 
@@ -80,11 +83,13 @@ impl Timeline {
             ui.request_repaint();
         }
         let run = &state.session.run;
-        let pinned = Lanes::pinned(run);
+        let axis = TimeAxis::new(shown, Areas::time(rect), ui.pixels_per_point());
+        self.stacks.update(state, &axis);
+        let stacks = &self.stacks.stacks;
+        let pinned = Lanes::pinned(run).with_stacks(stacks);
         let legend = Legend::new(ui, run, palette, rect.width());
         let others = other_loaders::height(state);
         let areas = Areas::of(rect, pinned.height, others, legend.height);
-        let axis = TimeAxis::new(shown, areas.time, ui.pixels_per_point());
         self.long.follow(state.session.run_number, run);
         let grid = Grid::new(&axis, run.end());
         let scene = Scene {
@@ -94,7 +99,8 @@ impl Timeline {
             grid,
             pinned: &pinned,
             long: &self.long,
-            lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
+            lanes: &(Lanes::of(run, &state.look.folded).crowded(run, &grid)).with_stacks(stacks),
+            stacks,
             whole: state.whole_with_past(),
         };
         let mut requests = Requests::new(shown);

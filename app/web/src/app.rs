@@ -156,6 +156,7 @@ impl Host for App {
             | Effect::AskOpenFolder
             | Effect::AskExport
             | Effect::AskPicture(_)
+            | Effect::OpenEditor(_)
             | Effect::Stop
             | Effect::Quit => self.notify_error(IN_PAGE.say().to_owned()),
         }

@@ -3,9 +3,10 @@
 use egui::Context;
 use loadscope_model::results::BackgroundResults;
 use loadscope_model::state::State;
-use loadscope_model::view::Workspace;
+use loadscope_model::view::{LowerPanel, Workspace};
 
 mod cached_job;
+mod code;
 mod diagnosis;
 mod sampling;
 
@@ -14,6 +15,7 @@ mod sampling;
 pub(crate) struct Jobs {
     diagnosis: diagnosis::DiagnosisJobs,
     sampling: sampling::SamplingJob,
+    code: code::CodeJob,
 }
 
 impl Jobs {
@@ -24,6 +26,10 @@ impl Jobs {
         }
         let mut answers = state.session.results.clone();
         match state.prefs.workspace {
+            Workspace::Debug if state.look.lower == LowerPanel::Code => {
+                self.code.update(ctx, state);
+                answers.code = self.code.results();
+            }
             Workspace::Debug => return None,
             Workspace::Sampling => {
                 self.sampling.update(ctx, state);

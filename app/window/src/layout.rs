@@ -4,12 +4,14 @@ use egui::{Align, Button, CentralPanel, Color32, Context, Frame, Layout, Margin,
 use loadscope_insight::headline::Headline;
 use loadscope_lessons::Part;
 use loadscope_model::Model;
+use loadscope_model::code::can_have_code;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::State;
 use loadscope_model::view::{LowerPanel, Workspace};
 use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::code::CodePanel;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
@@ -30,6 +32,7 @@ struct LowerViews<'a> {
     batches: &'a mut BatchTable,
     plots: &'a mut Plots,
     loaders: &'a mut LoadersView,
+    code: &'a mut CodePanel,
 }
 
 /// Returns a frame with this background and margins.
@@ -119,6 +122,7 @@ impl Window {
                         batches: &mut self.batches,
                         plots: &mut self.plots,
                         loaders: &mut self.loaders,
+                        code: &mut self.code,
                     },
                 ));
             } else {
@@ -286,7 +290,7 @@ impl Window {
                 let part = match state.look.lower {
                     LowerPanel::Batches => Part::Batches,
                     LowerPanel::Plots => Part::Plots,
-                    LowerPanel::Timeline | LowerPanel::Loaders => Part::Timeline,
+                    LowerPanel::Timeline | LowerPanel::Loaders | LowerPanel::Code => Part::Timeline,
                 };
                 mark(ui, part, ui.max_rect());
                 commands.extend(match state.look.lower {
@@ -295,7 +299,10 @@ impl Window {
                     LowerPanel::Loaders if state.session.loaders.are_many() => {
                         below.loaders.show(ui, state)
                     }
-                    LowerPanel::Timeline | LowerPanel::Loaders => below.timeline.show(ui, state),
+                    LowerPanel::Code if can_have_code(state) => below.code.show(ui, state),
+                    LowerPanel::Timeline | LowerPanel::Loaders | LowerPanel::Code => {
+                        below.timeline.show(ui, state)
+                    }
                 });
             });
         commands

@@ -14,6 +14,7 @@ use loadscope_model::state::{Environment, State, ViewState};
 use loadscope_model::view::Workspace;
 use loadscope_plan::plan::normalized;
 use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::code::CodePanel;
 use loadscope_ui::panels::inspector::Inspector;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
@@ -41,6 +42,7 @@ pub struct Window {
     batches: BatchTable,
     plots: Plots,
     loaders: LoadersView,
+    code: CodePanel,
     sampling: Sampling,
     jobs: jobs::Jobs,
     /// Background jobs of lessons.

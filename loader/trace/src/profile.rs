@@ -234,19 +234,9 @@ impl Run {
     /// Returns the samples of the processes in spans of `activity` within a range of time.
     pub fn profile(&self, activity: Activity, range: Range<Nanos>) -> Profile {
         let mut profile = Profile::default();
-        for (lane, _) in self.lanes() {
-            let worker = match lane {
-                Lane::Worker(worker) => Some(worker),
-                Lane::Main | Lane::Trainer => None,
-                Lane::Reorder
-                | Lane::DataQueue
-                | Lane::Pin
-                | Lane::ResultQueue
-                | Lane::IndexQueue(_) => continue,
-            };
-            for spans in self.rows_of(lane) {
-                self.add_samples(worker, spans, activity, &range, &mut profile);
-            }
+        for worker in self.stacks().processes() {
+            let each = |one: SampledStack| profile.add(one.stack, u64::from(one.count));
+            self.samples_in(worker, activity, range.clone(), each);
         }
         // On a busy host, the time of a sample is not exact, but its stack shows whether the loader calls the dataset.
         let is_inside = |stack: u32| self.stacks().is_inside_fetch(stack);
@@ -261,13 +251,39 @@ impl Run {
         profile
     }
 
-    fn add_samples(
+    /// Calls `each` with the samples of a process in spans of `activity` within a range of time. `None` is the main process.
+    pub fn samples_in(
+        &self,
+        worker: Option<WorkerId>,
+        activity: Activity,
+        range: Range<Nanos>,
+        mut each: impl FnMut(SampledStack),
+    ) {
+        for (lane, _) in self.lanes() {
+            let is_of_process = match lane {
+                Lane::Worker(of) => worker == Some(of),
+                Lane::Main | Lane::Trainer => worker.is_none(),
+                Lane::Reorder
+                | Lane::DataQueue
+                | Lane::Pin
+                | Lane::ResultQueue
+                | Lane::IndexQueue(_) => false,
+            };
+            if is_of_process {
+                for spans in self.rows_of(lane) {
+                    self.samples_in_spans(worker, spans, activity, &range, &mut each);
+                }
+            }
+        }
+    }
+
+    fn samples_in_spans(
         &self,
         worker: Option<WorkerId>,
         spans: &Spans,
         activity: Activity,
         range: &Range<Nanos>,
-        profile: &mut Profile,
+        each: &mut impl FnMut(SampledStack),
     ) {
         let (log, all) = (self.stacks(), spans.all());
         let mut at = 0;
@@ -277,8 +293,8 @@ impl Run {
             let end = samples.end(log.period());
             for span in later.take_while(|span| span.start < end) {
                 if span.activity == activity {
-                    let count = samples.count_in(span.start..span.end, log.period());
-                    profile.add(samples.stack, u64::from(count));
+                    let inside = samples.within(span.start..span.end, log.period());
+                    inside.into_iter().for_each(&mut *each);
                 }
             }
         }

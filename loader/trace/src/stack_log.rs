@@ -41,11 +41,16 @@ impl SampledStack {
         Nanos(self.start.0.saturating_add(passed))
     }
 
-    /// Returns the number of samples in a range of time. They are at `start + k * period` for `k` below `count`.
-    pub fn count_in(self, range: Range<Nanos>, period: Nanos) -> u32 {
+    /// Returns those of the samples in a range of time. Samples are at `start + k * period` for `k` below `count`.
+    pub fn within(self, range: Range<Nanos>, period: Nanos) -> Option<Self> {
         let before = self.count_before(range.start, period);
-        let until = self.count_before(range.end, period);
-        until.saturating_sub(before)
+        let count = (self.count_before(range.end, period)).saturating_sub(before);
+        let passed = i64::from(before).saturating_mul(period.0);
+        (count > 0).then_some(Self {
+            start: Nanos(self.start.0.saturating_add(passed)),
+            count,
+            ..self
+        })
     }
 
     fn count_before(self, at: Nanos, period: Nanos) -> u32 {
@@ -113,16 +118,7 @@ impl StackLog {
             all.range(first.saturating_sub(1)..).iter().copied()
         });
         let until = all.take_while(move |one| one.start < range.end);
-        until.filter_map(move |one| {
-            let skipped = one.count_before(range.start, period);
-            let count = one.count_in(range.clone(), period);
-            let start = one.start.0.saturating_add(i64::from(skipped) * period.0);
-            (count > 0).then_some(SampledStack {
-                start: Nanos(start),
-                count,
-                ..one
-            })
-        })
+        until.filter_map(move |one| one.within(range.clone(), period))
     }
 
     /// Applies an event with the effective time `at`. Returns false if earlier events are missing.

@@ -127,6 +127,10 @@ pub enum Action {
     CopyIndices,
     /// Copy PyTorch's variables.
     CopyVariables,
+    /// Copy the file and line of the shown code.
+    CopyPlace,
+    /// Open the shown line in the editor of the user.
+    OpenEditor,
     /// Close the run.
     Close,
     /// Undo the last change to the options.
@@ -151,6 +155,8 @@ pub enum Action {
     ShowPlots,
     /// Show all loaders and ranks below the pipeline.
     ShowLoaders,
+    /// Show the code of the selection below the pipeline.
+    ShowCode,
     /// Show the next loader.
     NextLoader,
     /// Show the previous loader.

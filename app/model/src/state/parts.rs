@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use loadscope_insight::Datasets;
+use loadscope_insight::code::CodeChoice;
 use loadscope_insight::diagnose::Diagnose;
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::loaders::Loaders;
@@ -102,6 +103,8 @@ pub struct SessionState {
     pub filter: String,
     /// Sample order in the Sampling workspace.
     pub sampling: Choice,
+    /// Shown code of the selection.
+    pub code: CodeChoice,
     /// State of the Diagnose workspace.
     pub diagnose: Diagnose,
     /// Results of background calculations.
@@ -226,6 +229,8 @@ pub struct Environment {
     pub no_engine: bool,
     /// True if the window is a page in a browser, without access to files by path or to programs.
     pub in_page: bool,
+    /// Command of the user's editor, from `$VISUAL` or `$EDITOR`.
+    pub editor: Option<String>,
     /// Facts about datasets.
     pub datasets: Datasets,
     /// Clock and background threads.

@@ -8,6 +8,7 @@ use super::edit::{edit, options_of_run};
 use super::viewport::show_all;
 use super::{find, learn, rebuilt, travel, viewport};
 use crate::clipboard;
+use crate::code;
 use crate::command::Action;
 use crate::effect::Effect;
 use crate::prefs::Motion;
@@ -40,6 +41,7 @@ fn shows_run(action: Action) -> bool {
             | A::ShowBatches
             | A::ShowPlots
             | A::ShowLoaders
+            | A::ShowCode
             | A::Present
     )
 }
@@ -75,9 +77,10 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
             return Some(Effect::Copy(WATCH.to_owned()));
         }
         A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
-        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
+        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables | A::CopyPlace => {
             return clipboard::text(state, action).map(Effect::Copy);
         }
+        A::OpenEditor => return code::place(state).cloned().map(Effect::OpenEditor),
         A::Close => {
             let is_under_way = matches!(
                 state.session.source,
@@ -152,6 +155,10 @@ fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
         A::ShowLoaders => {
             state.prefs.workspace = Workspace::Debug;
             state.look.lower = LowerPanel::Loaders;
+        }
+        A::ShowCode => {
+            state.prefs.workspace = Workspace::Debug;
+            state.look.lower = LowerPanel::Code;
         }
         A::NextLoader => rebuilt::show_neighbour(state, true),
         A::PreviousLoader => rebuilt::show_neighbour(state, false),

@@ -5,6 +5,7 @@ use super::travel::{SPEEDS, find, stage};
 use super::travel::{adjacent_lane, lane, neighbour};
 use super::viewport::{LARGEST, SMALLEST};
 use crate::clipboard;
+use crate::code;
 use crate::command::Action;
 use crate::state::learn::LessonRunKind;
 use crate::state::{Source, State};
@@ -32,6 +33,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     ));
     // Measurements over time can be shown without a batch.
     let no_time = no_steps.filter(|_| !(state.has_run() && state.has_only_gauges()));
+    let no_line = unless(
+        code::place(state).is_some(),
+        say!("No line of code is shown: open the Code panel"),
+    );
     let moment = |goal, forwards| no_steps.or_else(|| moments(state, goal, forwards));
     match action {
         A::RunDemo
@@ -175,6 +180,12 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::SavePicture => in_page.or(unless(
             clipboard::picture(state).is_some(),
             say!("No image is enlarged: click one in the inspector"),
+        )),
+        A::ShowCode => no_run.or(unless(code::can_have_code(state), code::NO_CODE.say())),
+        A::CopyPlace => no_line,
+        A::OpenEditor => (in_page.or(no_line)).or(unless(
+            state.place.editor.is_some(),
+            say!("No editor is set: start Loadscope with VISUAL, for example VISUAL=code"),
         )),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
             clipboard::has_text(state, action),

@@ -80,6 +80,7 @@ pub fn learn(learn: LearnTarget, args: &WindowArgs) -> anyhow::Result<ExitCode> 
 fn of_user(args: &WindowArgs) -> Start {
     Start {
         still: args.reduce_motion,
+        editor: editor::of_user(),
         language: super::language::of_system(),
         asked_language: args.lang.map(Language::from),
         journal: Journal::of_user(),

@@ -51,6 +51,7 @@ impl App {
                 self.closing = true;
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
+            Effect::OpenEditor(place) => self.open_editor(&place),
             Effect::AskOpen => self.dialogs.open(),
             Effect::AskSave => self.dialogs.save(),
             Effect::AskPicture(picture) => {

@@ -29,6 +29,7 @@ const MENUS: &[Menu] = {
         (text!("Edit"), &[
             s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
+            s(A::CopyPlace), s(A::OpenEditor), None,
             s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
             s(A::Escape),
         ]),
@@ -51,7 +52,7 @@ const MENUS: &[Menu] = {
         ]),
         (text!("View"), &[
             s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
-            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowLoaders),
+            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowCode), s(A::ShowLoaders),
             s(A::NextLoader), s(A::PreviousLoader), None,
             s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
@@ -209,6 +210,8 @@ fn is_on(state: &State, action: Action) -> bool {
         | A::CopyContent
         | A::CopyIndices
         | A::CopyVariables
+        | A::CopyPlace
+        | A::OpenEditor
         | A::Close
         | A::Undo
         | A::Redo
@@ -221,6 +224,7 @@ fn is_on(state: &State, action: Action) -> bool {
         | A::ShowBatches
         | A::ShowPlots
         | A::ShowLoaders
+        | A::ShowCode
         | A::NextLoader
         | A::PreviousLoader
         | A::ToggleTheme

@@ -14,6 +14,7 @@ use crate::panels::{menus, transport};
 use crate::theme::{Palette, mono, sans, size};
 use loadscope_insight::headline::Headline;
 use loadscope_insight::loaders::names;
+use loadscope_model::code::can_have_code;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::LowerPanel;
@@ -195,18 +196,25 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal(|ui| {
         let are_many = state.session.loaders.are_many();
-        // With a single loader, the Loaders tab falls back to the timeline.
+        // Without its tab, a panel falls back to the timeline.
         let shown = match state.look.lower {
             LowerPanel::Loaders if !are_many => LowerPanel::Timeline,
+            LowerPanel::Code if !can_have_code(state) => LowerPanel::Timeline,
             lower => lower,
         };
         for (action, lower) in [
             (Action::ShowTimeline, LowerPanel::Timeline),
             (Action::ShowBatches, LowerPanel::Batches),
             (Action::ShowPlots, LowerPanel::Plots),
+            (Action::ShowCode, LowerPanel::Code),
             (Action::ShowLoaders, LowerPanel::Loaders),
         ] {
-            if lower != LowerPanel::Loaders || are_many {
+            let is_there = match lower {
+                LowerPanel::Timeline | LowerPanel::Batches | LowerPanel::Plots => true,
+                LowerPanel::Code => can_have_code(state),
+                LowerPanel::Loaders => are_many,
+            };
+            if is_there {
                 action::button(ui, state, action, shown == lower, &mut commands);
             }
         }

@@ -16,7 +16,7 @@ use super::input::{self, Requests};
 use super::lanes::{Form, LaneBox};
 use super::paint::Painted;
 use super::scene::{Part, Scene, Version};
-use super::{group_heading, names, overlay, tooltip};
+use super::{group_heading, icicle, names, overlay, tooltip};
 use crate::kit::action::show_menu;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
@@ -181,6 +181,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
             palette: scene.palette,
             selection: scene.state.session.selection,
             long: scene.long,
+            stacks: scene.stacks,
         });
     }
 }
@@ -238,7 +239,11 @@ fn interact(
         return;
     };
     let target = under(pointer, part.top, lane, scene);
+    let frame = icicle::under(pointer, part, lane, scene);
     input::click(&response, scene, &target, requests);
+    if let Some(frame) = frame.as_ref().filter(|_| response.clicked()) {
+        requests.commands.push(frame.command(scene.state));
+    }
     let held = ui.input(|i| i.pointer.any_down());
     if !response.hovered() || held || response.dragged_by(PointerButton::Primary) {
         return;
@@ -246,7 +251,9 @@ fn interact(
     requests.commands.push(Command::Hover(Some(target.item())));
     let strip = Rect::from_x_y_ranges(scene.axis.range, ui.clip_rect().y_range());
     overlay::paint_hovered(&ui.painter_at(strip), part, scene, &target);
-    if scene.axis.range.contains(pointer.x) {
+    if let Some(frame) = frame {
+        frame.show(ui, &response, scene);
+    } else if scene.axis.range.contains(pointer.x) {
         let at = scene.axis.time(pointer.x);
         let edges = row_of(part.top, lane, pointer);
         tooltip::show(&response, edges, pointer.x, scene, &target, at);
@@ -259,8 +266,8 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
     if !scene.axis.range.contains(pointer.x) {
         return Target::Lane(lane.lane);
     }
-    // The gap between two lanes belongs to the upper lane.
-    let y = (pointer.y - top).min(lane.bottom() - 0.5);
+    // The gap between two lanes and the stacks belong to the upper lane.
+    let y = (pointer.y - top).min(lane.rows_bottom() - 0.5);
     hit::target(
         &scene.state.session.run,
         &scene.grid,
@@ -273,7 +280,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
 /// Returns the upper and lower edge of the row under the pointer.
 fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> Rangef {
     let (from, to) = match lane.form {
-        Form::Depth | Form::Process => (lane.top, lane.bottom()),
+        Form::Depth | Form::Process => (lane.top, lane.rows_bottom()),
         Form::Rows(_) => lane.row(lane.row_at(pointer.y - top).unwrap_or(0)),
     };
     Rangef::new(top + from, top + to)

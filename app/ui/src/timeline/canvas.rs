@@ -8,6 +8,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, Shares};
 use super::axis::TimeAxis;
 use super::lanes::Lanes;
 use super::layout::Drawn;
+use super::stacks::Stacks;
 use crate::theme::Palette;
 
 /// Input for painting the lanes.
@@ -28,6 +29,8 @@ pub struct Canvas<'a> {
     pub selection: Option<Item>,
     /// The waits that are long enough to be red.
     pub long: &'a LongWaits,
+    /// Sampled stacks below the lanes.
+    pub stacks: &'a Stacks,
 }
 
 /// Text in a span.

@@ -12,6 +12,7 @@ use boxes::{CHART_HEIGHT, HEAD_HEIGHT, MOST_INDEX_ROWS};
 
 use super::chart::Chart;
 use super::layout::Grid;
+use super::stacks::Stacks;
 use crate::theme::space;
 use loadscope_model::lanes::LanesInUse;
 use loadscope_model::view::LaneGroup;
@@ -178,6 +179,28 @@ impl Lanes {
                 lane.form = Form::Depth;
             }
         }
+        self
+    }
+
+    /// Adds room for the stacks below the lanes, and moves everything below them down.
+    #[must_use]
+    pub fn with_stacks(mut self, stacks: &Stacks) -> Self {
+        let mut added: Vec<(f32, f32)> = Vec::new();
+        for lane in &mut self.boxes {
+            let height = stacks.height(lane.lane);
+            if height > 0.0 {
+                added.push((lane.top, height));
+                lane.stacks = height;
+            }
+        }
+        let above = |top: f32| -> f32 {
+            let above = added.iter().filter(|(of, _)| *of < top);
+            above.map(|(_, height)| height).sum()
+        };
+        self.boxes.iter_mut().for_each(|b| b.top += above(b.top));
+        self.heads.iter_mut().for_each(|h| h.top += above(h.top));
+        self.charts.iter_mut().for_each(|c| c.top += above(c.top));
+        self.height += above(f32::INFINITY);
         self
     }
 

@@ -21,15 +21,16 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     let is_it = |item: Option<Item>| matches!(item, Some(Item::Lane(l)) if lane.shows(l));
     let (top, bottom) = (part.top + lane.top, part.top + lane.bottom());
     let place = Rect::from_x_y_ranges(part.area.x_range(), top..=bottom);
+    let rows = place.with_max_y(part.top + lane.rows_bottom());
     if is_it(scene.state.session.selection) {
         painter.rect_filled(place, 0.0, palette.selected());
     } else if is_it(scene.state.session.hovered) {
         painter.rect_filled(place, 0.0, palette.hovered());
     }
     if lane.form == Form::Process {
-        process(painter, place, scene);
+        process(painter, rows, scene);
         let (shares, whole) = scene.shares_of(lane);
-        return busy(painter, place, &shares, whole, scene);
+        return busy(painter, rows, &shares, whole, scene);
     }
     let (name, font, color) = match lane.lane {
         Lane::IndexQueue(_) => (
@@ -44,11 +45,11 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
         Lane::IndexQueue(_) => space::MARGIN + 8.0,
         _ => space::MARGIN,
     };
-    let at = pos2(place.left() + indent, place.center().y);
+    let at = pos2(place.left() + indent, rows.center().y);
     painter.text(at, Align2::LEFT_CENTER, name, font, color);
     if !lane.lane.is_queue() {
         let (shares, whole) = scene.shares_of(lane);
-        busy(painter, place, &shares, whole, scene);
+        busy(painter, rows, &shares, whole, scene);
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn paint_hovered(
         Target::Bucket(bucket) => {
             if let Some(lane) = part.lanes.find(bucket.lane) {
                 let x = scene.axis.x(bucket.start)..=scene.axis.x(bucket.end);
-                let y = part.top + lane.top..=part.top + lane.bottom();
+                let y = part.top + lane.top..=part.top + lane.rows_bottom();
                 painter.rect_stroke(
                     Rect::from_x_y_ranges(x, y),
                     0.0,

@@ -10,6 +10,7 @@ use super::canvas::SpanColors;
 use super::canvas::bars;
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
+use super::icicle;
 use super::lanes::{ChartBox, Form, GroupHeading, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use super::process;
@@ -67,11 +68,12 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
         }
     }
     for lane in &canvas.lanes.boxes {
-        let edges = place(lane.top, lane.bottom());
-        if !seen(&edges) {
+        if !seen(&place(lane.top, lane.bottom())) {
             continue;
         }
+        let edges = place(lane.top, lane.rows_bottom());
         let colors = SpanColors::new(canvas, |selected| lane.shows(selected));
+        icicle::paint(mesh, labels, canvas, &colors, lane);
         if lane.form == Form::Process {
             drawn.clear();
             match process::spans(canvas.run, &grid) {

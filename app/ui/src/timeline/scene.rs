@@ -8,6 +8,7 @@ use super::axis::TimeAxis;
 use super::lanes::{Form, LaneBox, Lanes};
 use super::layout::Grid;
 use super::process;
+use super::stacks::Stacks;
 use crate::theme::{Palette, space};
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -25,6 +26,8 @@ pub(super) struct Scene<'a> {
     pub lanes: &'a Lanes,
     /// The waits that are long enough to be red.
     pub long: &'a LongWaits,
+    /// Sampled stacks below the lanes.
+    pub stacks: &'a Stacks,
     /// The whole run, including its old part.
     pub whole: TimeView,
 }
@@ -134,7 +137,6 @@ impl Areas {
         let others = others.min((rect.bottom() - below_pinned) / 3.0);
         let below_others = below_pinned + others.max(0.0);
         let legend = (rect.bottom() - legend).max(below_others);
-        let left = rect.left() + Self::GUTTER.min(rect.width() / 2.0);
         let part =
             |top, bottom| Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), bottom));
         Self {
@@ -144,7 +146,13 @@ impl Areas {
             others: part(below_pinned, below_others),
             lanes: part(below_others, legend),
             legend: part(legend, rect.bottom()),
-            time: Rangef::new(left, (rect.right() - space::MARGIN).max(left + 1.0)),
+            time: Self::time(rect),
         }
+    }
+
+    /// Returns the left and right edge of the time axis in `rect`.
+    pub fn time(rect: Rect) -> Rangef {
+        let left = rect.left() + Self::GUTTER.min(rect.width() / 2.0);
+        Rangef::new(left, (rect.right() - space::MARGIN).max(left + 1.0))
     }
 }

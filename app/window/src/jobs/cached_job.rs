@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use egui::Context;
 use loadscope_insight::background::{Background, Cancelled, Outcome, Progress};
+use loadscope_insight::code::Question;
 use loadscope_insight::platform::Platform;
 use loadscope_plan::forecast::Setting;
 use loadscope_trace::Nanos;
@@ -23,6 +24,8 @@ pub(super) struct Key {
     pub(super) events: u64,
     /// Time of the last visible event.
     pub(super) end: Nanos,
+    /// Question about the code.
+    pub(super) code: Option<Question>,
     /// Common setting of the forecast table.
     pub(super) base: Option<Setting>,
     /// Number of the compared run.
@@ -120,7 +123,7 @@ impl<T: Send + 'static> CachedJob<T> {
         let waker = ctx.clone();
         let started = Background::start(
             platform.jobs,
-            "diagnose",
+            "calculation",
             move || waker.request_repaint(),
             job(),
         );

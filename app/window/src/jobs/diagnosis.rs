@@ -110,6 +110,7 @@ impl DiagnosisJobs {
             run: state.session.run_number,
             events: state.session.run.version(),
             end: state.session.run.end(),
+            code: None,
             base: None,
             other: 0,
         };
@@ -225,6 +226,7 @@ mod tests {
             run: 1,
             events: 1,
             end: Nanos::ZERO,
+            code: None,
             base: None,
             other: 0,
         };

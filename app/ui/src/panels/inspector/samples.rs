@@ -1,15 +1,16 @@
 //! Samples of a batch: fetch time by step, the slowest sample, all samples and their indices.
 
-use egui::{RichText, Ui};
+use egui::{Response, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
 use loadscope_words::say;
 
 use crate::kit::action::{push_on_click, set_accessible_name, small_button};
 use crate::kit::empty::remark;
-use crate::kit::rows::{Cell, Marks, millis, row, share, virtual_list};
+use crate::kit::rows::{Cell, Marks, button, millis, row, share, virtual_list};
 use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::{section, section_with};
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::code::CodeChoice;
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -22,7 +23,7 @@ pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) 
     if samples.len() == run.samples(at).len() {
         stages(ui, run, at);
     }
-    list(ui, state, at, &samples);
+    list(ui, state, at, &samples, commands);
     indices(ui, state, at, commands);
 }
 
@@ -140,7 +141,7 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
 }
 
 /// Shows all samples, the slowest first.
-fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
+fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample], commands: &mut Vec<Command>) {
     let (run, now) = (&state.session.run, state.now());
     let palette = Palette::of(ui.ctx());
     section(ui, say!("Samples"));
@@ -178,9 +179,33 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
             share(sample.wall, most),
             palette.activity(Activity::Fetching),
         ));
-        let response = row(ui, &cells, Marks { dot: None, bar });
+        let marks = Marks { dot: None, bar };
+        let response = match run.stacks().is_empty() {
+            true => row(ui, &cells, marks),
+            false => code_button(ui, state, sample, &cells, marks, commands),
+        };
         response.on_hover_ui(|ui| costs_of(ui, run, at, sample));
     });
+}
+
+/// Shows a row that can be clicked, which shows the code of the sample.
+fn code_button(
+    ui: &mut Ui,
+    state: &State,
+    sample: &Sample,
+    cells: &[Cell],
+    marks: Marks,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let response = button(ui, cells, marks);
+    if response.clicked() {
+        commands.push(Command::Code(CodeChoice {
+            sample: Some(sample.position),
+            ..state.session.code.for_another_item()
+        }));
+        commands.push(Action::ShowCode.into());
+    }
+    response
 }
 
 /// Shows the steps of a sample.

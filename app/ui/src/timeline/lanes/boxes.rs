@@ -20,6 +20,8 @@ pub struct LaneBox {
     pub rows: usize,
     /// Form of the rows.
     pub form: Form,
+    /// Height of the sampled stacks below the rows, points.
+    pub stacks: f32,
 }
 
 /// Form of a lane's rows.
@@ -100,6 +102,7 @@ impl LaneBox {
             height,
             rows,
             form,
+            stacks: 0.0,
         }
     }
 
@@ -111,6 +114,7 @@ impl LaneBox {
             height: PROCESS_HEIGHT,
             rows: 1,
             form: Form::Process,
+            stacks: 0.0,
         }
     }
 
@@ -129,13 +133,18 @@ impl LaneBox {
 
     /// Returns the lower edge.
     pub fn bottom(&self) -> f32 {
+        self.rows_bottom() + self.stacks
+    }
+
+    /// Returns the lower edge of the rows.
+    pub fn rows_bottom(&self) -> f32 {
         self.top + self.height
     }
 
     /// Returns the upper and lower edge of a row, points below the first lane. Rows are a pixel apart if there is room.
     pub fn row(&self, row: usize) -> (f32, f32) {
         match self.form {
-            Form::Depth | Form::Process => (self.top, self.bottom()),
+            Form::Depth | Form::Process => (self.top, self.rows_bottom()),
             Form::Rows(height) => {
                 let top = self.top + height * row as f32;
                 let gap = if self.rows > 1 && height > 3.0 {
