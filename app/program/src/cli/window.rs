@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
 use crate::preferences::Store;
+use crate::window::editor;
 use crate::window::frame_pacing::computes_pixels;
 use crate::window::preview::LearnTarget;
 use crate::window::{App, Extent, Start, Started};

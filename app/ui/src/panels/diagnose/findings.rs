@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_diagnose::{Effect, Evidence, Finding, Severity};
+use loadscope_insight::code::CodeChoice;
 use loadscope_insight::diagnose::run_analysis::RunAnalysis;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_insight::sampling::Choice;
@@ -78,14 +79,27 @@ fn one(
                     ui.add(Label::new(text).wrap());
                 }
             }
-            if let Some((name, target)) = target(state, &finding.evidence)
-                && ui.link(name).clicked()
-            {
-                commands.extend(target);
-            }
+            links(ui, state, &finding.evidence, commands);
         });
     });
     ui.add_space(space::GAP);
+}
+
+/// Shows the links to the evidence and to its code.
+fn links(ui: &mut Ui, state: &State, evidence: &Evidence, commands: &mut Vec<Command>) {
+    let all = target(state, evidence).into_iter();
+    let all: Vec<_> = all.chain(code(state, evidence)).collect();
+    let mut show = |ui: &mut Ui, all: Vec<(String, Vec<Command>)>| {
+        for (name, target) in all {
+            if ui.link(name).clicked() {
+                commands.extend(target);
+            }
+        }
+    };
+    match all.len() {
+        0 | 1 => show(ui, all),
+        _ => _ = ui.horizontal(|ui| show(ui, all)),
+    }
 }
 
 /// Returns the name of the link to the evidence, and its commands.
@@ -128,6 +142,33 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
         }
     };
     Some((name, commands))
+}
+
+/// Returns the name of the link to the code of the evidence, and its commands. `None` without stacks.
+fn code(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> {
+    let run = &state.session.run;
+    let batch = |id| run.row(id).map(Item::Batch);
+    let item = match evidence {
+        Evidence::Run => None,
+        Evidence::Range(start, end) => Some(Item::Range(*start, *end)),
+        Evidence::Batch(id) | Evidence::Sample(id, ..) => batch(*id),
+        Evidence::Worker(worker) => Some(Item::Lane(Lane::Worker(*worker))),
+        Evidence::Position(..) => return None,
+    };
+    let sample = match evidence {
+        Evidence::Sample(_, position, _) => Some(*position),
+        _ => None,
+    };
+    let choice = CodeChoice {
+        sample,
+        ..state.session.code.for_another_item()
+    };
+    let commands = vec![
+        Command::Select(item),
+        Command::Code(choice),
+        Action::ShowCode.into(),
+    ];
+    (!run.stacks().is_empty()).then(|| (say!("Show the code").to_owned(), commands))
 }
 
 /// Selects an item and shows it in the timeline.
