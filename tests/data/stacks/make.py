@@ -139,12 +139,21 @@ def parts(start, length, shares):
 
 
 def main(count, rng=random.Random(3)):
-    events, work, free, ready = [], {None: [], 0: [], 1: []}, [30 * MS, 34 * MS], {}
+    events, work = [], {None: [], 0: [], 1: []}
+    # A batch is dispatched when the trainer receives the batch before the four in flight.
+    free, received, now = [30 * MS, 34 * MS], [], 25 * MS
+
+    def tell(t, kind, **fields):
+        events.append({"t": t, "e": kind, **fields})
+
     for batch in range(count):
-        worker, at = batch % 2, free[batch % 2]
+        worker = batch % 2
+        of = {"epoch": 0, "batch": batch}
         indices = [rng.randrange(50_000) for _ in range(8)]
-        events.append({"t": max(0, at - 20 * MS), "e": "dispatched", "epoch": 0, "batch": batch, "worker": worker, "indices": indices})
-        events.append({"t": at, "e": "entered", "epoch": 0, "batch": batch, "stage": "fetching"})
+        dispatched = received[batch - 4] if batch >= 4 else MS
+        tell(dispatched, "dispatched", **of, worker=worker, indices=indices)
+        at = max(free[worker], dispatched + MS)
+        tell(at, "entered", **of, stage="fetching")
         starts, walls = [], []
         for _ in indices:
             wall = int(rng.uniform(16, 34) * MS * (9 if rng.random() < 0.012 else 1))
@@ -152,17 +161,17 @@ def main(count, rng=random.Random(3)):
             starts.append(at)
             walls.append(wall)
             at += wall
-        events.append({"t": at, "e": "entered", "epoch": 0, "batch": batch, "stage": "collating"})
+        tell(at, "entered", **of, stage="collating")
         work[worker].append((at, at + 12 * MS, COLLATE))
         at += 12 * MS
-        events.append({"t": at, "e": "fetched", "epoch": 0, "batch": batch, "starts": starts, "walls": walls})
-        events.append({"t": at, "e": "entered", "epoch": 0, "batch": batch, "stage": "returning"})
-        free[worker], ready[batch] = at + 2 * MS, at + 3 * MS
-    now = 25 * MS
-    for batch in range(count):
-        events.append({"t": now, "e": "consumer", "waiting": True})
-        now = max(now + MS, ready[batch])
-        events.append({"t": now, "e": "entered", "epoch": 0, "batch": batch, "stage": "training"})
+        tell(at, "fetched", **of, starts=starts, walls=walls)
+        tell(at, "entered", **of, stage="returning")
+        free[worker] = at + 2 * MS
+        tell(now, "consumer", waiting=True)
+        now = max(now + MS, at + 3 * MS)
+        received.append(now)
+        tell(now, "entered", **of, stage="ready")
+        tell(now, "entered", **of, stage="training")
         length = int(rng.uniform(38, 46) * MS)
         work[None] += parts(now, length, STEP)
         now += length

@@ -35,7 +35,8 @@ pub(super) fn paint(
                 return;
             };
             let room = room(&canvas.axis, canvas.top, lane, row, frame);
-            let color = color(canvas, colors, lane.lane, frame, function.is_user, row);
+            let (color, is_dimmed) = color(canvas, colors, lane.lane, frame, function.is_user, row);
+            let ink = canvas.palette.text_on(color);
             mesh.add_colored_rect(room, color);
             let name = function.short_name();
             let long = format!("{name} {}", place(&function.function.file, frame.line));
@@ -46,7 +47,10 @@ pub(super) fn paint(
                 labels.push(Label {
                     at: pos2(room.left() + 4.0, room.center().y),
                     text,
-                    color: colors.text(canvas.palette, color),
+                    color: match is_dimmed {
+                        true => ink.lerp_to_gamma(color, 0.4),
+                        false => ink,
+                    },
                 });
             }
         });
@@ -65,7 +69,7 @@ fn room(axis: &TimeAxis, top: f32, lane: &LaneBox, row: usize, frame: &Frame) ->
     )
 }
 
-/// Returns the color of a frame: a shade of its span for functions of the user, gray for libraries.
+/// Returns the color of a frame, and true if it is dimmed: a shade of its span for functions of the user, gray for libraries.
 fn color(
     canvas: &Canvas<'_>,
     colors: &SpanColors,
@@ -73,15 +77,16 @@ fn color(
     frame: &Frame,
     is_user: bool,
     row: usize,
-) -> Color32 {
+) -> (Color32, bool) {
     let middle = Nanos(frame.start.midpoint(frame.end));
     let span = span_at(canvas.run, lane, middle);
     let (activity, batch) = span.unwrap_or((Activity::Queued, None));
     let work = colors.of(activity, batch);
     let frame = frame_color(canvas.palette, work, is_user, row);
-    match !is_user && work != canvas.palette.activity(activity) {
-        true => canvas.palette.dimmed(frame),
-        false => frame,
+    let is_dimmed = work != canvas.palette.activity(activity);
+    match !is_user && is_dimmed {
+        true => (canvas.palette.dimmed(frame), true),
+        false => (frame, is_dimmed),
     }
 }
 

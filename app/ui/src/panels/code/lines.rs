@@ -25,10 +25,10 @@ pub(super) fn show(
 ) {
     let palette = Palette::of(ui);
     let columns = [
-        Column::words(say!("Line"), 118.0),
+        Column::words(say!("Line"), 112.0),
         Column::numbers(say!("Share"), 44.0),
-        Column::words(say!("Function"), 140.0),
-        Column::words(say!("Calls"), 140.0),
+        Column::words(say!("Function"), 134.0),
+        Column::words(say!("Calls"), 134.0),
     ];
     let table = Table::new(ui, columns);
     let shown = place(state);
@@ -43,7 +43,9 @@ pub(super) fn show(
                     Text::from(line.place.short()),
                     format::percent(profile.share(line.samples)).into(),
                     line.function.as_str().into(),
-                    line.callee.as_deref().unwrap_or_default().into(),
+                    (line.callee.as_deref())
+                        .map_or(String::new(), shortened)
+                        .into(),
                 ];
                 if shown == Some(&line.place) {
                     cells = cells.map(|cell| cell.strong(palette));
@@ -56,13 +58,40 @@ pub(super) fn show(
                     choose(state, commands, |choice| choice.line = Some(place));
                 }
                 show_menu(&response, state, || Some(MenuTarget::Line), commands);
-                let tip = [
+                let mut tip = vec![
                     format!("{}:{}", line.place.file, line.place.line),
                     line.function.clone(),
                     share_text(profile, line.samples),
                 ];
+                tip.extend(line.callee.as_ref().map(|callee| say!("Calls {callee}")));
                 response.on_hover_text(tip.join("\n"));
             }
         });
     ui.spacing_mut().item_spacing.y = gap;
+}
+
+/// Returns the package and the function of a long name: `torchvision…resize`.
+fn shortened(name: &str) -> String {
+    /// Number of characters that fit into the column.
+    const MOST: usize = 19;
+    let ends = name.split_once('.').zip(name.rsplit_once('.'));
+    match ends {
+        Some(((package, _), (_, function))) if name.chars().count() > MOST => {
+            format!("{package}…{function}")
+        }
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        let long = "torchvision.transforms.functional.resize";
+        assert_eq!(shortened(long), "torchvision…resize");
+        assert_eq!(shortened("PIL.Image.open"), "PIL.Image.open");
+        assert_eq!(shortened("main"), "main");
+    }
 }

@@ -26,8 +26,8 @@ use crate::theme::{Palette, mono, size, space};
 const LINE: f32 = 17.0;
 /// Widths of the share, of its bar and of the line number, points.
 const SHARE: f32 = 42.0;
-const BAR: f32 = 40.0;
-const NUMBER: f32 = 36.0;
+const BAR: f32 = 30.0;
+const NUMBER: f32 = 32.0;
 
 /// Source view. It scrolls to a chosen line that is not visible.
 #[derive(Default)]
@@ -105,9 +105,11 @@ fn heading(ui: &mut Ui, state: &State, place: &Place, commands: &mut Vec<Command
                 commands,
             );
             renamed_button(ui, state, Action::CopyPlace, say!("Copy"), commands);
-            let folder = RichText::new(&place.file).color(Palette::of(ui).weak);
+            let folder = place.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let folder = RichText::new(folder).color(Palette::of(ui).weak);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(folder).truncate());
+                let label = ui.add(Label::new(folder).truncate());
+                label.on_hover_text(&place.file);
             });
         });
     });
@@ -174,7 +176,7 @@ impl SourceLine<'_> {
             false if is_shown => palette.strong,
             false => palette.text,
         };
-        let room = Rect::from_min_max(pos2(x + 12.0, rect.top()), rect.max);
+        let room = Rect::from_min_max(pos2(x + 10.0, rect.top()), rect.max);
         write(ui, room, self.text, ink);
         if samples == 0 {
             return;

@@ -149,11 +149,11 @@ fn code(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> {
     let run = &state.session.run;
     let batch = |id| run.row(id).map(Item::Batch);
     let item = match evidence {
-        Evidence::Run => None,
         Evidence::Range(start, end) => Some(Item::Range(*start, *end)),
         Evidence::Batch(id) | Evidence::Sample(id, ..) => batch(*id),
         Evidence::Worker(worker) => Some(Item::Lane(Lane::Worker(*worker))),
-        Evidence::Position(..) => return None,
+        // Most findings about the whole run are not about code.
+        Evidence::Run | Evidence::Position(..) => return None,
     };
     let sample = match evidence {
         Evidence::Sample(_, position, _) => Some(*position),
