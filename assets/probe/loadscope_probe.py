@@ -16,6 +16,7 @@ import atexit
 import binascii
 import collections
 import functools
+import io
 import itertools
 import json
 import os
@@ -24,6 +25,7 @@ import struct
 import sys
 import threading
 import time
+import types
 import weakref
 from _thread import allocate_lock, start_new_thread
 from math import gcd
@@ -103,6 +105,17 @@ MOST_NAMES = 1000
 # Datasets inside of others that are gone through, and attributes of one that are looked at.
 MOST_INSIDE = 8
 MOST_ATTRIBUTES = 256
+# Objects that the estimate for the attributes of a dataset looks at: about 1 ms. Entries of an inner and of an outer list among them.
+MOST_OBJECTS = 2000
+FEW_ENTRIES, MOST_ENTRIES = 8, 64
+# Containers inside of each other that it goes into.
+MOST_LEVELS = 5
+# An object with more references than this is in many places: an entry that is such an object adds only a reference.
+FEW_REFERENCES = 20
+# Bytes that are pickled for a worker at least, for the attribute that most of them are of to be named.
+LARGE_PICKLE = 1 << 20
+# Python objects of an attribute at least, for their number to be reported.
+MANY_OBJECTS = 100_000
 # Attributes in which datasets mostly keep the files of their samples.
 LISTS_OF_FILES = (
     "samples imgs images files paths filenames file_names image_paths img_paths image_files img_files file_paths filepaths file_list items data".split()
@@ -825,6 +838,8 @@ class Probe:
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
         self.forks = []
+        # What was sent to processes at their start: when pickling began and ended, the number of bytes, and the start method.
+        self.sent = []
         # By id of the loader: a weak reference to it, and what `len` of it said.
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
@@ -888,6 +903,7 @@ class Probe:
             iterator.is_ours = False
         self.living.clear()
         del self.forks[:]
+        del self.sent[:]
         self.known.clear()
         self.alike.clear()
         self.errors.clear()
@@ -906,7 +922,7 @@ class Probe:
         for reference, iterator in list(self.living.values()):
             iterator.is_open = iterator.is_ours = False
             quiet(lambda reference=reference: reference().__dict__.pop("_loadscope", None))
-        for record in (self.living, self.known, self.alike, self.forks, self.errors, self.left):
+        for record in (self.living, self.known, self.alike, self.forks, self.sent, self.errors, self.left):
             record.clear()
         atexit.unregister(raised_at_end)
         self.looks_at_end = False
@@ -968,7 +984,7 @@ class Probe:
 class Loader:
     """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed", "plain", "length")
+    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed", "plain", "length", "is_counted")
 
     def __init__(self, number, dataset):
         self.number = number
@@ -984,6 +1000,8 @@ class Loader:
         # What was plain in its dataset when an epoch began, and what was reported of its length.
         self.plain = None
         self.length = None
+        # The Python objects of its dataset were counted.
+        self.is_counted = False
 
     def now_of(self, dataset):
         """Notes the dataset of the latest loader."""
@@ -1257,6 +1275,7 @@ def begin_iterator(iterator, loader, started, seeds):
     PROBE.living[number] = (weakref.ref(iterator, gone), state)
     iterator.__dict__["_loadscope"] = state
     del PROBE.forks[:]
+    del PROBE.sent[:]
     del PROBE.left[:]
     look_at_end()
     tell_changes(known[1], loader)
@@ -1511,6 +1530,154 @@ def tell_workers(iterator, state):
         if len(PROBE.forks) == len(told):
             told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
         PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
+        if len(PROBE.sent) == len(told):
+            tell_sent(iterator, state)
+        elif len(PROBE.forks) == len(told):
+            tell_objects(iterator, state)
+
+
+@guarded
+def tell_sent(iterator, state):
+    """Reports what was pickled for the workers of an iterator."""
+    at, sent = now(), PROBE.sent
+    most = max(size for _, _, size, _ in sent)
+    named = None
+    if most >= LARGE_PICKLE:
+        largest = quiet(lambda: Estimate(PICKLED).largest_in(iterator._dataset))
+        # An estimate that is far from the measured size proves nothing.
+        if largest is not None and 0.5 * most <= largest[1] <= 1.25 * most:
+            named = largest
+    name, size = ("null", "null") if named is None else (text_of(named[0], 200), "%d" % min(named[1], most))
+    pickling = sum(end - start for start, end, _, _ in sent)
+    about = (at, state.number, sent[0][0], len(sent), sent[0][3], most, pickling, name, size)
+    PROBE.put('["sent",%d,%d,%d,%d,"%s",%d,%d,%s,%s]\n' % about)
+
+
+@guarded
+def tell_objects(iterator, state):
+    """Reports the attribute with most of the dataset's Python objects, whose memory forked workers share."""
+    if state.loader.is_counted:
+        return
+    state.loader.is_counted = True
+    at, estimate = now(), Estimate(OBJECTS)
+    largest = quiet(lambda: estimate.largest_in(iterator._dataset))
+    if largest is not None and estimate.is_complete and largest[1] >= max(MANY_OBJECTS, estimate.total / 2):
+        PROBE.put('["objects",%d,%d,%s,%d]\n' % (at, state.number, text_of(largest[0], 200), largest[1]))
+
+
+PICKLED, OBJECTS = range(2)
+CONTAINERS = (list, tuple, dict, set, frozenset)
+
+
+class TooMany(Exception):
+    """The estimate would look at too many objects."""
+
+
+class Estimate:
+    """Estimates, for the attributes of a dataset, the bytes that pickling gives or the number of Python objects. Nothing is pickled, and no
+    method of the program's is called."""
+
+    def __init__(self, what):
+        self.what = what
+        self.left = MOST_OBJECTS
+        self.is_complete = True
+        # Of all attributes of the dataset.
+        self.total = 0
+        self.tensor = sys.modules["torch"].Tensor
+        # Without NumPy there are no arrays.
+        self.array = getattr(sys.modules.get("numpy"), "ndarray", TooMany)
+
+    def largest_in(self, dataset):
+        """The name of the largest attribute, such as `dataset.images` for a `Subset`, and its estimate. `None` if there is none."""
+        path, found, owner = [], None, dataset
+        while len(path) < MOST_INSIDE and self.is_known(owner):
+            name, estimate, value = self.largest_of(owner, not path)
+            if name is None or found is not None and estimate < 0.8 * found[1]:
+                break
+            path.append(name)
+            found, owner = (".".join(path), estimate), value
+        return found
+
+    def largest_of(self, owner, is_dataset):
+        largest = (None, 0, None)
+        try:
+            for name, value in list(attributes_of(owner).items())[:MOST_ATTRIBUTES]:
+                estimate = self.of(value, 0)
+                if is_dataset:
+                    self.total += estimate
+                if type(name) is str and estimate > largest[1]:
+                    largest = (name, estimate, value)
+        except TooMany:
+            self.is_complete = False
+        return largest
+
+    def is_known(self, value):
+        """True for an object whose attributes are all that it has; all that is pickled, if that is estimated."""
+        kind = type(value)
+        if issubclass(kind, (types.ModuleType, self.tensor, self.array)) or type(attributes_of(value)) is not dict:
+            return False
+        if self.what == OBJECTS:
+            return True
+        state = getattr(kind, "__getstate__", None)
+        is_plain = state is None or state is getattr(object, "__getstate__", None)
+        return is_plain and kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__
+
+    def of(self, value, level):
+        self.left -= 1
+        if self.left < 0:
+            raise TooMany
+        if level > 0 and sys.getrefcount(value) > FEW_REFERENCES:
+            return 0 if self.what == OBJECTS else 3
+        # `isinstance` would ask an object for its class.
+        kind = type(value)
+        if issubclass(kind, self.array):
+            return self.of_array(value, level)
+        if issubclass(kind, CONTAINERS) and level < MOST_LEVELS:
+            return self.of_container(value, level)
+        if level < MOST_LEVELS and self.is_known(value):
+            attributes = list(attributes_of(value).values())[:MOST_ATTRIBUTES]
+            return 2 + sum(self.of(one, level + 1) for one in attributes)
+        if self.what == OBJECTS:
+            return 1
+        if kind is str:
+            return 3 + len(value) * (1 if value.isascii() else 2)
+        # A tensor is sent as a handle of shared memory.
+        return 3 + len(value) if kind in (bytes, bytearray) else 9 if kind is float else 5
+
+    def of_array(self, value, level):
+        """One that inherits from NumPy's array is pickled like it, also one that is mapped from a file."""
+        size = self.array.size.__get__(value)
+        if self.array.dtype.__get__(value).hasobject and type(value) is self.array and value.ndim == 1:
+            return 1 + self.scaled([value[i] for i in evenly(size, level)], size, level)
+        return 1 if self.what == OBJECTS else self.array.nbytes.__get__(value)
+
+    def of_container(self, value, level):
+        kind = next(one for one in CONTAINERS if issubclass(type(value), one))
+        size = kind.__len__(value)
+        places = evenly(size, level)
+        if kind is dict:
+            few = itertools.chain.from_iterable(itertools.islice(dict.items(value), len(places)))
+            return 1 + self.scaled(list(few), 2 * size, level)
+        if kind in (list, tuple):
+            return 1 + self.scaled([kind.__getitem__(value, i) for i in places], size, level)
+        return 1 + self.scaled(list(itertools.islice(kind.__iter__(value), len(places))), size, level)
+
+    def scaled(self, few, size, level):
+        """The estimate for all entries, from a few of them."""
+        if not few:
+            return 0
+        return int(sum(self.of(one, level + 1) for one in few) * size / len(few))
+
+
+def attributes_of(value):
+    """The `__dict__` of an object, without code of its class."""
+    return quiet(lambda: object.__getattribute__(value, "__dict__"))
+
+
+def evenly(size, level):
+    """Positions at even distances."""
+    most = FEW_ENTRIES if level else MOST_ENTRIES
+    return range(0, size, max(1, -(-size // most)))
 
 
 def dispatched(iterator, before):
@@ -3151,6 +3318,41 @@ def saving(original):
     return save
 
 
+def hook_start_method(module):
+    """multiprocessing.popen_spawn_posix, multiprocessing.popen_forkserver: they pickle what a process gets into a buffer, and ask once
+    for its contents, to send them."""
+    original = module.io
+    if getattr(original, "_loadscope", False):
+        return
+    method = module.Popen.method
+
+    class BytesIO(io.BytesIO):
+        def __init__(self, *args):
+            try:
+                super().__init__(*args)
+                self.started = now()
+            except BaseException as error:
+                clean(error)
+                raise
+
+        def getbuffer(self):
+            try:
+                contents = super().getbuffer()
+                note_sent(self.started, contents.nbytes, method)
+            except BaseException as error:
+                clean(error)
+                raise
+            return contents
+
+    place(module, "io", types.SimpleNamespace(**dict(vars(original), BytesIO=BytesIO, _loadscope=True)))
+
+
+@guarded
+def note_sent(started, size, method):
+    if len(PROBE.sent) < MOST_FORKS:
+        PROBE.sent.append((started, now(), size, method))
+
+
 def hook_old_tracebacks():
     """Before Python 3.11 a frame that raises again what it caught cannot leave the traceback by itself."""
     utils = sys.modules["torch._utils"]
@@ -3291,6 +3493,8 @@ OTHERS = {
 HOOKS = {
     # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
     "torch.version": lambda module: greet(),
+    "multiprocessing.popen_spawn_posix": hook_start_method,
+    "multiprocessing.popen_forkserver": hook_start_method,
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
     "torch.nn.modules.module": hook_module,

@@ -18,6 +18,7 @@ mod handover;
 mod host;
 mod id;
 mod iterators;
+mod large_pickle;
 mod memory;
 mod misfit;
 mod remedy;
@@ -181,6 +182,7 @@ fn add_slowness(survey: &Survey, all: &mut Vec<Finding>) {
         Some(finding) => all.push(finding),
         None => all.extend(slow_samples(survey)),
     }
+    all.extend(large_pickle::large_pickle(survey));
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
     all.extend(start::short_run(survey));

@@ -3,7 +3,10 @@
 use crate::stream;
 
 use loadscope_live::{Effects, Introduction, Join, Record};
-use loadscope_trace::{BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Stage};
+use loadscope_trace::{
+    BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Sent, SentAttribute, Stage,
+    StartMethod,
+};
 use stream::{
     MAIN, WORKER, dispatch, fetch, folded, from_main, from_worker, introduction, loader, packed,
 };
@@ -280,9 +283,26 @@ fn facts_of_loader_and_workers_are_in_the_run() {
     from_main(&mut join, r#"["length",1012,0,20]"#);
     from_main(&mut join, r#"["changed",1013,0,["epoch","seed"]]"#);
     from_worker(&mut join, r#"["undivided",1014,0]"#);
+    from_main(
+        &mut join,
+        r#"["sent",1014,0,1004,2,"spawn",5000,3,"images",4000]"#,
+    );
+    from_main(&mut join, r#"["objects",1014,0,"dataset.samples",200000]"#);
     // The loader of this record is unknown.
     from_main(&mut join, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
+    let images = SentAttribute {
+        name: "images".to_owned(),
+        bytes: 4000,
+    };
+    let sent = Sent {
+        workers: 2,
+        method: StartMethod::Spawn,
+        bytes: 5000,
+        start: Nanos(4),
+        pickling: Nanos(3),
+        attribute: Some(images),
+    };
     assert_eq!(
         facts(&mut join),
         [
@@ -290,6 +310,8 @@ fn facts_of_loader_and_workers_are_in_the_run() {
             Fact::Length { batches: 20 },
             Fact::DatasetChanged { attributes },
             Fact::UndividedStream { worker: 0 },
+            Fact::Sent(sent),
+            Fact::Objects { attribute: "dataset.samples".to_owned(), objects: 200_000 },
         ]
     );
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchId, WorkerId};
+use crate::{BatchId, Nanos, StartMethod, WorkerId};
 
 /// Fact about a loader, learned after its start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +44,46 @@ pub enum Fact {
         /// The lines of the file. A long file is cut.
         text: String,
     },
+    /// Data that the main process pickled and sent to new workers.
+    Sent(Sent),
+    /// The attribute with most of the Python objects of a dataset in forked workers. Attributes with few objects are not reported.
+    Objects {
+        /// Path of the attribute, such as `samples` or `dataset.samples`.
+        attribute: String,
+        /// Estimated number of objects.
+        objects: u64,
+    },
     /// A sample that could not be collated with the others of its batch.
     Misfit(Misfit),
+}
+
+/// Data that the main process pickled and sent to the workers of an iterator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sent {
+    /// Number of workers.
+    pub workers: u32,
+    /// Start method of the workers. Forked workers receive nothing.
+    pub method: StartMethod,
+    /// Bytes for one worker.
+    pub bytes: u64,
+    /// Time at which the first worker was started. The event has the time at which the last one was running.
+    pub start: Nanos,
+    /// Time that the main process needed for pickling and for creating the processes, all workers together.
+    pub pickling: Nanos,
+    /// The attribute of the dataset with most of the bytes, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<SentAttribute>,
+}
+
+/// Attribute of a dataset, as a part of the data sent to a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SentAttribute {
+    /// Path of the attribute, such as `images` or `dataset.images`.
+    pub name: String,
+    /// Estimated number of bytes.
+    pub bytes: u64,
 }
 
 /// Sample that differs from the others of its batch.
@@ -99,7 +137,9 @@ impl Fact {
             | Self::Length { .. }
             | Self::UndividedStream { .. }
             | Self::DatasetChanged { .. }
-            | Self::Source { .. } => None,
+            | Self::Source { .. }
+            | Self::Sent(_)
+            | Self::Objects { .. } => None,
         }
     }
 }

@@ -51,6 +51,8 @@ pub enum FindingId {
     IndicesOutside,
     /// A new iterator for each batch: `next(iter(loader))`.
     IteratorPerBatch,
+    /// Much pickled data for each worker that starts by `spawn` or `forkserver`.
+    LargePickle,
     /// Events that the recorder dropped.
     LostEvents,
     /// Memory of the host or its container that runs out.
@@ -141,6 +143,7 @@ impl FindingId {
             Self::IdleWorkers => say!("Workers without samples"),
             Self::IndicesOutside => say!("Indices outside the dataset"),
             Self::IteratorPerBatch => say!("A new iterator for each batch"),
+            Self::LargePickle => say!("Large data sent to workers"),
             Self::LostEvents => say!("Dropped events"),
             Self::Memory => say!("Memory runs out"),
             Self::MemoryGrowth => say!("Growing memory"),

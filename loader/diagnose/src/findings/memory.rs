@@ -2,7 +2,7 @@
 
 use super::resources::least;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use loadscope_trace::{GaugeKind, Lane, Nanos, Run, WorkerId, bytes, plural};
+use loadscope_trace::{Fact, GaugeKind, Lane, Nanos, Run, WorkerId, bytes, count, plural};
 use loadscope_words::say;
 
 /// Minimum size of all copies, bytes: 64 MiB. Less is harmless on any host. Growth must reach twice this size.
@@ -88,10 +88,11 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::CopyOnWrite,
         text: say!(
-            "{} copied {} of the main process's memory, up to {} each (copy-on-write). Reading a Python object changes its reference count, which copies its memory page.",
+            "{} copied {} of the main process's memory, up to {} each (copy-on-write). Reading a Python object changes its reference count, which copies its memory page.{}",
             plural(copies.len() as u64, say!(n: "worker"), say!(n: "workers")),
             bytes(total),
             bytes(most),
+            objects(run).unwrap_or_default(),
         ),
         severity: match total >= used * MIN_WARNING_SHARE {
             true => Severity::Warning,
@@ -101,6 +102,17 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
         remedy: say!("Store the data in a few large objects (NumPy arrays, tensors, Arrow tables), not in Python lists and dicts. Store strings as one byte array with offsets.")
             .to_owned(),
         cost: None,
+    })
+}
+
+/// Returns a sentence with the attribute that has most of the Python objects of the dataset. Returns `None` if no attribute was reported.
+fn objects(run: &Run) -> Option<String> {
+    run.facts().iter().rev().find_map(|(_, fact)| match fact {
+        Fact::Objects { attribute, objects } => Some(say!(
+            " Most Python objects of the dataset are in its attribute `{attribute}`: about {}.",
+            count(*objects)
+        )),
+        _ => None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::survey::Kind;
 use super::unrecorded::has_unrecorded_worker;
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey, large_pickle};
 use crate::Cause;
 use loadscope_trace::{Epoch, Nanos, Origin, count, plural};
 use loadscope_words::{Text, say, text};
@@ -65,12 +65,16 @@ fn is_late(survey: &Survey, gap: Nanos) -> bool {
     survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(LATE_RATIO)
 }
 
-/// Reports a late first batch of the run. Typical causes are worker starts, one-time setup of the dataset, and page-locked memory.
+/// Reports a late first batch of the run, unless [`large_pickle`] explains it. Typical causes are worker starts, one-time setup of the
+/// dataset, and page-locked memory.
 pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
     let (took, first) = first_delay(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
     let cost = (took - survey.usual_work).min(max_cost(survey));
     let severity = Severity::of_share(survey.share(cost))?;
+    if large_pickle::explains(survey, epoch.start, first, took) {
+        return None;
+    }
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
     let forked = worker_starts(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {

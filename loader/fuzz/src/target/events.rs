@@ -3,8 +3,8 @@
 use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
     FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
-    RandomStates, RunId, RunInfo, SampleTiming, Stack, StackSamples, Stacks, Stage, StageTiming,
-    WorkerInfo,
+    RandomStates, RunId, RunInfo, SampleTiming, Sent, SentAttribute, Stack, StackSamples, Stacks, Stage, StageTiming,
+    StartMethod, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -213,7 +213,7 @@ fn stacks(from: &mut Bytes<'_>) -> Stacks {
 }
 
 fn fact(from: &mut Bytes<'_>) -> Fact {
-    match from.byte() % 7 {
+    match from.byte() % 9 {
         0 => Fact::EarlierWorkers {
             workers: from.index(),
         },
@@ -234,6 +234,21 @@ fn fact(from: &mut Bytes<'_>) -> Fact {
         5 => Fact::Source {
             file: from.text(),
             text: from.text(),
+        },
+        6 => Fact::Sent(Sent {
+            workers: from.index(),
+            method: from.one_of(&StartMethod::ALL),
+            bytes: from.number() as u64,
+            start: from.nanos(),
+            pickling: from.nanos(),
+            attribute: from.maybe(|f| SentAttribute {
+                name: f.text(),
+                bytes: f.number() as u64,
+            }),
+        }),
+        7 => Fact::Objects {
+            attribute: from.text(),
+            objects: from.number() as u64,
         },
         _ => Fact::Misfit(Misfit {
             of: from.batch(),

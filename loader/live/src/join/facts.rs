@@ -1,6 +1,6 @@
 //! Assignment of facts to runs, workers and batches.
 
-use loadscope_trace::{BatchId, EventKind, Fact, Misfit, Nanos, RunId, WorkerId};
+use loadscope_trace::{BatchId, EventKind, Fact, Misfit, Nanos, RunId, Sent, WorkerId};
 
 use super::{Join, Place, Stream};
 use crate::wire::{FactRecord, Record};
@@ -29,6 +29,23 @@ impl Join {
                 let attributes = attributes.clone();
                 let run = stream.runs.get(loader).copied();
                 (run, Fact::DatasetChanged { attributes })
+            }
+            FactRecord::Sent { iterator, sent, .. } => {
+                let run = stream.pools.get(iterator).map(|pool| pool.run);
+                let start = self.time(stream, sent.start.0).min(at);
+                let sent = Sent::clone(sent);
+                (run, Fact::Sent(Sent { start, ..sent }))
+            }
+            FactRecord::Objects {
+                iterator,
+                attribute,
+                objects,
+                ..
+            } => {
+                let run = stream.pools.get(iterator).map(|pool| pool.run);
+                let attribute = attribute.clone();
+                let objects = *objects;
+                (run, Fact::Objects { attribute, objects })
             }
             FactRecord::Undivided { .. } | FactRecord::File { .. } | FactRecord::Misfit { .. } => {
                 return;
@@ -86,7 +103,9 @@ impl Join {
             FactRecord::Earlier { .. }
             | FactRecord::Length { .. }
             | FactRecord::Changed { .. }
-            | FactRecord::Undivided { .. } => None,
+            | FactRecord::Undivided { .. }
+            | FactRecord::Sent { .. }
+            | FactRecord::Objects { .. } => None,
         }
     }
 

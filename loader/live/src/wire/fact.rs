@@ -1,6 +1,6 @@
 //! Records of facts about loaders, workers and samples.
 
-use loadscope_trace::{Difference, WorkerId, brief};
+use loadscope_trace::{Difference, Nanos, Sent, SentAttribute, StartMethod, WorkerId, brief};
 use serde_json::Value;
 
 use super::line::{fields, parse_batch_ref};
@@ -29,6 +29,19 @@ pub enum FactRecord {
     },
     /// Stream of a worker that ended although nothing in it called `get_worker_info()`.
     Undivided { at: i64, generation: u32 },
+    /// Data that the main process pickled for the new workers of an iterator. Its start has the clock of the process.
+    Sent {
+        at: i64,
+        iterator: u32,
+        sent: Box<Sent>,
+    },
+    /// Attribute of the dataset with most of the Python objects.
+    Objects {
+        at: i64,
+        iterator: u32,
+        attribute: String,
+        objects: u64,
+    },
     /// Path of the file of a sample.
     File {
         at: i64,
@@ -91,6 +104,16 @@ impl FactRecord {
                 let (_, at, generation): (Name, _, _) = fields(text)?;
                 Self::Undivided { at, generation }
             }
+            "sent" => sent(text)?,
+            "objects" => {
+                let (_, at, iterator, attribute, objects): (Name, _, _, _, _) = fields(text)?;
+                Self::Objects {
+                    at,
+                    iterator,
+                    attribute: brief(attribute),
+                    objects,
+                }
+            }
             "file" => {
                 type Line = (Name, i64, Option<u32>, u32, u64, u32, String);
                 let (_, at, iterator, a, b, position, file): Line = fields(text)?;
@@ -141,6 +164,8 @@ impl FactRecord {
             | Self::Length { at, .. }
             | Self::Changed { at, .. }
             | Self::Undivided { at, .. }
+            | Self::Sent { at, .. }
+            | Self::Objects { at, .. }
             | Self::File { at, .. }
             | Self::Misfit { at, .. } => *at,
         }
@@ -153,7 +178,9 @@ impl FactRecord {
             Self::Earlier { .. }
             | Self::Length { .. }
             | Self::Changed { .. }
-            | Self::Undivided { .. } => None,
+            | Self::Undivided { .. }
+            | Self::Sent { .. }
+            | Self::Objects { .. } => None,
         }
     }
 
@@ -172,7 +199,44 @@ impl FactRecord {
                 mismatch.field.len() + mismatch.got.len() + mismatch.usual.len()
             }
             Self::Changed { attributes, .. } => attributes.iter().map(String::len).sum(),
+            Self::Sent { sent, .. } => sent.attribute.as_ref().map_or(0, |a| a.name.len()),
+            Self::Objects { attribute, .. } => attribute.len(),
             Self::Earlier { .. } | Self::Length { .. } | Self::Undivided { .. } => 0,
         }
     }
+}
+
+/// Parses a `sent` record.
+fn sent(text: &str) -> Result<FactRecord, WireError> {
+    type Line = (
+        String,
+        i64,
+        u32,
+        i64,
+        u32,
+        StartMethod,
+        u64,
+        i64,
+        Option<String>,
+        Option<u64>,
+    );
+    let (_, at, iterator, start, workers, method, bytes, pickling, name, size): Line =
+        fields(text)?;
+    let attribute = name.zip(size).map(|(name, bytes)| SentAttribute {
+        name: brief(name),
+        bytes,
+    });
+    let sent = Sent {
+        workers,
+        method,
+        bytes,
+        start: Nanos(start),
+        pickling: Nanos(pickling),
+        attribute,
+    };
+    Ok(FactRecord::Sent {
+        at,
+        iterator,
+        sent: Box::new(sent),
+    })
 }

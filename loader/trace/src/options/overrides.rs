@@ -1,11 +1,11 @@
 //! Overrides of a program's `DataLoader` arguments.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::value::ArgValue;
 
 /// Start method of Python's worker processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StartMethod {
     /// Fork of the main process.

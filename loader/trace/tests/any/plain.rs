@@ -4,8 +4,8 @@ use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
     Fact, Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit,
     Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
-    RunOptions, SampleTiming, SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming,
-    WorkerInfo,
+    RunOptions, SampleTiming, Sent, SentAttribute, SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming,
+    StartMethod, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
@@ -350,6 +350,24 @@ fn stacks() -> impl Strategy<Value = Stacks> {
         })
 }
 
+fn sent() -> impl Strategy<Value = Fact> {
+    let attribute = (text(), any::<u64>()).prop_map(|(name, bytes)| SentAttribute { name, bytes });
+    let numbers = (number(), any::<u64>(), time(), time());
+    let method = select(StartMethod::ALL.to_vec());
+    (numbers, method, prop::option::of(attribute)).prop_map(
+        |((workers, bytes, start, pickling), method, attribute)| {
+            Fact::Sent(Sent {
+                workers,
+                method,
+                bytes,
+                start,
+                pickling,
+                attribute,
+            })
+        },
+    )
+}
+
 fn fact() -> impl Strategy<Value = Fact> {
     let by = select(vec![
         Difference::Shape,
@@ -366,6 +384,9 @@ fn fact() -> impl Strategy<Value = Fact> {
         prop::collection::vec(text(), 0..3)
             .prop_map(|attributes| Fact::DatasetChanged { attributes }),
         (text(), text()).prop_map(|(file, text)| Fact::Source { file, text }),
+        sent(),
+        (text(), any::<u64>())
+            .prop_map(|(attribute, objects)| Fact::Objects { attribute, objects }),
         (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
             of,
             position,
