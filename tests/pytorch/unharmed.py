@@ -57,6 +57,19 @@ class Unharmed(unittest.TestCase):
     def no_troubles(self, streams):
         self.assertEqual(self.named(streams, "trouble"), [])
 
+    def test_data_sent_to_workers_is_measured(self):
+        streams = self.same("sent")
+        self.no_troubles(streams)
+        sent = self.named(streams, "sent")
+        self.assertEqual([record[4:6] + record[8:9] for record in sent], [[2, method, "dataset.images"] for method in ("spawn", "forkserver")])
+        for record in sent:
+            _, at, _, start, _, _, size, pickling, _, estimate = record
+            self.assertTrue(3 << 20 <= estimate <= size < 4 << 20, record)
+            self.assertTrue(0 < pickling < at - start, record)
+        [(_, _, _, name, count)] = self.named(streams, "objects")
+        self.assertEqual(name, "samples")
+        self.assertTrue(200_000 <= count <= 310_000, count)
+
     def test_keys_that_can_be_gone_through_once_are_left_to_the_program(self):
         streams = self.same("iterators")
         self.assertEqual([d[7] for d in self.named(streams, "dispatch")], ["", "", ""])

@@ -354,5 +354,31 @@ def held():
     print(list(data.DataLoader(Ends(), batch_size=None, num_workers=2)))
 
 
+class Large(Numbers):
+    def __init__(self, extra=None):
+        super().__init__(4)
+        self.images = bytes(3 << 20)
+        self.paths = ["%d.png" % i for i in range(1000)]
+        self.extra = extra
+
+
+class Many(Numbers):
+    def __init__(self):
+        super().__init__(4)
+        self.samples = [("%d.png" % i, i) for i in range(100_000)]
+
+
+def sent():
+    """Datasets that are pickled for each worker, one that cannot be pickled, and one that forked workers share."""
+    for method in ("spawn", "forkserver"):
+        dataset = data.Subset(Large(), range(4))
+        print(list(data.DataLoader(dataset, batch_size=None, num_workers=2, multiprocessing_context=method)))
+    try:
+        list(data.DataLoader(Large(lambda: None), num_workers=1, multiprocessing_context="spawn"))
+    except Exception:
+        print(traceback.format_exc())
+    print(list(data.DataLoader(Many(), batch_size=None, num_workers=1, multiprocessing_context="fork")))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
