@@ -19,6 +19,8 @@ mod hangs;
 mod host;
 #[path = "findings/lines.rs"]
 mod lines;
+#[path = "findings/pickles.rs"]
+mod pickles;
 #[path = "findings/remedies.rs"]
 mod remedies;
 #[path = "findings/samples.rs"]

@@ -2,7 +2,7 @@
 
 use loadscope_diagnose::{Diagnosis, Finding, Severity};
 use loadscope_trace::{
-    Event, EventKind, Gauge, GaugeKind, Lane, Nanos, Run, RunId, RunInfo, RunOptions,
+    Event, EventKind, Fact, Gauge, GaugeKind, Lane, Nanos, Run, RunId, RunInfo, RunOptions,
 };
 
 const MB: f64 = 1e6;
@@ -64,6 +64,19 @@ fn copy_on_write_and_memory_growth_are_separate_findings() {
     assert!(finding.text.contains("295"), "{}", finding.text);
     assert!(finding.remedy.contains("NumPy"), "{}", finding.remedy);
     assert_eq!(found(&run(copying), "memory_growth"), None);
+    let mut with_objects = run(copying);
+    let fact = Fact::Objects {
+        attribute: "samples".to_owned(),
+        objects: 1_200_000,
+    };
+    with_objects.apply(&Event {
+        at: Nanos::from_secs_f64(60.0),
+        run: RunId(0),
+        kind: EventKind::Fact(Box::new(fact)),
+    });
+    let finding = found(&with_objects, "copy_on_write").expect("it is found");
+    let named = "Most Python objects of the dataset are in its attribute `samples`: about 1";
+    assert!(finding.text.contains(named), "{}", finding.text);
     // USS and RSS grow equally: the new pages were never shared.
     let leaking = |t: f64| {
         vec![

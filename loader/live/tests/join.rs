@@ -311,7 +311,10 @@ fn facts_of_loader_and_workers_are_in_the_run() {
             Fact::DatasetChanged { attributes },
             Fact::UndividedStream { worker: 0 },
             Fact::Sent(sent),
-            Fact::Objects { attribute: "dataset.samples".to_owned(), objects: 200_000 },
+            Fact::Objects {
+                attribute: "dataset.samples".to_owned(),
+                objects: 200_000
+            },
         ]
     );
 }

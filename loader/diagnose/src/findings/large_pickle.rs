@@ -1,7 +1,7 @@
 //! Data that the main process pickles for each worker (`spawn`, `forkserver`).
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use loadscope_trace::{Fact, Nanos, Sent, bytes, percent, plural};
+use loadscope_trace::{Fact, Nanos, Run, Sent, bytes, percent, plural};
 use loadscope_words::say;
 
 /// Capacity of a pipe on Linux, bytes: 64 KiB. The main process writes less without waiting for the worker.
@@ -12,8 +12,8 @@ const LARGE: u64 = 100_000_000;
 const MIN_ATTRIBUTE_SHARE: f64 = 0.5;
 
 /// Returns the data sent at each start of workers, and the time at which the last of these workers was running.
-fn starts(survey: &Survey) -> impl Iterator<Item = (Nanos, &Sent)> {
-    survey.run.facts().iter().filter_map(|(at, fact)| match fact {
+fn starts(run: &Run) -> impl Iterator<Item = (Nanos, &Sent)> {
+    run.facts().iter().filter_map(|(at, fact)| match fact {
         Fact::Sent(sent) if sent.workers > 0 => Some((*at, sent)),
         _ => None,
     })
@@ -28,21 +28,23 @@ fn saving(at: Nanos, sent: &Sent) -> Nanos {
 
 /// Finds workers that receive so much pickled data that their start takes long.
 pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
-    let (_, most) = starts(survey).max_by_key(|(_, sent)| sent.bytes)?;
+    let (_, most) = starts(survey.run).max_by_key(|(_, sent)| sent.bytes)?;
     if most.bytes <= PIPE {
         return None;
     }
     let sum = |time: fn(Nanos, &Sent) -> Nanos| {
-        starts(survey).fold(Nanos::ZERO, |sum, (at, sent)| sum + time(at, sent))
+        starts(survey.run).fold(Nanos::ZERO, |sum, (at, sent)| sum + time(at, sent))
     };
     let cost = sum(saving).min(survey.blame.waited + survey.run.opening());
     let severity = Severity::of_share(survey.share(cost))
         .or_else(|| (most.bytes >= LARGE).then_some(Severity::Note))?;
-    let workers: i64 = starts(survey).map(|(_, sent)| i64::from(sent.workers)).sum();
+    let workers: i64 = starts(survey.run)
+        .map(|(_, sent)| i64::from(sent.workers))
+        .sum();
     let each = |time: Nanos| survey.format_time(Nanos(time.0 / workers.max(1)));
     let pickling = sum(|_, sent| sent.pickling);
     let took = sum(|at, sent| at - sent.start);
-    let (at, first) = starts(survey).max_by_key(|(at, sent)| *at - sent.start)?;
+    let (at, first) = starts(survey.run).max_by_key(|(at, sent)| *at - sent.start)?;
     Some(Finding {
         id: FindingId::LargePickle,
         text: say!(
@@ -82,7 +84,7 @@ fn largest_attribute(sent: &Sent) -> Option<String> {
 /// Returns true if [`large_pickle`] covers a late first batch: less data would save more than half of the time `took` from `start` to
 /// `first`.
 pub(super) fn explains(survey: &Survey, start: Nanos, first: Nanos, took: Nanos) -> bool {
-    let mut starts = starts(survey).filter(|(at, _)| (start..=first).contains(at));
+    let mut starts = starts(survey.run).filter(|(at, _)| (start..=first).contains(at));
     starts.any(|(at, sent)| {
         let saving = saving(at, sent);
         let is_found = Severity::of_share(survey.share(saving)).is_some();

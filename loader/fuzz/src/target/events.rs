@@ -3,8 +3,8 @@
 use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
     FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
-    RandomStates, RunId, RunInfo, SampleTiming, Sent, SentAttribute, Stack, StackSamples, Stacks, Stage, StageTiming,
-    StartMethod, WorkerInfo,
+    RandomStates, RunId, RunInfo, SampleTiming, Sent, SentAttribute, Stack, StackSamples, Stacks,
+    Stage, StageTiming, StartMethod, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};

@@ -124,36 +124,7 @@ impl FactRecord {
                     file: brief(file),
                 }
             }
-            "misfit" => {
-                type Line = (
-                    Name,
-                    i64,
-                    Option<u32>,
-                    u32,
-                    u64,
-                    u32,
-                    String,
-                    Value,
-                    String,
-                    String,
-                    u32,
-                );
-                let (_, at, iterator, a, b, position, field, by, got, usual, alike): Line =
-                    fields(text)?;
-                let by = serde_json::from_value(by).map_err(WireError::of)?;
-                Self::Misfit {
-                    at,
-                    of: parse_batch_ref(iterator, a, b)?,
-                    position,
-                    mismatch: Box::new(CollateMismatch {
-                        field: brief(field),
-                        by,
-                        got: brief(got),
-                        usual: brief(usual),
-                        alike,
-                    }),
-                }
-            }
+            "misfit" => misfit(text)?,
             _ => return Ok(None),
         }))
     }
@@ -238,5 +209,36 @@ fn sent(text: &str) -> Result<FactRecord, WireError> {
         at,
         iterator,
         sent: Box::new(sent),
+    })
+}
+
+/// Parses a `misfit` record.
+fn misfit(text: &str) -> Result<FactRecord, WireError> {
+    type Line = (
+        String,
+        i64,
+        Option<u32>,
+        u32,
+        u64,
+        u32,
+        String,
+        Value,
+        String,
+        String,
+        u32,
+    );
+    let (_, at, iterator, a, b, position, field, by, got, usual, alike): Line = fields(text)?;
+    let by = serde_json::from_value(by).map_err(WireError::of)?;
+    Ok(FactRecord::Misfit {
+        at,
+        of: parse_batch_ref(iterator, a, b)?,
+        position,
+        mismatch: Box::new(CollateMismatch {
+            field: brief(field),
+            by,
+            got: brief(got),
+            usual: brief(usual),
+            alike,
+        }),
     })
 }

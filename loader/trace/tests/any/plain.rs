@@ -4,8 +4,8 @@ use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
     Fact, Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit,
     Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
-    RunOptions, SampleTiming, Sent, SentAttribute, SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming,
-    StartMethod, WorkerInfo,
+    RunOptions, SampleTiming, Sent, SentAttribute, SourceLine, Stack, StackSamples, Stacks, Stage,
+    StageTiming, StartMethod, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
