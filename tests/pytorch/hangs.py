@@ -33,7 +33,7 @@ threads (`hangs_programs.py`). One `loadscope dump PID --json` must name the *ca
 line at which the main process waits. Pin-memory threads run without an accelerator: a stand-in replaces it. The file system in FUSE is
 mounted by the program itself, and answers no request but the first.
 
-Python %s, PyTorch %s, %d cores, load average %.0f, at most %d programs at once. Executable: %s.
+Python %s, PyTorch %s, %d cores, load average %.0f, at most %d programs at once.
 
 | kind | variant | programs | cause | line | stack of main | within 5 s | longest dump |
 |---|---|---|---|---|---|---|---|"""
@@ -238,8 +238,7 @@ def page(rows, trainings, options):
     """Returns the result page."""
     command = [options.python, "-c", "import torch, platform; print(platform.python_version(), torch.__version__)"]
     python, torch = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    build = "debug build" if os.path.getsize(options.loadscope) > 100 << 20 else "release build"
-    lines = [HEAD % (python, torch, len(os.sched_getaffinity(0)), os.getloadavg()[2], AT_ONCE, build), *table(rows)]
+    lines = [HEAD % (python, torch, len(os.sched_getaffinity(0)), os.getloadavg()[2], AT_ONCE), *table(rows)]
     wrong = collections.Counter((hang.kind, hang.variant, hang.cause, text.split(":")[0]) for hang, _, is_right, text in rows if not is_right)
     if wrong:
         lines += ["", "## Wrong answers", "", "| kind | variant | expected | answer | programs |", "|---|---|---|---|---|"]

@@ -11,57 +11,27 @@ Way = collections.namedtuple("Way", "variant text cause shared")
 HEAD = """
 import concurrent.futures, contextlib, ctypes, functools, multiprocessing, os, queue, signal, struct, subprocess, sys, threading, time
 {imports}
-
 FOLDER = sys.argv[1]
 CTX = multiprocessing.get_context("{method}")
-
-
 def mark(name="hangs"):
     with open(FOLDER + "/" + name, "a") as file:
         file.write("%d %d\\n" % (os.getpid(), threading.get_native_id()))
-
-
 def sleeps():
-    while True:
-        time.sleep(0.2)
-
-
+    while True: time.sleep(0.2)
 def beats():
-    while not threading.Event().wait(0.3):
-        pass
-
-
-def waits():
-    threading.Event().wait()
-
-
-def gets():
-    queue.Queue().get()
-
-
-def reads():
-    os.read(os.pipe()[0], 1)
-
-
+    while not threading.Event().wait(0.3): pass
+def waits(): threading.Event().wait()
+def gets(): queue.Queue().get()
+def reads(): os.read(os.pipe()[0], 1)
 def counts():
-    while True:
-        sum(range(1000))
-        time.sleep(0.01)
-
-
+    while True: time.sleep(0.001 * sum(range(5)))
 def start_threads(names):
     for name in names:
         threading.Thread(target=globals()[name], name=name, daemon=True).start()
-
-
 {setup}
-
-
 def hang(shared):
     {first}
     {hang}
-
-
 {levels}
 """
 THREADS = ["sleeps", "beats", "waits", "gets", "reads", "counts"]
@@ -84,8 +54,6 @@ IN_THREAD = [
 
 HOLDER = """
 LOCK, HELD, START = threading.{lock}(), threading.Event(), threading.Event()
-
-
 def refresh():
     while True:
         with LOCK:
@@ -162,21 +130,14 @@ class Samples(torch.utils.data.{dataset}):
     def __init__(self, shared):
         self.shared = shared
 {methods}
-
-
 class Collate:
     def __init__(self, shared):
         self.shared = shared
-
     def __call__(self, samples):
         {collate}
         return torch.tensor(samples)
-
-
 def started(worker):
     start_threads({child_threads})
-
-
 if __name__ == "__main__":
     shared = {shared}
     {before}
@@ -191,7 +152,6 @@ if __name__ == "__main__":
 MAP = """
     def __len__(self):
         return 600
-
     def __getitem__(self, index):
         {sample}
         return index"""
@@ -205,18 +165,12 @@ CHILD = """
 def work(shared, *_):
     start_threads({child_threads})
     top(shared)
-
-
 def initialize(shared):
     start_threads({child_threads})
     global SHARED
     SHARED = shared
-
-
 def task(number):
     return top(SHARED) if number == {at} else number
-
-
 if __name__ == "__main__":
     shared = {shared}
     {before}
@@ -234,8 +188,6 @@ CHILDREN = [
 ]
 RANKS = """
 WORLD, LESS = {world}, {less}
-
-
 def train(rank):
     global MODEL
     start_threads({threads})
@@ -252,8 +204,6 @@ def train(rank):
         {call}
     mark("less")
     {rest}
-
-
 if __name__ == "__main__":
     if "RANK" in os.environ:
         train(int(os.environ["RANK"]))
@@ -276,7 +226,7 @@ def levels(rng, in_thread):
         body = rng.choice(IN_THREAD if at == thread else LEVELS)
         texts.append("def %s(shared, depth=%d):\n    %s\n" % (name, rng.randint(1, 20), body.format(inner=inner, name=name)))
         inner = name
-    return "\n\n".join(texts)
+    return "".join(texts)
 
 
 def generate(seed):
@@ -378,31 +328,21 @@ TRAINING = """
 import sys, time
 import torch
 from torch.utils.data import DataLoader, Dataset
-
-
 class Samples(Dataset):
     def __len__(self):
         return 48
-
     def __getitem__(self, index):
         time.sleep({sample})
         return index
-
-
 class Sampler(torch.utils.data.Sampler):
     def __iter__(self):
         for index in range(48):
             time.sleep({sampler})
             yield index
-
     def __len__(self):
         return 48
-
-
 def started(worker):
     time.sleep({start})
-
-
 if __name__ == "__main__":
     end = time.monotonic() + float(sys.argv[1])
     while time.monotonic() < end:

@@ -128,6 +128,9 @@ enum Command {
     /// Compare the lines of code of reports with programs that measure themselves, write tests/pytorch/LINES.md
     #[command(disable_help_flag = true)]
     Lines(scripts::Arguments),
+    /// Check `dump` on programs that hang, write tests/pytorch/HANGS.md. `--healthy MINUTES` also tests `record --alarm`
+    #[command(disable_help_flag = true)]
+    Hangs(scripts::Arguments),
     /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
     #[command(disable_help_flag = true)]
     Truth(scripts::Arguments),
@@ -237,7 +240,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Kinds(arguments) => scripts::kinds(&building()?, arguments),
         Command::Causes(arguments) => scripts::causes(&building()?, arguments),
         Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
-        Command::Lines(arguments) => scripts::lines(&building()?, &arguments),
+        Command::Lines(arguments) => scripts::generated(&building()?, &arguments, "lines"),
+        Command::Hangs(arguments) => scripts::generated(&building()?, &arguments, "hangs"),
         Command::Truth(arguments) => scripts::truth(&building()?, &arguments),
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),

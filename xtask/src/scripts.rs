@@ -129,14 +129,12 @@ pub fn truth(ready: &Ready, arguments: &Arguments) -> Result<u8> {
     steps::finish(&mut arguments.script(ready, &python, "pytorch/truth/compare.py")?)
 }
 
-/// Compares the lines of code of reports with programs that measure themselves, and writes tests/pytorch/LINES.md.
-pub fn lines(ready: &Ready, arguments: &Arguments) -> Result<u8> {
+/// Runs a script that generates programs, `lines` or `hangs`, and writes its page in tests/pytorch.
+pub fn generated(ready: &Ready, arguments: &Arguments, name: &str) -> Result<u8> {
     let python = pytorch::python(&pytorch::cache()?)?;
-    let mut command = arguments.script(ready, &python, "pytorch/lines.py")?;
-    command
-        .arg("--results")
-        .arg(tests().join("pytorch/LINES.md"))
-        .arg(&python);
+    let mut command = arguments.script(ready, &python, &format!("pytorch/{name}.py"))?;
+    let page = format!("pytorch/{}.md", name.to_uppercase());
+    command.arg("--results").arg(tests().join(page)).arg(&python);
     steps::finish(&mut command)
 }
 
