@@ -208,7 +208,7 @@ def slow_training(job, options):
     if code != 0 or "end" not in lines:
         alarms.append("exit code %s: %s" % (code, lines[-3:]))
     batches = lines.count("batch")
-    print(name, batches, alarms, flush=True)
+    print(name, batches, len(alarms), alarms[:1], flush=True)
     return name, time.monotonic() - began, batches, alarms
 
 
@@ -224,7 +224,8 @@ def table(rows):
     groups = collections.defaultdict(list)
     for hang, row, _, _ in rows:
         groups[hang.kind, hang.variant].append(row)
-    groups["**all**", ""] = [row for _, row, _, _ in rows]
+    if rows:
+        groups["**all**", ""] = [row for _, row, _, _ in rows]
     lines = []
     for (kind, variant), found in sorted(groups.items(), key=lambda item: (item[0][0] == "**all**", item[0])):
         right = [sum(row[at] for row in found) for at in range(3)]

@@ -134,7 +134,10 @@ pub fn generated(ready: &Ready, arguments: &Arguments, name: &str) -> Result<u8>
     let python = pytorch::python(&pytorch::cache()?)?;
     let mut command = arguments.script(ready, &python, &format!("pytorch/{name}.py"))?;
     let page = format!("pytorch/{}.md", name.to_uppercase());
-    command.arg("--results").arg(tests().join(page)).arg(&python);
+    command
+        .arg("--results")
+        .arg(tests().join(page))
+        .arg(&python);
     steps::finish(&mut command)
 }
 
