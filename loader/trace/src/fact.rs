@@ -55,6 +55,34 @@ pub enum Fact {
     },
     /// A sample that could not be collated with the others of its batch.
     Misfit(Misfit),
+    /// Libraries with a thread pool in a worker that runs several threads.
+    ThreadPools {
+        /// These libraries, without repetition.
+        libraries: Vec<ThreadPool>,
+    },
+    /// A folder from which a process reads samples.
+    Storage {
+        /// Type of its file system, such as `ext4` or `nfs4`.
+        file_system: String,
+        /// Path of the folder.
+        folder: String,
+    },
+}
+
+/// Library with a thread pool of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThreadPool {
+    /// OpenMP, which PyTorch also uses.
+    OpenMp,
+    /// Intel MKL.
+    Mkl,
+    /// OpenBLAS, which NumPy and SciPy use.
+    OpenBlas,
+    /// OpenCV.
+    OpenCv,
+    /// Tokenizers of Hugging Face.
+    Tokenizers,
 }
 
 /// Data that the main process pickled and sent to the workers of an iterator.
@@ -139,7 +167,9 @@ impl Fact {
             | Self::DatasetChanged { .. }
             | Self::Source { .. }
             | Self::Sent(_)
-            | Self::Objects { .. } => None,
+            | Self::Objects { .. }
+            | Self::ThreadPools { .. }
+            | Self::Storage { .. } => None,
         }
     }
 }

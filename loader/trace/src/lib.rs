@@ -77,7 +77,7 @@ pub use event::{
     ProcessorTime, RandomStates, SampleTiming, Stack, StackSamples, Stacks, StageTiming, State,
     WorkerInfo, is_user_file,
 };
-pub use fact::{Difference, Fact, Misfit, Sent, SentAttribute};
+pub use fact::{Difference, Fact, Misfit, Sent, SentAttribute, ThreadPool};
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};

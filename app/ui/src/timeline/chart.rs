@@ -60,6 +60,18 @@ impl Chart {
             is_other && run.gauge(lane, GaugeKind::Pss).is_some()
         };
         let gauges = gauges.filter(|(lane, kind)| !is_measured_better(*lane, *kind));
+        // Most processes read nothing from storage and run one thread.
+        let is_usual = |lane, kind| {
+            let highest = match kind {
+                GaugeKind::BusyThreads => 1.0,
+                GaugeKind::StorageRead | GaugeKind::MajorFaults | GaugeKind::IoBlocked => 0.0,
+                _ => return false,
+            };
+            let series = run.gauge(lane, kind);
+            let value = series.and_then(|s| s.highest(Nanos(i64::MIN), Nanos::MAX));
+            value.is_none_or(|value| value <= highest)
+        };
+        let gauges = gauges.filter(|(lane, kind)| !is_usual(*lane, *kind));
         let gauges = gauges.map(|(lane, kind)| {
             let subject = lane.map_or(Subject::Program, Subject::Lane);
             Self::Gauge(subject, kind)
@@ -90,9 +102,13 @@ impl Chart {
                     GaugeKind::Uss => say!("memory, USS"),
                     GaugeKind::Cpu => say!("CPU, cores"),
                     GaugeKind::OtherCpu => say!("CPU of other programs, cores"),
+                    GaugeKind::BusyThreads => say!("busy threads"),
                     GaugeKind::Shm => "/dev/shm",
                     GaugeKind::ShmLeft => say!("/dev/shm, free"),
                     GaugeKind::MemoryLeft => say!("memory, available"),
+                    GaugeKind::StorageRead => say!("read from storage"),
+                    GaugeKind::MajorFaults => say!("major page faults"),
+                    GaugeKind::IoBlocked => say!("blocked on I/O"),
                     GaugeKind::Descriptors => say!("open files"),
                     GaugeKind::PinnedBytes => say!("pinned memory"),
                     GaugeKind::Occupancy => say!("not empty"),
@@ -156,6 +172,16 @@ impl Chart {
             Self::Gauge(_, GaugeKind::OtherCpu) => {
                 say!("CPU cores that other programs use")
             }
+            Self::Gauge(_, GaugeKind::BusyThreads) => say!("Threads that use the CPU"),
+            Self::Gauge(_, GaugeKind::StorageRead) => {
+                say!("Data read from storage since the start of the process")
+            }
+            Self::Gauge(_, GaugeKind::MajorFaults) => {
+                say!("Page faults that read from storage, since the start of the process")
+            }
+            Self::Gauge(_, GaugeKind::IoBlocked) => {
+                say!("Time in which the main thread was blocked on I/O")
+            }
             Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory used by all programs"),
             Self::Gauge(_, GaugeKind::ShmLeft) => say!("Free shared memory"),
             Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory still available to the program"),
@@ -182,7 +208,13 @@ impl Chart {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::TasksOutstanding
-            | Self::Gauge(_, GaugeKind::Descriptors | GaugeKind::Failures) => {
+            | Self::Gauge(
+                _,
+                GaugeKind::BusyThreads
+                | GaugeKind::MajorFaults
+                | GaugeKind::Descriptors
+                | GaugeKind::Failures,
+            ) => {
                 // `top` may be the smallest positive number.
                 if value.fract() == 0.0 || value < 1e-6 {
                     format::count(value.max(0.0) as u64)
@@ -195,7 +227,9 @@ impl Chart {
             }
             Self::Gauge(_, GaugeKind::Occupancy) => format::percent(value),
             Self::Gauge(_, GaugeKind::Throughput) => format!("{value:.1}\u{2009}/s"),
-            Self::Gauge(_, GaugeKind::TaskTime) => Nanos::from_secs_f64(value).to_string(),
+            Self::Gauge(_, GaugeKind::TaskTime | GaugeKind::IoBlocked) => {
+                Nanos::from_secs_f64(value).to_string()
+            }
             Self::Gauge(..) => bytes(value),
         }
     }

@@ -4,7 +4,7 @@ use loadscope_trace::{
     BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
     FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
     RandomStates, RunId, RunInfo, SampleTiming, Sent, SentAttribute, Stack, StackSamples, Stacks,
-    Stage, StageTiming, StartMethod, WorkerInfo,
+    Stage, StageTiming, StartMethod, ThreadPool, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -213,7 +213,7 @@ fn stacks(from: &mut Bytes<'_>) -> Stacks {
 }
 
 fn fact(from: &mut Bytes<'_>) -> Fact {
-    match from.byte() % 9 {
+    match from.byte() % 11 {
         0 => Fact::EarlierWorkers {
             workers: from.index(),
         },
@@ -249,6 +249,13 @@ fn fact(from: &mut Bytes<'_>) -> Fact {
         7 => Fact::Objects {
             attribute: from.text(),
             objects: from.number() as u64,
+        },
+        8 => Fact::ThreadPools {
+            libraries: from.list(|f| f.one_of(&[ThreadPool::OpenMp, ThreadPool::OpenCv])),
+        },
+        9 => Fact::Storage {
+            file_system: from.text(),
+            folder: from.text(),
         },
         _ => Fact::Misfit(Misfit {
             of: from.batch(),
@@ -358,12 +365,14 @@ fn gauge(from: &mut Bytes<'_>) -> Gauge {
         Lane::Worker(worker),
         Lane::IndexQueue(worker),
     ];
-    const KINDS: [GaugeKind; 10] = [
+    const KINDS: [GaugeKind; 12] = [
         GaugeKind::Rss,
         GaugeKind::Cpu,
         GaugeKind::Shm,
         GaugeKind::Uss,
         GaugeKind::MemoryLeft,
+        GaugeKind::BusyThreads,
+        GaugeKind::StorageRead,
         GaugeKind::Descriptors,
         GaugeKind::Occupancy,
         GaugeKind::Throughput,

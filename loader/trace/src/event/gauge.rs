@@ -31,12 +31,20 @@ pub enum GaugeKind {
     Cpu,
     /// Cores of the program that other programs use.
     OtherCpu,
+    /// Threads of a process that used the CPU since the last measurement, at least a tenth as long as its busiest thread.
+    BusyThreads,
     /// Used space in `/dev/shm` by all programs of the host or container, bytes.
     Shm,
     /// Free space in `/dev/shm`, bytes.
     ShmLeft,
     /// Memory that the program can still allocate, limited by the host or the control group, bytes.
     MemoryLeft,
+    /// Bytes that a process has read from storage since its start, without those from the page cache.
+    StorageRead,
+    /// Page faults of a process that read from storage since its start.
+    MajorFaults,
+    /// Time in which the main thread of a process was blocked on I/O (state `D`) since the first measurement, from samples, seconds.
+    IoBlocked,
     /// Open file descriptors.
     Descriptors,
     /// Page-locked memory, bytes.
@@ -64,9 +72,13 @@ impl GaugeKind {
             Self::Uss => "uss",
             Self::Cpu => "cpu",
             Self::OtherCpu => "other_cpu",
+            Self::BusyThreads => "busy_threads",
             Self::Shm => "shm",
             Self::ShmLeft => "shm_left",
             Self::MemoryLeft => "memory_left",
+            Self::StorageRead => "storage_read",
+            Self::MajorFaults => "major_faults",
+            Self::IoBlocked => "io_blocked",
             Self::Descriptors => "descriptors",
             Self::PinnedBytes => "pinned_bytes",
             Self::Occupancy => "occupancy",
@@ -87,12 +99,18 @@ impl GaugeKind {
             | Self::Shm
             | Self::ShmLeft
             | Self::MemoryLeft
+            | Self::StorageRead
             | Self::PinnedBytes => "bytes",
             Self::Cpu | Self::OtherCpu => "cores",
             Self::Occupancy => "share",
             Self::Throughput => "1/s",
-            Self::TaskTime => "s",
-            Self::Descriptors | Self::Failures | Self::WaitingToGet | Self::WaitingToPut => "count",
+            Self::TaskTime | Self::IoBlocked => "s",
+            Self::BusyThreads
+            | Self::MajorFaults
+            | Self::Descriptors
+            | Self::Failures
+            | Self::WaitingToGet
+            | Self::WaitingToPut => "count",
         }
     }
 }
@@ -107,6 +125,7 @@ mod tests {
             GaugeKind::PinnedBytes,
             GaugeKind::WaitingToGet,
             GaugeKind::MemoryLeft,
+            GaugeKind::StorageRead,
         ] {
             let text = serde_json::to_string(&kind).expect("a word");
             assert_eq!(text, format!("\"{}\"", kind.id()));

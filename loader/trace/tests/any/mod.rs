@@ -7,6 +7,7 @@ use std::sync::Arc;
 use loadscope_trace::{Event, EventKind, RunId};
 use proptest::prelude::*;
 
+mod fact;
 mod past;
 mod plain;
 

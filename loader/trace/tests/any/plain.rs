@@ -1,15 +1,16 @@
 //! Random events without those of reduced data. All fields are included, also with values that no real source sends.
 
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
-    Fact, Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Misfit,
-    Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
-    RunOptions, SampleTiming, Sent, SentAttribute, SourceLine, Stack, StackSamples, Stacks, Stage,
-    StageTiming, StartMethod, WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind,
+    Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
+    RunOptions, SampleTiming, SourceLine, Stack, StackSamples, Stacks, Stage,
+    StageTiming, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use super::fact;
 
 /// Returns a time, which is usually ordinary and sometimes extreme.
 pub fn time() -> impl Strategy<Value = Nanos> {
@@ -18,15 +19,15 @@ pub fn time() -> impl Strategy<Value = Nanos> {
 }
 
 /// Returns a number near 0 or near the end of its range.
-fn number() -> impl Strategy<Value = u32> {
+pub(super) fn number() -> impl Strategy<Value = u32> {
     prop_oneof![12 => 0..6u32, 1 => any::<u32>(), 1 => Just(u32::MAX), 1 => 1_048_000..1_049_000u32]
 }
 
-fn worker() -> impl Strategy<Value = u16> {
+pub(super) fn worker() -> impl Strategy<Value = u16> {
     prop_oneof![6 => 0..3u16, 1 => any::<u16>(), 1 => Just(u16::MAX)]
 }
 
-fn batch() -> impl Strategy<Value = BatchId> {
+pub(super) fn batch() -> impl Strategy<Value = BatchId> {
     let epoch = prop_oneof![8 => 0..2u32, 1 => number()];
     (epoch, number()).prop_map(|(epoch, idx)| BatchId { epoch, idx })
 }
@@ -44,7 +45,7 @@ fn stage() -> impl Strategy<Value = Stage> {
     select(Stage::ALL.to_vec())
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,4}",
         ".{0,9}",
@@ -251,6 +252,10 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         GaugeKind::ShmLeft,
         GaugeKind::MemoryLeft,
         GaugeKind::OtherCpu,
+        GaugeKind::BusyThreads,
+        GaugeKind::StorageRead,
+        GaugeKind::MajorFaults,
+        GaugeKind::IoBlocked,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
         GaugeKind::Occupancy,
@@ -350,62 +355,6 @@ fn stacks() -> impl Strategy<Value = Stacks> {
         })
 }
 
-fn sent() -> impl Strategy<Value = Fact> {
-    let attribute = (text(), any::<u64>()).prop_map(|(name, bytes)| SentAttribute { name, bytes });
-    let numbers = (number(), any::<u64>(), time(), time());
-    let method = select(StartMethod::ALL.to_vec());
-    (numbers, method, prop::option::of(attribute)).prop_map(
-        |((workers, bytes, start, pickling), method, attribute)| {
-            Fact::Sent(Sent {
-                workers,
-                method,
-                bytes,
-                start,
-                pickling,
-                attribute,
-            })
-        },
-    )
-}
-
-fn fact() -> impl Strategy<Value = Fact> {
-    let by = select(vec![
-        Difference::Shape,
-        Difference::Length,
-        Difference::Keys,
-        Difference::Type,
-    ]);
-    let values = (text(), text(), text());
-    let misfit = (batch(), 0..4u32, by, values, number());
-    prop_oneof![
-        any::<u32>().prop_map(|workers| Fact::EarlierWorkers { workers }),
-        any::<u64>().prop_map(|batches| Fact::Length { batches }),
-        worker().prop_map(|worker| Fact::UndividedStream { worker }),
-        prop::collection::vec(text(), 0..3)
-            .prop_map(|attributes| Fact::DatasetChanged { attributes }),
-        (text(), text()).prop_map(|(file, text)| Fact::Source { file, text }),
-        sent(),
-        (text(), any::<u64>())
-            .prop_map(|(attribute, objects)| Fact::Objects { attribute, objects }),
-        (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
-            of,
-            position,
-            file
-        }),
-        misfit.prop_map(|(of, position, by, (field, got, usual), alike)| {
-            Fact::Misfit(Misfit {
-                of,
-                position,
-                field,
-                by,
-                got,
-                usual,
-                alike,
-            })
-        }),
-    ]
-}
-
 /// Returns an event without reduced data. With `even`, lists of one event have equal lengths.
 pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
     let indices = prop::collection::vec(any::<u64>(), 0..4);
@@ -440,7 +389,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
         1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
-        2 => fact().prop_map(|f| EventKind::Fact(Box::new(f))),
+        2 => fact::fact().prop_map(|f| EventKind::Fact(Box::new(f))),
         1 => (number(), number()).prop_map(|(epoch, first)| EventKind::EpochContinued { epoch, first }),
     ]
     .boxed()
