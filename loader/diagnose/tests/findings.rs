@@ -27,6 +27,8 @@ mod remedies;
 mod samples;
 #[path = "findings/streams.rs"]
 mod streams;
+#[path = "findings/system.rs"]
+mod system;
 #[path = "findings/waits.rs"]
 mod waits;
 

@@ -15,13 +15,14 @@ const MIN_TIME: Nanos = Nanos(500_000);
 /// Minimum size of a large batch, bytes: 16 MiB.
 const LARGE_BATCH: u64 = 16 << 20;
 
-/// Minimum share of another finding's cost at which a slow `collate_fn` explains that finding.
+/// Minimum share of another finding's cost at which a slow `collate_fn` or slow storage explains that finding.
 const MIN_COST_SHARE: f64 = 0.5;
 
-/// Moves a slow `collate_fn` before findings about too few or no workers if it explains most of their cost. More workers would run the same
-/// slow function in parallel.
+/// Moves a slow `collate_fn` or slow storage before findings about too few or no workers if it explains most of their cost. More workers
+/// would run the same slow function in parallel, or share the same storage.
 pub(super) fn put_before_workers(findings: &mut Vec<Finding>) {
-    let Some(slow) = findings.iter().position(|f| f.id == FindingId::SlowCollate) else {
+    let is_reason = |f: &Finding| matches!(f.id, FindingId::SlowCollate | FindingId::SlowStorage);
+    let Some(slow) = findings.iter().position(is_reason) else {
         return;
     };
     let is_explained = |f: &Finding| {

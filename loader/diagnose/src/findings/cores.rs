@@ -31,7 +31,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: Evidence::Run,
         remedy: say!(
-            "Use num_workers={cores}, which is as fast, and call torch.set_num_threads(1) in each worker. Beyond that, only simpler transforms or more cores help."
+            "Use num_workers={cores}, which is as fast. Beyond that, only simpler transforms or more cores help."
         ),
         cost: Some(cost),
     })

@@ -1,7 +1,8 @@
 //! Busy hosts: CPU cores that other programs use.
 
+use super::threads::core_wait;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use loadscope_trace::plural;
+use loadscope_trace::{percent, plural};
 use loadscope_words::say;
 
 /// Minimum share of the host's cores that other programs use.
@@ -15,11 +16,17 @@ pub(super) fn busy(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let all = plural(u64::from(cores), say!(n: "core"), say!(n: "cores"));
+    let text = say!(
+        "Other programs used {taken:.1} of {all} during the recording, so loading may be slower than on an idle host"
+    );
     Some(Finding {
         id: FindingId::BusyHost,
-        text: say!(
-            "Other programs used {taken:.1} of {all} during the recording, so loading may be slower than on an idle host"
-        ),
+        text: match core_wait(survey).map(percent) {
+            Some(waits) => say!(
+                "{text}. The threads that load samples wait for a core for {waits} of their time."
+            ),
+            None => text,
+        },
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: say!("Record again on an idle host before you choose num_workers. Forecasts assume the same load.").to_owned(),

@@ -61,6 +61,8 @@ pub enum FindingId {
     MemoryGrowth,
     /// Samples that an epoch does not contain.
     MissingIndices,
+    /// Workers whose libraries run more threads than there are cores.
+    NativeThreads,
     /// Waits for the main process, which loads each batch (`num_workers=0`).
     NoWorkers,
     /// More CPU-bound workers than cores.
@@ -91,6 +93,8 @@ pub enum FindingId {
     SlowLine,
     /// A few samples that cost most of the waiting.
     SlowSample,
+    /// Loading that is blocked on reads from storage.
+    SlowStorage,
     /// Batches whose transfer to the main process takes longer than loading.
     SlowTransfer,
     /// A worker that is slow in every batch.
@@ -148,6 +152,7 @@ impl FindingId {
             Self::Memory => say!("Memory runs out"),
             Self::MemoryGrowth => say!("Growing memory"),
             Self::MissingIndices => say!("Missing samples"),
+            Self::NativeThreads => say!("More threads than cores"),
             Self::NoWorkers => say!("No workers"),
             Self::Oversubscribed => say!("More workers than cores"),
             Self::Padding => say!("Samples repeated to pad ranks"),
@@ -163,6 +168,7 @@ impl FindingId {
             Self::SlowCollate => say!("Slow collate_fn"),
             Self::SlowLine => say!("Slow line of code"),
             Self::SlowSample => say!("Single slow samples"),
+            Self::SlowStorage => say!("Loading waits for storage"),
             Self::SlowTransfer => say!("Slow transfer of batches"),
             Self::SlowWorker => say!("One slow worker"),
             Self::SlowFirstBatch => say!("Slow first batch"),

@@ -227,6 +227,12 @@ impl<'a> Survey<'a> {
         times.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 
+    /// Returns the waited time that a part of the loading causes. `share` is its share of the loading time.
+    pub(super) fn part_of_loading(&self, share: f64) -> Nanos {
+        let working = self.sum(|w| w.working);
+        Nanos((working.0 as f64 * share) as i64)
+    }
+
     /// Returns true if the work time of the batch at `row` is more than [`SLOW_BATCH`] times the median.
     pub(super) fn is_slow(&self, row: usize) -> bool {
         let work = self.work.get(row).copied().unwrap_or_default();
