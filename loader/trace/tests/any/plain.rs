@@ -1,10 +1,10 @@
 //! Random events without those of reduced data. All fields are included, also with values that no real source sends.
 
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind,
-    Fetched, Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo,
-    RunOptions, SampleTiming, SourceLine, Stack, StackSamples, Stacks, Stage,
-    StageTiming, WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched,
+    Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin,
+    Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
+    SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
