@@ -56,8 +56,8 @@ pub(super) fn core_wait(survey: &Survey) -> Option<f64> {
     for (row, work) in survey.work.iter().enumerate() {
         let cpu = survey.run.cpu_time(row, Part::Fetch);
         if let Some(wait) = cpu.and_then(|cpu| cpu.core_wait) {
-            waited = waited + wait.min(*work);
-            worked = worked + *work;
+            waited += wait.min(*work);
+            worked += *work;
         }
     }
     let share = waited.0 as f64 / worked.0.max(1) as f64;

@@ -96,7 +96,8 @@ pub(super) fn each_activity(
                     (span, until) = (Some(next), until.min(next.end));
                 }
             }
-            let inside = rest.count_in(rest.start..until, period).max(1);
+            let inside = rest.within(rest.start..until, period);
+            let inside = inside.map_or(1, |inside| inside.count);
             let count = match until {
                 Nanos::MAX => rest.count,
                 _ => inside.min(rest.count),
