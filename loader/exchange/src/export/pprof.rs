@@ -84,7 +84,7 @@ impl<'a> Profile<'a, '_> {
     ) -> Result<(), Failure> {
         let (log, process) = (run.stacks(), process_name(worker));
         let mut counts: BTreeMap<_, u64> = BTreeMap::new();
-        each_activity(run, worker, &mut |samples, span| {
+        each_activity(run, worker, |samples, span| {
             let activity = span.map(|span| span.activity);
             *counts.entry((samples.stack, activity)).or_default() += u64::from(samples.count);
             Ok(())

@@ -32,7 +32,7 @@ pub(super) fn columns() -> Vec<Column> {
 pub(super) fn rows(id: Cell<'_>, run: &Run, each: RowSink<'_>) -> Result<(), Failure> {
     let log = run.stacks();
     for worker in log.processes() {
-        each_activity(run, worker, &mut |samples, span| {
+        each_activity(run, worker, |samples, span| {
             let batch = span.and_then(Span::batch);
             let batch = batch.and_then(|row| run.batches().get(row));
             let innermost = log.calls(samples.stack).next();
@@ -75,7 +75,7 @@ fn place(line: Option<(&Function, u32)>) -> [Cell<'_>; 3] {
 pub(super) fn each_activity(
     run: &Run,
     worker: Option<WorkerId>,
-    each: &mut dyn FnMut(SampledStack, Option<&Span>) -> Result<(), Failure>,
+    mut each: impl FnMut(SampledStack, Option<&Span>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     // With `num_workers=0`, the main process fetches while the trainer waits.
     let lanes = worker.map_or(vec![Lane::Main, Lane::Trainer], |w| vec![Lane::Worker(w)]);

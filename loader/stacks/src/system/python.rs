@@ -41,9 +41,10 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 
 /// Returns the whole chain of reasons.
 fn reason(error: &impl std::fmt::Debug, short: String) -> String {
-    // Debug of `anyhow::Error` lists the causes on lines of their own.
+    // Debug of `anyhow::Error` lists the causes on lines of their own, and with RUST_BACKTRACE the functions.
     let all = format!("{error:?}");
-    let last = all.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let causes = all.split("Stack backtrace:").next().unwrap_or_default();
+    let last = causes.lines().map(str::trim).rfind(|line| !line.is_empty());
     match last {
         Some(cause) if cause != short => {
             format!("{short} ({})", cause.trim_start_matches("0: "))
