@@ -84,8 +84,9 @@ WAYS = {
         Way("multiprocessing.Queue", "shared.put(shared.put(0))  # hangs", "full_queue", "CTX.JoinableQueue(1)"),
         Way("SimpleQueue", "shared.put(bytes(1 << 22))  # hangs", "full_pipe", "CTX.SimpleQueue()"),
     ],
+    # A signal to the process, not to the thread, stops a thread that sends it some lines later.
     "stopped process": [
-        Way("", "os.kill(os.getpid(), signal.SIGSTOP)  # hangs", "stopped", "None"),
+        Way("", "signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)  # hangs", "stopped", "None"),
         Way("", "signal.raise_signal(signal.SIGSTOP)  # hangs", "stopped", "None"),
     ],
     "pipe or file without an answer": [
@@ -103,7 +104,7 @@ WAYS = {
         Way("", "ctypes.PyDLL(None).poll(None, 0, -1)  # hangs", "gil_held", "None"),
     ],
     "full /dev/shm": [
-        Way("SharedMemory", "SharedMemory(create=True, size=1 << 27).buf[:] = bytes(1 << 27)", "shared_memory_full", "None"),
+        Way("SharedMemory", "memory = SharedMemory(create=True, size=1 << 27)\n    memory.buf[:] = bytes(1 << 27)", "shared_memory_full", "None"),
         Way("torch tensor in a queue", "shared.put(torch.ones(1 << 25))", "shared_memory_full", "None"),
         Way("collate without shared memory", "", "shared_memory_full", "None"),
     ],
