@@ -190,9 +190,8 @@ def check(seed, options):
     return hang, row, named, ", ".join(wrong)
 
 
-def slow_training(job, options):
+def slow_training(name, text, end, options):
     """Records a slow training with an alarm. Returns its name, the time it ran, and its alarms."""
-    name, text, end = job
     folder = pathlib.Path(tempfile.mkdtemp(prefix="healthy-"))
     began = time.monotonic()
     try:
@@ -219,11 +218,14 @@ def slow_training(job, options):
     return name, time.monotonic() - began, batches, alarms
 
 
-def healthy(options):
-    """Runs all slow trainings at once for the given minutes."""
-    end = time.monotonic() + 60 * options.healthy
-    with concurrent.futures.ThreadPoolExecutor(len(HEALTHY)) as pool:
-        return list(pool.map(lambda item: slow_training((*item, end), options), HEALTHY.items()))
+def all_of(function, values, at_once):
+    """Returns the results of a function in threads. An error or a signal kills all programs."""
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        try:
+            return list(pool.map(function, values))
+        finally:
+            for program in list(RUNNING):
+                kill(program)
 
 
 def table(rows):
@@ -271,14 +273,11 @@ def main():
     parser.add_argument("python", nargs="?", default=sys.executable)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            seeds = range(options.first, options.first + options.programs)
-            rows = list(pool.map(lambda seed: check(seed, options), seeds))
-        trainings = healthy(options) if options.healthy else []
-    finally:
-        for program in list(RUNNING):
-            kill(program)
+    seeds = range(options.first, options.first + options.programs)
+    rows = all_of(lambda seed: check(seed, options), seeds, AT_ONCE)
+    end = time.monotonic() + 60 * options.healthy
+    jobs = HEALTHY.items() if options.healthy else []
+    trainings = all_of(lambda job: slow_training(*job, end, options), jobs, len(HEALTHY))
     text = page(rows, trainings, options)
     print(text)
     if options.results:

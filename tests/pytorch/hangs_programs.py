@@ -266,7 +266,8 @@ def generate(seed):
     else:
         text, imports = CHILD.format(run=rng.choice(CHILDREN).format(**given), **given), ""
     has_thread = kind not in ("full /dev/shm", "uneven ranks") and rng.random() < 0.15
-    first = "pass" if kind == "uneven ranks" else "mark()"
+    # Time for the caller of the thread to wait for it.
+    first = "pass" if kind == "uneven ranks" else "time.sleep(0.5)\n    mark()" if has_thread else "mark()"
     head = HEAD.format(imports=imports, method=method, setup=setup, first=first, hang=way.text or "pass", levels=levels(rng, has_thread))
     variant = ", ".join(filter(None, [way.variant, "in a thread" * has_thread]))
     return Hang(kind, variant, head + text, way.cause, marks, mount, kind == "full /dev/shm")
