@@ -125,17 +125,10 @@ impl Timeline {
             &mut requests,
         );
         let top = body::show(ui, areas.lanes, &scene, &mut self.body, &mut requests);
+        let part = |area, top, lanes| Part { area, top, lanes };
         let parts = overlay::OverlayAreas {
-            pinned: Part {
-                area: areas.pinned,
-                top: areas.pinned.top(),
-                lanes: scene.pinned,
-            },
-            lanes: Part {
-                area: areas.lanes,
-                top,
-                lanes: scene.lanes,
-            },
+            pinned: part(areas.pinned, areas.pinned.top(), scene.pinned),
+            lanes: part(areas.lanes, top, scene.lanes),
         };
         body::contents(ui, &parts.pinned, &scene, &mut self.pinned, &mut requests);
         other_loaders::show(ui, areas.others, &scene, &mut self.others, &mut requests);

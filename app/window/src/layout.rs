@@ -94,12 +94,10 @@ impl Window {
                     commands.extend(self.inspector.show(ui, state));
                 });
         }
-        if options_open != shows_options {
-            commands.push(Action::ToggleOptions.into());
-        }
-        if inspector_open != shows_inspector {
-            commands.push(Action::ToggleInspector.into());
-        }
+        let is_toggled = options_open != shows_options;
+        commands.extend(is_toggled.then(|| Action::ToggleOptions.into()));
+        let is_toggled = inspector_open != shows_inspector;
+        commands.extend(is_toggled.then(|| Action::ToggleInspector.into()));
         // Without a run, the workspace shows the sample order of the next run's options.
         let is_loading = state.is_reading();
         let middle = CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {

@@ -16,7 +16,7 @@ pub(super) fn color_of(profile: &CodeProfile, palette: &Palette) -> Color32 {
 
 /// Returns the color of a frame. The functions of the user have the color of the work, those of libraries are gray.
 pub(crate) fn frame_color(palette: &Palette, work: Color32, is_user: bool, row: usize) -> Color32 {
-    let shade = if row % 2 == 0 { 0.0 } else { 0.12 };
+    let shade = if row.is_multiple_of(2) { 0.0 } else { 0.12 };
     match is_user {
         true => work.lerp_to_gamma(palette.canvas, 0.25 + shade),
         false => palette
