@@ -141,8 +141,14 @@ impl Wait {
 
 impl Part {
     fn of(name: &str, file: &str) -> Self {
-        const LOADERS: [(&str, &str); 4] = [
+        /// Copy of PyTorch's loader in torchdata.
+        const STATEFUL: &str = "torchdata/stateful_dataloader/stateful_dataloader.py";
+        const LOADERS: [(&str, &str); 8] = [
             ("_worker_loop", "torch/utils/data/_utils/worker.py"),
+            ("_worker_loop", "torchdata/stateful_dataloader/worker.py"),
+            ("_next_data", STATEFUL),
+            ("_get_data", STATEFUL),
+            ("_try_get_data", STATEFUL),
             ("_next_data", "torch/utils/data/dataloader.py"),
             ("_get_data", "torch/utils/data/dataloader.py"),
             ("_try_get_data", "torch/utils/data/dataloader.py"),
@@ -204,6 +210,8 @@ mod tests {
         let main = ("<module>", "train.py");
         assert!(!is_kept(&[WORKER, GET, POLL]));
         assert!(!is_kept(&[WORKER, GET]));
+        let stateful = ("_worker_loop", "/torchdata/stateful_dataloader/worker.py");
+        assert!(!is_kept(&[stateful, GET, POLL]));
         assert!(!is_kept(&[main, NEXT, TRY, GET, POLL]));
         assert!(!is_kept(&[
             main,
