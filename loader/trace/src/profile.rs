@@ -191,9 +191,10 @@ impl StackLog {
         calls
     }
 
-    /// Returns true for a stack in the loader's call of the dataset or of `collate_fn`.
-    fn is_inside_fetch(&self, stack: u32) -> bool {
-        self.calls(stack).any(|call| is_fetch(call.function))
+    /// Returns PyTorch's function that calls the dataset and `collate_fn`, with its line, if the stack contains it.
+    fn fetch_line(&self, stack: u32) -> Option<(&Function, u32)> {
+        let fetch = self.calls(stack).find(|call| is_fetch(call.function))?;
+        Some((fetch.function, fetch.line))
     }
 }
 
@@ -232,21 +233,47 @@ fn package(file: &str) -> &str {
 
 impl Run {
     /// Returns the samples of the processes in spans of `activity` within a range of time.
+    ///
+    /// On a busy host, the time of a sample is not exact. The stack shows whether the loader calls the dataset, and in which line of its
+    /// function `fetch`: the samples of a line belong to fetching or collating, whichever has more of them.
     pub fn profile(&self, activity: Activity, range: Range<Nanos>) -> Profile {
+        if !matches!(activity, Activity::Fetching | Activity::Collating) {
+            let mut profile = self.profile_at(activity, range);
+            profile.retain(|stack| self.stacks().fetch_line(stack).is_none());
+            return profile;
+        }
+        let [fetching, collating] = [Activity::Fetching, Activity::Collating]
+            .map(|one| self.profile_at(one, range.clone()));
+        let mut lines: HashMap<(&Function, u32), [u64; 2]> = HashMap::new();
+        for (of, profile) in [&fetching, &collating].into_iter().enumerate() {
+            for (stack, count) in profile.counts() {
+                let line = self.stacks().fetch_line(stack);
+                let counts = line.map(|line| &mut lines.entry(line).or_default()[of]);
+                counts.into_iter().for_each(|sum| *sum += count);
+            }
+        }
+        let is_collating = activity == Activity::Collating;
+        if lines.is_empty() {
+            return if is_collating { collating } else { fetching };
+        }
+        let mut profile = fetching;
+        profile.extend(&collating);
+        profile.retain(|stack| {
+            let counts = self
+                .stacks()
+                .fetch_line(stack)
+                .and_then(|line| lines.get(&line));
+            counts.is_some_and(|[fetched, collated]| (collated > fetched) == is_collating)
+        });
+        profile
+    }
+
+    /// Returns the samples with times in spans of `activity`.
+    fn profile_at(&self, activity: Activity, range: Range<Nanos>) -> Profile {
         let mut profile = Profile::default();
         for worker in self.stacks().processes() {
             let each = |one: SampledStack| profile.add(one.stack, u64::from(one.count));
             self.samples_in(worker, activity, range.clone(), each);
-        }
-        // On a busy host, the time of a sample is not exact, but its stack shows whether the loader calls the dataset.
-        let is_inside = |stack: u32| self.stacks().is_inside_fetch(stack);
-        match activity {
-            Activity::Fetching | Activity::Collating => {
-                if profile.counts().any(|(stack, _)| is_inside(stack)) {
-                    profile.retain(is_inside);
-                }
-            }
-            _ => profile.retain(|stack| !is_inside(stack)),
         }
         profile
     }

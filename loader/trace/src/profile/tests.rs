@@ -69,10 +69,11 @@ fn worker() -> Stacks {
             stack(Some(1), 2, 54),
             stack(Some(2), 3, 12),
             stack(Some(3), 4, 3000),
-            stack(Some(2), 5, 100),
+            stack(Some(1), 2, 58),
+            stack(Some(5), 5, 100),
         ],
         // 10 to 50 ms in `open`, at 50 ms in line 12, at 60 ms in `default_collate`, then a wait.
-        samples: samples(&[(Some(4), 4), (Some(3), 1), (Some(5), 2), (None, 3)]),
+        samples: samples(&[(Some(4), 4), (Some(3), 1), (Some(6), 2), (None, 3)]),
         ..Stacks::default()
     }
 }
@@ -96,6 +97,19 @@ fn a_line_of_the_user_includes_the_library_that_it_calls() {
         "a library contains the dataset"
     );
     assert_eq!(collating.total(), 2);
+}
+
+/// A busy host reads a stack late.
+#[test]
+fn a_late_sample_belongs_to_the_work_of_its_line() {
+    let mut late = worker();
+    // The last sample of `fetch` is read while the batch is collated.
+    late.samples = samples(&[(Some(4), 6), (Some(6), 1)]);
+    let run = run(&[late]);
+    let count = |activity| run.profile(activity, Nanos(0)..Nanos::MAX).total();
+    assert_eq!(count(Activity::Fetching), 6);
+    assert_eq!(count(Activity::Collating), 1);
+    assert_eq!(count(Activity::Training), 0);
 }
 
 #[test]
@@ -135,7 +149,7 @@ fn repeated_definitions_change_nothing_and_gaps_are_counted() {
     let whole = run(&[worker(), later.clone()]);
     assert_eq!(whole.profile_of(Some(0), Nanos(0)..Nanos::MAX).total(), 9);
     assert_eq!(whole.anomalies(), (0, 0));
-    later.first_stack = 7;
+    later.first_stack = 8;
     let lost = run(&[worker(), later]);
     assert_eq!(lost.anomalies(), (0, 1));
 }
