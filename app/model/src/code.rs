@@ -31,7 +31,11 @@ pub fn question(state: &State) -> Question {
         Some(Item::Range(start, end)) => Subject::Range(start, end),
         Some(Item::Lane(lane)) => match lane {
             Lane::Worker(worker) | Lane::IndexQueue(worker) => Subject::Process(Some(worker)),
-            Lane::Trainer | Lane::Main => Subject::Process(None),
+            Lane::Trainer => Subject::Process(None),
+            Lane::Main => {
+                work = work.or(Some(Work::Fetching));
+                Subject::Process(None)
+            }
             Lane::Reorder | Lane::DataQueue | Lane::Pin | Lane::ResultQueue => Subject::Run,
         },
         Some(Item::Activity(activity)) => {
