@@ -151,6 +151,7 @@ KINDS = [
     Kind("one_slow_sample", "a single slow sample", {"train": of({"slow_sample"}, {"no_workers"}, share=(0.7, 1.0), says=("[Ss]ample 73", r"calls/073\.wav"), never=("similar cost",))}),
     Kind("collate_misfit", "a sample that cannot be collated", {"train": of({"failed"}, {"slow_first_batch"}, says=("sample 77", r"\[1, 16, 16\]", "convert"), never=("Catch the error",))}, code=1, same_errors=False),
     Kind("stop_iteration", "StopIteration in a sample", {"train": of({"ended_early"}, {"no_workers"}, says=("StopIteration", "sample 90"))}),
+    Kind("shared_file", "a file that is open before the workers start", {"train": of({"shared_file"}, IN_MEMORY, says=("2 workers", "worker_init_fn"))}),
     Kind("stale_dataset", "persistent workers and a changed dataset", {"train": of({"stale_dataset"}, IN_MEMORY, says=("epoch",))}),
     Kind(
         "slow_first_sample",

@@ -24,6 +24,7 @@ mod misfit;
 mod remedy;
 mod remedy_settings;
 mod resources;
+mod shared_file;
 mod slow_line;
 mod slow_sample;
 mod slow_worker;
@@ -158,6 +159,7 @@ fn findings(survey: &Survey) -> Vec<Finding> {
         all.extend(misfit::collating(survey).or_else(|| worker_failures::failed(survey)));
     }
     all.extend(misfit::stop_iteration(survey));
+    all.extend(shared_file::shared(survey));
     all.extend(effect::stale(survey));
     all.extend(memory::nearly_full(survey));
     all.extend(memory::copy_on_write(survey));

@@ -15,6 +15,7 @@ mod listen;
 mod program;
 mod remote;
 mod request;
+mod shared_files;
 #[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
 #[cfg(unix)]
@@ -33,6 +34,7 @@ pub use listen::{Listener, Warning};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
 pub use remote::{InvalidHost, Remote, SSH};
 pub use request::{Request, Stop};
+pub use shared_files::SharedFiles;
 pub use signals::{
     at_exit, catch_signals, catch_termination_signals, exit_by_signal, exit_immediately,
     restore_signals, termination_signals,

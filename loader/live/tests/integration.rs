@@ -7,6 +7,7 @@ mod endings;
 mod join;
 mod listen;
 mod quota;
+mod shared_files;
 mod steps;
 mod strangers;
 mod stream;

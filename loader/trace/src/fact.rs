@@ -53,6 +53,15 @@ pub enum Fact {
         /// Estimated number of objects.
         objects: u64,
     },
+    /// An open file whose position workers share, because they inherited it from the main process over a fork.
+    SharedFile {
+        /// Path of the file.
+        file: String,
+        /// File descriptor in all these processes.
+        descriptor: u32,
+        /// Workers that share the position.
+        workers: Vec<WorkerId>,
+    },
     /// A sample that could not be collated with the others of its batch.
     Misfit(Misfit),
     /// Libraries with a thread pool in a worker that runs several threads.
@@ -169,7 +178,8 @@ impl Fact {
             | Self::Sent(_)
             | Self::Objects { .. }
             | Self::ThreadPools { .. }
-            | Self::Storage { .. } => None,
+            | Self::Storage { .. }
+            | Self::SharedFile { .. } => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use loadscope_live::{End, Gauges, Join, Listener, Program, UnrecordedScanner};
+use loadscope_live::{End, Gauges, Join, Listener, Program, SharedFiles, UnrecordedScanner};
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
 
@@ -37,6 +37,7 @@ pub(super) struct ProbeReceiver {
     late_events: Vec<Event>,
     has_window: bool,
     gauges: Gauges,
+    shared_files: SharedFiles,
     unrecorded_scanner: Option<UnrecordedScanner>,
     alarm: Option<Alarm>,
     stacks: Option<StackRecorder>,
@@ -68,6 +69,7 @@ impl ProbeReceiver {
             late_events: Vec::new(),
             has_window,
             gauges: Gauges::default(),
+            shared_files: SharedFiles::default(),
             unrecorded_scanner: program.unrecorded_scanner(),
             announced: 0,
             program,
@@ -140,8 +142,9 @@ impl ProbeReceiver {
         // Process ids of another host would belong to other processes here.
         if let Some(now) = now.filter(|_| self.program.is_local()) {
             let mut measured = Vec::new();
-            self.gauges
-                .measure(&self.join.processes(), now, &mut measured);
+            let processes = self.join.processes();
+            self.gauges.measure(&processes, now, &mut measured);
+            self.shared_files.find(&processes, now, &mut measured);
             measured
                 .into_iter()
                 .for_each(|event| self.sorter.push(event));

@@ -81,6 +81,8 @@ pub enum FindingId {
     Sampler,
     /// Workers in lockstep: one long wait per `num_workers` batches.
     Sawtooth,
+    /// Workers that share the position of an open file.
+    SharedFile,
     /// Shared memory (`/dev/shm`) that runs out.
     SharedMemory,
     /// A short run, in which the first batch is most of the wait.
@@ -162,6 +164,7 @@ impl FindingId {
             Self::SamePermutation => say!("Same order in every epoch"),
             Self::Sampler => say!("Slow sampler"),
             Self::Sawtooth => say!("Workers in lockstep"),
+            Self::SharedFile => say!("Workers share an open file"),
             Self::SharedMemory => say!("Shared memory runs out"),
             Self::ShortRun => say!("Short run"),
             Self::SilentWorker => say!("Worker appears stuck"),

@@ -1,5 +1,7 @@
 //! Runs that ended with an error or a killed worker.
 
+use loadscope_trace::{Fact, WorkerId};
+
 use super::*;
 
 fn error(text: &str, about: Option<u32>, sample: Option<u64>) -> EventKind {
@@ -141,4 +143,34 @@ fn a_killed_worker_is_reported_first_and_once() {
     end[4].1 = error(text, None, None);
     let (said, _) = says(&PROGRAM.run(end), "dead_worker").expect("it died");
     assert!(said.starts_with(text), "{said}");
+}
+
+#[test]
+fn a_file_position_that_two_workers_share_is_critical() {
+    let shared = |file: &str, workers: &[WorkerId]| {
+        let fact = Fact::SharedFile {
+            file: file.to_owned(),
+            descriptor: 7,
+            workers: workers.to_vec(),
+        };
+        (0, EventKind::Fact(Box::new(fact)))
+    };
+    let of = |facts: &[(i64, EventKind)]| {
+        let end = facts.iter().cloned().chain([(1, ENDED)]);
+        says(&PROGRAM.run(end.collect()), "shared_file")
+    };
+    let (text, severity) = of(&[shared("/data/a.tar", &[0, 1, 3])]).expect("it is shared");
+    assert_eq!(
+        text,
+        "3 workers share one position in /data/a.tar, which they inherited from the main process (file descriptor 7). A read of one worker moves the position of the others, so without a common lock they can read wrong data."
+    );
+    assert_eq!(severity, Severity::Critical);
+    // A file can be reported again for other workers.
+    let several = ["/data/a.tar", "/data/b.tar", "/data/a.tar"].map(|file| shared(file, &[0, 1]));
+    let (text, _) = of(&several).expect("they are shared");
+    assert!(
+        text.starts_with("2 workers share one position in each of 2 files, which they inherited"),
+        "{text}"
+    );
+    assert_eq!(of(&[shared("/data/a.tar", &[0])]), None);
 }

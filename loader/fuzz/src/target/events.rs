@@ -213,7 +213,7 @@ fn stacks(from: &mut Bytes<'_>) -> Stacks {
 }
 
 fn fact(from: &mut Bytes<'_>) -> Fact {
-    match from.byte() % 11 {
+    match from.byte() % 12 {
         0 => Fact::EarlierWorkers {
             workers: from.index(),
         },
@@ -256,6 +256,11 @@ fn fact(from: &mut Bytes<'_>) -> Fact {
         9 => Fact::Storage {
             file_system: from.text(),
             folder: from.text(),
+        },
+        10 => Fact::SharedFile {
+            file: from.text(),
+            descriptor: from.index(),
+            workers: from.list(Bytes::worker),
         },
         _ => Fact::Misfit(Misfit {
             of: from.batch(),

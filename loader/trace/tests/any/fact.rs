@@ -47,6 +47,13 @@ pub(super) fn fact() -> impl Strategy<Value = Fact> {
         }),
         (text(), text()).prop_map(|(file, text)| Fact::Source { file, text }),
         sent(),
+        (text(), number(), prop::collection::vec(worker(), 0..3)).prop_map(
+            |(file, descriptor, workers)| Fact::SharedFile {
+                file,
+                descriptor,
+                workers
+            }
+        ),
         (text(), any::<u64>())
             .prop_map(|(attribute, objects)| Fact::Objects { attribute, objects }),
         (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
