@@ -32,7 +32,7 @@ Written by `cargo xtask hangs`. Each program hangs at a random batch, in a funct
 threads (`hangs_programs.py`). One `loadscope dump PID --json` must name the *cause*, and the process and *line* that hang. *stack of main*:
 the line at which the main process waits. *in a thread*: the function runs in a thread of the worker or of the process, which waits for it.
 
-- Pin-memory threads run with a stand-in for the accelerator.
+- Pin-memory threads run with a simulated accelerator.
 - The file system in FUSE is mounted by the program itself, and answers only the first request.
 - *SharedMemory*: a child dies from SIGBUS. *torch tensor in a queue*, *collate without shared memory*: PyTorch prints an error, and the tensor
   is lost. `default_collate` raises an error in the main process, which does not hang.

@@ -173,8 +173,8 @@ pub fn wait_text(snapshot: &Snapshot, thread: &Thread) -> String {
     }
 }
 
-/// Returns each object of a wait once. Pipes with data are one element. Of several objects, local sockets are left out: they only
-/// interrupt the wait.
+/// Returns each object of a wait once. Pipes with data are one element. Local sockets are left out if there are other objects,
+/// because they only interrupt the wait.
 fn resource_texts(snapshot: &Snapshot, on: &[Descriptor]) -> Vec<String> {
     let is_read = |one: &Descriptor| {
         one.direction == Direction::Read && matches!(one.resource, Resource::Pipe { .. })

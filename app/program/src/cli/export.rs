@@ -123,7 +123,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
 /// Returns the format that the extension of `path` belongs to, if it is not `kind`.
 fn mismatched_format(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
     let other = ExportFormat::for_path(path).filter(|other| *other != kind)?;
-    // Stacks for speedscope are JSON, too. Of the other `.gz` names, only `.json.gz` is a trace.
+    // Stacks for speedscope are JSON, too. Among the other `.gz` names, only `.json.gz` is a trace.
     let is_json = (path.to_string_lossy().to_ascii_lowercase())
         .trim_end_matches(".gz")
         .ends_with(".json");

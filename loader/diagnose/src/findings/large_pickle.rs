@@ -26,7 +26,7 @@ fn saving(at: Nanos, sent: &Sent) -> Nanos {
     at - sent.start - Nanos(parallel)
 }
 
-/// Finds workers that receive so much pickled data that their start takes long.
+/// Reports workers that start slowly because of the pickled data.
 pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
     let (_, most) = starts(survey.run).max_by_key(|(_, sent)| sent.bytes)?;
     if most.bytes <= PIPE {
@@ -47,8 +47,8 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
     let (at, first) = starts(survey.run).max_by_key(|(at, sent)| *at - sent.start)?;
     Some(Finding {
         id: FindingId::LargePickle,
-        text: say!(
-            "Each of {} receives {} at its start ({}). This takes {}: {} to pickle the data, {} until the worker has imported the program and read the data. The workers start one at a time, which costs {}.{}",
+        text: format!("{}{}", say!(
+            "Each of {} receives {} at its start ({}). This takes {}: {} to pickle the data, {} until the worker has imported the program and read the data. The workers start one at a time, which costs {}.",
             plural(u64::from(most.workers), say!(n: "worker"), say!(n: "workers")),
             bytes(most.bytes as f64),
             most.method.name(),
@@ -56,8 +56,7 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
             each(pickling),
             each(took - pickling),
             survey.format_part(cost),
-            largest_attribute(most).unwrap_or_default(),
-        ),
+        ), largest_attribute(most).unwrap_or_default()),
         severity,
         evidence: Evidence::Range(first.start, at),
         remedy: say!(

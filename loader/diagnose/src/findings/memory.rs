@@ -87,13 +87,12 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     let used = peak(run).unwrap_or(total).max(total);
     Some(Finding {
         id: FindingId::CopyOnWrite,
-        text: say!(
-            "{} copied {} of the main process's memory, up to {} each (copy-on-write). Reading a Python object changes its reference count, which copies its memory page.{}",
+        text: format!("{}{}", say!(
+            "{} copied {} of the main process's memory, up to {} each (copy-on-write). Reading a Python object changes its reference count, which copies its memory page.",
             plural(copies.len() as u64, say!(n: "worker"), say!(n: "workers")),
             bytes(total),
             bytes(most),
-            objects(run).unwrap_or_default(),
-        ),
+        ), objects(run).unwrap_or_default()),
         severity: match total >= used * MIN_WARNING_SHARE {
             true => Severity::Warning,
             false => Severity::Note,

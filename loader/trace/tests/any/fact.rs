@@ -4,7 +4,7 @@ use loadscope_trace::{Difference, Fact, Misfit, Sent, SentAttribute, StartMethod
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::plain::{batch, number, text, time, worker};
+use super::value::{batch, number, text, time, worker};
 
 fn sent() -> impl Strategy<Value = Fact> {
     let attribute = (text(), any::<u64>()).prop_map(|(name, bytes)| SentAttribute { name, bytes });

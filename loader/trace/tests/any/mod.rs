@@ -10,8 +10,9 @@ use proptest::prelude::*;
 mod fact;
 mod past;
 mod plain;
+mod value;
 
-pub use plain::time;
+pub use value::time;
 
 /// Returns any kind of event. With `even`, lists of one event have equal lengths.
 pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {

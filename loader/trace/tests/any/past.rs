@@ -6,7 +6,8 @@ use loadscope_trace::{
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::plain::{finite, info, plain, time};
+use super::plain::{finite, info, plain};
+use super::value::time;
 
 fn sums() -> impl Strategy<Value = Sums> {
     let counts = any::<[u64; 4]>();

@@ -1,36 +1,17 @@
 //! Random events without those of reduced data. All fields are included, also with values that no real source sends.
 
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched,
-    Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin,
-    Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
+    Aside, AsideKind, BatchContent, Collate, Dispatch, EndReason, EventKind, Fetched, Field,
+    FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Part,
+    Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
     SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::fact;
-
-/// Returns a time, which is usually ordinary and sometimes extreme.
-pub fn time() -> impl Strategy<Value = Nanos> {
-    let odd = select(vec![i64::MIN, -1, 0, 1, i64::MAX - 1, i64::MAX]);
-    prop_oneof![6 => 0..1_000_000i64, 1 => any::<i64>(), 1 => odd].prop_map(Nanos)
-}
-
-/// Returns a number near 0 or near the end of its range.
-pub(super) fn number() -> impl Strategy<Value = u32> {
-    prop_oneof![12 => 0..6u32, 1 => any::<u32>(), 1 => Just(u32::MAX), 1 => 1_048_000..1_049_000u32]
-}
-
-pub(super) fn worker() -> impl Strategy<Value = u16> {
-    prop_oneof![6 => 0..3u16, 1 => any::<u16>(), 1 => Just(u16::MAX)]
-}
-
-pub(super) fn batch() -> impl Strategy<Value = BatchId> {
-    let epoch = prop_oneof![8 => 0..2u32, 1 => number()];
-    (epoch, number()).prop_map(|(epoch, idx)| BatchId { epoch, idx })
-}
+use super::fact::fact;
+use super::value::{batch, number, text, time, worker};
 
 fn float() -> impl Strategy<Value = f64> {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324];
@@ -43,14 +24,6 @@ pub fn finite() -> impl Strategy<Value = f64> {
 
 fn stage() -> impl Strategy<Value = Stage> {
     select(Stage::ALL.to_vec())
-}
-
-pub(super) fn text() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "[a-z]{0,4}",
-        ".{0,9}",
-        Just("\u{0}\u{2028}\"\\\n".to_owned())
-    ]
 }
 
 fn options() -> impl Strategy<Value = RunOptions> {
@@ -389,7 +362,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
         1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
-        2 => fact::fact().prop_map(|f| EventKind::Fact(Box::new(f))),
+        2 => fact().prop_map(|f| EventKind::Fact(Box::new(f))),
         1 => (number(), number()).prop_map(|(epoch, first)| EventKind::EpochContinued { epoch, first }),
     ]
     .boxed()
