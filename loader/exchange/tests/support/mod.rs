@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "not every test file uses all of it")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
+pub mod protobuf;
+
 use std::path::{Path, PathBuf};
 
 use loadscope_exchange::{ImportError, read};
