@@ -14,7 +14,8 @@ pub const NO_CODE: Text = text!("This run executes no Python code. Record a PyTo
 pub fn can_have_code(state: &State) -> bool {
     let run = &state.session.run;
     match run.info.origin {
-        Origin::Pytorch(_) => true,
+        // The recorded programs of lessons have none.
+        Origin::Pytorch(_) if state.session.lesson_run.is_none() => true,
         _ => !run.stacks().is_empty(),
     }
 }
