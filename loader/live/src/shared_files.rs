@@ -175,7 +175,7 @@ impl Evidence {
             self.since_read.1.extend(&reading.main);
             self.is_moved = self.since_read.1.len() >= MOVED;
         }
-        let is_running = |worker| reading.workers.iter().any(|(one, _)| one == worker);
+        let is_running = |worker: &WorkerId| reading.workers.iter().any(|(one, _)| one == worker);
         self.common.retain(|worker, _| is_running(worker));
         for ((worker, position), around) in reading.workers.iter().zip(reading.main.windows(2)) {
             let common = self.common.entry(*worker).or_default();
