@@ -1,11 +1,12 @@
 use std::fs;
+use std::time::Instant;
 
 use loadscope_files::create_file_for_process;
-
-use std::time::Instant;
+use loadscope_trace::Event;
 
 use super::receiver::POLL_INTERVAL;
 use super::*;
+use crate::SessionEvent;
 
 /// A program that a window cannot watch is ended.
 #[test]

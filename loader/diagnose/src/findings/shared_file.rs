@@ -36,7 +36,8 @@ pub(super) fn shared(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SharedFile,
         text,
-        severity: Severity::Critical,
+        // A program with a common lock reads the right data.
+        severity: Severity::Warning,
         evidence: workers
             .first()
             .map_or(Evidence::Run, |worker| Evidence::Worker(*worker)),
