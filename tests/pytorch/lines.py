@@ -3,7 +3,7 @@
     python lines.py --loadscope EXECUTABLE [--py-spy EXECUTABLE] [--programs N] [--results FILE] PYTHON
 
 Each program has functions that spin, sleep, decompress, parse, sort or read, with random times. It measures each call with a clock. The
-first function of the report must be the slowest one, and its share must be within 3 points.
+first function of the report must be the slowest one, or one that took at most 3 points less. Its share must be within 3 points.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def judged(measured, found):
     """Returns whether the first function is right, the error of its share in points, and the number of samples."""
     wanted, got = shares(measured), shares(found)
     first = max(wanted, key=wanted.get)
-    is_right = max(got, key=got.get) == first
+    is_right = wanted[first] - wanted[max(got, key=got.get)] <= 0.03
     return is_right, 100 * abs(got[first] - wanted[first]), sum(found.values()), first
 
 
