@@ -1,6 +1,6 @@
 //! Threads that wait for locks, and threads that can release them.
 
-use crate::process::{Process, Thread, ThreadRole};
+use crate::process::{Frame, Process, Thread, ThreadRole};
 use crate::wait::Wait;
 
 /// Returns the Python threads of the process that can release the lock of a thread.
@@ -43,6 +43,27 @@ impl Thread {
     pub(crate) fn waits_for_event(&self) -> bool {
         let innermost = self.frames.first();
         self.waits_for_lock() && innermost.is_some_and(|frame| frame.is("wait", "/threading.py"))
+    }
+
+    /// Returns true for a wait that ends with another thread, or with its result: `Thread.join` or `Future.result`.
+    pub(crate) fn waits_for_thread(&self) -> bool {
+        /// Functions of `threading` that wait for the end of a thread, by version of Python.
+        const JOINS: [&str; 3] = ["_wait_for_tstate_lock", "join", "_shutdown"];
+        let is_inside = |frame: &&Frame| frame.file.ends_with("/threading.py");
+        let joins = |frame: &Frame| JOINS.iter().any(|name| frame.is(name, "/threading.py"));
+        let caller = self.frames.iter().find(|frame| !is_inside(frame));
+        let is_future = caller.is_some_and(|f| f.file.ends_with("/concurrent/futures/_base.py"));
+        self.waits_for_lock() && (is_future || self.frames.first().is_some_and(joins))
+    }
+
+    /// Returns true for a wait for a lock that is neither an event nor a wait for a thread.
+    pub(crate) fn waits_for_plain_lock(&self) -> bool {
+        self.waits_for_lock() && !self.waits_for_event() && !self.waits_for_thread()
+    }
+
+    /// Returns true for a main thread that waits for its next task. With it, the thread can release a lock.
+    pub(crate) fn is_idle_main(&self) -> bool {
+        self.role == ThreadRole::Main && self.is_idle()
     }
 
     /// Returns true for a wait that ends after a time.

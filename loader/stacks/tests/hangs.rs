@@ -70,6 +70,35 @@ child = multiprocessing.get_context('forkserver').Process(target=exec, args=(sou
 child.start()
 child.join()", Cause::UnreleasedLock { is_event: false, is_forked: false },
 
+    a_lock_that_was_held_during_the_fork_behind_a_join, "load", "
+lock = threading.Lock()
+threading.Thread(target=lambda: (lock.acquire(), time.sleep(1000)), daemon=True).start()
+time.sleep(0.2)
+def load():
+    with lock:
+        pass
+def work():
+    thread = threading.Thread(target=load)
+    thread.start()
+    thread.join()
+child = ctx.Process(target=work)
+child.start()
+child.join()", Cause::UnreleasedLock { is_event: false, is_forked: true },
+
+    a_lock_that_was_held_during_the_fork_behind_a_future, "load", "
+import concurrent.futures
+lock = threading.Lock()
+threading.Thread(target=lambda: (lock.acquire(), time.sleep(1000)), daemon=True).start()
+time.sleep(0.2)
+def load():
+    with lock:
+        pass
+def work():
+    concurrent.futures.ThreadPoolExecutor(1).submit(load).result()
+child = ctx.Process(target=work)
+child.start()
+child.join()", Cause::UnreleasedLock { is_event: false, is_forked: true },
+
     an_event_that_is_set_in_another_process, "work", "
 event = threading.Event()
 def work():
