@@ -80,11 +80,15 @@ impl Analysis {
 }
 
 /// Returns the path to the nearest thread that waits for no other. It ends before a thread that can release a lock: the holder is unknown.
-/// A thread in a timed wait that is no main thread, such as a heartbeat, is the last choice.
+/// A thread in a timed wait that is no main thread, such as a heartbeat, or a background thread of an idle process, is the last choice.
 fn end(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
     let is_apart = |node: &Node| {
-        let thread = snapshot.thread(*node);
-        thread.is_some_and(|thread| thread.is_timed() && thread.role != ThreadRole::Main)
+        let main = snapshot.process(node.pid).and_then(Process::main);
+        let is_idle = main.is_some_and(Thread::is_idle_main);
+        snapshot.thread(*node).is_some_and(|thread| {
+            let is_timed = thread.is_timed() && thread.role != ThreadRole::Main;
+            is_timed || is_idle && thread.role == ThreadRole::Python
+        })
     };
     let has_user_frame = |node: &&Node| {
         let thread = snapshot.thread(**node);
@@ -154,10 +158,14 @@ fn causes(snapshot: &Snapshot, process: &Process) -> Vec<(Node, Cause)> {
         let at = Node { pid, tid };
         let cause = blocked(snapshot, process, thread);
         found.extend(cause.map(|cause| (at, cause)));
-        if thread.is_in_collective() {
-            let function = thread.frames.first().map(|frame| frame.function.clone());
-            let function = function.unwrap_or_default();
-            let missing = snapshot.ranks_apart(pid);
+        let missing = snapshot.missing_ranks(process, thread);
+        // A wait in `backward` can also be for a rank that is slower.
+        let is_left = |pid: &u32| {
+            let rank = snapshot.process(*pid);
+            rank.is_some_and(Process::is_between_steps)
+        };
+        if thread.is_in_collective() || missing.iter().any(is_left) {
+            let function = thread.collective();
             found.push((at, Cause::Collective { function, missing }));
         }
     }

@@ -8,8 +8,8 @@ use crate::wait::Wait;
 pub(crate) fn lock(process: &Process) -> Option<(Node, Cause)> {
     let waiting: Vec<&Thread> = process.threads.iter().filter(|t| t.is_locked()).collect();
     // A wait for another thread has its cause in that thread.
-    let first = (waiting.iter())
-        .min_by_key(|t| (!t.waits_for_plain_lock(), t.waits_for_thread()))?;
+    let first =
+        (waiting.iter()).min_by_key(|t| (!t.waits_for_plain_lock(), t.waits_for_thread()))?;
     let others = others(process, &waiting);
     let plain = waiting.iter().filter(|t| t.waits_for_plain_lock());
     // Waits without a time limit are equal if their locks are.

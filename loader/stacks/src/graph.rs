@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::lock::releasing;
-use crate::process::{Ending, Node, Process, Role, State, Thread, ThreadRole};
+use crate::process::{Ending, Frame, Node, Process, Role, State, Thread, ThreadRole};
 use crate::snapshot::Snapshot;
 use crate::wait::{Direction, Wait};
 
@@ -44,7 +44,7 @@ impl<'a> Graph<'a> {
     pub fn start(self) -> Node {
         let is_rank = |p: &&Process| matches!(p.role, Role::Rank(_));
         let ranks = self.snapshot.processes.iter().filter(is_rank);
-        let first = ranks.min_by_key(|process| !process.is_in_collective());
+        let first = ranks.min_by_key(|p| (!p.is_in_collective(), !p.is_in_backward()));
         Node::main(first.map_or(self.snapshot.root, |process| process.pid))
     }
 
@@ -82,7 +82,7 @@ impl<'a> Graph<'a> {
                 let holders = process.threads.iter().filter(|thread| thread.holds_gil);
                 nodes(process, holders)
             }
-            Wait::SharedLock { peers, .. } => self.entries(peers),
+            Wait::SharedLock { peers, .. } => self.entries(peers, thread),
             Wait::Io { on, .. } => {
                 let peers = on.iter().flat_map(|one| one.resource.peers());
                 let mut peers: Vec<u32> = peers.copied().collect();
@@ -92,20 +92,20 @@ impl<'a> Graph<'a> {
                     peers.extend(self.children(process.pid));
                     peers.push(process.parent);
                 }
-                self.entries(&peers)
+                peers.retain(|pid| !self.is_helper(*pid));
+                self.entries(&peers, thread)
             }
             Wait::Child { pid } => match pid {
-                Some(pid) => self.entries(&[*pid]),
-                None => self.entries(&self.children(process.pid)),
+                Some(pid) => self.entries(&[*pid], thread),
+                None => self.entries(&self.children(process.pid), thread),
             },
             Wait::Running | Wait::Sleep | Wait::PageFault | Wait::Other { .. } => Vec::new(),
         };
         if thread.wait.is_for_other_process() {
             edges.extend(self.dead_relatives(process));
         }
-        if thread.is_in_collective() {
-            edges.extend(self.entries(&self.snapshot.ranks_apart(process.pid)));
-        }
+        let missing = self.snapshot.missing_ranks(process, thread);
+        edges.extend(self.entries(&missing, thread));
         edges
     }
 
@@ -114,10 +114,16 @@ impl<'a> Graph<'a> {
         children.map(|process| process.pid).collect()
     }
 
-    /// Returns the nodes of processes whose threads do the work of these processes.
-    fn entries(self, pids: &[u32]) -> Vec<Node> {
+    /// Returns true for a process of `multiprocessing` that sends no data of the program.
+    fn is_helper(self, pid: u32) -> bool {
+        let role = self.snapshot.process(pid).map(|process| process.role);
+        matches!(role, Some(Role::ForkServer | Role::ResourceTracker))
+    }
+
+    /// Returns the threads that do the work of these processes for a waiting thread.
+    fn entries(self, pids: &[u32], waiting: &Thread) -> Vec<Node> {
         let found = pids.iter().filter_map(|pid| self.snapshot.process(*pid));
-        found.flat_map(entry).collect()
+        found.flat_map(|process| entry(process, waiting)).collect()
     }
 
     /// Returns failed children and siblings of a process: an item or a lock can be lost with them.
@@ -139,7 +145,8 @@ fn nodes<'t>(process: &Process, threads: impl Iterator<Item = &'t Thread>) -> Ve
 
 /// Returns the threads that do the work of a process, the main thread first, or the main thread if all are idle. If the main thread
 /// works, a thread in a timed wait, such as a heartbeat, does not count. A main thread that waits for a lock leads to the others.
-fn entry(process: &Process) -> Vec<Node> {
+/// A worker between tasks waits for no other Python thread: main threads and queue feeders send tasks.
+fn entry(process: &Process, waiting: &Thread) -> Vec<Node> {
     let is_over = process.state.is_stopped() || process.state == State::Zombie;
     let main = process.main().filter(|main| main.is_working());
     let works = |thread: &&Thread| match main {
@@ -147,7 +154,9 @@ fn entry(process: &Process) -> Vec<Node> {
         Some(main) => !main.waits_for_lock() && !thread.is_timed() && thread.is_working(),
         None => thread.is_working(),
     };
-    match nodes(process, process.threads.iter().filter(works)) {
+    let is_sender = |t: &&Thread| t.role != ThreadRole::Python || !waiting.is_idle_main();
+    let threads = process.threads.iter().filter(works);
+    match nodes(process, threads.filter(is_sender)) {
         working if !is_over && !working.is_empty() => working,
         _ => vec![Node::main(process.pid)],
     }
@@ -165,7 +174,41 @@ impl Wait {
     }
 }
 
+impl Snapshot {
+    /// Returns the other ranks that a thread waits for, in a collective operation or in `backward`.
+    pub(crate) fn missing_ranks(&self, process: &Process, thread: &Thread) -> Vec<u32> {
+        let is_in_backward = |pid: &u32| self.process(*pid).is_some_and(Process::is_in_backward);
+        let mut ranks = self.ranks_apart(process.pid);
+        match thread.is_in_backward() && process.is_in_backward() {
+            _ if thread.is_in_collective() => {}
+            true => ranks.retain(|pid| !is_in_backward(pid)),
+            false => ranks.clear(),
+        }
+        ranks
+    }
+}
+
 impl Process {
+    /// Returns true if a thread waits in `backward`, and native threads communicate with other ranks.
+    fn is_in_backward(&self) -> bool {
+        /// Starts of the names of the threads of Gloo and NCCL.
+        const NATIVE: [&str; 2] = ["pt_gloo", "pt_nccl"];
+        let is_native = |t: &Thread| NATIVE.iter().any(|start| t.name.starts_with(start));
+        self.threads.iter().any(is_native) && self.threads.iter().any(Thread::is_in_backward)
+    }
+
+    /// Returns true for a rank that executes no code, outside of the calls of a training step.
+    pub(crate) fn is_between_steps(&self) -> bool {
+        const STEP: [&str; 4] = [
+            "torch/nn/modules/module.py",
+            "torch/autograd/__init__.py",
+            "torch/optim/optimizer.py",
+            "torch/utils/data/dataloader.py",
+        ];
+        let is_outside = |t: &Thread| !t.is_active && !STEP.iter().any(|file| t.calls_file(file));
+        self.main().is_some_and(is_outside)
+    }
+
     /// Returns true if a thread is inside a collective operation of `torch.distributed`.
     pub(crate) fn is_in_collective(&self) -> bool {
         self.threads.iter().any(Thread::is_in_collective)
@@ -197,5 +240,25 @@ impl Thread {
     /// Returns true inside a collective operation of `torch.distributed`.
     pub(crate) fn is_in_collective(&self) -> bool {
         self.calls_file("torch/distributed/distributed_c10d.py")
+    }
+
+    /// Returns true for a thread that is blocked inside `backward` of PyTorch.
+    fn is_in_backward(&self) -> bool {
+        let innermost = self.frames.first();
+        let is_engine = |f: &Frame| {
+            f.is("_engine_run_backward", "torch/autograd/graph.py")
+                || f.is("backward", "torch/autograd/__init__.py")
+        };
+        self.is_blocked_by_lock() && innermost.is_some_and(is_engine)
+    }
+
+    /// Returns the function that waits for other ranks.
+    pub(crate) fn collective(&self) -> String {
+        let innermost = self.frames.first();
+        let function = innermost.map(|frame| frame.function.clone());
+        match self.is_in_backward() {
+            true => "backward".to_owned(),
+            false => function.unwrap_or_default(),
+        }
     }
 }

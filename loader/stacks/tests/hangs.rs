@@ -331,6 +331,21 @@ fn a_worker_of_pytorch_that_is_stopped() {
     }
 }
 
+/// Rank 0 has one batch more, and waits for the gradients of rank 1.
+#[test]
+fn a_rank_of_pytorch_that_has_fewer_batches() {
+    let Some(python) = pytorch() else {
+        return;
+    };
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/ranks.py");
+    let program = Program::run(&[python.as_os_str(), file.as_ref()]).expect("it starts");
+    let is_collective = |cause: &Cause| matches!(cause, Cause::Collective { function, missing } if function == "backward" && missing.len() == 1);
+    let (snapshot, analysis) = expect(&program, is_collective);
+    let last = analysis.chain.last().expect("a chain");
+    let missing = snapshot.process(last.pid).expect("a process");
+    assert_eq!(missing.role, Role::Rank(1), "{snapshot:#?}");
+}
+
 #[test]
 fn the_id_of_a_thread_names_its_process() {
     let Some(program) = Program::start("threading.Thread(target=time.sleep, args=(1000,)).start()")

@@ -51,6 +51,37 @@ child.join()",
         ),
         (
             "
+import concurrent.futures, queue
+def started():
+    threading.Thread(target=lambda: queue.Queue().get(), daemon=True).start()
+pool = concurrent.futures.ProcessPoolExecutor(2, ctx, started)
+tasks = [pool.submit(time.sleep, seconds) for seconds in (0.1, 1000)]
+tasks[1].result()",
+            [
+                "No cause of a hang found: ",
+                "the child process ",
+                " sleeps in ",
+                "_process_worker (process.py:",
+            ],
+        ),
+        (
+            "
+def started():
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+started()
+threading.Thread(target=lambda: os.read(os.pipe()[0], 1), daemon=True).start()
+end, other = multiprocessing.get_context('forkserver').Pipe()
+multiprocessing.get_context('forkserver').Process(target=time.sleep, args=(1000,)).start()
+end.recv()",
+            [
+                "No cause of a hang found: ",
+                "the main process ",
+                " waits for a socket (read) in ",
+                "<module> (<string>:",
+            ],
+        ),
+        (
+            "
 import pty
 os.read(pty.openpty()[1], 1)",
             [
