@@ -80,15 +80,11 @@ impl Analysis {
 }
 
 /// Returns the path to the nearest thread that waits for no other. It ends before a thread that can release a lock: the holder is unknown.
-/// A thread in a timed wait that is no main thread, such as a heartbeat, or a background thread of an idle process, is the last choice.
+/// A thread in a timed wait that is no main thread, such as a heartbeat, is the last choice.
 fn end(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
     let is_apart = |node: &Node| {
-        let main = snapshot.process(node.pid).and_then(Process::main);
-        let is_idle = main.is_some_and(Thread::is_idle_main);
-        snapshot.thread(*node).is_some_and(|thread| {
-            let is_timed = thread.is_timed() && thread.role != ThreadRole::Main;
-            is_timed || is_idle && thread.role == ThreadRole::Python
-        })
+        let thread = snapshot.thread(*node);
+        thread.is_some_and(|thread| thread.is_timed() && thread.role != ThreadRole::Main)
     };
     let has_user_frame = |node: &&Node| {
         let thread = snapshot.thread(**node);

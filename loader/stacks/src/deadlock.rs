@@ -36,12 +36,16 @@ fn is_apart(thread: &Thread) -> bool {
 
 /// Returns the threads that do not wait for these threads, and can release their locks.
 fn others<'p>(process: &'p Process, waiting: &[&Thread]) -> Vec<&'p Thread> {
+    // A task needs the queue feeder thread for its result.
+    let are_feeders = waiting.iter().any(|t| t.role == ThreadRole::QueueFeeder);
     let is_other = |t: &&Thread| {
         let is_waiting = waiting.iter().any(|one| one.tid == t.tid);
         let is_for_one = waiting.iter().any(|one| t.waits_for(one));
         // A native thread that waits for anything else, such as a socket of a collective, can release the lock later.
         let is_native = t.role == ThreadRole::Native && !t.is_blocked_by_lock();
-        !is_waiting && !is_for_one && (t.is_working() || t.is_idle_main() || is_native)
+        !is_waiting
+            && !is_for_one
+            && (t.is_working() || is_native || t.is_idle_main() && !are_feeders)
     };
     process.threads.iter().filter(is_other).collect()
 }

@@ -145,7 +145,7 @@ fn nodes<'t>(process: &Process, threads: impl Iterator<Item = &'t Thread>) -> Ve
 
 /// Returns the threads that do the work of a process, the main thread first, or the main thread if all are idle. If the main thread
 /// works, a thread in a timed wait, such as a heartbeat, does not count. A main thread that waits for a lock leads to the others.
-/// A worker between tasks waits for no other Python thread: main threads and queue feeders send tasks.
+/// Main threads and queue feeders send tasks and results, so the other Python threads of or for a worker between tasks do not count.
 fn entry(process: &Process, waiting: &Thread) -> Vec<Node> {
     let is_over = process.state.is_stopped() || process.state == State::Zombie;
     let main = process.main().filter(|main| main.is_working());
@@ -154,7 +154,8 @@ fn entry(process: &Process, waiting: &Thread) -> Vec<Node> {
         Some(main) => !main.waits_for_lock() && !thread.is_timed() && thread.is_working(),
         None => thread.is_working(),
     };
-    let is_sender = |t: &&Thread| t.role != ThreadRole::Python || !waiting.is_idle_main();
+    let is_idle = waiting.is_idle_main() || process.main().is_some_and(Thread::is_idle_main);
+    let is_sender = |t: &&Thread| t.role != ThreadRole::Python || !is_idle;
     let threads = process.threads.iter().filter(works);
     match nodes(process, threads.filter(is_sender)) {
         working if !is_over && !working.is_empty() => working,

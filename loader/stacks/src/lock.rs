@@ -3,11 +3,11 @@
 use crate::process::{Frame, Process, Thread, ThreadRole};
 use crate::wait::Wait;
 
-/// Returns the Python threads of the process that can release the lock of a thread. An idle main thread can do so with its next task.
+/// Returns the Python threads of the process that can release the lock of a thread.
 pub(crate) fn releasing<'p>(process: &'p Process, waiting: &Thread) -> Vec<&'p Thread> {
     let is_other = |thread: &&Thread| {
         thread.tid != waiting.tid
-            && (thread.is_working() || thread.is_idle_main())
+            && thread.is_working()
             && (!thread.waits_for_lock() || thread.lock_address() != waiting.lock_address())
             && (!waiting.needs_pinning() || thread.role == ThreadRole::PinMemory)
             && !thread.waits_for(waiting)

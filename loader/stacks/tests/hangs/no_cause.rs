@@ -51,7 +51,8 @@ child.join()",
         "
 import concurrent.futures, queue
 def started():
-    threading.Thread(target=lambda: queue.Queue().get(), daemon=True).start()
+    for wait in queue.Queue().get, lambda: os.read(os.pipe()[0], 1):
+        threading.Thread(target=wait, daemon=True).start()
 pool = concurrent.futures.ProcessPoolExecutor(2, ctx, started)
 tasks = [pool.submit(time.sleep, seconds) for seconds in (0.1, 1000)]
 tasks[1].result()",
@@ -64,9 +65,6 @@ tasks[1].result()",
     ),
     (
         "
-def started():
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
-started()
 threading.Thread(target=lambda: os.read(os.pipe()[0], 1), daemon=True).start()
 end, other = multiprocessing.get_context('forkserver').Pipe()
 multiprocessing.get_context('forkserver').Process(target=time.sleep, args=(1000,)).start()
