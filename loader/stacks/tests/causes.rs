@@ -203,6 +203,54 @@ fn a_collective_is_the_cause_and_names_the_ranks_outside_of_it() {
 }
 
 #[test]
+fn a_rank_that_waits_in_backward_needs_one_that_has_left_its_step() {
+    let lock = Wait::Lock {
+        address: 64,
+        timed: false,
+    };
+    let rank = |number: u32, native: &str, wait: &Wait, function: &str, file: &str| {
+        let mut rank = process(10 + number, MAIN, wait.clone());
+        rank.role = Role::Rank(number);
+        let frame = Frame::new(function.to_owned(), file.to_owned(), 7);
+        rank.threads[0].frames = vec![frame];
+        let mut gloo = rank.threads[0].clone();
+        (gloo.tid, gloo.role, gloo.wait) = (20 + number, ThreadRole::Native, Wait::Running);
+        native.clone_into(&mut gloo.name);
+        gloo.frames.clear();
+        rank.threads.push(gloo);
+        rank
+    };
+    let (gloo, engine) = ("pt_gloo_runloop", "torch/autograd/graph.py");
+    let cases = [
+        (gloo, &Wait::Sleep, "save", "train.py", true),
+        ("python", &Wait::Sleep, "save", "train.py", false),
+        (gloo, &lock, "_engine_run_backward", engine, false),
+        (
+            gloo,
+            &Wait::Sleep,
+            "_call_impl",
+            "torch/nn/modules/module.py",
+            false,
+        ),
+        (
+            gloo,
+            &Wait::Sleep,
+            "_get_data",
+            "torch/utils/data/dataloader.py",
+            false,
+        ),
+    ];
+    for (native, wait, function, file, is_cause) in cases {
+        let first = rank(0, native, &lock, "_engine_run_backward", engine);
+        let second = rank(1, native, wait, function, file);
+        let found = conclusion(vec![process(MAIN, 0, Wait::Sleep), first, second]);
+        let (function, missing) = ("backward".to_owned(), vec![11]);
+        let wanted = Cause::Collective { function, missing };
+        assert_eq!(found, is_cause.then_some(wanted), "{native} {file}");
+    }
+}
+
+#[test]
 fn a_wait_names_each_object_once() {
     let socket = |remote: Option<&str>| Resource::Socket {
         remote: remote.map(str::to_owned),
