@@ -51,8 +51,7 @@ child.join()",
         "
 import concurrent.futures, queue
 def started():
-    for wait in queue.Queue().get, lambda: os.read(os.pipe()[0], 1):
-        threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=queue.Queue().get, daemon=True).start()
 pool = concurrent.futures.ProcessPoolExecutor(2, ctx, started)
 tasks = [pool.submit(time.sleep, seconds) for seconds in (0.1, 1000)]
 tasks[1].result()",
