@@ -64,6 +64,14 @@ pub(super) struct StackRecorder {
     mains: HashMap<RunId, u64>,
 }
 
+/// Equal consecutive samples of a process, on the clock of the recording.
+struct TimedSamples {
+    at: Nanos,
+    /// Stack of the sampler.
+    node: u32,
+    count: u32,
+}
+
 /// Functions and stacks of a loader that are recorded.
 #[derive(Default)]
 struct Table {
@@ -137,16 +145,16 @@ impl StackRecorder {
             ..
         } = self.sampler.take();
         self.nodes.extend(nodes);
-        let mut lists: BTreeMap<(RunId, Option<WorkerId>), Vec<(Nanos, u32, u32)>> =
-            BTreeMap::new();
+        let mut lists: BTreeMap<(RunId, Option<WorkerId>), Vec<TimedSamples>> = BTreeMap::new();
         for one in samples {
             let at = i64::try_from(one.at).ok().and_then(|at| join.time_of(at));
             let Some(at) = at else { continue };
             if let Some(of) = self.loader_of(&processes, u64::from(one.pid), at) {
+                let (node, count) = (one.node.0, one.count);
                 lists
                     .entry(of)
                     .or_default()
-                    .push((at, one.node.0, one.count));
+                    .push(TimedSamples { at, node, count });
             }
         }
         for ((run, worker), samples) in lists {
@@ -216,16 +224,16 @@ impl StackRecorder {
         &mut self,
         run: RunId,
         worker: Option<WorkerId>,
-        samples: &[(Nanos, u32, u32)],
+        samples: &[TimedSamples],
     ) -> Option<Stacks> {
         let period = self.period.0;
-        let (start, ..) = *samples.first()?;
+        let start = samples.first()?.at;
         let table = self.tables.entry(run).or_default();
         let first_function = u32::try_from(table.functions.len()).ok()?;
         let first_stack = table.stacks;
         let mut list: Vec<StackSamples> = Vec::with_capacity(samples.len());
         let mut end = start;
-        for (at, node, count) in samples {
+        for TimedSamples { at, node, count } in samples {
             // The sampler keeps a grid, so a gap is a multiple of the period.
             let missed = (at.0 - end.0 + period / 2).div_euclid(period).max(0);
             let missed = u32::try_from(missed).unwrap_or(u32::MAX);

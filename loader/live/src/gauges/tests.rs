@@ -109,7 +109,11 @@ fn busy_threads_are_counted() {
     let mut threads = threads::Threads::default();
     assert_eq!(threads.busy(pid), None);
     let done = AtomicBool::new(false);
-    let spin = || while !done.load(Ordering::Relaxed) {};
+    let spin = || {
+        while !done.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    };
     let start = Instant::now();
     let found = std::thread::scope(|scope| {
         scope.spawn(spin);
