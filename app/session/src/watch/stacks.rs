@@ -274,9 +274,12 @@ impl StackRecorder {
 }
 
 impl Table {
-    /// Returns the recorded stack of a stack of the sampler, after those of its callers. Calls of the probe count as their caller. `None` for
-    /// a stack of only the probe.
+    /// Returns the recorded stack of a stack of the sampler, after those of its callers. `None` inside the probe, which is no code of the
+    /// program: on a busy host, the kernel often suspends a process at the system calls of the probe.
     fn stack(&mut self, nodes: &[StackNode], node: u32) -> Option<u32> {
+        if nodes.get(node as usize)?.frame.file.starts_with(PROBE) {
+            return None;
+        }
         let mut path = vec![node];
         while let Some(last) = path.last()
             && !self.known.contains_key(last)
