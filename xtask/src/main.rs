@@ -31,6 +31,7 @@ mod fuzz;
 mod import_cycles;
 mod libtorch;
 mod link;
+mod matrix;
 mod packages;
 mod pictures;
 mod python;
@@ -115,7 +116,7 @@ enum Command {
         arguments: Vec<OsString>,
     },
     /// Run PyTorch programs with and without recording, across PyTorch releases, write tests/pytorch/RESULTS.md
-    ProbeMatrix(scripts::Matrix),
+    ProbeMatrix(matrix::Matrix),
     /// Check recordings of typical PyTorch programs, write tests/pytorch/KINDS.md
     #[command(disable_help_flag = true)]
     Kinds(scripts::Arguments),
@@ -236,7 +237,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             Some((first, options)) if first == "--peers" => scripts::peers(&building()?, options),
             _ => steps::bench(&building()?, &arguments),
         },
-        Command::ProbeMatrix(options) => scripts::matrix(&building()?, &options),
+        Command::ProbeMatrix(options) => matrix::matrix(&building()?, &options),
         Command::Kinds(arguments) => scripts::kinds(&building()?, arguments),
         Command::Causes(arguments) => scripts::causes(&building()?, arguments),
         Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
