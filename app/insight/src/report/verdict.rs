@@ -1,7 +1,7 @@
 //! The verdict with one fact per line: the waited time, its cause and the best change.
 
-use loadscope_diagnose::{FindingId, ForecastSet, Severity, VerdictId, WaitSummary};
-use loadscope_trace::{Origin, percent};
+use loadscope_diagnose::{Cause, FindingId, ForecastSet, Severity, VerdictId, WaitSummary};
+use loadscope_trace::{Nanos, Origin, percent};
 use loadscope_words::{display_width, pad_end, say};
 
 use super::Report;
@@ -69,8 +69,10 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         text,
     }));
     facts.extend(cause);
-    let is_waiting = survey.share(survey.blame.waited) >= Severity::WARNING_SHARE;
-    let line = super::code::headline(&report.code, is_waiting);
+    let line = match survey.share(survey.blame.waited) >= Severity::WARNING_SHARE {
+        true => super::code::headline(&report.code, true).filter(|_| is_by_code(report)),
+        false => super::code::headline(&report.code, false),
+    };
     // The cause can be the line itself.
     let is_known = verdict.id == VerdictId::Finding(FindingId::SlowLine);
     facts.extend(line.filter(|_| !is_known).map(|text| Fact {
@@ -79,6 +81,17 @@ pub fn facts(report: &Report) -> Vec<Fact> {
     }));
     facts.extend(best_change(report));
     facts
+}
+
+/// Returns true if code in the workers causes much of the waiting, and not only their start or the transfer of batches.
+fn is_by_code(report: &Report) -> bool {
+    /// Minimum share of the waiting.
+    const MIN_SHARE: f64 = 0.2;
+    let blame = &report.survey.blame;
+    let causes = [Cause::Fetching, Cause::Collating, Cause::Queued].into_iter();
+    let times = causes.filter_map(|cause| blame.time_of(cause));
+    let time = times.fold(Nanos::ZERO, |sum, time| sum + time);
+    time.0 as f64 >= MIN_SHARE * blame.waited.0 as f64
 }
 
 /// Returns true if the finding with this text explains the wait.
