@@ -1,6 +1,6 @@
 //! Code of a selection: its hot lines, its flame graph and the heat of the source lines.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use loadscope_trace::{HotLine, Nanos, Profile, Run, SampledStack, Stage};
@@ -193,8 +193,20 @@ fn shown_work(question: Question, counts: &[u64; 4]) -> Work {
 /// Calls `each` with the samples of the subject.
 fn each_sample(run: &Run, subject: Subject, work: Work, mut each: impl FnMut(SampledStack)) {
     let log = run.stacks();
+    // Late samples of other work are left out, as in the report.
+    let own: HashSet<u32> = match (work.activity(), subject) {
+        (Some(activity), Subject::Run | Subject::Range(..) | Subject::Process(_)) => {
+            let own = run.profile(activity, Nanos(i64::MIN)..Nanos::MAX);
+            own.counts().map(|(stack, _)| stack).collect()
+        }
+        _ => HashSet::new(),
+    };
     let mut of_process = |worker, range: Range<Nanos>| match work.activity() {
-        Some(activity) => run.samples_in(worker, activity, range, &mut each),
+        Some(activity) => run.samples_in(worker, activity, range, |one| {
+            if own.contains(&one.stack) {
+                each(one);
+            }
+        }),
         None => log.samples(worker, range).for_each(&mut each),
     };
     let always = Nanos(i64::MIN)..Nanos::MAX;

@@ -25,10 +25,10 @@ pub(super) fn show(
 ) {
     let palette = Palette::of(ui);
     let columns = [
-        Column::words(say!("Line"), 112.0),
+        Column::words(say!("Line"), 150.0),
         Column::numbers(say!("Share"), 44.0),
-        Column::words(say!("Function"), 134.0),
-        Column::words(say!("Calls"), 134.0),
+        Column::words(say!("Function"), 124.0),
+        Column::words(say!("Calls"), 106.0),
     ];
     let table = Table::new(ui, columns);
     let shown = place(state);
