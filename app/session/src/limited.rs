@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_files::{AtomicFile, Existing, GrowingFile};
 use loadscope_trace::multipart::PartFile;
-use loadscope_trace::{Event, EventKind, LogError, Nanos, RetentionFilter};
+use loadscope_trace::{Event, EventKind, Fact, LogError, Nanos, RetentionFilter};
 use loadscope_words::say;
 
 mod bounded;
@@ -338,7 +338,12 @@ fn without_batches(event: &Event) -> Event {
     let mut event = event.clone();
     if let EventKind::State(state) = &mut event.kind {
         let events = &mut state.events;
-        events.retain(|event| event.kind.batch().is_none());
+        let is_large = |kind: &EventKind| match kind {
+            EventKind::Stacks(_) => true,
+            EventKind::Fact(fact) => matches!(**fact, Fact::Source { .. }),
+            _ => false,
+        };
+        events.retain(|event| event.kind.batch().is_none() && !is_large(&event.kind));
     }
     event
 }

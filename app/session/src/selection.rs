@@ -137,7 +137,7 @@ impl LoaderState {
             | EventKind::Content(_)
             | EventKind::Fact(_) => kind.batch().is_none_or(|batch| self.has(batch, skip)),
             // Later samples refer to the stacks of earlier events.
-            EventKind::Stacks(_) => true,
+            EventKind::Stacks(stacks) => self.is_shown || !stacks.stacks.is_empty(),
             // The trainer waits for the batch after the last yielded one.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));

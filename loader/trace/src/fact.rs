@@ -104,8 +104,8 @@ pub struct Sent {
     pub method: StartMethod,
     /// Bytes for one worker.
     pub bytes: u64,
-    /// Time at which the first worker was started. The event has the time at which the last one was running.
-    pub start: Nanos,
+    /// Time from the start of the first worker until the last one was running, which is the time of the event when it was learned.
+    pub took: Nanos,
     /// Time that the main process needed for pickling and for creating the processes, all workers together.
     pub pickling: Nanos,
     /// The attribute of the dataset with most of the bytes, if known.

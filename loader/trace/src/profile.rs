@@ -200,7 +200,10 @@ impl StackLog {
 
 /// Returns true for PyTorch's function that calls the dataset and `collate_fn`.
 fn is_fetch(function: &Function) -> bool {
-    function.is("fetch", "torch/utils/data/_utils/fetch.py")
+    // Before Python 3.12, a list comprehension is a function.
+    ["fetch", "<listcomp>"]
+        .iter()
+        .any(|name| function.is(name, "torch/utils/data/_utils/fetch.py"))
 }
 
 /// Returns true for the main function of a worker, of PyTorch or torchdata.
@@ -215,10 +218,20 @@ fn is_worker_loop(function: &Function) -> bool {
 /// Returns the position of the innermost call of the user's code. Without one, of the innermost call of the outermost package: a library can
 /// contain the dataset.
 fn own_line(calls: &[Call<'_>]) -> Option<usize> {
-    let user = calls.iter().position(|call| call.function.is_user());
-    let outermost = calls.last().map(|call| package(&call.function.file));
-    let is_inside = |call: &Call<'_>| Some(package(&call.function.file)) == outermost;
-    user.or_else(|| calls.iter().position(is_inside))
+    // Lost definitions have no file.
+    let is_known = |call: &&Call<'_>| !call.function.file.is_empty();
+    let position = |is_wanted: &dyn Fn(&Call<'_>) -> bool| {
+        calls
+            .iter()
+            .position(|call| is_known(&call) && is_wanted(call))
+    };
+    // `Subset` and others only call another dataset.
+    let is_dataset = |call: &&Call<'_>| !call.function.file.contains("/torch/utils/data/");
+    let known = || calls.iter().rev().filter(is_known);
+    let outermost = known().find(is_dataset).or_else(|| known().next())?;
+    let outermost = package(&outermost.function.file);
+    position(&|call| call.function.is_user())
+        .or_else(|| position(&|call| package(&call.function.file) == outermost))
 }
 
 /// Returns the folder of an installed package. Empty for the standard library.

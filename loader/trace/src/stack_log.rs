@@ -7,6 +7,9 @@ use crate::event::{Function, Stack, Stacks};
 use crate::{Nanos, WorkerId};
 use loadscope_column::Column;
 
+/// Maximum number of functions and of stacks. The sampler stops earlier.
+const MAX_DEFINITIONS: usize = 1 << 20;
+
 /// Maximum number of missing stacks or functions per event, after lost events.
 const MAX_MISSING: usize = 1 << 16;
 
@@ -213,10 +216,11 @@ fn append<T: Clone>(
 ) -> bool {
     let (first, len) = (first as usize, to.len());
     let missing = first.saturating_sub(len);
-    if missing > MAX_MISSING {
+    if missing > MAX_MISSING || len + missing > MAX_DEFINITIONS {
         return false;
     }
     to.extend(std::iter::repeat_n(filler, missing));
-    to.extend(items.skip(len.saturating_sub(first)));
+    let room = MAX_DEFINITIONS.saturating_sub(to.len());
+    to.extend(items.skip(len.saturating_sub(first)).take(room));
     missing == 0
 }

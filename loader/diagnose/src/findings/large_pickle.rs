@@ -20,10 +20,10 @@ fn starts(run: &Run) -> impl Iterator<Item = (Nanos, &Sent)> {
 }
 
 /// Returns the time that less data would save. Workers then import the program at the same time, so that is only counted once.
-fn saving(at: Nanos, sent: &Sent) -> Nanos {
-    let rest = at - sent.start - sent.pickling;
+fn saving(sent: &Sent) -> Nanos {
+    let rest = sent.took - sent.pickling;
     let parallel = rest.0.max(0) / i64::from(sent.workers);
-    at - sent.start - Nanos(parallel)
+    sent.took - Nanos(parallel)
 }
 
 /// Reports workers that start slowly because of the pickled data.
@@ -32,8 +32,8 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
     if most.bytes <= PIPE {
         return None;
     }
-    let sum = |time: fn(Nanos, &Sent) -> Nanos| {
-        starts(survey.run).fold(Nanos::ZERO, |sum, (at, sent)| sum + time(at, sent))
+    let sum = |time: fn(&Sent) -> Nanos| {
+        starts(survey.run).fold(Nanos::ZERO, |sum, (_, sent)| sum + time(sent))
     };
     let cost = sum(saving).min(survey.blame.waited + survey.run.opening());
     let severity = Severity::of_share(survey.share(cost))
@@ -42,9 +42,9 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
         .map(|(_, sent)| i64::from(sent.workers))
         .sum();
     let each = |time: Nanos| survey.format_time(Nanos(time.0 / workers.max(1)));
-    let pickling = sum(|_, sent| sent.pickling);
-    let took = sum(|at, sent| at - sent.start);
-    let (at, first) = starts(survey.run).max_by_key(|(at, sent)| *at - sent.start)?;
+    let pickling = sum(|sent| sent.pickling);
+    let took = sum(|sent| sent.took);
+    let (at, first) = starts(survey.run).max_by_key(|(_, sent)| sent.took)?;
     Some(Finding {
         id: FindingId::LargePickle,
         text: format!("{}{}", say!(
@@ -58,7 +58,7 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
             survey.format_part(cost),
         ), largest_attribute(most).unwrap_or_default()),
         severity,
-        evidence: Evidence::Range(first.start, at),
+        evidence: Evidence::Range(at - first.took, at),
         remedy: say!(
             "Keep a path in the dataset, and open the data in the first __getitem__ of each worker, such as np.load(path, mmap_mode='r'). Tensors are sent as handles to shared memory. multiprocessing_context='fork' sends nothing, but is unsafe if the main process uses CUDA or threads."
         )
@@ -84,8 +84,8 @@ fn largest_attribute(sent: &Sent) -> Option<String> {
 /// `first`.
 pub(super) fn explains(survey: &Survey, start: Nanos, first: Nanos, took: Nanos) -> bool {
     let mut starts = starts(survey.run).filter(|(at, _)| (start..=first).contains(at));
-    starts.any(|(at, sent)| {
-        let saving = saving(at, sent);
+    starts.any(|(_, sent)| {
+        let saving = saving(sent);
         let is_found = Severity::of_share(survey.share(saving)).is_some();
         sent.bytes > PIPE && is_found && saving.0 > took.0 / 2
     })

@@ -239,7 +239,7 @@ fn fact(from: &mut Bytes<'_>) -> Fact {
             workers: from.index(),
             method: from.one_of(&StartMethod::ALL),
             bytes: from.number() as u64,
-            start: from.nanos(),
+            took: from.nanos(),
             pickling: from.nanos(),
             attribute: from.maybe(|f| SentAttribute {
                 name: f.text(),

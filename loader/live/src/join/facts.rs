@@ -32,9 +32,7 @@ impl Join {
             }
             FactRecord::Sent { iterator, sent, .. } => {
                 let run = stream.pools.get(iterator).map(|pool| pool.run);
-                let start = self.time(stream, sent.start.0).min(at);
-                let sent = Sent::clone(sent);
-                (run, Fact::Sent(Sent { start, ..sent }))
+                (run, Fact::Sent(Sent::clone(sent)))
             }
             FactRecord::Objects {
                 iterator,

@@ -29,7 +29,7 @@ pub enum FactRecord {
     },
     /// Stream of a worker that ended although nothing in it called `get_worker_info()`.
     Undivided { at: i64, generation: u32 },
-    /// Data that the main process pickled for the new workers of an iterator. Its start has the clock of the process.
+    /// Data that the main process pickled for the new workers of an iterator.
     Sent {
         at: i64,
         iterator: u32,
@@ -201,7 +201,7 @@ fn sent(text: &str) -> Result<FactRecord, WireError> {
         workers,
         method,
         bytes,
-        start: Nanos(start),
+        took: Nanos(at.saturating_sub(start).max(0)),
         pickling: Nanos(pickling),
         attribute,
     };

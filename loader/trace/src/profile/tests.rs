@@ -112,6 +112,59 @@ fn a_late_sample_belongs_to_the_work_of_its_line() {
     assert_eq!(count(Activity::Training), 0);
 }
 
+/// Before Python 3.12, `fetch` calls the dataset in a list comprehension.
+#[test]
+fn a_dataset_of_a_library_is_named_in_its_own_file() {
+    let mut library = worker();
+    let torch = "/v/site-packages/torch/utils/data";
+    library.functions[3] = function(
+        "ImageFolder.__getitem__",
+        "/v/site-packages/torchvision/folder.py",
+    );
+    let fetch = format!("{torch}/_utils/fetch.py");
+    library.functions.push(function(
+        "_MapDatasetFetcher.fetch.<locals>.<listcomp>",
+        &fetch,
+    ));
+    library.functions.push(function(
+        "Subset.__getitem__",
+        &format!("{torch}/dataset.py"),
+    ));
+    let stack = |caller, function, line| Stack {
+        caller: Some(caller),
+        function,
+        line,
+    };
+    library.stacks.extend([
+        stack(2, 6, 54),
+        stack(7, 7, 400),
+        stack(8, 3, 247),
+        stack(9, 4, 3000),
+    ]);
+    library.samples = samples(&[(Some(10), 5), (Some(6), 1)]);
+    let run = run(&[library]);
+    let fetching = run.profile(Activity::Fetching, Nanos(0)..Nanos::MAX);
+    let lines = fetching.lines(run.stacks());
+    assert_eq!(
+        (lines[0].place(), lines[0].samples),
+        ("folder.py:247".to_owned(), 5)
+    );
+}
+
+/// Lost definitions are no code of the user.
+#[test]
+fn a_stack_without_a_file_is_no_hot_line() {
+    let mut lost = worker();
+    lost.functions[3] = function("", "");
+    let run = run(&[lost]);
+    let lines = run.profile(Activity::Fetching, Nanos(0)..Nanos::MAX);
+    let lines = lines.lines(run.stacks());
+    assert!(
+        lines.iter().all(|line| !line.function.file.is_empty()),
+        "{lines:?}"
+    );
+}
+
 #[test]
 fn the_tree_begins_inside_the_dataset() {
     let run = run(&[worker()]);

@@ -72,7 +72,15 @@ impl Tracked {
     /// Returns the facts about the whole run.
     fn facts(&self) -> Vec<&Fact> {
         let mut facts: Vec<&Fact> = Vec::new();
+        let is_sent = |fact: &Fact| matches!(fact, Fact::Sent(_));
+        let starts = self.run.facts.iter().filter(|(_, fact)| is_sent(fact));
+        let mut older = starts.count().saturating_sub(1);
         for (_, fact) in &self.run.facts {
+            // Each epoch can start workers. Only the newest start is kept.
+            if is_sent(fact) && older > 0 {
+                older -= 1;
+                continue;
+            }
             if fact.batch().is_none() && facts.len() < MAX_FACTS && !facts.contains(&fact) {
                 facts.push(fact);
             }

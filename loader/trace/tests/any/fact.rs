@@ -11,12 +11,12 @@ fn sent() -> impl Strategy<Value = Fact> {
     let numbers = (number(), any::<u64>(), time(), time());
     let method = select(StartMethod::ALL.to_vec());
     (numbers, method, prop::option::of(attribute)).prop_map(
-        |((workers, bytes, start, pickling), method, attribute)| {
+        |((workers, bytes, took, pickling), method, attribute)| {
             Fact::Sent(Sent {
                 workers,
                 method,
                 bytes,
-                start,
+                took,
                 pickling,
                 attribute,
             })
