@@ -63,6 +63,13 @@ fn the_hottest_line_and_the_line_of_a_slow_sample_are_named() {
                 report["code"]
             );
         }
+        // The workers of both epochs are sampled until their end.
+        let count = report["code"][0]["samples"].as_f64().unwrap_or(0.0);
+        assert!(
+            count > 0.75 * whole * 100.0,
+            "{count} samples\n{}",
+            report["code"]
+        );
         assert!(
             share(&report, "training", line("step")) > 0.9,
             "{}",

@@ -21,6 +21,7 @@ mod no_session;
 mod notices;
 mod receiver;
 mod shared;
+mod sources;
 mod stacks;
 
 use receiver::ProbeReceiver;

@@ -102,8 +102,7 @@ fn describe(function: &Function) -> String {
     }
 }
 
-/// Returns the line in which a sample took longer than the other samples, and the time in it. Returns `None` if no line took at least half
-/// of the sample's time.
+/// Returns the hottest line of a sample, and the time in it. Returns `None` if no line took at least half of the sample's time.
 pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<(String, Nanos)> {
     /// Minimum share of the sample's time.
     const MIN_SHARE: f64 = 0.5;

@@ -149,8 +149,9 @@ impl ProbeReceiver {
                 .into_iter()
                 .for_each(|event| self.sorter.push(event));
         }
-        self.receive_events();
+        // The stack recorder knows a new loader before its first events.
         self.sample_stacks(now, false);
+        self.receive_events();
         now
     }
 
@@ -162,8 +163,9 @@ impl ProbeReceiver {
         let mut events = Vec::new();
         let refused = stacks.take(&self.join, now, is_end, &mut events);
         events.into_iter().for_each(|event| self.sorter.push(event));
-        if let Some(why) = refused {
-            let text = say!("Stacks are not sampled: {why}");
+        if let Some(refused) = refused {
+            let (pid, why) = refused;
+            let text = say!("The stacks of process {pid} are not sampled: {why}");
             self.sink.send(SessionEvent::Notice(text));
         }
     }

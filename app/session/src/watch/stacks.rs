@@ -1,16 +1,15 @@
 //! Records the sampled stacks of a program's processes, and the source code of the sampled functions.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::Read as _;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use loadscope_live::{Join, Process};
 use loadscope_stacks::{Sampler, Samples, StackNode};
 use loadscope_trace::{
-    Event, EventKind, Fact, Function, Nanos, RunId, Stack, StackSamples, Stacks, Stage, WorkerId,
-    is_user_file,
+    Event, EventKind, Function, Nanos, RunId, Stack, StackSamples, Stacks, Stage, WorkerId,
 };
+
+use super::sources::Sources;
 
 /// Interval of the events with samples.
 const EVERY: Duration = Duration::from_secs(1);
@@ -21,11 +20,11 @@ const MAX_CHANGES: usize = 4096;
 /// Beginning of the file name of the probe's code.
 const PROBE: &str = "<loadscope";
 
-/// Size limit of the recorded source code of a file, bytes.
-const MAX_SOURCE: u64 = 64 << 10;
+/// Age of an event that the window does not count as late.
+const IN_TIME: Nanos = Nanos(100_000_000);
 
-/// Size limit of the recorded source code of a loader, bytes.
-const MAX_SOURCES: usize = 512 << 10;
+/// Time limit for reading source code at the end of the recording.
+const LAST_SOURCES: Duration = Duration::from_millis(300);
 
 /// Settings of the sampled stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +47,14 @@ impl Default for StackSampling {
 /// Recorder of the sampled stacks.
 pub(super) struct StackRecorder {
     sampler: Sampler,
-    has_source: bool,
+    /// Reader of source code. `None` if it is not recorded.
+    sources: Option<Sources>,
     period: Nanos,
     taken: Instant,
-    /// Sampled processes.
-    pids: Vec<u32>,
+    /// Processes that run.
+    running: Vec<Process>,
+    /// Processes since the last event with samples. Some have ended.
+    seen: Vec<Process>,
     /// True after the first process that cannot be sampled.
     is_refused: bool,
     /// Stacks of the sampler so far.
@@ -60,8 +62,6 @@ pub(super) struct StackRecorder {
     tables: BTreeMap<RunId, Table>,
     /// Changes of the loader that a main process iterates.
     iterated: HashMap<u64, Vec<(Nanos, RunId)>>,
-    /// Main process of each loader.
-    mains: HashMap<RunId, u64>,
 }
 
 /// Equal consecutive samples of a process, on the clock of the recording.
@@ -70,6 +70,14 @@ struct TimedSamples {
     /// Stack of the sampler.
     node: u32,
     count: u32,
+}
+
+impl TimedSamples {
+    /// Returns the end of the last sample.
+    fn end(&self, period: Nanos) -> Nanos {
+        let passed = i64::from(self.count).saturating_mul(period.0);
+        Nanos(self.at.0.saturating_add(passed))
+    }
 }
 
 /// Functions and stacks of a loader that are recorded.
@@ -82,10 +90,6 @@ struct Table {
     stacks: u32,
     /// Definitions for the next event.
     new: (Vec<Function>, Vec<Stack>),
-    /// Files whose source code is recorded or cannot be read.
-    sources: HashSet<String>,
-    /// Size of the recorded source code, bytes.
-    source_bytes: usize,
 }
 
 impl StackRecorder {
@@ -94,15 +98,15 @@ impl StackRecorder {
         let rate = sampling.rate.max(1);
         Some(Self {
             sampler: Sampler::start(rate).ok()?,
-            has_source: sampling.has_source,
+            sources: sampling.has_source.then(Sources::start).flatten(),
             period: Nanos(1_000_000_000 / i64::from(rate)),
             taken: Instant::now(),
-            pids: Vec::new(),
+            running: Vec::new(),
+            seen: Vec::new(),
             is_refused: false,
             nodes: Vec::new(),
             tables: BTreeMap::new(),
             iterated: HashMap::new(),
-            mains: HashMap::new(),
         })
     }
 
@@ -113,31 +117,37 @@ impl StackRecorder {
             EventKind::Entered { stage, .. } => stage == Stage::Training,
             _ => false,
         };
-        let main = self.mains.get(&event.run).filter(|_| is_iteration);
+        let mut mains = self.seen.iter().filter(|one| one.worker.is_none());
+        let main = mains.find(|one| is_iteration && one.run == event.run);
         let Some(main) = main else { return };
-        let changes = self.iterated.entry(*main).or_default();
+        let changes = self.iterated.entry(main.pid).or_default();
         if changes.last().is_none_or(|(_, run)| *run != event.run) && changes.len() < MAX_CHANGES {
             changes.push((event.at, event.run));
         }
     }
 
-    /// Appends the samples since the last call, if it is time or at the end. Returns the reason why the first
-    /// process could not be sampled.
+    /// Appends the samples since the last call, if it is time or at the end. Returns the first
+    /// process that cannot be sampled, and the reason.
     pub fn take(
         &mut self,
         join: &Join,
         now: Nanos,
         is_end: bool,
         out: &mut Vec<Event>,
-    ) -> Option<String> {
-        let processes = join.processes();
-        self.set_processes(&processes);
-        if !is_end && self.taken.elapsed() < EVERY {
+    ) -> Option<(u32, String)> {
+        let has_ended = self.set_processes(join.processes());
+        let time = if is_end { LAST_SOURCES } else { Duration::ZERO };
+        let found = self.sources.iter_mut().flat_map(|one| one.take(time));
+        out.extend(found.map(|(run, fact)| Event {
+            at: now,
+            run,
+            kind: EventKind::Fact(Box::new(fact)),
+        }));
+        // The last samples of a process come before its end.
+        if !is_end && !has_ended && self.taken.elapsed() < EVERY {
             return None;
         }
         self.taken = Instant::now();
-        let mains = processes.iter().filter(|one| one.worker.is_none());
-        self.mains = mains.map(|one| (one.run, one.pid)).collect();
         let Samples {
             nodes,
             samples,
@@ -149,7 +159,7 @@ impl StackRecorder {
         for one in samples {
             let at = i64::try_from(one.at).ok().and_then(|at| join.time_of(at));
             let Some(at) = at else { continue };
-            if let Some(of) = self.loader_of(&processes, u64::from(one.pid), at) {
+            if let Some(of) = self.loader_of(u64::from(one.pid), at) {
                 let (node, count) = (one.node.0, one.count);
                 lists
                     .entry(of)
@@ -158,45 +168,48 @@ impl StackRecorder {
             }
         }
         for ((run, worker), samples) in lists {
-            let of = |kind| Event { at: now, run, kind };
             let Some(stacks) = self.event(run, worker, &samples) else {
                 continue;
             };
-            let pid = processes
-                .iter()
-                .find(|one| (one.run, one.worker) == (run, worker));
-            for function in stacks.functions.iter().filter(|_| self.has_source) {
-                let table = self.tables.entry(run).or_default();
-                let source = pid.and_then(|one| table.source(one.pid, &function.file));
-                out.extend(source.map(|fact| of(EventKind::Fact(Box::new(fact)))));
+            let of = (self.seen.iter()).find(|one| (one.run, one.worker) == (run, worker));
+            if let (Some(sources), Some(of)) = (&mut self.sources, of) {
+                let files = stacks.functions.iter().map(|function| &function.file);
+                files.for_each(|file| sources.request(run, of.pid, file));
             }
-            out.push(of(EventKind::Stacks(Box::new(stacks))));
+            let end = samples.last().map_or(now, |last| last.end(self.period));
+            out.push(Event {
+                at: end.max(now - IN_TIME).min(now),
+                run,
+                kind: EventKind::Stacks(Box::new(stacks)),
+            });
         }
+        self.seen.clone_from(&self.running);
         self.forget_changes();
-        let why = refused.into_iter().next().map(|(_, why)| why);
-        why.filter(|_| !std::mem::replace(&mut self.is_refused, true))
+        let first = refused.into_iter().next();
+        first.filter(|_| !std::mem::replace(&mut self.is_refused, true))
     }
 
-    fn set_processes(&mut self, processes: &[Process]) {
+    /// Notes the processes that run. Returns true if one has ended.
+    fn set_processes(&mut self, processes: Vec<Process>) -> bool {
+        if processes == self.running {
+            return false;
+        }
+        let has_ended = self.running.iter().any(|one| !processes.contains(one));
         let mut pids: Vec<u32> = (processes.iter())
             .filter_map(|one| u32::try_from(one.pid).ok())
             .collect();
         pids.sort_unstable();
         pids.dedup();
-        if pids != self.pids {
-            self.sampler.set_processes(pids.clone());
-            self.pids = pids;
-        }
+        self.sampler.set_processes(pids);
+        let new = processes.iter().filter(|one| !self.running.contains(one));
+        self.seen.extend(new.cloned());
+        self.running = processes;
+        has_ended
     }
 
     /// Returns the loader and the worker of a process. A main process can have several loaders.
-    fn loader_of(
-        &self,
-        processes: &[Process],
-        pid: u64,
-        at: Nanos,
-    ) -> Option<(RunId, Option<WorkerId>)> {
-        let of = processes.iter().filter(|one| one.pid == pid);
+    fn loader_of(&self, pid: u64, at: Nanos) -> Option<(RunId, Option<WorkerId>)> {
+        let of = self.seen.iter().filter(|one| one.pid == pid);
         let worker = of.clone().find(|one| one.worker.is_some());
         if let Some(Process { run, worker, .. }) = worker {
             return Some((*run, *worker));
@@ -315,29 +328,6 @@ impl Table {
         };
         self.known.insert(node, stack);
         stack
-    }
-
-    /// Returns the source code of a file of the user at its first use. `pid` is a process that executes it.
-    fn source(&mut self, pid: u64, file: &str) -> Option<Fact> {
-        if !is_user_file(file) || file.starts_with('<') || !self.sources.insert(file.to_owned()) {
-            return None;
-        }
-        // The process can have another root or working directory.
-        let path = match file.starts_with('/') {
-            true => format!("/proc/{pid}/root{file}"),
-            false => format!("/proc/{pid}/cwd/{file}"),
-        };
-        let mut bytes = Vec::new();
-        let opened = File::open(path)
-            .ok()
-            .filter(|file| file.metadata().is_ok_and(|of| of.is_file()))?;
-        opened.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        self.source_bytes += text.len();
-        (self.source_bytes <= MAX_SOURCES).then(|| Fact::Source {
-            file: file.to_owned(),
-            text,
-        })
     }
 
     fn function(&mut self, name: &str, file: &str) -> u32 {

@@ -35,7 +35,12 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: remedy(line.callee.map(|(function, _)| function.file.as_str())).to_owned(),
+        remedy: remedy(
+            callee(line)
+                .and(line.callee)
+                .map(|(function, _)| function.file.as_str()),
+        )
+        .to_owned(),
         cost: Some(cost),
     })
 }

@@ -106,7 +106,8 @@ fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
     let took = survey.format_time(longest);
     let times = longest.0 / survey.samples.usual.0.max(1);
     let times = count(u64::try_from(times).unwrap_or(0));
-    let line = named.first().and_then(|slow| {
+    let slowest = named.iter().max_by_key(|slow| slow.longest);
+    let line = slowest.and_then(|slow| {
         let row = run.row(slow.batch)?;
         let sample = run.samples(row).nth(slow.position)?;
         let (line, time) = slow_line(run, row, sample.start..sample.start + sample.wall)?;

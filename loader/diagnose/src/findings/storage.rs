@@ -174,6 +174,8 @@ impl PageCache {
         });
         let ranks = f64::from(run.info.world_size.max(1));
         match (&epochs[..ended], free) {
+            // The first epochs of a recording with a limit are gone.
+            _ if run.past().is_some() => Self::Unknown,
             ([], _) | ([_], None) => Self::Unknown,
             // In the next epoch, a rank can read the samples of any other rank.
             ([first], Some(free)) if first * ranks <= free => Self::Fits { free },
@@ -202,7 +204,7 @@ impl PageCache {
             ),
             Self::NotHeld { later } => say!("Later epochs read {} each again", bytes(later)),
             Self::Fits { free } => say!(
-                "The page cache keeps these files for the next epoch, because {} of memory is free",
+                "The page cache can keep these files for the next epoch, because {} of memory is free",
                 bytes(free)
             ),
             Self::TooSmall { first, free } => say!(

@@ -120,7 +120,7 @@ fn loading_that_is_blocked_on_storage_names_the_file_system_and_the_page_cache()
     );
     assert!(
         text.ends_with(
-            "The page cache keeps these files for the next epoch, because 900 MB of memory is free."
+            "The page cache can keep these files for the next epoch, because 900 MB of memory is free."
         ),
         "{text}"
     );

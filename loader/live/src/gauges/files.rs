@@ -41,7 +41,9 @@ fn data_folder(path: &str) -> Option<&str> {
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     let is_code = extension.is_some_and(|e| CODE.contains(&e))
         || name.contains(".so.")
-        || path.contains("/site-packages/");
+        || path.contains("/site-packages/")
+        // The interpreter: `/home/me/conda/bin/python3.11`.
+        || path.contains("/bin/");
     let is_data = path.starts_with('/')
         && !SYSTEM.iter().any(|prefix| path.starts_with(prefix))
         && !path.ends_with(" (deleted)")

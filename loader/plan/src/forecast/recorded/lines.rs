@@ -64,10 +64,14 @@ impl Lines {
         let log = run.stacks();
         for ((at, sample), kept) in (first..).zip(run.samples(facts.row)).zip(kept) {
             let span = sample.start..sample.start + sample.wall;
+            let count = log.samples(worker, span.clone()).map(|one| one.count);
+            let seen = number::float(log.period()) * f64::from(count.sum::<u32>());
+            // A busy host misses samples. A sample that is shorter than a period has at most one.
+            let missed = (number::float(sample.wall) / seen.max(1.0)).max(1.0);
             for samples in log.samples(worker, span) {
                 let line = self.line_of.get(&samples.stack);
                 let wall = line.and_then(|line| self.costs.get_mut(*line)?.walls.get_mut(at));
-                let time = number::float(log.period()) * f64::from(samples.count) * kept;
+                let time = number::float(log.period()) * f64::from(samples.count) * missed * kept;
                 wall.into_iter()
                     .for_each(|wall| *wall += Nanos(time as i64));
             }
