@@ -26,6 +26,12 @@ DEADLINE = 120
 LEFT_OUT = {"gauge", "content"}
 
 
+def short(file):
+    """Returns a path without the folders of this host. Files of Python and its packages keep the path from `/lib/python` on."""
+    _, lib, rest = file.partition("/lib/python")
+    return lib + rest if lib else pathlib.PurePath(file).name
+
+
 def without_host(line):
     event = json.loads(line)
     if event.get("e") in LEFT_OUT:
@@ -35,8 +41,13 @@ def without_host(line):
         info.pop("host", None)
         info["made_at"]["file"] = pathlib.PurePath(info["made_at"]["file"]).name
         info["started_unix_ns"] = 0
-    for part in ("os_id",):
-        event.pop(part, None)
+    event.pop("os_id", None)
+    event["functions"] = [[name, short(file)] for name, file in event.pop("functions", [])]
+    if not event["functions"]:
+        event.pop("functions")
+    source = event.get("fact", {}).get("source")
+    if source:
+        source["file"] = short(source["file"])
     return json.dumps(event, separators=(",", ":"))
 
 

@@ -299,7 +299,7 @@ fn facts_of_loader_and_workers_are_in_the_run() {
         workers: 2,
         method: StartMethod::Spawn,
         bytes: 5000,
-        took: Nanos(4),
+        took: Nanos(10),
         pickling: Nanos(3),
         attribute: Some(images),
     };

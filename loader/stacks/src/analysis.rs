@@ -7,12 +7,15 @@ use crate::cause::{Cause, Finding};
 use crate::deadlock::lock;
 use crate::graph::{Graph, Reached};
 use crate::process::{Ending, Node, Process, SIGBUS, State, Thread, ThreadRole};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SharedMemory, Snapshot};
 use crate::wait::{Direction, Resource, Wait, is_served};
 use crate::wording::{node_text, releasing_text};
 
-/// Free bytes of `/dev/shm` below which a batch does not fit.
-const LITTLE_SHARED_MEMORY: u64 = 16 << 20;
+/// Files of `multiprocessing` that send items between processes.
+const TRANSPORT: [&str; 2] = [
+    "/multiprocessing/queues.py",
+    "/multiprocessing/connection.py",
+];
 
 /// Causes and the chain of waits.
 #[derive(Clone, Debug, Serialize)]
@@ -39,10 +42,9 @@ impl Analysis {
                 });
             }
         }
-        if !findings.iter().any(|finding| finding.is_on_chain)
-            && let Some(cycle) = cycle(snapshot, graph, &reached)
-        {
-            findings.push(cycle);
+        if !findings.iter().any(|finding| finding.is_on_chain) {
+            let lost = lost_item(snapshot, graph, &reached);
+            findings.extend(lost.or_else(|| cycle(snapshot, graph, &reached)));
         }
         let place = |at: &Node| reached.nodes.iter().position(|node| node == at);
         findings.sort_by_key(|f| (!f.is_on_chain, f.cause.rank(), place(&f.at)));
@@ -108,7 +110,35 @@ fn end(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Vec<Node> {
     path
 }
 
-/// Returns the finding that all threads of a chain wait for one another.
+/// Returns the finding that an item is possibly lost, if `/dev/shm` is small and the threads of a chain execute no code. A thread of
+/// the first process waits for an item of another.
+fn lost_item(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Finding> {
+    let memory = snapshot.shared_memory.filter(|memory| memory.is_small())?;
+    let at = graph.start();
+    let thread = |node: &Node| snapshot.thread(*node);
+    let is_inactive = |node: &Node| thread(node).is_none_or(|thread| !thread.is_active);
+    let waits = |node: &Node| {
+        thread(node)
+            .filter(|_| node.pid == at.pid)
+            .is_some_and(|thread| {
+                let is_shared = matches!(thread.wait, Wait::SharedLock { .. } | Wait::Io { .. });
+                is_shared && TRANSPORT.iter().any(|file| thread.calls_file(file))
+            })
+    };
+    let cause = Cause::SharedMemorySmall {
+        size: memory.size,
+        has_died: false,
+    };
+    let is_lost = reached.nodes.iter().any(waits) && reached.nodes.iter().all(is_inactive);
+    is_lost.then_some(Finding {
+        cause,
+        at,
+        is_on_chain: true,
+    })
+}
+
+/// Returns the finding that all threads of a chain wait for one another. A thread of the program that waits for a fixed time can
+/// send an item.
 fn cycle(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Finding> {
     let waits = |node: &Node| {
         let thread = snapshot.thread(*node);
@@ -123,8 +153,16 @@ fn cycle(snapshot: &Snapshot, graph: Graph<'_>, reached: &Reached) -> Option<Fin
             pids.push(node.pid);
         }
     }
+    let is_open = pids.iter().any(|pid| {
+        let threads = snapshot.process(*pid).map(|process| &process.threads);
+        threads.into_iter().flatten().any(|thread| {
+            let (pid, tid) = (*pid, thread.tid);
+            let is_outside = !reached.nodes.contains(&Node { pid, tid });
+            is_outside && thread.is_timed() && thread.user_frame().is_some()
+        })
+    });
     // One process has other causes, such as a deadlock.
-    if pids.len() < 2 {
+    if pids.len() < 2 || is_open {
         return None;
     }
     Some(Finding {
@@ -169,11 +207,18 @@ fn causes(snapshot: &Snapshot, process: &Process) -> Vec<(Node, Cause)> {
 }
 
 fn dead(snapshot: &Snapshot, process: &Process, ending: Ending) -> Option<(Node, Cause)> {
-    let free = snapshot.shared_memory_free.unwrap_or(u64::MAX);
-    let is_full = ending == Ending::Signal(SIGBUS) && free < LITTLE_SHARED_MEMORY;
-    let cause = match is_full {
-        true => Cause::SharedMemoryFull { free },
-        false => Cause::Died { ending },
+    let memory = (snapshot.shared_memory).filter(|_| ending == Ending::Signal(SIGBUS));
+    let cause = match memory {
+        Some(SharedMemory { free, .. }) if memory.is_some_and(SharedMemory::is_full) => {
+            Cause::SharedMemoryFull { free }
+        }
+        Some(SharedMemory { size, .. }) if memory.is_some_and(SharedMemory::is_small) => {
+            Cause::SharedMemorySmall {
+                size,
+                has_died: true,
+            }
+        }
+        _ => Cause::Died { ending },
     };
     let at = Node::main(process.pid);
     process.has_failed().then_some((at, cause))

@@ -28,6 +28,8 @@ pub enum Cause {
     Stopped { by_debugger: bool },
     /// The process died because `/dev/shm` is full.
     SharedMemoryFull { free: u64 },
+    /// `/dev/shm` is small. The process died from SIGBUS, or waits for an item that is possibly lost.
+    SharedMemorySmall { size: u64, has_died: bool },
     /// The process died, and its parent has not read its exit code.
     Died { ending: Ending },
     /// A thread waits for a lock, or for an event of `threading`, and no other thread of the process works.
@@ -63,7 +65,7 @@ impl Cause {
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Stopped { .. } => 0,
-            Self::SharedMemoryFull { .. } => 1,
+            Self::SharedMemoryFull { .. } | Self::SharedMemorySmall { has_died: true, .. } => 1,
             Self::Died {
                 ending: Ending::Signal(_),
             } => 1,
@@ -76,7 +78,7 @@ impl Cause {
             } => 5,
             Self::FullQueue | Self::NoWriter => 6,
             Self::Network { .. } | Self::Collective { .. } => 7,
-            Self::Cycle { .. } => 8,
+            Self::Cycle { .. } | Self::SharedMemorySmall { .. } => 8,
         }
     }
 
@@ -100,6 +102,17 @@ impl Finding {
             Cause::SharedMemoryFull { free } => {
                 let free = free >> 10;
                 say!("{who} died because the shared memory /dev/shm is full: {free} kB are free.")
+            }
+            Cause::SharedMemorySmall { size, has_died } => {
+                let size = size >> 20;
+                match has_died {
+                    true => say!(
+                        "{who} died from SIGBUS, possibly because a batch did not fit into the shared memory /dev/shm of {size} MB."
+                    ),
+                    false => say!(
+                        "{who} waits for an item{place}. It is possibly lost, because it did not fit into the shared memory /dev/shm of {size} MB."
+                    ),
+                }
             }
             Cause::Died { ending } => {
                 say!(
@@ -227,7 +240,7 @@ impl Finding {
             Cause::Stopped { by_debugger: true } => {
                 say!("Continue it in the debugger, or detach the debugger.")
             }
-            Cause::SharedMemoryFull { .. } => say!(
+            Cause::SharedMemoryFull { .. } | Cause::SharedMemorySmall { .. } => say!(
                 "Enlarge /dev/shm (Docker: --shm-size=8g, Kubernetes: an emptyDir with medium Memory), or use fewer workers, a smaller prefetch_factor or smaller batches."
             ),
             Cause::Died {

@@ -27,7 +27,7 @@ pub use cause::{Cause, Finding};
 pub use error::StacksError;
 pub use process::{Ending, Frame, Node, Process, Python, Role, State, Thread, ThreadRole};
 pub use sampler::{NodeId, Sampler, Samples, StackNode, StackSamples};
-pub use snapshot::Snapshot;
+pub use snapshot::{SharedMemory, Snapshot};
 pub use wait::{Descriptor, Direction, Resource, Wait};
 pub use wording::{capitalized, node_text, process_list, process_name, thread_name, wait_text};
 

@@ -16,8 +16,29 @@ pub struct Snapshot {
     pub root: u32,
     /// Processes, parents before their children.
     pub processes: Vec<Process>,
-    /// Free bytes of `/dev/shm` of the root process. `None` if it has none.
-    pub shared_memory_free: Option<u64>,
+    /// `/dev/shm` of the root process. `None` if it has none.
+    pub shared_memory: Option<SharedMemory>,
+}
+
+/// File system `/dev/shm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedMemory {
+    /// Size in bytes.
+    pub size: u64,
+    /// Free bytes.
+    pub free: u64,
+}
+
+impl SharedMemory {
+    /// Returns true if a batch does not fit.
+    pub(crate) fn is_full(self) -> bool {
+        self.free < 16 << 20
+    }
+
+    /// Returns true for at most 64 MiB, the size in a Docker container.
+    pub(crate) fn is_small(self) -> bool {
+        self.size <= 64 << 20
+    }
 }
 
 impl Snapshot {

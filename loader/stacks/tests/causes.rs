@@ -2,12 +2,13 @@
 
 use loadscope_stacks::{
     Analysis, Cause, Descriptor, Direction, Ending, Frame, Process, Python, Resource, Role,
-    Snapshot, State, Thread, ThreadRole, Wait, wait_text,
+    SharedMemory, Snapshot, State, Thread, ThreadRole, Wait, wait_text,
 };
 
 const MAIN: u32 = 1;
 const WORKER: u32 = 2;
 const DEAD: u32 = 3;
+const SIGBUS: u8 = 7;
 
 /// Returns a Python process with one thread.
 fn process(pid: u32, parent: u32, wait: Wait) -> Process {
@@ -73,11 +74,24 @@ fn fifo() -> Wait {
     io(4, Direction::Read, Resource::Fifo { path, peers })
 }
 
+fn reading(peer: u32) -> Wait {
+    io(5, Direction::Read, pipe(&[peer]))
+}
+
+/// Adds a frame of `multiprocessing` and one of the program.
+fn get(mut of: Process) -> Process {
+    let get = "/lib/python3.11/multiprocessing/queues.py";
+    let frames = [("get", get), ("work", "train.py")];
+    let frame = |(f, file): (&str, &str)| Frame::new(f.to_owned(), file.to_owned(), 7);
+    of.threads[0].frames = frames.map(frame).to_vec();
+    of
+}
+
 fn snapshot(processes: Vec<Process>) -> Snapshot {
     Snapshot {
         root: MAIN,
         processes,
-        shared_memory_free: None,
+        shared_memory: None,
     }
 }
 
@@ -117,6 +131,83 @@ fn a_dead_child_is_the_cause_if_an_item_can_be_lost_with_it() {
         let main = process(MAIN, 0, io(5, Direction::Read, pipe(&[WORKER])));
         let found = conclusion(vec![main, process(WORKER, MAIN, wait), dead]);
         assert_eq!(found, wanted, "{text}");
+    }
+}
+
+#[test]
+fn an_item_is_possibly_lost_in_a_small_shared_memory() {
+    let (small, large) = (64 << 20, 1 << 30);
+    let lost = |size| Some(("shared_memory_small", size));
+    let killed = || dead("python", Ending::Signal(SIGBUS), true);
+    let idle = || get(process(WORKER, MAIN, reading(MAIN)));
+    let asleep = || process(WORKER, MAIN, Wait::Sleep);
+    let active = || {
+        let mut worker = asleep();
+        worker.threads[0].is_active = true;
+        worker
+    };
+    let cases = [
+        (small, small, vec![asleep()], lost(small)),
+        (small, small, vec![idle()], lost(small)),
+        (small, small, vec![active()], None),
+        (large, large, vec![asleep()], None),
+        (large, large, vec![idle()], Some(("cycle", 0))),
+        (small, small, vec![asleep(), killed()], lost(small)),
+        (
+            small,
+            1 << 20,
+            vec![killed()],
+            Some(("shared_memory_full", 0)),
+        ),
+        (
+            large,
+            1 << 20,
+            vec![killed()],
+            Some(("shared_memory_full", 0)),
+        ),
+        (large, large, vec![killed()], Some(("died", 0))),
+    ];
+    for (size, free, children, wanted) in cases {
+        let text = format!("{size} {free} {children:?}");
+        let peers: Vec<u32> = children.iter().map(|child| child.pid).collect();
+        let main = get(process(MAIN, 0, io(5, Direction::Read, pipe(&peers))));
+        let mut snapshot = snapshot([vec![main], children].concat());
+        snapshot.shared_memory = Some(SharedMemory { size, free });
+        let analysis = Analysis::of(&snapshot);
+        let found = analysis
+            .conclusion(&snapshot)
+            .map(|found| match &found.cause {
+                Cause::SharedMemorySmall { size, .. } => ("shared_memory_small", *size),
+                Cause::SharedMemoryFull { .. } => ("shared_memory_full", 0),
+                Cause::Died { .. } => ("died", 0),
+                Cause::Cycle { .. } => ("cycle", 0),
+                other => panic!("{other:?}"),
+            });
+        assert_eq!(found, wanted, "{text}");
+    }
+}
+
+#[test]
+fn processes_that_wait_for_one_another_need_no_thread_that_wakes() {
+    let heartbeat = "/lib/python3.11/site-packages/tqdm/_monitor.py";
+    let cases = [
+        (None, true),
+        (Some("train.py"), false),
+        (Some(heartbeat), true),
+    ];
+    for (file, is_cycle) in cases {
+        let mut main = get(process(MAIN, 0, reading(WORKER)));
+        if let Some(file) = file {
+            let mut thread = main.threads[0].clone();
+            (thread.tid, thread.role, thread.wait) = (9, ThreadRole::Python, Wait::Sleep);
+            thread.frames = vec![Frame::new("run".to_owned(), file.to_owned(), 3)];
+            main.threads.push(thread);
+        }
+        let found = conclusion(vec![main, get(process(WORKER, MAIN, reading(MAIN)))]);
+        let wanted = Cause::Cycle {
+            pids: vec![MAIN, WORKER],
+        };
+        assert_eq!(found, is_cycle.then_some(wanted), "{file:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::holders::fill_peers;
 use super::pool::read_twice;
 use super::reader::{Answer, Job, Reader};
-use super::stat::{Memory, Stat, process_of, process_tree, shared_memory_free};
+use super::stat::{Memory, Stat, process_of, process_tree, shared_memory};
 use crate::error::StacksError;
 use crate::process::{Process, Python, Role, State};
 use crate::snapshot::Snapshot;
@@ -45,7 +45,7 @@ pub fn sample(id: u32) -> Result<Snapshot, StacksError> {
     Ok(Snapshot {
         root,
         processes,
-        shared_memory_free: shared_memory_free(root),
+        shared_memory: shared_memory(root),
     })
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 
 use crate::process::State;
+use crate::snapshot::SharedMemory;
 
 /// Flag of a process in the kernel.
 const PF_FORKNOEXEC: u64 = 0x40;
@@ -155,10 +156,13 @@ pub fn rank_of(pid: u32) -> Option<u32> {
     value?.parse().ok()
 }
 
-/// Returns the free bytes of `/dev/shm` as the process sees it.
-pub fn shared_memory_free(pid: u32) -> Option<u64> {
+/// Returns `/dev/shm` as the process sees it.
+pub fn shared_memory(pid: u32) -> Option<SharedMemory> {
     let found = rustix::fs::statvfs(format!("/proc/{pid}/root/dev/shm")).ok()?;
-    (found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
+    (found.f_blocks > 0).then(|| SharedMemory {
+        size: found.f_blocks.saturating_mul(found.f_frsize),
+        free: found.f_bavail.saturating_mul(found.f_frsize),
+    })
 }
 
 /// Memory of a process. The process continues while it is read.
