@@ -158,8 +158,9 @@ def judged(hang, answer, program, found, folder):
     file = folder / "program.py"
     main = user_line(answer, file, (program.pid, program.pid))
     if hang.has_ended:
-        # An ended process has no stack. PyTorch's queue loses an item, and its processes continue.
-        return is_right, is_right and at[0] in [pid for pid, _ in found], main in waits
+        # An ended process has no stack. For a lost item, the process that waits for it is named.
+        pids = [program.pid] if cause["kind"] == "shared_memory_small" else [pid for pid, _ in found]
+        return is_right, is_right and at[0] in pids, main in waits
     # A signal stops all threads of a process.
     pids = [pid for pid, _ in found]
     is_named = at[0] in pids if hang.cause == "stopped" else at in found

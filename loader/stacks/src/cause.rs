@@ -104,21 +104,11 @@ impl Finding {
                 say!("{who} died because the shared memory /dev/shm is full: {free} kB are free.")
             }
             Cause::SharedMemorySmall { size, has_died } => {
-                let size = size >> 20;
-                match has_died {
-                    true => say!(
-                        "{who} died from SIGBUS, possibly because a batch did not fit into the shared memory /dev/shm of {size} MB."
-                    ),
-                    false => say!(
-                        "{who} waits for an item{place}. It is possibly lost, because it did not fit into the shared memory /dev/shm of {size} MB."
-                    ),
-                }
+                small_memory_text(&who, &place, *size, *has_died)
             }
             Cause::Died { ending } => {
-                say!(
-                    "{who} has ended: {}. Its parent has not read its exit code.",
-                    ending_text(*ending)
-                )
+                let ending = ending_text(*ending);
+                say!("{who} has ended: {ending}. Its parent has not read its exit code.")
             }
             Cause::UnreleasedLock {
                 is_event,
@@ -293,6 +283,19 @@ impl Finding {
             ),
         };
         text.to_owned()
+    }
+}
+
+/// Returns the sentence about a small `/dev/shm` of `size` bytes.
+fn small_memory_text(who: &str, place: &str, size: u64, has_died: bool) -> String {
+    let size = size >> 20;
+    match has_died {
+        true => say!(
+            "{who} died from SIGBUS, possibly because a batch did not fit into the shared memory /dev/shm of {size} MB."
+        ),
+        false => say!(
+            "{who} waits for an item{place}. It is possibly lost, because it did not fit into the shared memory /dev/shm of {size} MB."
+        ),
     }
 }
 

@@ -92,7 +92,9 @@ impl<'a> Graph<'a> {
                     peers.extend(self.children(process.pid));
                     peers.push(process.parent);
                 }
-                peers.retain(|pid| !self.is_helper(*pid));
+                let peers: Vec<u32> = (peers.into_iter())
+                    .flat_map(|pid| self.without_helper(process.pid, pid))
+                    .collect();
                 self.entries(&peers, thread)
             }
             Wait::Child { pid } => match pid {
@@ -114,10 +116,19 @@ impl<'a> Graph<'a> {
         children.map(|process| process.pid).collect()
     }
 
-    /// Returns true for a process of `multiprocessing` that sends no data of the program.
-    fn is_helper(self, pid: u32) -> bool {
-        let role = self.snapshot.process(pid).map(|process| process.role);
-        matches!(role, Some(Role::ForkServer | Role::ResourceTracker))
+    /// Returns a process that `of` waits for. A helper of `multiprocessing` sends no data of the program: a fork server represents its
+    /// children, and its parent for one of them.
+    fn without_helper(self, of: u32, pid: u32) -> Vec<u32> {
+        let process = self.snapshot.process(pid);
+        let children = self.children(pid);
+        match process.map(|process| process.role) {
+            Some(Role::ForkServer) if children.contains(&of) => {
+                process.map(|process| process.parent).into_iter().collect()
+            }
+            Some(Role::ForkServer) => children,
+            Some(Role::ResourceTracker) => Vec::new(),
+            _ => vec![pid],
+        }
     }
 
     /// Returns the threads that do the work of these processes for a waiting thread.

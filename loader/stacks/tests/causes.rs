@@ -188,6 +188,38 @@ fn an_item_is_possibly_lost_in_a_small_shared_memory() {
 }
 
 #[test]
+fn a_fork_server_represents_its_children() {
+    const SERVER: u32 = 8;
+    let mut server = process(SERVER, MAIN, Wait::Sleep);
+    server.role = Role::ForkServer;
+    let socket = || io(3, Direction::Read, Resource::Socket { remote: None });
+    let receive = |mut of: Process| {
+        let file = "/lib/python3.11/multiprocessing/connection.py";
+        of.threads[0].frames = vec![Frame::new("_recv".to_owned(), file.to_owned(), 1)];
+        of
+    };
+    let (path, peers) = ("/tmp/fifo".to_owned(), Vec::new());
+    let wanted = Some(Cause::Fifo { path, peers });
+    // The main process waits for the end of a child, or for an item. A child waits for an item of the main process.
+    let cases = [
+        (io(8, Direction::Read, pipe(&[SERVER])), fifo()),
+        (socket(), fifo()),
+        (fifo(), socket()),
+    ];
+    for (main, child) in cases {
+        let text = format!("{main:?}");
+        let main = receive(process(MAIN, 0, main));
+        let child = receive(process(WORKER, SERVER, child));
+        let snapshot = snapshot(vec![main, server.clone(), child]);
+        let analysis = Analysis::of(&snapshot);
+        let found = analysis.conclusion(&snapshot).expect("a cause");
+        assert_eq!(Some(found.cause.clone()), wanted, "{text}");
+        let at_child = found.at.pid == WORKER;
+        assert_eq!(analysis.chain.len(), if at_child { 2 } else { 1 });
+    }
+}
+
+#[test]
 fn processes_that_wait_for_one_another_need_no_thread_that_wakes() {
     let heartbeat = "/lib/python3.11/site-packages/tqdm/_monitor.py";
     let cases = [
