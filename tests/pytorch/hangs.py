@@ -159,7 +159,8 @@ def judged(hang, answer, program, found, folder):
     main = user_line(answer, file, (program.pid, program.pid))
     if hang.has_ended:
         # An ended process has no stack. For a lost item, the process that waits for it is named.
-        pids = [program.pid] if cause["kind"] == "shared_memory_small" else [pid for pid, _ in found]
+        is_lost = cause.get("has_died") is False
+        pids = [program.pid] if is_lost else [pid for pid, _ in found]
         return is_right, is_right and at[0] in pids, main in waits
     # A signal stops all threads of a process.
     pids = [pid for pid, _ in found]
