@@ -96,6 +96,9 @@ MOST_LENGTHS = 4096
 MOST_FRAMES = 200
 # Parts of the names of functions that evaluate a model.
 EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat", "estimate")
+# Modules of PyTorch with events that measure time, and waits that the device has not reached, at most.
+ACCELERATORS = ("cuda", "xpu")
+MOST_PENDING = 256
 # Errors that are remembered, and frames where a step ended.
 MOST_ERRORS = 64
 MOST_LEFT_FRAMES = 32
@@ -838,6 +841,7 @@ class Probe:
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
         self.forks = []
+        self.inherited = []
         # What was sent to processes at their start: when pickling began and ended, the number of bytes, and the start method.
         self.sent = []
         # By id of the loader: a weak reference to it, and what `len` of it said.
@@ -877,6 +881,7 @@ class Probe:
         self.ended = False
         self.generation = -1
         self.core_wait = CoreWait()
+        self.device = Device()
         self.looked = 0
         # Files of samples that were named, and names of stages.
         self.named = 0
@@ -898,6 +903,8 @@ class Probe:
         """In a child: what was the parent's is sent by the parent."""
         self.outlet.close()
         self.core_wait.close()
+        # A child must not destroy the events of its parent.
+        self.inherited.append(self.device)
         for _, iterator in list(self.living.values()):
             iterator.is_open = False
             iterator.is_ours = False
@@ -969,6 +976,8 @@ class Probe:
                 raised_at_end()
                 for _, iterator in list(self.living.values()):
                     quiet(lambda iterator=iterator: iterator.end(now()))
+                if self.device is not None:
+                    quiet(self.device.collect)
                 quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
             quiet(self.outlet.flush)
 
@@ -1063,6 +1072,7 @@ class Iterator:
         "computed",
         "closing",
         "broke_at",
+        "device",
     )
 
     def __init__(self, number, loader):
@@ -1103,6 +1113,8 @@ class Iterator:
         self.stepping = None
         # When its workers began to be ended.
         self.closing = None
+        # Start of the wait on the device.
+        self.device = None
         # The same, also while the program iterates another loader in that step.
         self.working = None
         # When it was yielded, and what the process had computed by then.
@@ -1160,6 +1172,79 @@ def steps_open():
     """The iterators on whose batches this thread works."""
     thread = threading.get_ident()
     return [state for _, state in list(PROBE.living.values()) if state.thread == thread and state.working is not None]
+
+
+class Device:
+    """The accelerator of this process. Events in its current stream, at the start and at the end of a wait, measure the time in which
+    it has no work. No call waits for the device, and none initializes it."""
+
+    def __init__(self):
+        # Events that can be used again, by device.
+        self.free = {}
+        # Waits whose second event the device has not reached.
+        self.pending = collections.deque()
+
+    def begin(self, at):
+        """Returns the start of a wait, or None without a device."""
+        module = accelerator()
+        if module is None or len(self.pending) >= MOST_PENDING:
+            return None
+        key = (module, module.current_device())
+        return self.event(key), key, at
+
+    def end(self, start, at, state, batch):
+        event, key, begun = start
+        self.pending.append((event, self.event(key), key, at - begun, (state.number, state.epoch, batch)))
+
+    def event(self, key):
+        """Returns an event that was recorded in the current stream."""
+        free = self.free.setdefault(key, [])
+        event = free.pop() if free else key[0].Event(enable_timing=True)
+        event.record()
+        return event
+
+    def collect(self):
+        """Reports the waits whose events the device has reached."""
+        while self.pending:
+            wait = self.pending.popleft()
+            start, end, key, waited, about = wait
+            if not end.query():
+                self.pending.appendleft(wait)
+                return
+            idle = min(max(int(start.elapsed_time(end) * 1e6), 0), waited)
+            self.free[key] += (start, end)
+            PROBE.put('["device",%d,%d,%d,%d,%d,%d]\n' % (now(), *about, waited, idle), False)
+
+
+def accelerator():
+    """Returns `torch.cuda` or `torch.xpu` if the program has initialized it. During the capture of a graph, returns None."""
+    torch = sys.modules.get("torch")
+    for name in ACCELERATORS:
+        module = getattr(torch, name, None)
+        if module is not None and module.is_initialized():
+            captures = getattr(module, "is_current_stream_capturing", None)
+            return None if captures is not None and captures() else module
+    return None
+
+
+@guarded
+def begin_wait(state, at):
+    """The wait begins. A device with an error is not asked again: the program sees the error at its own next call."""
+    device, PROBE.device = PROBE.device, None
+    if device is not None:
+        state.device = device.begin(at)
+        device.collect()
+        PROBE.device = device
+
+
+@guarded
+def end_wait(state, at, batch):
+    """The wait is over."""
+    start, state.device = state.device, None
+    device, PROBE.device = PROBE.device, None
+    if device is not None:
+        device.end(start, at, state, batch)
+        PROBE.device = device
 
 
 @guarded
@@ -1773,6 +1858,8 @@ def asked(iterator):
         if len(PROBE.living) > 1:
             turn_to(state, at, False)
         PROBE.outlet.lines.append('["wait",%d,%d%s]\n' % (at, state.number, step))
+        if waits or not state.has_workers:
+            begin_wait(state, at)
         if waits:
             PROBE.outlet.press(at)
         return state
@@ -1815,6 +1902,8 @@ def answered(iterator, state):
             cpu, state.computed = state.computed, None
             line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
         outlet.lines.append(line)
+        if state.device is not None:
+            end_wait(state, at, batch)
         # A step begins.
         state.count += 1
         state.stepping = state.working = batch

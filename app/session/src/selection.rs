@@ -134,6 +134,7 @@ impl LoaderState {
             EventKind::Fetched(_)
             | EventKind::Processor(_)
             | EventKind::Aside(_)
+            | EventKind::DeviceWait(_)
             | EventKind::Content(_)
             | EventKind::Fact(_) => kind.batch().is_none_or(|batch| self.has(batch, skip)),
             // Later samples refer to the stacks of earlier events.

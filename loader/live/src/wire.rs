@@ -212,6 +212,15 @@ pub enum Record {
         start: i64,
         kind: AsideKind,
     },
+    /// The wait for this batch was measured on the device.
+    Device {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        waited: i64,
+        idle: i64,
+    },
     /// An uncaught error in the step on this batch, which ended the program.
     Raised {
         at: i64,
@@ -351,6 +360,7 @@ impl Record {
             | Self::Yield { at, .. }
             | Self::Step { at, .. }
             | Self::Aside { at, .. }
+            | Self::Device { at, .. }
             | Self::Raised { at, .. }
             | Self::Gone { at, .. }
             | Self::Fail { at, .. }

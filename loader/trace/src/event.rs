@@ -116,6 +116,8 @@ pub enum EventKind {
     Processor(Box<ProcessorTime>),
     /// Other work of the program in a training step, sent at its end.
     Aside(Box<Aside>),
+    /// A wait of the trainer that was measured on the device. It becomes known when the device has done its earlier work.
+    DeviceWait(Box<DeviceWait>),
     /// Contents of a batch. They are large, so copies of the event share them.
     Content(Arc<BatchContent>),
     /// The trainer starts or stops waiting for a batch.
@@ -175,6 +177,7 @@ impl EventKind {
             Self::Fetched(fetched) => Some(fetched.batch),
             Self::Processor(time) => Some(time.batch),
             Self::Aside(aside) => Some(aside.batch),
+            Self::DeviceWait(wait) => Some(wait.batch),
             Self::Content(content) => Some(content.batch),
             Self::Fact(fact) => fact.batch(),
             Self::RunStarted(_)
@@ -326,6 +329,17 @@ pub struct ProcessorTime {
     /// CPU time of the process's other threads since the same part of the previous batch, ns. In a worker, this is mostly the time for
     /// sending batches. `None` if not measured.
     pub other_threads: Option<Nanos>,
+}
+
+/// Wait of the trainer, measured on the device by events in its current stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceWait {
+    /// Batch that ended the wait.
+    pub batch: BatchId,
+    /// Length of the wait, ns.
+    pub waited: Nanos,
+    /// Time in which the device had no work, ns. The rest is hidden behind its earlier work.
+    pub idle: Nanos,
 }
 
 /// Part of the work on a batch.

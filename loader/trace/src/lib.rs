@@ -73,9 +73,9 @@ pub use loadscope_column::{Column, Items, View};
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Function, Gauge, GaugeKind, Kept, Part,
-    ProcessorTime, RandomStates, SampleTiming, Stack, StackSamples, Stacks, StageTiming, State,
-    WorkerInfo, is_user_file,
+    DeviceWait, Dispatch, EndReason, Event, EventKind, Fetched, Function, Gauge, GaugeKind, Kept,
+    Part, ProcessorTime, RandomStates, SampleTiming, Stack, StackSamples, Stacks, StageTiming,
+    State, WorkerInfo, is_user_file,
 };
 pub use fact::{Difference, Fact, Misfit, Sent, SentAttribute, ThreadPool};
 pub use fleet::Fleet;
@@ -100,7 +100,9 @@ pub use process::ProcessCost;
 pub use profile::{CallTree, HotLine, Profile, place};
 pub use retention::Retention;
 pub use retention_filter::{RetentionFilter, RetentionPolicy};
-pub use run::{CpuTime, Epoch, Memory, RangeSummary, Run, TimeOutsideLoop, Wait, Worker};
+pub use run::{
+    CpuTime, DeviceTime, Epoch, Memory, RangeSummary, Run, TimeOutsideLoop, Wait, Worker,
+};
 pub use series::{CountLevel, Series, Ticks};
 pub use sketch::{Log2Histogram, QuantileSketch};
 pub use sorter::Sorter;

@@ -18,6 +18,7 @@ use crate::{
 use loadscope_column::Column;
 
 mod cpu_times;
+mod device;
 mod ending;
 mod epoch;
 mod facts;
@@ -41,6 +42,7 @@ mod wait;
 mod worker;
 
 pub use cpu_times::CpuTime;
+pub use device::DeviceTime;
 pub use epoch::Epoch;
 pub use loop_time::TimeOutsideLoop;
 pub use memory::Memory;
@@ -77,6 +79,8 @@ pub struct Run {
     pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     stacks: crate::StackLog,
+    /// Waits that were measured on the device.
+    device_waits: device::DeviceWaits,
     /// Parts of a pipeline other than a `DataLoader`, in order of appearance.
     pub(crate) parts: Column<String>,
     /// Gauges of these parts, by position in `parts`.
@@ -189,6 +193,7 @@ impl Run {
             EventKind::Fetched(fetched) => self.apply_fetched(at, fetched),
             EventKind::Processor(time) => self.apply_processor_time(time),
             EventKind::Aside(aside) => self.apply_aside(at, aside),
+            EventKind::DeviceWait(wait) => self.apply_device_wait(at, wait),
             EventKind::Content(content) => self.keep_content(at, content),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{AsideKind, GaugeKind, Log2Histogram, Nanos, QuantileSketch, Stage};
+use crate::{AsideKind, DeviceTime, GaugeKind, Log2Histogram, Nanos, QuantileSketch, Stage};
 
 /// Sums of an interval of a run. A batch counts in the interval of its end, and so do waits and training steps. Therefore, the sums of all
 /// intervals and the remaining events add up to the whole run.
@@ -65,6 +65,9 @@ pub struct Sums {
     /// Other work of the program in training steps, unless most steps contain it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub asides: BTreeMap<AsideKind, Nanos>,
+    /// Waits that were measured on the device.
+    #[serde(skip_serializing_if = "DeviceTime::is_zero")]
+    pub device: DeviceTime,
     /// Lengths of the waits.
     #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
     pub waits: QuantileSketch,
@@ -192,6 +195,7 @@ impl Sums {
         for (kind, time) in &other.asides {
             *self.asides.entry(*kind).or_default() += *time;
         }
+        self.device.add(other.device);
         self.waits.add(&other.waits);
         self.fetches.add(&other.fetches);
         for gauge in &other.gauges {

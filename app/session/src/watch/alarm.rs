@@ -97,6 +97,7 @@ impl Alarm {
             EventKind::WorkerEnded { .. }
             | EventKind::Processor(_)
             | EventKind::Aside(_)
+            | EventKind::DeviceWait(_)
             | EventKind::Content(_)
             | EventKind::Stacks(_)
             | EventKind::Gauge(_)

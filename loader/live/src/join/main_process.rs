@@ -198,7 +198,7 @@ impl Join {
                     }
                 }
             }
-            Record::Aside { .. } | Record::Raised { .. } => {
+            Record::Aside { .. } | Record::Device { .. } | Record::Raised { .. } => {
                 self.apply_step_event(stream, run, at, record);
             }
             record => self.apply_batch_record(stream, run, at, record),
@@ -337,6 +337,7 @@ fn iterator_of(record: &Record) -> Option<u32> {
         | Record::Yield { iterator, .. }
         | Record::Step { iterator, .. }
         | Record::Aside { iterator, .. }
+        | Record::Device { iterator, .. }
         | Record::Raised { iterator, .. }
         | Record::Gone { iterator, .. }
         | Record::Fail { iterator, .. }

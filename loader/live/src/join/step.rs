@@ -1,6 +1,8 @@
 //! Training steps, as the main process reports them.
 
-use loadscope_trace::{Aside, BatchId, EventKind, Level, Message, Nanos, Part, RunId, Stage};
+use loadscope_trace::{
+    Aside, BatchId, DeviceWait, EventKind, Level, Message, Nanos, Part, RunId, Stage,
+};
 
 use super::worker_pool::WorkerPool;
 use super::{Join, Stream};
@@ -61,6 +63,20 @@ impl Join {
                     start: self.time(stream, start),
                 };
                 self.event(at, run, EventKind::Aside(Box::new(aside)));
+            }
+            Record::Device {
+                epoch,
+                batch,
+                waited,
+                idle,
+                ..
+            } => {
+                let wait = DeviceWait {
+                    batch: batch_id(epoch, batch),
+                    waited: Nanos(waited),
+                    idle: Nanos(idle),
+                };
+                self.event(at, run, EventKind::DeviceWait(Box::new(wait)));
             }
             Record::Raised {
                 epoch, batch, text, ..

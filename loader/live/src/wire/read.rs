@@ -182,6 +182,7 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
             }
         }
         "aside" => record!(text => Aside(at, iterator, epoch, batch, start, kind)),
+        "device" => record!(text => Device(at, iterator, epoch, batch, waited, idle)),
         "raised" => record!(text => Raised(at, iterator, epoch, batch, text)),
         "ready" => record!(text => Ready(at, iterator, epoch, batch)),
         "yield" => record!(text => Yield(at, iterator, epoch, batch)),

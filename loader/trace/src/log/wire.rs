@@ -32,6 +32,7 @@ pub(super) enum Name {
     Fetched,
     Processor,
     Aside,
+    DeviceWait,
     Content,
     Consumer,
     Stacks,
@@ -82,6 +83,10 @@ pub(super) struct Line<'a> {
     beside: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<AsideKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited: Option<Nanos>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -230,6 +235,11 @@ impl<'a> Line<'a> {
                 kind: Some(aside.kind),
                 start: Some(aside.start),
                 ..Self::of_batch(event, Name::Aside, aside.batch)
+            },
+            EventKind::DeviceWait(wait) => Self {
+                waited: Some(wait.waited),
+                idle: Some(wait.idle),
+                ..Self::of_batch(event, Name::DeviceWait, wait.batch)
             },
             EventKind::Content(content) => Self {
                 fields: Some(Cow::Borrowed(&content.fields)),

@@ -121,7 +121,7 @@ impl Tracked {
                 self.drop_stuck(batch);
                 Some(self.in_flight.entry(batch).or_default())
             }
-            EventKind::Aside(_) => None,
+            EventKind::Aside(_) | EventKind::DeviceWait(_) => None,
             _ => self.in_flight.get_mut(&batch),
         };
         if let Some(events) = events.filter(|events| events.len() < MAX_EVENTS) {

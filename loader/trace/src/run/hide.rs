@@ -108,6 +108,7 @@ impl Run {
         let facts = self.facts.partition_point(|(t, _)| *t <= at);
         self.facts.truncate(facts);
         self.stacks.hide_after(at);
+        self.device_waits.hide_after(at);
         let losses = self.losses.partition_point(|(t, _)| *t <= at);
         self.losses.truncate(losses);
         let lost = self.losses.iter().map(|(_, count)| *count);

@@ -53,6 +53,7 @@ impl Run {
             transition_bytes: self.transitions.bytes() + keyframes.sum::<usize>(),
             batch_bytes: self.batches.bytes()
                 + self.waits.bytes()
+                + self.device_waits.bytes()
                 + rows.sum::<usize>()
                 + ticks.into_iter().map(Ticks::bytes).sum::<usize>(),
             sample_bytes: self.indices.bytes()

@@ -28,6 +28,7 @@ impl Run {
             warnings: messages(Level::Warning) as u64,
             opening: self.opening(),
             asides: self.asides(),
+            device: self.device_waits.sum(),
             gauges: self.gauge_sums(),
             ..Sums::default()
         };

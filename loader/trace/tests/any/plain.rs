@@ -1,9 +1,9 @@
 //! Random events without those of reduced data. All fields are included, also with values that no real source sends.
 
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, Collate, Dispatch, EndReason, EventKind, Fetched, Field,
-    FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Part,
-    Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
+    Aside, AsideKind, BatchContent, Collate, DeviceWait, Dispatch, EndReason, EventKind, Fetched,
+    Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin,
+    Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
     SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
@@ -273,6 +273,15 @@ fn message() -> impl Strategy<Value = Message> {
     })
 }
 
+fn device_wait() -> impl Strategy<Value = DeviceWait> {
+    let times = (batch(), time(), time());
+    times.prop_map(|(batch, waited, idle)| DeviceWait {
+        batch,
+        waited,
+        idle,
+    })
+}
+
 fn aside() -> impl Strategy<Value = Aside> {
     let kinds = vec![
         AsideKind::Checkpoint,
@@ -354,6 +363,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         3 => fetched(even).prop_map(|f| EventKind::Fetched(Box::new(f))),
         2 => processor().prop_map(|p| EventKind::Processor(Box::new(p))),
         2 => aside().prop_map(|aside| EventKind::Aside(Box::new(aside))),
+        2 => device_wait().prop_map(|wait| EventKind::DeviceWait(Box::new(wait))),
         2 => (batch(), fields).prop_map(|(batch, fields)| {
             EventKind::Content(BatchContent { batch, fields }.into())
         }),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{Line, Name};
 use crate::event::{
-    Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
-    WorkerInfo,
+    DeviceWait, Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming,
+    StageTiming, WorkerInfo,
 };
 use crate::{Aside, BatchContent, BatchId, Lane, Message, RandomStates};
 use loadscope_words::say;
@@ -112,6 +112,11 @@ impl Line<'_> {
                 batch: self.id()?,
                 kind: need(self.kind, "kind")?,
                 start: need(self.start, "start")?,
+            })),
+            Name::DeviceWait => EventKind::DeviceWait(Box::new(DeviceWait {
+                batch: self.id()?,
+                waited: need(self.waited, "waited")?,
+                idle: need(self.idle, "idle")?,
             })),
             Name::Content => EventKind::Content(
                 BatchContent {
