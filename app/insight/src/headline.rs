@@ -47,7 +47,7 @@ impl Headline {
             return Some(Self::of_nothing(run));
         }
         Some(Self {
-            share: wait_summary.share(),
+            share: wait_summary.share() * wait_summary.device.idle_share(),
             has_failed: false,
             is_empty: false,
             verdict: wait_summary.headline(),

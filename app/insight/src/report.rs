@@ -137,6 +137,7 @@ impl<'a> Report<'a> {
                 .collect::<Vec<_>>(),
             "run_seconds": self.survey.total().as_secs_f64(),
             "waited_seconds": (!run.has_only_parts()).then_some(blame.waited.as_secs_f64()),
+            "device": device(run),
             "left_out": left_out(run),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
@@ -222,6 +223,16 @@ impl<'a> Report<'a> {
             "samples": samples.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns the waits that were measured on the device, s. Null without a device.
+fn device(run: &Run) -> Option<Value> {
+    let time = run.device_time()?;
+    Some(json!({
+        "waited_seconds": time.waited.as_secs_f64(),
+        "idle_seconds": time.idle.as_secs_f64(),
+        "hidden_seconds": time.hidden().as_secs_f64(),
+    }))
 }
 
 /// Returns the seconds outside the loop, by kind of work.

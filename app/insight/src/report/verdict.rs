@@ -60,6 +60,10 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         label: say!("Warning"),
         text: text.to_owned(),
     }));
+    facts.extend(wait_summary.device_idle().map(|text| Fact {
+        label: say!("Device idle"),
+        text,
+    }));
     facts.push(Fact {
         label: say!("Waited"),
         text: waited,
@@ -69,7 +73,7 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         text,
     }));
     facts.extend(cause);
-    let line = match survey.share(survey.blame.waited) >= Severity::WARNING_SHARE {
+    let line = match survey.starved() >= Severity::WARNING_SHARE {
         true => super::code::headline(&report.code, true).filter(|_| is_by_code(report)),
         false => super::code::headline(&report.code, false),
     };

@@ -236,6 +236,14 @@ fn paint_span(
     let Some(row) = span.batch() else {
         return;
     };
+    // The device has work at the beginning of a wait.
+    if span.activity == Activity::Waiting
+        && let Some(idle) = canvas.run.device_idle(row)
+    {
+        let end = canvas.axis.x(span.end - idle).clamp(left, right);
+        let hidden = Rect::from_x_y_ranges(left..=end, edges);
+        mesh.add_colored_rect(hidden, colors.of_short_wait(Some(row)));
+    }
     let Some(batch) = canvas.run.batches().get(row) else {
         return;
     };

@@ -34,7 +34,10 @@ fn describe_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) 
             Some(name) => say!("Trainer waits · {name}"),
             None => say!("Trainer waits").to_owned(),
         };
-        return vec![what, how_long, wait_reason(run, t)];
+        let idle = span.batch().and_then(|row| run.device_idle(row));
+        let idle = idle.map(|idle| say!("The device had no work for {idle} of it"));
+        let lines = [what, how_long, wait_reason(run, t)].into_iter();
+        return lines.chain(idle).collect();
     }
     let what = format!(
         "{} · {} · {lane}",

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::survey::{Kind, SLOW_SAMPLE, Waited};
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use loadscope_trace::{Nanos, Run, RunOptions, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
@@ -26,7 +26,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         |w: &&Waited| w.kind == Kind::Slow && w.held.0 as f64 >= HELD_SHARE * w.took.0 as f64;
     let blocked = || survey.waits.iter().filter(is_blocked);
     let cost = blocked().fold(Nanos::ZERO, |sum, w| sum + w.took);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let longest = blocked().min_by_key(|w| Reverse(w.took))?;
     let row = longest.row?;
     let waits = blocked().count() as u64;
@@ -78,7 +78,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         Kind::Slow if w.by_slow_sample => w.took,
         _ => w.in_slow_samples,
     });
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let worst = slowest_row(survey)?;
     let mut text = say!(
         "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",

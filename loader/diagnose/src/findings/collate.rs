@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::survey::Kind;
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use loadscope_trace::{BatchId, Nanos};
 use loadscope_words::say;
 
@@ -72,7 +72,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         Kind::First => Nanos::ZERO,
         _ => w.collating,
     });
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let longest = survey.waits.iter().filter(|w| w.kind != Kind::First);
     let longest = longest.min_by_key(|w| Reverse(w.collating));
     let longest = longest.and_then(|w| w.row);

@@ -1,6 +1,6 @@
 //! CPU oversubscription: more workers than cores.
 
-use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
+use super::{Evidence, Finding, FindingId, Survey, starved};
 use loadscope_trace::{percent, plural};
 use loadscope_words::say;
 
@@ -18,7 +18,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let cost = starved::cost(survey);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::Oversubscribed,
         text: say!(

@@ -1,7 +1,7 @@
 //! Costs around the loading itself: transfer between processes, pinning and sampling.
 
 use super::survey::{Kind, Waited};
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use crate::Cause;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -28,7 +28,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     if survey.share(saved) < MIN_SAVED_SHARE {
         return None;
     }
-    let severity = Severity::of_share(survey.share(in_transfer))?;
+    let severity = survey.severity(in_transfer)?;
     let per_batch = Nanos(in_transfer.0 / survey.yielded.max(1) as i64);
     Some(Finding {
         id: FindingId::SlowerThanNone,
@@ -58,7 +58,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     if survey.pin > survey.step && survey.pin.0 > supply && cost.0 > 0 {
         cost += time_of(Cause::Returning);
     }
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::Pinning,
         text: say!(
@@ -89,7 +89,7 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     if each < MIN_DRAW_TIME {
         return None;
     }
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::Sampler,
         text: say!(

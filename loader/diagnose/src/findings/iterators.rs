@@ -13,7 +13,7 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let cost = survey.blame.waited + run.opening() + shutdown_time(run);
-    let severity = Severity::of_share(survey.share(cost)).unwrap_or(Severity::Note);
+    let severity = survey.severity(cost).unwrap_or(Severity::Note);
     let (epochs, all) = (run.single_batch_epochs() as u64, run.epochs().len() as u64);
     let is_persistent = run.info.options.persistent_workers;
     let effect = match survey.workers {

@@ -36,7 +36,8 @@ pub(super) fn large_pickle(survey: &Survey) -> Option<Finding> {
         starts(survey.run).fold(Nanos::ZERO, |sum, (_, sent)| sum + time(sent))
     };
     let cost = sum(saving).min(survey.blame.waited + survey.run.opening());
-    let severity = Severity::of_share(survey.share(cost))
+    let severity = survey
+        .severity(cost)
         .or_else(|| (most.bytes >= LARGE).then_some(Severity::Note))?;
     let workers: i64 = starts(survey.run)
         .map(|(_, sent)| i64::from(sent.workers))
@@ -86,7 +87,7 @@ pub(super) fn explains(survey: &Survey, start: Nanos, first: Nanos, took: Nanos)
     let mut starts = starts(survey.run).filter(|(at, _)| (start..=first).contains(at));
     starts.any(|(_, sent)| {
         let saving = saving(sent);
-        let is_found = Severity::of_share(survey.share(saving)).is_some();
+        let is_found = survey.severity(saving).is_some();
         sent.bytes > PIPE && is_found && saving.0 > took.0 / 2
     })
 }

@@ -1,6 +1,6 @@
 //! Finding about a line of code that takes much of the time of the workers.
 
-use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
+use super::{Evidence, Finding, FindingId, Survey, starved};
 use crate::hot_code::{HotCode, callee};
 use loadscope_trace::{Activity, Nanos, percent};
 use loadscope_words::say;
@@ -19,7 +19,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let fetched = 1.0 - (survey.collate.0 as f64 / collating as f64).min(1.0);
     let waited = starved::cost(survey).0 as f64 * fetched;
     let cost = Nanos((waited * share.share) as i64);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     if share.share < MIN_SHARE {
         return None;
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::Kind;
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use crate::hot_code::slow_line;
 use loadscope_trace::{BatchId, Nanos, count, list, plural};
 use loadscope_words::say;
@@ -74,7 +74,7 @@ fn named(survey: &Survey) -> Option<(Vec<SlowSample>, Nanos)> {
 /// Reports one to three samples that cause most of the waiting for slow samples.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let (named, cost) = named(survey)?;
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let worst = named.first()?;
     let index = match worst.name {
         Name::Index(index) => Some(index),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::survey::Kind;
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use loadscope_trace::{Nanos, WorkerId};
 use loadscope_words::{Text, say, text};
 
@@ -28,7 +28,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         Kind::Usual | Kind::Slow if is_its(w.row) => Nanos((w.working.0 as f64 * part) as i64),
         _ => Nanos::ZERO,
     });
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::SlowWorker,
         text: say!(

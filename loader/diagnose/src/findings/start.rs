@@ -71,7 +71,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
     let (took, first) = first_delay(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
     let cost = (took - survey.usual_work).min(max_cost(survey));
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     if large_pickle::explains(survey, epoch.start, first, took) {
         return None;
     }
@@ -210,7 +210,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let beginning = gaps.iter().fold(Nanos::ZERO, |sum, (took, ..)| sum + *took);
     let beginning = beginning.min(max_cost(survey) - ending);
     let cost = ending + beginning;
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let (longest, start, first) = *gaps.iter().min_by_key(|(took, ..)| Reverse(*took))?;
     let is_persistent = run.info.options.persistent_workers;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {

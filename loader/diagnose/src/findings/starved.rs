@@ -22,7 +22,7 @@ pub(super) fn cost(survey: &Survey) -> Nanos {
 pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let workers = survey.workers;
     let cost = cost(survey);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     if workers > 0 && !survey.is_short_of_workers() {
         return None;
     }
@@ -102,7 +102,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     const MIN_ROUNDS: usize = 3;
     let workers = survey.workers;
     let cost = cost(survey);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     if workers < 2 || !survey.is_short_of_workers() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Storage: loading that is blocked on reads, the file system, and the page cache of the next epoch.
 
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use loadscope_trace::{Fact, GaugeKind, Lane, Nanos, Run, Series, bytes, count, percent, plural};
 use loadscope_words::say;
 
@@ -20,7 +20,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let loading = survey.work.iter().fold(Nanos::ZERO, |sum, t| sum + *t);
     let share = (blocked / loading.as_secs_f64().max(1e-9)).min(1.0);
     let cost = survey.part_of_loading(share);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     if read < MIN_READ {
         return None;
     }

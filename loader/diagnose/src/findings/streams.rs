@@ -46,7 +46,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let cost = starved::cost(survey);
-    let severity = Severity::of_share(survey.share(cost));
+    let severity = survey.severity(cost);
     if active == all && severity.is_none() {
         return None;
     }

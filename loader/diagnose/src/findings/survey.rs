@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::WaitSummary;
+use super::{Severity, WaitSummary};
 use crate::blame::each_wait;
 use crate::{Blame, Cause};
 use loadscope_trace::{Nanos, Run, Streams, percent};
@@ -164,6 +164,17 @@ impl<'a> Survey<'a> {
             total if total > 0 => time.0 as f64 / total as f64,
             _ => 0.0,
         }
+    }
+
+    /// Returns the share of [`Survey::total`] in which training stood still because of loading. With a device, waits that are hidden
+    /// behind its work do not count.
+    pub fn starved(&self) -> f64 {
+        self.share(self.blame.waited) * self.wait_summary.device.idle_share()
+    }
+
+    /// Returns the severity of waits of this length. Returns `None` if they cost little.
+    pub(super) fn severity(&self, cost: Nanos) -> Option<Severity> {
+        Severity::of_share(self.share(cost) * self.wait_summary.device.idle_share())
     }
 
     /// Formats a time in the unit of [`Survey::total`], so that the times in a sentence are comparable.

@@ -1,6 +1,6 @@
 //! Native threads of the workers: more than the cores can run at once.
 
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use loadscope_trace::{Fact, GaugeKind, Lane, Nanos, Part, Run, ThreadPool, percent, plural};
 use loadscope_words::say;
 
@@ -17,7 +17,7 @@ pub(super) fn too_many(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let cost = survey.part_of_loading(waits);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let cores = plural(cores, say!(n: "core"), say!(n: "cores"));
     let cost_text = survey.format_cost(cost);
     let waits = percent(waits);

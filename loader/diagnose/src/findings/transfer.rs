@@ -1,7 +1,7 @@
 //! Finding about batches that take longer to transfer to the main process than to load.
 
 use super::survey::{Kind, Waited};
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use crate::Cause;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -24,7 +24,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     if (cost.0 as f64) < MIN_SHARE * waited.0 as f64 || each <= supply {
         return None;
     }
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::SlowTransfer,
         text: say!(

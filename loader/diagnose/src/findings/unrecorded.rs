@@ -1,6 +1,6 @@
 //! Finding about workers that started before the recording.
 
-use super::{Evidence, Finding, FindingId, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Survey};
 use crate::Cause;
 use loadscope_trace::{Nanos, plural};
 use loadscope_words::say;
@@ -9,7 +9,7 @@ use loadscope_words::say;
 pub(super) fn workers(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let cost = survey.blame.time_of(Cause::InWorker)?;
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let count = run.workers().iter().filter(|w| !w.is_recorded).count() as u64;
     let workers = plural(count, say!(n: "worker"), say!(n: "workers"));
     let each = Nanos(survey.total().0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX));

@@ -60,9 +60,8 @@ impl Verdict {
         prospects: Option<&ForecastSet>,
     ) -> Self {
         let wait_summary = WaitSummary::of(survey.run);
-        let share = survey.share(survey.blame.waited);
         let top = findings.first().filter(|f| f.severity > Severity::Note);
-        let is_waiting = share >= Severity::WARNING_SHARE;
+        let is_waiting = survey.starved() >= Severity::WARNING_SHARE;
         let is_short = findings.iter().any(|f| f.id == FindingId::ShortRun);
         let (id, severity) = match top {
             Some(finding) => (VerdictId::Finding(finding.id), finding.severity),

@@ -2,7 +2,7 @@
 
 use crate::hot_code::slow_line;
 use crate::{BlamedInterval, Cause};
-use loadscope_trace::{BatchId, Nanos, Run, Stage, count, list, percent};
+use loadscope_trace::{BatchId, DeviceTime, Nanos, Run, Stage, count, list, percent};
 use loadscope_words::say;
 
 /// Minimum ratio of the program's duration to the loop time for a mention of the time outside the loop.
@@ -41,6 +41,8 @@ pub struct WaitSummary<'a> {
     pub total: Nanos,
     /// Total time that training waited.
     pub waited: Nanos,
+    /// Waits that were measured on the device. 0 without a device.
+    pub device: DeviceTime,
     /// Position of the longest wait in [`Run::waits`]. `None` without waits.
     pub longest: Option<usize>,
 }
@@ -52,6 +54,7 @@ impl<'a> WaitSummary<'a> {
             run,
             total: run.in_loop(),
             waited: run.waited(),
+            device: run.device_time().unwrap_or_default(),
             longest: run.longest_wait(),
         }
     }
@@ -75,7 +78,8 @@ impl<'a> WaitSummary<'a> {
         time.format_in_unit_of(self.total)
     }
 
-    /// Returns the waited time in one sentence, as in `The trainer waited 1.11 s of 1.59 s (70 %)`.
+    /// Returns the waited time in one sentence, as in `The trainer waited 1.11 s of 1.59 s (70 %)`. With a device, a sentence about its
+    /// idle time precedes it.
     pub fn headline(&self) -> String {
         if self.run.has_only_parts() {
             return say!("The waits for single batches were not measured").to_owned();
@@ -85,23 +89,56 @@ impl<'a> WaitSummary<'a> {
             false => say!("waited"),
         };
         let (place, so_far) = (self.place(), self.so_far());
-        say!(
-            "The trainer {verb} {} of {}{place}{so_far} ({})",
-            self.format_time(self.waited),
-            self.loop_time(),
-            percent(self.share())
-        )
+        let waited = self.format_time(self.waited);
+        match (self.device_idle(), self.hidden()) {
+            (Some(idle), hidden) => {
+                say!(
+                    "The device had no work for {idle} because of loading. The trainer {verb} {waited}{hidden}"
+                )
+            }
+            (None, _) => say!(
+                "The trainer {verb} {waited} of {}{place}{so_far} ({})",
+                self.loop_time(),
+                percent(self.share())
+            ),
+        }
+    }
+
+    /// Returns the time in which the device had no work because of loading, as in `1.30 s of 11.0 s (12 %)`. Returns `None` without a
+    /// device.
+    pub fn device_idle(&self) -> Option<String> {
+        let (place, so_far) = (self.place(), self.so_far());
+        let idle = self.device.idle;
+        (self.device.waited > Nanos::ZERO).then(|| {
+            say!(
+                "{} of {}{place}{so_far} ({})",
+                self.format_time(idle),
+                self.loop_time(),
+                percent(idle.0 as f64 / self.total.0.max(1) as f64)
+            )
+        })
+    }
+
+    /// Returns the part of the waits behind the work of the device, as in `, 2.10 s of it hidden behind queued work`. Empty without it.
+    fn hidden(&self) -> String {
+        match self.device.hidden() {
+            hidden if hidden > Nanos::ZERO => {
+                let hidden = self.format_time(hidden);
+                say!(", {hidden} of it hidden behind queued work of the device")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Returns the waited time without a subject, as in `1.11 s of 1.59 s (70 %)`. Returns `None` if it was not measured.
     pub fn amount(&self) -> Option<String> {
         let (place, so_far) = (self.place(), self.so_far());
         (!self.run.has_only_parts()).then(|| {
+            let share = percent(self.share());
+            let (waited, total) = (self.format_time(self.waited), self.loop_time());
             say!(
-                "{} of {}{place}{so_far} ({})",
-                self.format_time(self.waited),
-                self.loop_time(),
-                percent(self.share())
+                "{waited} of {total}{place}{so_far} ({share}){}",
+                self.hidden()
             )
         })
     }

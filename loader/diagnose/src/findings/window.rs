@@ -24,7 +24,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     }
     // This cost excludes slow samples, which have their own finding.
     let cost = starved::cost(survey);
-    let severity = Severity::of_share(survey.share(cost))?;
+    let severity = survey.severity(cost)?;
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
     let longest = usual.min_by_key(|w| Reverse(w.working))?;
     // Number of additional finished batches that would cover the longest wait.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Run;
 use crate::event::DeviceWait;
-use crate::{Nanos, Past, Stage};
+use crate::{Nanos, Stage};
 use loadscope_column::Column;
 
 /// Time of the trainer's waits that were measured on the device.
@@ -21,6 +21,14 @@ impl DeviceTime {
     /// Returns true without measured waits.
     pub(crate) fn is_zero(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the share of the waits in which the device had no work, 0 to 1. Without waits, 1.
+    pub fn idle_share(self) -> f64 {
+        match self.waited.0 {
+            waited if waited > 0 => self.idle.0 as f64 / waited as f64,
+            _ => 1.0,
+        }
     }
 
     /// Returns the time of the waits in which the device had work.
@@ -75,12 +83,10 @@ impl DeviceWaits {
 }
 
 impl Run {
-    /// Returns the time of the trainer's waits that were measured on the device. Returns `None` without measurements.
+    /// Returns the time of the trainer's waits that were measured on the device, without data that is reduced to sums. Returns `None`
+    /// without measurements.
     pub fn device_time(&self) -> Option<DeviceTime> {
-        let mut sum = self.device_waits.sum();
-        if let Some(past) = self.past.as_deref().map(Past::total) {
-            sum.add(past.device);
-        }
+        let sum = self.device_waits.sum();
         (sum.waited > Nanos::ZERO).then_some(sum)
     }
 

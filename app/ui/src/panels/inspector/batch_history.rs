@@ -151,10 +151,13 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
     } else {
         say!("has waited")
     };
-    Some((
-        lasted,
-        say!("The trainer {waits} {lasted} for it: {because}"),
-    ))
+    let sentence = say!("The trainer {waits} {lasted} for it: {because}");
+    let idle = run.device_idle(row).filter(|_| wait.end <= now);
+    let sentence = match idle.map(|idle| say!("The device had no work for {idle} of it")) {
+        Some(device) => say!("{sentence}. {device}"),
+        None => sentence,
+    };
+    Some((lasted, sentence))
 }
 
 #[cfg(test)]
