@@ -9,6 +9,7 @@ mod ci;
 #[cfg(feature = "engine")]
 mod cli;
 mod delivery;
+mod device;
 #[cfg(feature = "engine")]
 mod diagnosis;
 mod documents;

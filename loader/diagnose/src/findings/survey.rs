@@ -71,7 +71,7 @@ pub(super) enum Kind {
 pub(super) struct Waited {
     /// Position of the awaited batch in [`Run::batches`]. `None` for [`Kind::End`].
     pub row: Option<usize>,
-    /// Length of the wait, up to the last event.
+    /// Length of the wait, up to the last event. With a device, this and the following times exclude the time behind its work.
     pub took: Nanos,
     /// Kind of the wait.
     pub kind: Kind,
@@ -118,6 +118,27 @@ pub(super) const SLOW_SAMPLE: i64 = 5;
 const MIN_SLOW_SAMPLE: Nanos = Nanos(1_000_000);
 /// Maximum number of sample times for the median, evenly spaced. It bounds the memory for long runs.
 const MAX_MEDIAN_TIMES: usize = 1 << 18;
+
+impl Waited {
+    /// Returns the part of the wait that delayed training. Time behind the work of a device costs nothing.
+    fn scaled(self, share: f64) -> Self {
+        let scaled = |time: Nanos| match share < 1.0 {
+            true => Nanos((time.0 as f64 * share) as i64),
+            false => time,
+        };
+        Self {
+            took: scaled(self.took),
+            working: scaled(self.working),
+            held: scaled(self.held),
+            in_slow_samples: scaled(self.in_slow_samples),
+            collating: scaled(self.collating),
+            pinning: scaled(self.pinning),
+            on_its_way: scaled(self.on_its_way),
+            drawing: scaled(self.drawing),
+            ..self
+        }
+    }
+}
 
 impl<'a> Survey<'a> {
     /// Measures a run.
@@ -174,7 +195,7 @@ impl<'a> Survey<'a> {
 
     /// Returns the severity of waits of this length. Returns `None` if they cost little.
     pub(super) fn severity(&self, cost: Nanos) -> Option<Severity> {
-        Severity::of_share(self.share(cost) * self.wait_summary.device.idle_share())
+        Severity::of_share(self.share(cost))
     }
 
     /// Formats a time in the unit of [`Survey::total`], so that the times in a sentence are comparable.
@@ -301,10 +322,11 @@ impl<'a> Survey<'a> {
                 let mut samples = run.samples(row);
                 samples.any(|s| self.is_slow_sample(s.wall))
             };
-            waits.push(Waited {
+            let took = end - wait.start;
+            let waited = Waited {
                 row,
                 by_slow_sample: kind == Kind::Slow && row.is_some_and(by_slow_sample),
-                took: end - wait.start,
+                took,
                 kind,
                 working,
                 held: held.within(wait.start, end),
@@ -314,9 +336,18 @@ impl<'a> Survey<'a> {
                 on_its_way: time_of(Cause::Returning) + time_of(Cause::IndexQueue),
                 drawing: time_of(Cause::NotDispatched) + time_of(Cause::Sampling),
                 main: main.map_or(Cause::End, |p| p.cause),
-            });
+            };
+            waits.push(waited.scaled(self.idle_share(row, took)));
         });
         waits
+    }
+
+    /// Returns the share of a wait of this length in which the device had no work, 0 to 1. Without a measurement, that of all waits.
+    fn idle_share(&self, row: Option<usize>, took: Nanos) -> f64 {
+        match row.and_then(|row| self.run.device_idle(row)) {
+            Some(idle) => (idle.0 as f64 / took.0.max(1) as f64).min(1.0),
+            None => self.wait_summary.device.idle_share(),
+        }
     }
 
     /// Returns the time from `start` until `end` in slow samples of the batch at `row`.

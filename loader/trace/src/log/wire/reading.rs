@@ -108,16 +108,8 @@ impl Line<'_> {
                 core_wait: self.core_wait,
                 other_threads: self.beside,
             })),
-            Name::Aside => EventKind::Aside(Box::new(Aside {
-                batch: self.id()?,
-                kind: need(self.kind, "kind")?,
-                start: need(self.start, "start")?,
-            })),
-            Name::DeviceWait => EventKind::DeviceWait(Box::new(DeviceWait {
-                batch: self.id()?,
-                waited: need(self.waited, "waited")?,
-                idle: need(self.idle, "idle")?,
-            })),
+            Name::Aside => EventKind::Aside(Box::new(self.into_aside()?)),
+            Name::DeviceWait => EventKind::DeviceWait(Box::new(self.into_device_wait()?)),
             Name::Content => EventKind::Content(
                 BatchContent {
                     batch: self.id()?,
@@ -145,6 +137,22 @@ impl Line<'_> {
             },
             Name::Fact => EventKind::Fact(Box::new(need(self.fact, "fact")?.into_owned())),
             Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
+        })
+    }
+
+    fn into_aside(self) -> Result<Aside, WrongLine> {
+        Ok(Aside {
+            batch: self.id()?,
+            kind: need(self.kind, "kind")?,
+            start: need(self.start, "start")?,
+        })
+    }
+
+    fn into_device_wait(self) -> Result<DeviceWait, WrongLine> {
+        Ok(DeviceWait {
+            batch: self.id()?,
+            waited: need(self.waited, "waited")?,
+            idle: need(self.idle, "idle")?,
         })
     }
 

@@ -1,0 +1,77 @@
+//! `record` of a program with a simulated device, which knows when it had no work.
+#![cfg(target_os = "linux")]
+
+use serde_json::{Value, json};
+
+use crate::support::{loadscope, needed_pytorch, stdout_of, text, words};
+
+/// Training steps that add 30 ms of work for the device and return at once. A batch takes 10 or 60 ms.
+const TRAIN: &str = r#"
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+import torch
+from torch.utils.data import DataLoader, Dataset
+import simulated_device as device
+
+class Samples(Dataset):
+    def __len__(self):
+        return 120
+    def __getitem__(self, index):
+        time.sleep(float(sys.argv[3]))
+        return torch.zeros(8)
+
+device.install()
+waits = []
+batches = iter(DataLoader(Samples(), 2, num_workers=1))
+for _ in range(60):
+    start = time.perf_counter()
+    next(batches)
+    waits.append((start, time.perf_counter()))
+    device.launch(0.03)
+time.sleep(0.6)
+next(batches, None)
+idle = sum(device.idle_within(*wait) for wait in waits)
+waited = sum(end - start for start, end in waits)
+json.dump([idle, waited, device.waits_of_probe], open(sys.argv[2], "w"))
+"#;
+
+#[test]
+fn the_device_is_idle_while_its_queue_is_empty() {
+    let Some(python) = needed_pytorch() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [program, answer, log] =
+        ["train.py", "answer.json", "run.jsonl"].map(|name| folder.path().join(name));
+    std::fs::write(&program, TRAIN).expect("a program");
+    let simulation = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/pytorch");
+    // Batches arrive every 20 ms and every 60 ms. The device needs 30 ms for each.
+    for (sample, is_idle) in [("0.01", false), ("0.03", true)] {
+        let python = text(&python);
+        let arguments = [python, text(&program), simulation, text(&answer), sample];
+        let record = ["record", "--force", "-o", text(&log), "--"];
+        let output = loadscope(&[&record[..], &arguments[..]].concat());
+        assert!(output.status.success(), "{:?}", words(&output));
+        let known = std::fs::read_to_string(&answer).expect("an answer");
+        let [idle, waited, waits_of_probe]: [f64; 3] =
+            serde_json::from_str(&known).expect("three numbers");
+        assert!(waits_of_probe < 0.5, "the probe waited for the device");
+        let report = crate::support::json(&loadscope(&["report", text(&log), "--json"]));
+        let got = |key: &str| report["device"][key].as_f64().unwrap_or(f64::NAN);
+        let errors = [got("idle_seconds") - idle, got("waited_seconds") - waited];
+        assert!(
+            errors.iter().all(|error| error.abs() < 0.05 * waited),
+            "{sample}: {known} {}",
+            report["device"]
+        );
+        let hidden = got("waited_seconds") - got("idle_seconds");
+        assert!((got("hidden_seconds") - hidden).abs() < 1e-6);
+        assert_eq!(is_idle, idle > 0.3 * waited, "{known}");
+        let said = stdout_of(&["report", text(&log)]);
+        assert!(said.starts_with("Device idle  "), "{said}");
+        let findings = report["findings"].as_array().expect("a list");
+        let ids: Vec<&Value> = findings.iter().map(|one| &one["id"]).collect();
+        // Waits behind the work of the device cost nothing.
+        assert_eq!(ids.contains(&&json!("slow_line")), is_idle, "{said}");
+    }
+}
