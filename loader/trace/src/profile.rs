@@ -93,7 +93,9 @@ impl Profile {
         for (stack, count) in self.counts() {
             let calls = log.own_calls(stack);
             let Some(at) = own_line(&calls) else { continue };
-            let callee = at.checked_sub(1).and_then(|k| calls.get(k));
+            let inside = calls.get(..at).unwrap_or_default().iter().rev();
+            let callee = inside.clone().find(|call| !call.function.is_wrapper());
+            let callee = callee.or_else(|| inside.clone().next());
             let Some(call) = calls.get(at) else { continue };
             let line = lines.entry((call.function, call.line)).or_default();
             line.samples += count;

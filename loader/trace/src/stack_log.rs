@@ -137,13 +137,8 @@ impl StackLog {
             functions,
             (at, unknown),
         );
-        let no_stack = Stack {
-            caller: None,
-            function: 0,
-            line: 0,
-        };
         let stacks = event.stacks.iter().map(|one| (at, *one));
-        is_whole &= append(&mut self.stacks, event.first_stack, stacks, (at, no_stack));
+        is_whole &= append(&mut self.stacks, event.first_stack, stacks, (at, UNKNOWN));
         let period = event.period.0.max(1);
         let mut start = event.start;
         if !event.samples.is_empty() {
@@ -156,6 +151,14 @@ impl StackLog {
             if let Some(stack) = one.stack.filter(|_| one.count > 0) {
                 let all = all.or_default();
                 let is_in_order = all.last().is_none_or(|last| last.start <= start);
+                // The event that defines the stack can follow.
+                let nothing = std::iter::empty();
+                append(
+                    &mut self.stacks,
+                    stack.saturating_add(1),
+                    nothing,
+                    (at, UNKNOWN),
+                );
                 let is_known = (stack as usize) < self.stacks.len();
                 if is_in_order && is_known {
                     all.push(SampledStack {
@@ -207,20 +210,117 @@ impl StackLog {
     }
 }
 
-/// Appends items from position `first` on, and fills a gap before them. Items that are known stay. Returns false if items are missing.
-fn append<T: Clone>(
-    to: &mut Column<T>,
+/// Stack of an event that was lost or follows.
+const UNKNOWN: Stack = Stack {
+    caller: None,
+    function: u32::MAX,
+    line: 0,
+};
+
+/// Stores items from position `first` on, and fills a gap before them. An item replaces the filler of an earlier event, but no other item.
+/// Returns false if items are missing.
+fn append<T: Clone + PartialEq>(
+    to: &mut Column<(Nanos, T)>,
     first: u32,
-    items: impl Iterator<Item = T>,
-    filler: T,
+    items: impl Iterator<Item = (Nanos, T)>,
+    filler: (Nanos, T),
 ) -> bool {
     let (first, len) = (first as usize, to.len());
     let missing = first.saturating_sub(len);
     if missing > MAX_MISSING || len + missing > MAX_DEFINITIONS {
         return false;
     }
-    to.extend(std::iter::repeat_n(filler, missing));
-    let room = MAX_DEFINITIONS.saturating_sub(to.len());
-    to.extend(items.skip(len.saturating_sub(first)).take(room));
+    to.extend(std::iter::repeat_n(filler.clone(), missing));
+    for (at, item) in (first..MAX_DEFINITIONS).zip(items) {
+        match to.get(at) {
+            Some((_, known)) if *known == filler.1 => {
+                if let Some((_, known)) = to.get_mut(at) {
+                    *known = item.1;
+                }
+            }
+            Some(_) => {}
+            None => to.push(item),
+        }
+    }
     missing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::StackSamples;
+
+    /// Returns one event per worker. Each defines a function and a stack in `main`, and samples its own stack and those of earlier workers.
+    fn events() -> Vec<Stacks> {
+        let function = |name: &str| Function {
+            name: name.to_owned(),
+            file: "train.py".to_owned(),
+        };
+        let sampled = |stack| StackSamples {
+            stack: Some(stack),
+            count: 1,
+        };
+        let first = Stacks {
+            worker: Some(0),
+            period: Nanos(10),
+            functions: vec![function("main")],
+            stacks: vec![Stack {
+                caller: None,
+                function: 0,
+                line: 1,
+            }],
+            samples: vec![sampled(0)],
+            ..Stacks::default()
+        };
+        let later = (1..4).map(|worker| Stacks {
+            worker: Some(worker),
+            period: Nanos(10),
+            first_function: u32::from(worker),
+            functions: vec![function(&format!("load {worker}"))],
+            first_stack: u32::from(worker),
+            stacks: vec![Stack {
+                caller: Some(0),
+                function: u32::from(worker),
+                line: u32::from(worker),
+            }],
+            samples: (0..=u32::from(worker)).map(sampled).collect(),
+            ..Stacks::default()
+        });
+        std::iter::once(first).chain(later).collect()
+    }
+
+    /// Returns the lines of all samples of a worker.
+    fn lines(log: &StackLog, worker: WorkerId) -> Vec<String> {
+        let samples = log.samples(Some(worker), Nanos(i64::MIN)..Nanos::MAX);
+        let line = |sample: SampledStack| {
+            let calls = log.calls(sample.stack);
+            let names = calls.map(|call| format!("{}:{}", call.function.name, call.line));
+            names.collect::<Vec<String>>().join(" < ")
+        };
+        samples.map(line).collect()
+    }
+
+    #[test]
+    fn a_definition_after_its_use_is_found() {
+        let events = events();
+        let of_all = |order: &[usize]| {
+            let mut log = StackLog::default();
+            for at in order {
+                log.apply(Nanos(5), &events[*at]);
+            }
+            (0..4).map(|worker| lines(&log, worker)).collect::<Vec<_>>()
+        };
+        let wanted = of_all(&[0, 1, 2, 3]);
+        assert_eq!(wanted[1], ["main:1", "load 1:1 < main:1"]);
+        for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [3, 0, 1, 2]] {
+            assert_eq!(of_all(&order), wanted, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_lost_definition_has_no_function() {
+        let mut log = StackLog::default();
+        assert!(!log.apply(Nanos(5), &events()[2]));
+        assert_eq!(lines(&log, 2), ["", "", "load 2:2"]);
+    }
 }

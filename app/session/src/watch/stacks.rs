@@ -88,6 +88,8 @@ struct Table {
     known: HashMap<u32, Option<u32>>,
     /// Number of recorded stacks.
     stacks: u32,
+    /// Time of the last event.
+    last: Nanos,
     /// Definitions for the next event.
     new: (Vec<Function>, Vec<Stack>),
 }
@@ -177,8 +179,11 @@ impl StackRecorder {
                 files.for_each(|file| sources.request(run, of.pid, file));
             }
             let end = samples.last().map_or(now, |last| last.end(self.period));
+            // An event refers to the stacks of earlier ones.
+            let table = self.tables.entry(run).or_default();
+            table.last = end.max(now - IN_TIME).min(now).max(table.last);
             out.push(Event {
-                at: end.max(now - IN_TIME).min(now),
+                at: table.last,
                 run,
                 kind: EventKind::Stacks(Box::new(stacks)),
             });

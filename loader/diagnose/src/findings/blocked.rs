@@ -1,10 +1,11 @@
 //! Head-of-line blocking: finished batches are held in the reorder buffer until a slow one arrives. Also the slow samples that cause it.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::survey::{Kind, SLOW_SAMPLE, Waited};
 use super::{Evidence, Finding, FindingId, Survey};
-use loadscope_trace::{Nanos, Run, RunOptions, count, percent, plural};
+use loadscope_trace::{Nanos, Run, RunOptions, Sample, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
 /// Minimum share of a wait during which finished batches were in the reorder buffer.
@@ -13,6 +14,14 @@ const HELD_SHARE: f64 = 0.25;
 const MIN_SLOW: u64 = 3;
 /// Minimum share of slow samples among all samples for a heavy tail. Below, they are single samples.
 const RARE: f64 = 0.001;
+
+/// Minimum share of slow loads among the other loads of slow samples. Below, the contents of the samples are not the reason.
+const MIN_RECURRENCE: f64 = 0.25;
+
+/// Remedy if other samples are slow in each epoch.
+pub(super) const CHECK_HOST: Text = text!(
+    "Check the host for other programs, and the disk or network that is read. Random transforms can also take long."
+);
 
 pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
@@ -88,17 +97,51 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.format_cost(cost),
     );
-    if let Some(slowest) = slowest_sample_name(survey, worst) {
+    let is_random = recurrence(survey).is_some_and(|share| share < MIN_RECURRENCE);
+    if is_random {
+        text = say!(
+            "{text}. In each epoch, other samples are slow, so their contents are not the reason."
+        );
+    } else if let Some(slowest) = slowest_sample_name(survey, worst) {
         text = say!("{text}. The longest to load is {slowest}.");
     }
+    let remedy = match is_random {
+        true => CHECK_HOST.say(),
+        false => PREPARE.say(),
+    };
     Some(Finding {
         id: FindingId::HeavyTail,
         text,
         severity,
         evidence: worst_sample(survey.run, worst),
-        remedy: PREPARE.say().to_owned(),
+        remedy: remedy.to_owned(),
         cost: Some(cost),
     })
+}
+
+/// Returns the share of the other loads of slow samples that are slow, too, 0 to 1. Returns `None` if too few were loaded again.
+fn recurrence(survey: &Survey) -> Option<f64> {
+    /// Minimum number of other loads.
+    const MIN_LOADS: u64 = 10;
+    let run = survey.run;
+    let samples = || (0..run.batches().len()).flat_map(|row| run.samples(row));
+    let is_slow = |sample: &Sample| survey.is_slow_sample(sample.wall);
+    let slow = samples().filter(is_slow).filter_map(|sample| sample.index);
+    // Numbers of loads and of slow loads.
+    let mut loads: HashMap<u64, (u64, u64)> = slow.map(|index| (index, (0, 0))).collect();
+    for sample in samples() {
+        let load = sample.index.and_then(|index| loads.get_mut(&index));
+        if let Some((all, slow)) = load {
+            *all += 1;
+            *slow += u64::from(is_slow(&sample));
+        }
+    }
+    // Ordered pairs of a slow load and another load of the same sample.
+    let pairs = |(all, slow): &(u64, u64)| slow * (all - 1);
+    let slow_pairs = |(_, slow): &(u64, u64)| slow * slow.saturating_sub(1);
+    let others: u64 = loads.values().map(pairs).sum();
+    let slow: u64 = loads.values().map(slow_pairs).sum();
+    (others >= MIN_LOADS).then(|| slow as f64 / others as f64)
 }
 
 /// Returns the position of the batch with the slowest sample among all waits. First batches of an epoch count only if no other wait

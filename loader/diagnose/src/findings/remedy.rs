@@ -1,6 +1,6 @@
 //! Consistency of remedies and forecasts: no finding advises a setting that is forecast to be slower.
 
-use super::blocked::{PREPARE, grouping};
+use super::blocked::{CHECK_HOST, PREPARE, grouping};
 use super::start::{EARLIER_START, FEWER_WORKERS, LONGER_EPOCHS};
 use super::{Change, Finding, FindingId, Forecast, ForecastSet, Survey};
 use loadscope_trace::Origin;
@@ -72,7 +72,9 @@ pub(super) fn apply_forecasts(
     for finding in findings {
         let remedy = match finding.id {
             id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
-            FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
+            FindingId::HeavyTail if finding.remedy != CHECK_HOST.say() => {
+                prospects.and_then(|p| about_slow_samples(workers, p))
+            }
             FindingId::WindowTooSmall => prospects.and_then(|p| about_window(workers, p)),
             FindingId::SlowerThanNone => prospects.and_then(|p| {
                 let none =

@@ -1,8 +1,8 @@
 //! Finding about a line of code that takes much of the time of the workers.
 
-use super::{Evidence, Finding, FindingId, Survey, starved};
+use super::{Evidence, Finding, FindingId, Survey};
 use crate::hot_code::{HotCode, callee};
-use loadscope_trace::{Activity, Nanos, percent};
+use loadscope_trace::{Activity, percent};
 use loadscope_words::say;
 
 /// Minimum share of a line in its activity.
@@ -14,11 +14,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let fetching = HotCode::of(run, Activity::Fetching)?;
     let line = fetching.lines.first()?;
     let share = fetching.share(line);
-    // The waits for ordinary batches, without the time of collating in them.
-    let collating = survey.mean_work.0.max(1);
-    let fetched = 1.0 - (survey.collate.0 as f64 / collating as f64).min(1.0);
-    let waited = starved::cost(survey).0 as f64 * fetched;
-    let cost = Nanos((waited * share.share) as i64);
+    let work = survey.mean_work.0.max(1);
+    let fetched = 1.0 - (survey.collate.0 as f64 / work as f64).min(1.0);
+    let cost = survey.part_of_loading(fetched * share.share);
     let severity = survey.severity(cost)?;
     if share.share < MIN_SHARE {
         return None;

@@ -52,7 +52,7 @@ fn the_line_that_takes_the_time_of_fetching_is_named() {
     let run = SAMPLED.run(vec![(0, ENDED), (0, stacks(40, 3))]);
     let (text, severity) = says(&run, "slow_line").expect("line 12 is slow");
     assert!(
-        text.starts_with("photos.py:12 in Photos.__getitem__ takes 75 % ± 6.7 % of the time of fetching, mostly in open (PIL/Image.py): 1.14 s of waiting"),
+        text.starts_with("photos.py:12 in Photos.__getitem__ takes 75 % ± 6.7 % of the time of fetching, mostly in open (PIL/Image.py): 1.17 s of waiting"),
         "{text}"
     );
     assert_eq!(severity, Severity::Critical);

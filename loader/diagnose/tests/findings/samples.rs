@@ -121,6 +121,27 @@ fn a_slow_sample_is_named_first_with_its_file() {
 }
 
 #[test]
+fn slow_samples_that_change_in_each_epoch_are_the_fault_of_the_host() {
+    // Six slow samples per epoch: the same ones, or others each time.
+    let slow = |index: u64, epoch: u32, is_same: bool| {
+        index % 25 == if is_same { 13 } else { 13 + u64::from(epoch) }
+    };
+    for is_same in [true, false] {
+        let run = timed(3, &[], |index, epoch, _| match slow(index, epoch, is_same) {
+            true => 300,
+            false => 1,
+        });
+        let (text, _) = says(&run, "heavy_tail").expect("18 slow loads");
+        let findings = diagnosis(&run).findings.into_iter();
+        let mut remedies = findings.filter(|f| f.id.as_str() == "heavy_tail");
+        let remedy = remedies.next().expect("a finding").remedy;
+        assert_eq!(text.contains("The longest to load"), is_same, "{text}");
+        assert_eq!(text.contains("other samples are slow"), !is_same, "{text}");
+        assert_eq!(remedy.contains("Check the host"), !is_same, "{remedy}");
+    }
+}
+
+#[test]
 fn a_transfer_slower_than_the_samples_is_named() {
     // Four workers load batches in parallel. The transfer of each batch takes 5 ms, and a step takes 1 ms.
     let run = |fetch: i64| {

@@ -53,6 +53,21 @@ impl Function {
         is_user_file(&self.file)
     }
 
+    /// Returns true for a function that only calls another, such as `Module.__call__` or a decorator.
+    pub fn is_wrapper(&self) -> bool {
+        const NAMES: [&str; 7] = [
+            "_wrapped_call_impl",
+            "_call_impl",
+            "decorate_context",
+            "wrapper",
+            "wrapped",
+            "inner",
+            "_fn",
+        ];
+        let name = self.name.rsplit('.').next().unwrap_or_default();
+        NAMES.contains(&name)
+    }
+
     /// Returns true for the function `name` of a file whose path ends with `file`.
     pub fn is(&self, name: &str, file: &str) -> bool {
         self.name.rsplit('.').next() == Some(name) && self.file.ends_with(file)
