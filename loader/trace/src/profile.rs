@@ -34,10 +34,20 @@ impl HotLine<'_> {
     }
 }
 
-/// Returns the name of a file without its folders, and the line: `dataset.py:42`.
+/// Returns the name of a file without its folders, and the line if it is known: `dataset.py:42`. Many packages have a file with the name
+/// `__init__.py`, so that its folder is included.
 pub fn place(file: &str, line: u32) -> String {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    format!("{name}:{line}")
+    let mut parts = file.rsplit('/');
+    let name = parts.next().unwrap_or(file);
+    let is_common = matches!(name, "__init__.py" | "__main__.py");
+    let folder = parts
+        .next()
+        .filter(|folder| is_common && !folder.is_empty());
+    let name = folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
+    match line {
+        0 => name,
+        line => format!("{name}:{line}"),
+    }
 }
 
 /// Calls of a function from one line of its caller, with the calls in it.

@@ -108,6 +108,16 @@ impl Program {
         })
     }
 
+    /// Returns the time that the program waited for all its loaders, as in `waited 2.50 s of 50.5 s for all its loaders (5 %)`.
+    pub fn waited(&self) -> String {
+        let is_wait = |part: &&Part| matches!(part.what, Phase::Waiting | Phase::Starting);
+        let waits = self.parts.iter().filter(is_wait);
+        let waited = waits.fold(Nanos::ZERO, |sum, part| sum + part.time);
+        let share = percent(waited.0 as f64 / self.total.0.max(1) as f64);
+        let (waited, total) = (waited.format_in_unit_of(self.total), self.total);
+        say!("waited {waited} of {total} for all its loaders ({share})")
+    }
+
     /// Returns the share of a part in the total time, 0 to 1.
     pub fn share(&self, part: &Part) -> f64 {
         part.time.0 as f64 / self.total.0.max(1) as f64

@@ -60,6 +60,11 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         label: say!("Warning"),
         text: text.to_owned(),
     }));
+    let program = report.loader.as_ref().and_then(|of| of.program.as_ref());
+    facts.extend(program.map(|program| Fact {
+        label: say!("Program"),
+        text: program.waited(),
+    }));
     facts.extend(wait_summary.device_idle().map(|text| Fact {
         label: say!("Device idle"),
         text,

@@ -122,6 +122,10 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
             say!(", because the sampler had not drawn its indices"),
             say!("Compute the order once before training, not in the sampler's __iter__"),
         ),
+        _ if survey.workers == 0 => (
+            "",
+            say!("Do one-time setup, such as imports and tables, before the training loop"),
+        ),
         _ => (
             "",
             say!(

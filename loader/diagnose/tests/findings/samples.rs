@@ -127,9 +127,11 @@ fn slow_samples_that_change_in_each_epoch_are_the_fault_of_the_host() {
         index % 25 == if is_same { 13 } else { 13 + u64::from(epoch) }
     };
     for is_same in [true, false] {
-        let run = timed(3, &[], |index, epoch, _| match slow(index, epoch, is_same) {
-            true => 300,
-            false => 1,
+        let run = timed(3, &[], |index, epoch, _| {
+            match slow(index, epoch, is_same) {
+                true => 300,
+                false => 1,
+            }
         });
         let (text, _) = says(&run, "heavy_tail").expect("18 slow loads");
         let findings = diagnosis(&run).findings.into_iter();

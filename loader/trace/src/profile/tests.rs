@@ -206,3 +206,17 @@ fn repeated_definitions_change_nothing_and_gaps_are_counted() {
     let lost = run(&[worker(), later]);
     assert_eq!(lost.anomalies(), (0, 1));
 }
+
+#[test]
+fn a_place_is_short_and_unambiguous() {
+    let cases = [
+        ("/home/me/data.py", 7, "data.py:7"),
+        ("data.py", 7, "data.py:7"),
+        ("/home/me/data/__init__.py", 7, "data/__init__.py:7"),
+        ("__main__.py", 7, "__main__.py:7"),
+        ("/home/me/data.py", 0, "data.py"),
+    ];
+    for (file, line, wanted) in cases {
+        assert_eq!(place(file, line), wanted);
+    }
+}
