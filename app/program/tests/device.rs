@@ -5,35 +5,8 @@ use serde_json::{Value, json};
 
 use crate::support::{loadscope, needed_pytorch, stdout_of, text, words};
 
-/// Training steps that add 30 ms of work for the device and return at once. A batch takes 10 or 60 ms.
-const TRAIN: &str = r#"
-import json, sys, time
-sys.path.insert(0, sys.argv[1])
-import torch
-from torch.utils.data import DataLoader, Dataset
-import simulated_device as device
-
-class Samples(Dataset):
-    def __len__(self):
-        return 120
-    def __getitem__(self, index):
-        time.sleep(float(sys.argv[3]))
-        return torch.zeros(8)
-
-device.install()
-waits = []
-batches = iter(DataLoader(Samples(), 2, num_workers=1))
-for _ in range(60):
-    start = time.perf_counter()
-    next(batches)
-    waits.append((start, time.perf_counter()))
-    device.launch(0.03)
-time.sleep(0.6)
-next(batches, None)
-idle = sum(device.idle_within(*wait) for wait in waits)
-waited = sum(end - start for start, end in waits)
-json.dump([idle, waited, device.waits_of_probe], open(sys.argv[2], "w"))
-"#;
+/// Training steps that add 30 ms of work for the device and return at once.
+const TRAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/device/train.py");
 
 #[test]
 fn the_device_is_idle_while_its_queue_is_empty() {
@@ -41,14 +14,12 @@ fn the_device_is_idle_while_its_queue_is_empty() {
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let [program, answer, log] =
-        ["train.py", "answer.json", "run.jsonl"].map(|name| folder.path().join(name));
-    std::fs::write(&program, TRAIN).expect("a program");
+    let [answer, log] = ["answer.json", "run.jsonl"].map(|name| folder.path().join(name));
     let simulation = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/pytorch");
     // Batches arrive every 20 ms and every 60 ms. The device needs 30 ms for each.
     for (sample, is_idle) in [("0.01", false), ("0.03", true)] {
         let python = text(&python);
-        let arguments = [python, text(&program), simulation, text(&answer), sample];
+        let arguments = [python, TRAIN, simulation, text(&answer), sample];
         let record = ["record", "--force", "-o", text(&log), "--"];
         let output = loadscope(&[&record[..], &arguments[..]].concat());
         assert!(output.status.success(), "{:?}", words(&output));

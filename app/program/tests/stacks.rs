@@ -112,3 +112,31 @@ fn stacks_and_source_code_can_be_left_out() {
         assert!(!recorded.contains("# line: outlier"), "{arguments:?}");
     }
 }
+
+/// Four workers use functions for the first time at nearly the same time.
+#[test]
+fn each_stack_is_recorded_before_its_use() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let log = folder.path().join("run.jsonl");
+    if report(&log, "4", &[]).is_none() {
+        return;
+    }
+    let text = std::fs::read_to_string(&log).expect("a recording");
+    let events = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an event"));
+    let (mut known, mut used) = (0, 0);
+    for event in events.filter(|event: &Value| event["e"] == "stacks") {
+        let len = |key: &str| event[key].as_array().map_or(0, Vec::len) as u64;
+        if let Some(first) = event["first_stack"].as_u64() {
+            assert_eq!(first, known, "{event}");
+            known += len("stacks");
+        }
+        for stack in event["samples"].as_array().into_iter().flatten() {
+            let is_known = stack.as_i64().is_none_or(|stack| stack < known as i64);
+            assert!(is_known, "{stack} of {known} in {event}");
+            used += 1;
+        }
+    }
+    assert!(known > 10 && used > 100, "{known} {used}");
+}

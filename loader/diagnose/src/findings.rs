@@ -3,6 +3,7 @@
 //! Each finding is a function of the [`Survey`] of a run, next to its thresholds. The function returns `None` if the finding does not
 //! apply.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use loadscope_trace::{Nanos, Run};
@@ -131,7 +132,12 @@ impl Diagnosis {
     ) -> Self {
         // Errors and lost data have no cost and precede slowness of the same severity. The sort is stable, so ties keep the order of
         // `findings`: causes before consequences.
-        findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
+        // Too few workers precede the line that keeps them busy: a setting is easier to change.
+        let weight = |f: &Finding| match f.id {
+            FindingId::SlowLine => f.cost.map(|cost| cost.min(starved::cost(survey))),
+            _ => f.cost,
+        };
+        findings.sort_by_key(|f| Reverse((f.severity, weight(f).unwrap_or(Nanos::MAX))));
         collate::put_before_workers(&mut findings);
         Self {
             verdict: Verdict::of(survey, &findings, prospects),
