@@ -132,6 +132,9 @@ enum Command {
     /// Check `dump` on programs that hang, write tests/pytorch/HANGS.md. `--healthy MINUTES` also tests `record --alarm`
     #[command(disable_help_flag = true)]
     Hangs(scripts::Arguments),
+    /// Compare the idle time of a simulated device with reports, write tests/pytorch/DEVICE.md
+    #[command(disable_help_flag = true)]
+    Device(scripts::Arguments),
     /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
     #[command(disable_help_flag = true)]
     Truth(scripts::Arguments),
@@ -243,6 +246,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
         Command::Lines(arguments) => scripts::generated(&building()?, &arguments, "lines"),
         Command::Hangs(arguments) => scripts::generated(&building()?, &arguments, "hangs"),
+        Command::Device(arguments) => scripts::generated(&building()?, &arguments, "device"),
         Command::Truth(arguments) => scripts::truth(&building()?, &arguments),
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),

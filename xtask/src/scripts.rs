@@ -100,7 +100,7 @@ pub fn truth(ready: &Ready, arguments: &Arguments) -> Result<u8> {
     steps::finish(&mut arguments.script(ready, &python, "pytorch/truth/compare.py")?)
 }
 
-/// Runs a script that generates programs, `lines` or `hangs`, and writes its page in tests/pytorch.
+/// Runs a script that generates programs, such as `lines`, and writes its page in tests/pytorch.
 pub fn generated(ready: &Ready, arguments: &Arguments, name: &str) -> Result<u8> {
     let python = pytorch::python(&pytorch::cache()?)?;
     let mut command = arguments.script(ready, &python, &format!("pytorch/{name}.py"))?;
