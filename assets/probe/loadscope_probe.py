@@ -1858,8 +1858,7 @@ def asked(iterator):
         if len(PROBE.living) > 1:
             turn_to(state, at, False)
         PROBE.outlet.lines.append('["wait",%d,%d%s]\n' % (at, state.number, step))
-        if waits or not state.has_workers:
-            begin_wait(state, at)
+        begin_wait(state, at)
         if waits:
             PROBE.outlet.press(at)
         return state

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use loadscope_live::Join;
-use loadscope_stacks::{Analysis, Snapshot};
+use loadscope_stacks::{Analysis, Snapshot, Wait};
 use loadscope_trace::{Event, EventKind, RunId, Stage};
 use loadscope_words::say;
 
@@ -14,6 +14,9 @@ const MAX_STEP: Duration = Duration::from_secs(1);
 
 /// Time limit of a snapshot. Reading a process can block, for example while its memory is on a file system that does not answer.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Number of times that a busy program is not reported. Slow work is no hang, but an endless loop is.
+const MAX_BUSY: u32 = 9;
 
 /// Time limit of a pending explanation at the end of the recording.
 pub(super) const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -27,7 +30,17 @@ pub(super) struct Alarm {
     silence: Duration,
     checked: Instant,
     is_raised: bool,
+    /// Number of times that the program was busy since the last batch.
+    busy: u32,
     explanation: Option<Explanation>,
+}
+
+/// Text about the processes during a long wait.
+enum Explained {
+    /// The thread that training waits for is blocked, or unknown.
+    Hang(String),
+    /// The thread executes code or sleeps.
+    Busy(String),
 }
 
 /// Explanation of a hang that a thread prepares.
@@ -35,7 +48,7 @@ struct Explanation {
     run: RunId,
     pid: u32,
     since: Instant,
-    text: Receiver<String>,
+    text: Receiver<Explained>,
     /// True if a batch arrived meanwhile.
     is_outdated: bool,
 }
@@ -49,6 +62,7 @@ impl Alarm {
             silence: Duration::ZERO,
             checked: Instant::now(),
             is_raised: false,
+            busy: 0,
             explanation: None,
         }
     }
@@ -68,7 +82,7 @@ impl Alarm {
             EventKind::Entered { stage, .. } => match stage {
                 Stage::Training => {
                     self.end_wait(run);
-                    self.is_raised = false;
+                    (self.is_raised, self.busy) = (false, 0);
                     if let Some(explanation) = &mut self.explanation {
                         explanation.is_outdated = true;
                     }
@@ -138,16 +152,27 @@ impl Alarm {
                 }
             }
         }
-        let text = self.explanation.as_ref()?.poll(now, self.limit)?;
+        let explained = self.explanation.as_ref()?.poll(now, self.limit)?;
         let explanation = self.explanation.take()?;
-        (!explanation.is_outdated).then_some((explanation.run, text))
+        let text = match explained {
+            _ if explanation.is_outdated => return None,
+            Explained::Busy(_) if self.busy < MAX_BUSY => {
+                self.busy += 1;
+                (self.is_raised, self.silence) = (false, Duration::ZERO);
+                return None;
+            }
+            Explained::Hang(text) | Explained::Busy(text) => text,
+        };
+        Some((explanation.run, text))
     }
 
     /// Waits up to `time` for the explanation of a raised alarm at the end of the recording. The result is that of [`Alarm::check`].
     pub fn finish(&mut self, time: Duration) -> Option<(RunId, String)> {
         let explanation = self.explanation.take().filter(|one| !one.is_outdated)?;
-        let text = explanation.wait(time, self.limit);
-        Some((explanation.run, text))
+        match explanation.wait(time, self.limit) {
+            Explained::Hang(text) => Some((explanation.run, text)),
+            Explained::Busy(_) => None,
+        }
     }
 }
 
@@ -170,7 +195,7 @@ impl Explanation {
     }
 
     /// Returns the text if it is complete, or a text without a cause after the time limit or a failure of the thread.
-    fn poll(&self, now: Instant, limit: Duration) -> Option<String> {
+    fn poll(&self, now: Instant, limit: Duration) -> Option<Explained> {
         match self.text.try_recv() {
             Ok(text) => Some(text),
             Err(TryRecvError::Disconnected) => Some(self.failed(limit)),
@@ -183,7 +208,7 @@ impl Explanation {
     }
 
     /// Waits up to `time` for the text at the end of the recording.
-    fn wait(&self, time: Duration, limit: Duration) -> String {
+    fn wait(&self, time: Duration, limit: Duration) -> Explained {
         match self.text.recv_timeout(time) {
             Ok(text) => text,
             Err(RecvTimeoutError::Disconnected) => self.failed(limit),
@@ -195,39 +220,52 @@ impl Explanation {
         }
     }
 
-    fn failed(&self, limit: Duration) -> String {
+    fn failed(&self, limit: Duration) -> Explained {
         let why = say!("the thread that reads the stacks failed");
         unexplained(limit, self.pid, why)
     }
 }
 
 /// Returns the cause of a hang, its remedy, and the command for all stacks, on one line.
-fn explanation(program: u32, pid: u32, limit: Duration) -> String {
-    let text = match Snapshot::take_within(program, pid) {
-        Ok(snapshot) => {
-            let analysis = Analysis::of(&snapshot);
-            let cause = analysis.text(&snapshot);
-            let (pid, seconds) = (snapshot.root, limit.as_secs_f64());
-            match analysis.conclusion(&snapshot) {
-                Some(found) => say!(
-                    "No batch arrived for {seconds} s. {cause} {} For all stacks, run `loadscope dump {pid}`.",
-                    found.remedy()
-                ),
-                None => say!(
-                    "No batch arrived for {seconds} s. {cause} For all stacks, run `loadscope dump {pid}`."
-                ),
+fn explanation(program: u32, pid: u32, limit: Duration) -> Explained {
+    let snapshot = match Snapshot::take_within(program, pid) {
+        Ok(snapshot) => snapshot,
+        Err(e) => return unexplained(limit, pid, &e.to_string()),
+    };
+    let analysis = Analysis::of(&snapshot);
+    let cause = analysis.text(&snapshot);
+    let (pid, seconds) = (snapshot.root, limit.as_secs_f64());
+    let on_one_line = |text: String| text.replace(['\n', '\r'], " ");
+    match analysis.conclusion(&snapshot) {
+        Some(found) => Explained::Hang(on_one_line(say!(
+            "No batch arrived for {seconds} s. {cause} {} For all stacks, run `loadscope dump {pid}`.",
+            found.remedy()
+        ))),
+        None => {
+            let text = on_one_line(say!(
+                "No batch arrived for {seconds} s. {cause} For all stacks, run `loadscope dump {pid}`."
+            ));
+            match is_busy(&snapshot, &analysis) {
+                true => Explained::Busy(text),
+                false => Explained::Hang(text),
             }
         }
-        Err(e) => unexplained(limit, pid, &e.to_string()),
-    };
-    text.replace(['\n', '\r'], " ")
+    }
 }
 
-fn unexplained(limit: Duration, pid: u32, why: &str) -> String {
+/// Returns true if the thread that training waits for executes code, or sleeps for a fixed time.
+fn is_busy(snapshot: &Snapshot, analysis: &Analysis) -> bool {
+    let last = analysis.chain.last();
+    let thread = last.and_then(|node| snapshot.thread(*node));
+    thread.is_some_and(|thread| thread.is_active || thread.wait == Wait::Sleep)
+}
+
+fn unexplained(limit: Duration, pid: u32, why: &str) -> Explained {
     let (seconds, why) = (limit.as_secs_f64(), why.trim_end_matches(['.', '。']));
-    say!(
+    let text = say!(
         "No batch arrived for {seconds} s. The cause is not known: {why}. For all stacks, run `loadscope dump {pid}`."
-    )
+    );
+    Explained::Hang(text.replace(['\n', '\r'], " "))
 }
 
 /// Returns the process id of the main process of a loader.

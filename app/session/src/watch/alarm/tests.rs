@@ -47,7 +47,7 @@ impl Clock {
     }
 
     /// Replaces the explanation of a raised alarm with one whose text the test sends.
-    fn explain(&mut self) -> crossbeam_channel::Sender<String> {
+    fn explain(&mut self) -> crossbeam_channel::Sender<Explained> {
         assert!(self.pass(6), "no alarm");
         let (sender, text) = bounded(1);
         self.reported.clear();
@@ -167,7 +167,9 @@ fn a_batch_before_the_explanation_ends_the_alarm() {
         if !is_late {
             clock.apply(0, enter(Stage::Training));
         }
-        sender.send("text".to_owned()).expect("room for one");
+        sender
+            .send(Explained::Hang("text".to_owned()))
+            .expect("room for one");
         assert_eq!(clock.reported().len(), usize::from(is_late));
     }
 }
@@ -190,7 +192,9 @@ fn the_end_of_the_program_does_not_lose_a_raised_alarm() {
             clock.apply(0, enter(Stage::Training));
         }
         if sent != NOTHING {
-            sender.send(sent.to_owned()).expect("room for one");
+            sender
+                .send(Explained::Hang(sent.to_owned()))
+                .expect("room for one");
         }
         let reported = clock.alarm.finish(Duration::ZERO);
         match expected {
@@ -247,4 +251,28 @@ fn the_time_of_a_stopped_recorder_does_not_count() {
     clock.now += Duration::from_secs(3600);
     assert!(!clock.pass(1));
     assert!(clock.pass(5));
+}
+
+/// A worker executes code during a batch that takes longer than the alarm's time. After ten times as long, it is reported.
+#[test]
+fn a_busy_program_is_reported_after_ten_times_as_long() {
+    let mut clock = Clock::new();
+    clock.apply(0, wait());
+    let mut looks = 0;
+    let busy = |clock: &mut Clock| {
+        let sender = clock.explain();
+        let text = Explained::Busy("busy".to_owned());
+        sender.send(text).expect("room for one");
+        clock.reported()
+    };
+    for _ in 0..2 {
+        while busy(&mut clock).is_empty() {
+            looks += 1;
+        }
+        assert_eq!(clock.reported, [(RunId(0), "busy".to_owned())]);
+        // Then a batch arrives.
+        clock.apply(0, enter(Stage::Training));
+        clock.apply(0, wait());
+    }
+    assert_eq!(looks, 2 * MAX_BUSY);
 }
