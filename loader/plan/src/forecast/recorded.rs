@@ -18,7 +18,9 @@ mod streams;
 mod task;
 
 use loadscope_diagnose::Blame;
-use loadscope_trace::{Nanos, OnError, Origin, Part as CpuPart, Run, RunOptions, plural};
+use loadscope_trace::{
+    DeviceTime, Nanos, OnError, Origin, Part as CpuPart, Run, RunOptions, plural,
+};
 use loadscope_words::say;
 
 use super::cores::memory_slowdown;
@@ -347,9 +349,7 @@ impl Recorded {
                     .tasks
                     .extend(self.task(run, &facts, costs.tasks.last()));
                 if let Some((start, done)) = facts.training {
-                    let wall = clamp_cost(done.unwrap_or(end) - start);
-                    let step = Step::of(run, facts.row, wall, &self.step_waits);
-                    handed.push((start, step));
+                    handed.push((start, facts.row, clamp_cost(done.unwrap_or(end) - start)));
                 }
                 if facts.was_yielded() {
                     behind = costs.tasks.len();
@@ -359,8 +359,16 @@ impl Recorded {
             }
             // Batches that were never yielded are dropped, unless a later batch was yielded.
             costs.tasks.truncate(behind);
-            handed.sort_by_key(|(at, _)| *at);
-            costs.steps = handed.into_iter().map(|(_, step)| step).collect();
+            handed.sort_by_key(|(at, ..)| *at);
+            // The device works on a step until the part of the next wait in which it has no work.
+            let next = handed.iter().skip(1).map(|(_, row, _)| Some(*row));
+            let next: Vec<Option<usize>> = next.chain([None]).collect();
+            let steps = handed.into_iter().zip(next).map(|((_, row, wall), next)| {
+                let wait = next.and_then(|next| run.device_wait(next));
+                let hidden = wait.map_or(Nanos::ZERO, DeviceTime::hidden);
+                Step::of(run, row, wall + hidden, &self.step_waits)
+            });
+            costs.steps = steps.collect();
             let is_broken = run.abort().is_some() && part.epoch + 1 == run.epochs().len();
             if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
                 costs.finish = clamp_cost(end - last);
@@ -380,5 +388,6 @@ fn measured_time(run: &Run) -> (Nanos, Nanos) {
     let start = run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
     let ends = run.epochs().iter().map(|e| e.end.unwrap_or(run.end()));
     let end = ends.max().unwrap_or(Nanos::ZERO);
-    (clamp_cost(end - start), clamp_cost(run.waited()))
+    let hidden = run.device_time().map_or(Nanos::ZERO, DeviceTime::hidden);
+    (clamp_cost(end - start), clamp_cost(run.waited() - hidden))
 }

@@ -9,6 +9,7 @@ use super::*;
 use crate::simulate::{Simulation, Work};
 
 mod cores;
+mod device;
 mod measured;
 mod processes;
 mod properties;

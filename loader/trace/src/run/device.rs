@@ -55,7 +55,7 @@ struct Measured {
     /// End of the wait.
     end: Nanos,
     row: u32,
-    idle: Nanos,
+    time: DeviceTime,
     /// Running sum, including this wait.
     sum: DeviceTime,
 }
@@ -107,12 +107,17 @@ impl Run {
     /// Returns the time in which the device had no work during the wait for the batch at `row`. The device finishes its work first, so
     /// this is the end of the wait. Returns `None` if it was not measured.
     pub fn device_idle(&self, row: usize) -> Option<Nanos> {
+        Some(self.device_wait(row)?.idle)
+    }
+
+    /// Returns the measured wait for the batch at `row`.
+    pub fn device_wait(&self, row: usize) -> Option<DeviceTime> {
         let end = self.entered(row, Stage::Training)?;
         let waits = &self.device_waits.0;
         let first = waits.partition_point(|one| one.end < end);
         let mut same = waits.range(first..).iter().take_while(|one| one.end == end);
         let found = same.find(|one| one.row as usize == row);
-        found.map(|one| one.idle)
+        found.map(|one| one.time)
     }
 
     /// Applies a measurement. A batch from before the known part of a recording has no position.
@@ -123,13 +128,14 @@ impl Run {
         let end = end.unwrap_or(at).max(last.unwrap_or(Nanos(i64::MIN)));
         let waited = wait.waited.max(Nanos::ZERO);
         let idle = wait.idle.clamp(Nanos::ZERO, waited);
+        let time = DeviceTime { waited, idle };
         let mut sum = self.device_waits.sum();
-        sum.add(DeviceTime { waited, idle });
+        sum.add(time);
         self.device_waits.0.push(Measured {
             known: at,
             end,
             row: row.map_or(u32::MAX, |row| row as u32),
-            idle,
+            time,
             sum,
         });
     }
