@@ -11,6 +11,8 @@ use loadscope_trace::{
 
 #[path = "findings/causes.rs"]
 mod causes;
+#[path = "findings/device.rs"]
+mod device;
 #[path = "findings/failures.rs"]
 mod failures;
 #[path = "findings/hangs.rs"]

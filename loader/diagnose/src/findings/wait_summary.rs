@@ -119,12 +119,12 @@ impl<'a> WaitSummary<'a> {
         })
     }
 
-    /// Returns the part of the waits behind the work of the device, as in `, 2.10 s of it hidden behind queued work`. Empty without it.
+    /// Returns the part of the waits behind the work of the device, as in `, 2.10 s of it while the device worked`. Empty without it.
     fn hidden(&self) -> String {
         match self.device.hidden() {
             hidden if hidden > Nanos::ZERO => {
                 let hidden = self.format_time(hidden);
-                say!(", {hidden} of it hidden behind queued work of the device")
+                say!(", {hidden} of it while the device worked")
             }
             _ => String::new(),
         }
