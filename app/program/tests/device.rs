@@ -42,7 +42,7 @@ fn the_device_is_idle_while_its_queue_is_empty() {
         assert!(said.starts_with("Device idle  "), "{said}");
         let findings = report["findings"].as_array().expect("a list");
         let ids: Vec<&Value> = findings.iter().map(|one| &one["id"]).collect();
-        // Waits behind the work of the device cost nothing.
+        // Waits during the work of the device cost nothing.
         assert_eq!(ids.contains(&&json!("slow_line")), is_idle, "{said}");
     }
 }

@@ -338,7 +338,7 @@ pub struct DeviceWait {
     pub batch: BatchId,
     /// Length of the wait, ns.
     pub waited: Nanos,
-    /// Time in which the device had no work, ns. The rest is hidden behind its earlier work.
+    /// Time in which the device had no work, ns. It had earlier work during the rest.
     pub idle: Nanos,
 }
 

@@ -19,6 +19,7 @@ use loadscope_column::Column;
 
 mod cpu_times;
 mod device;
+mod device_wait;
 mod ending;
 mod epoch;
 mod facts;

@@ -71,7 +71,7 @@ pub(super) enum Kind {
 pub(super) struct Waited {
     /// Position of the awaited batch in [`Run::batches`]. `None` for [`Kind::End`].
     pub row: Option<usize>,
-    /// Length of the wait, up to the last event. With a device, this and the following times exclude the time behind its work.
+    /// Length of the wait, up to the last event. With a device, this and the following times exclude the time of its work.
     pub took: Nanos,
     /// Kind of the wait.
     pub kind: Kind,
@@ -120,7 +120,7 @@ const MIN_SLOW_SAMPLE: Nanos = Nanos(1_000_000);
 const MAX_MEDIAN_TIMES: usize = 1 << 18;
 
 impl Waited {
-    /// Returns the part of the wait that delayed training. Time behind the work of a device costs nothing.
+    /// Returns the part of the wait that delayed training. Time during the work of a device costs nothing.
     fn scaled(self, share: f64) -> Self {
         let scaled = |time: Nanos| match share < 1.0 {
             true => Nanos((time.0 as f64 * share) as i64),
@@ -187,8 +187,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Returns the share of [`Survey::total`] in which training stood still because of loading. With a device, waits that are hidden
-    /// behind its work do not count.
+    /// Returns the share of [`Survey::total`] in which loading delays training. Waits during the work of a device do not count.
     pub fn starved(&self) -> f64 {
         self.share(self.blame.waited) * self.wait_summary.device.idle_share()
     }

@@ -93,7 +93,7 @@ impl<'a> WaitSummary<'a> {
         match (self.device_idle(), self.hidden()) {
             (Some(idle), hidden) => {
                 say!(
-                    "The device had no work for {idle} because of loading. The trainer {verb} {waited}{hidden}"
+                    "The device had no work for {idle}, because the trainer {verb} {waited}{hidden}"
                 )
             }
             (None, _) => say!(
@@ -104,7 +104,7 @@ impl<'a> WaitSummary<'a> {
         }
     }
 
-    /// Returns the time in which the device had no work because of loading, as in `1.30 s of 11.0 s (12 %)`. Returns `None` without a
+    /// Returns the time in which the device had no work during waits, as in `1.30 s of 11.0 s (12 %)`. Returns `None` without a
     /// device.
     pub fn device_idle(&self) -> Option<String> {
         let (place, so_far) = (self.place(), self.so_far());
@@ -119,7 +119,7 @@ impl<'a> WaitSummary<'a> {
         })
     }
 
-    /// Returns the part of the waits behind the work of the device, as in `, 2.10 s of it while the device worked`. Empty without it.
+    /// Returns the part of the waits during the work of the device, as in `, 2.10 s of it while the device worked`. Empty without it.
     fn hidden(&self) -> String {
         match self.device.hidden() {
             hidden if hidden > Nanos::ZERO => {

@@ -1,4 +1,4 @@
-//! Waits that are hidden behind the work of a device.
+//! Waits during the work of a device.
 
 use loadscope_diagnose::WaitSummary;
 use loadscope_trace::{DeviceWait, Event, RunId, Stage};
@@ -48,7 +48,7 @@ fn the_first_sentence_is_about_the_device() {
     let said = text(&run(50));
     assert!(
         said.starts_with("The device had no work for 0.")
-            && said.contains(" because of loading. The trainer has waited 1.")
+            && said.contains(", because the trainer has waited 1.")
             && said.contains(" of it while the device worked"),
         "{said}"
     );
