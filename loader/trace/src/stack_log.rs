@@ -150,7 +150,13 @@ impl StackLog {
             let all = self.samples.entry(event.worker);
             if let Some(stack) = one.stack.filter(|_| one.count > 0) {
                 let all = all.or_default();
-                let is_in_order = all.last().is_none_or(|last| last.start <= start);
+                // The samples of an event begin at a measured time, which differs from the grid of the event before.
+                let last = all.last().map(|last| last.start);
+                let start = match last {
+                    Some(last) if last - Nanos(period) < start => start.max(last),
+                    _ => start,
+                };
+                let is_in_order = last.is_none_or(|last| last <= start);
                 // The event that defines the stack can follow.
                 let nothing = std::iter::empty();
                 append(
@@ -314,6 +320,35 @@ mod tests {
         assert_eq!(wanted[1], ["main:1", "load 1:1 < main:1"]);
         for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [3, 0, 1, 2]] {
             assert_eq!(of_all(&order), wanted, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_can_begin_less_than_a_period_before_the_last_sample() {
+        let sample = |start: i64, first| Stacks {
+            worker: Some(0),
+            start: Nanos(start),
+            samples: vec![StackSamples {
+                stack: Some(0),
+                count: 1,
+            }],
+            ..match first {
+                true => events().swap_remove(0),
+                false => Stacks {
+                    period: Nanos(10),
+                    ..Stacks::default()
+                },
+            }
+        };
+        for (next, wanted) in [(91, true), (90, false), (100, true)] {
+            let mut log = StackLog::default();
+            assert!(log.apply(Nanos(200), &sample(100, true)));
+            assert_eq!(
+                log.apply(Nanos(200), &sample(next, false)),
+                wanted,
+                "{next}"
+            );
+            assert_eq!(lines(&log, 0).len(), 1 + usize::from(wanted));
         }
     }
 
