@@ -218,7 +218,9 @@ impl Run {
     fn advance_clock(&mut self, event: &Event) -> Nanos {
         self.hide_after(None);
         self.events += 1;
-        if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
+        // The end of a program becomes known after its last measurements.
+        let is_exempt = matches!(event.kind, EventKind::RunStarted(_) | EventKind::RunEnded);
+        if event.at < self.last && !is_exempt {
             self.late += 1;
         }
         // `Nanos::MAX` marks spans and waits that have not ended, so no event has this time.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use loadscope_live::{End, Gauges, Join, Listener, Program, SharedFiles, UnrecordedScanner};
-use loadscope_trace::{Event, EventKind, Nanos, RunId, Sorter};
+use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
 
 use super::alarm::{Alarm, FINISH_TIMEOUT, main_process};
@@ -151,7 +151,7 @@ impl ProbeReceiver {
         }
         // The stack recorder knows a new loader before its first events.
         self.sample_stacks(now, false);
-        self.receive_events(now);
+        self.receive_events();
         now
     }
 
@@ -185,18 +185,14 @@ impl ProbeReceiver {
     }
 
     /// Takes new events. A busy host may delay a process for a long time, so late events keep their time in the file. Readers sort them.
-    /// The last samples and measurements of a run precede its end, which therefore has at least the time `now`.
-    fn receive_events(&mut self, now: Option<Nanos>) {
+    fn receive_events(&mut self) {
         let shared = self.shared.effects.lock();
         let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
         if *shared != *self.join.effects() {
             shared.clone_from(self.join.effects());
         }
         drop(shared);
-        for mut event in self.join.events() {
-            if let (Some(now), EventKind::RunEnded) = (now, &event.kind) {
-                event.at = event.at.max(now);
-            }
+        for event in self.join.events() {
             (self.stacks.iter_mut()).for_each(|stacks| stacks.observe(&event));
             match !self.has_window && event.at < self.newest {
                 true => self.late_events.push(event),
@@ -212,7 +208,7 @@ impl ProbeReceiver {
             self.join.detach(self.listener.now());
         }
         self.join.finish();
-        self.receive_events(now);
+        self.receive_events();
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
         let at = rest.last().map_or(self.newest, |event| event.at);
         if self.sorter.late() > 0 {
