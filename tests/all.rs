@@ -8,6 +8,7 @@ mod alone;
 mod bad_input;
 mod code;
 mod control_sequence;
+mod device;
 mod diagnose;
 mod dropping;
 mod exchange;

@@ -78,6 +78,10 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 const IMPORTANT_SHARE: f64 = 0.05;
 /// Minimum width at which the verdict and its cause are next to each other, points.
 const ONE_LINE: f32 = 1120.0;
+/// Maximum share of the verdict in a line with its cause.
+const VERDICT: f32 = 0.6;
+/// Width of the link to the diagnosis with its margin, points.
+const LINK: f32 = 64.0;
 /// Minimum width at which the cause needs one line instead of two, points.
 const CAUSE_ON_ONE_LINE: f32 = 960.0;
 
@@ -105,7 +109,6 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     } else {
         palette.step
     };
-    let verdict = title_text(ui, &headline.verdict);
     let side_by_side = ui.available_width() >= ONE_LINE;
     let (rows, height) = lines(ui.available_width());
     ui.horizontal(|ui| {
@@ -113,7 +116,12 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, height - 6.0), egui::Sense::hover());
         ui.painter().rect_filled(bar, 2.0, color);
         if side_by_side {
-            ui.label(verdict);
+            let share = if headline.cause.is_some() {
+                VERDICT
+            } else {
+                1.0
+            };
+            verdict(ui, headline, share);
             why(ui, headline, &mut commands);
             cause(ui, headline, rows, &mut commands);
         } else {
@@ -125,7 +133,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
                 let line = ui.text_style_height(&egui::TextStyle::Body);
                 ui.add_space(((height - line - below) / 2.0).max(0.0).floor());
                 ui.horizontal(|ui| {
-                    ui.label(verdict);
+                    verdict(ui, headline, 1.0);
                     why(ui, headline, &mut commands);
                 });
                 cause(ui, headline, rows, &mut commands);
@@ -135,9 +143,25 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     commands
 }
 
+/// Shows the verdict on one line, in at most a share of the width. If it is cut, it is complete on hover.
+fn verdict(ui: &mut Ui, headline: &Headline, share: f32) {
+    let text = title_text(ui, &headline.verdict);
+    let link = if has_link(headline) { LINK } else { 0.0 };
+    ui.scope(|ui| {
+        let whole = ui.available_width();
+        ui.set_max_width((whole * share).min(whole - link).max(0.0));
+        ui.add(egui::Label::new(text).truncate());
+    });
+}
+
+/// Returns true if the verdict has a link to the diagnosis.
+fn has_link(headline: &Headline) -> bool {
+    !headline.has_failed && headline.share >= IMPORTANT_SHARE
+}
+
 /// Shows a link to the diagnosis if there is significant waiting.
 fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
-    if headline.has_failed || headline.share < IMPORTANT_SHARE {
+    if !has_link(headline) {
         return;
     }
     let response = ui.add(action::small_button(say!("Why?")));

@@ -107,11 +107,11 @@ impl<'a> WaitSummary<'a> {
     /// Returns the time in which the device had no work during waits, as in `1.30 s of 11.0 s (12 %)`. Returns `None` without a
     /// device.
     pub fn device_idle(&self) -> Option<String> {
-        let (place, so_far) = (self.place(), self.so_far());
+        let so_far = self.so_far();
         let idle = self.device.idle;
         (self.device.waited > Nanos::ZERO).then(|| {
             say!(
-                "{} of {}{place}{so_far} ({})",
+                "{} of {}{so_far} ({})",
                 self.format_time(idle),
                 self.loop_time(),
                 percent(idle.0 as f64 / self.total.0.max(1) as f64)
