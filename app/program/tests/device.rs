@@ -46,3 +46,20 @@ fn the_device_is_idle_while_its_queue_is_empty() {
         assert_eq!(ids.contains(&&json!("slow_line")), is_idle, "{said}");
     }
 }
+
+#[test]
+fn a_device_with_an_error_is_asked_once_more_at_most() {
+    let Some(python) = needed_pytorch() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let log = folder.path().join("run.jsonl");
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/device/fails.py");
+    let simulation = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/pytorch");
+    let record = ["record", "-o", text(&log), "--", text(&python)];
+    let output = loadscope(&[&record[..], &[program, simulation]].concat());
+    assert!(output.status.success(), "{:?}", words(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "events 11\n");
+    let report = crate::support::json(&loadscope(&["report", text(&log), "--json"]));
+    assert_eq!(report["summary"]["batches"], 40);
+}

@@ -9,8 +9,10 @@ use loadscope_trace::{Nanos, Run, Streams, percent};
 use loadscope_words::say;
 
 mod stage_times;
+mod waited;
 
 use stage_times::{HeldIntervals, StageTimes};
+pub(super) use waited::{Kind, Waited};
 
 /// Measurements of a whole run, as input for the findings.
 #[derive(Clone, Debug)]
@@ -53,48 +55,6 @@ pub struct Survey<'a> {
     pub workers: usize,
 }
 
-/// Kind of a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Wait for the first batch of an epoch.
-    First,
-    /// Wait for a batch with a work time above [`SLOW_BATCH`] times the median.
-    Slow,
-    /// Wait for any other batch.
-    Usual,
-    /// Wait without an awaited batch: at the end of an epoch.
-    End,
-}
-
-/// Wait, split into the times that the findings use.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waited {
-    /// Position of the awaited batch in [`Run::batches`]. `None` for [`Kind::End`].
-    pub row: Option<usize>,
-    /// Length of the wait, up to the last event. With a device, this and the following times exclude the time of its work.
-    pub took: Nanos,
-    /// Kind of the wait.
-    pub kind: Kind,
-    /// Time in which the worker of the batch was busy with it or with an earlier batch.
-    pub working: Nanos,
-    /// Time in which the reorder buffer held at least one finished batch.
-    pub held: Nanos,
-    /// Time in slow samples of the awaited batch.
-    pub in_slow_samples: Nanos,
-    /// True if the batch is slow and contains a slow sample.
-    pub by_slow_sample: bool,
-    /// Time in which the batch was collated.
-    pub collating: Nanos,
-    /// Time in which the batch was in the pin thread.
-    pub pinning: Nanos,
-    /// Time in which the batch or its indices were in a queue between processes.
-    pub on_its_way: Nanos,
-    /// Time in which the sampler drew indices.
-    pub drawing: Nanos,
-    /// Cause with the longest time.
-    pub main: Cause,
-}
-
 /// Measurements of the samples of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Samples {
@@ -118,27 +78,6 @@ pub(super) const SLOW_SAMPLE: i64 = 5;
 const MIN_SLOW_SAMPLE: Nanos = Nanos(1_000_000);
 /// Maximum number of sample times for the median, evenly spaced. It bounds the memory for long runs.
 const MAX_MEDIAN_TIMES: usize = 1 << 18;
-
-impl Waited {
-    /// Returns the part of the wait that delayed training. Time during the work of a device costs nothing.
-    fn scaled(self, share: f64) -> Self {
-        let scaled = |time: Nanos| match share < 1.0 {
-            true => Nanos((time.0 as f64 * share) as i64),
-            false => time,
-        };
-        Self {
-            took: scaled(self.took),
-            working: scaled(self.working),
-            held: scaled(self.held),
-            in_slow_samples: scaled(self.in_slow_samples),
-            collating: scaled(self.collating),
-            pinning: scaled(self.pinning),
-            on_its_way: scaled(self.on_its_way),
-            drawing: scaled(self.drawing),
-            ..self
-        }
-    }
-}
 
 impl<'a> Survey<'a> {
     /// Measures a run.

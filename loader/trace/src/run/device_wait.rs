@@ -20,8 +20,9 @@ impl Run {
 
     /// Returns the measured wait for the batch at `row`.
     pub fn device_wait(&self, row: usize) -> Option<DeviceTime> {
-        self.device_waits
-            .of(row, self.entered(row, Stage::Training)?)
+        self.device_time()?;
+        let end = self.entered(row, Stage::Training)?;
+        self.device_waits.of(row, end)
     }
 
     /// Applies a measurement. A batch from before the known part of a recording has no position.
