@@ -70,9 +70,9 @@ multiprocessing.get_context('forkserver').Process(target=time.sleep, args=(1000,
 end.recv()",
         [
             "No cause of a hang found: ",
-            "the main process ",
-            " waits for a socket (read) in ",
-            "<module> (<string>:",
+            "the child process ",
+            " sleeps in ",
+            "BaseProcess.run (process.py:",
         ],
     ),
     (
