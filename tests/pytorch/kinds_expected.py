@@ -26,6 +26,8 @@ class Loader:
     share: tuple = (0.0, 1.0)
     says: tuple = ()
     never: tuple = ()
+    # The line that takes the workers' time. The finding `slow_line` is right with this line only.
+    line: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +74,7 @@ KINDS = [
         "validation_by_len",
         "an epoch that ends without StopIteration",
         {
-            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("prefetch window of",)),
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), line="validation_by_len.py:18", never=("prefetch window of",)),
             "val": of(IN_MEMORY | STARVED, BESIDE_STARVED | IN_MEMORY, never=("prefetch window of", "step (takes|of) [0-9.]+ s")),
         },
     ),
@@ -99,7 +101,7 @@ KINDS = [
         "a rank that waits for another one's loader",
         {
             "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Leave the loader unchanged",)),
-            "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
+            "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), line="ranks_slow.py:21", says=(r"[Rr]ank 1",)),
         },
         command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
         same_errors=False,
@@ -146,9 +148,9 @@ KINDS = [
     Kind(
         "heavy_tail",
         "a few samples that take forty times as long",
-        {"train": of({"heavy_tail", "head_of_line"}, {"heavy_tail", "head_of_line", "starved_workers", "window_too_small"}, says=("in_order=False",))},
+        {"train": of({"heavy_tail", "head_of_line"}, {"heavy_tail", "head_of_line", "starved_workers", "window_too_small"}, says=("in_order=False",), line="heavy_tail.py:15")},
     ),
-    Kind("one_slow_sample", "a single slow sample", {"train": of({"slow_sample"}, {"no_workers"}, share=(0.7, 1.0), says=("[Ss]ample 73", r"calls/073\.wav"), never=("similar cost",))}),
+    Kind("one_slow_sample", "a single slow sample", {"train": of({"slow_sample"}, {"no_workers"}, share=(0.7, 1.0), line="one_slow_sample.py:18", says=("[Ss]ample 73", r"calls/073\.wav"), never=("similar cost",))}),
     Kind("collate_misfit", "a sample that cannot be collated", {"train": of({"failed"}, {"slow_first_batch"}, says=("sample 77", r"\[1, 16, 16\]", "convert"), never=("Catch the error",))}, code=1, same_errors=False),
     Kind("stop_iteration", "StopIteration in a sample", {"train": of({"ended_early"}, {"no_workers"}, says=("StopIteration", "sample 90"))}),
     Kind("shared_file", "a file that is open before the workers start", {"train": of({"shared_file"}, IN_MEMORY, says=("2 workers", "worker_init_fn"))}),
@@ -156,7 +158,7 @@ KINDS = [
     Kind(
         "slow_first_sample",
         "a slow sample in batch 0",
-        {"train": of({"slow_first_batch", "head_of_line", "heavy_tail", "waiting", "slow_sample"}, {"head_of_line"}, says=(r"sample 3\b",), never=("worker_init_fn", "start(ing|s)? .*worker"))},
+        {"train": of({"slow_first_batch", "head_of_line", "heavy_tail", "waiting", "slow_sample"}, {"head_of_line"}, line="slow_first_sample.py:15", says=(r"sample 3\b",), never=("worker_init_fn", "start(ing|s)? .*worker"))},
     ),
     Kind("slow_collate", "a collate_fn that does the work", {"train": of({"slow_collate"}, {"starved_workers", "sawtooth", "epoch_refill", "slow_first_batch"}, says=("collate_fn",))}),
     Kind(
@@ -187,12 +189,12 @@ KINDS = [
     Kind(
         "accumulated",
         "long steps that recur",
-        {"train": of(STARVED | CALM, BESIDE_STARVED | {"window_too_small"}, share=(0.2, 0.6))},
+        {"train": of(STARVED | CALM, BESIDE_STARVED | {"window_too_small"}, share=(0.2, 0.6), line="accumulated.py:15")},
     ),
     Kind(
         "evaluating",
         "an evaluation without a loader, and checkpoints, inside the epoch",
-        {"train": of(STARVED, BESIDE_STARVED, share=(0.4, 0.9), says=(r"Left out +checkpoints [0-9.]+ s, evaluation [23]\.[0-9]+ s",))},
+        {"train": of(STARVED, BESIDE_STARVED, share=(0.4, 0.9), line="evaluating.py:24", says=(r"Left out +checkpoints [0-9.]+ s, evaluation [23]\.[0-9]+ s",))},
     ),
     Kind(
         "iterator_per_step",
@@ -240,5 +242,5 @@ KINDS = [
         "workers that import PyTorch first",
         {"train": of({"slow_first_batch"}, {"slower_than_none"}, share=(0.7, 1.0), never=(r"→.*num_workers=[2-9]",))},
     ),
-    Kind("decoding", "decoding that fills both cores", {"train": of({"starved_workers", "oversubscribed"}, {"sawtooth", "slow_first_batch"}, share=(0.7, 1.0), says=(r"Image\.convert",))}),
+    Kind("decoding", "decoding that fills both cores", {"train": of({"starved_workers", "oversubscribed"}, {"sawtooth", "slow_first_batch"}, share=(0.7, 1.0), line="decoding.py:25", says=(r"Image\.convert",))}),
 ]
