@@ -158,7 +158,7 @@ KINDS = [
     Kind(
         "slow_first_sample",
         "a slow sample in batch 0",
-        {"train": of({"slow_first_batch", "head_of_line", "heavy_tail", "waiting", "slow_sample"}, {"head_of_line"}, line="slow_first_sample.py:15", says=(r"sample 3\b",), never=("worker_init_fn", "start(ing|s)? .*worker"))},
+        {"train": of({"slow_first_batch", "head_of_line", "heavy_tail", "waiting", "slow_sample"}, {"head_of_line"}, line="slow_first_sample.py:15", says=(r"sample 3\b",), never=("worker_init_fn", "start(ing|s) .*worker"))},
     ),
     Kind("slow_collate", "a collate_fn that does the work", {"train": of({"slow_collate"}, {"starved_workers", "sawtooth", "epoch_refill", "slow_first_batch"}, says=("collate_fn",))}),
     Kind(
