@@ -98,13 +98,13 @@ pub struct Recorded {
 /// Costs of one epoch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpochCosts {
-    /// Time since the end of the previous epoch.
+    /// Time outside the loop: since the end of the previous epoch, and of other work after the last batch.
     pub pause: Nanos,
     /// Tasks in the order of the sampler.
     pub tasks: Vec<TaskCost>,
     /// Training steps in the order in which batches were yielded.
     pub steps: Vec<Step>,
-    /// Time from the last batch to the end of the epoch.
+    /// Time from the last batch to the end of the epoch, without other work of the program.
     pub finish: Nanos,
     pub weight: Weight,
 }
@@ -371,7 +371,9 @@ impl Recorded {
             costs.steps = steps.collect();
             let is_broken = run.abort().is_some() && part.epoch + 1 == run.epochs().len();
             if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
-                costs.finish = clamp_cost(end - last);
+                let outside = run.asides_within(last, end).min(end - last);
+                costs.pause += outside;
+                costs.finish = clamp_cost(end - last - outside);
             }
             self.epochs.push(costs);
         }

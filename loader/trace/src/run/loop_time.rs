@@ -86,6 +86,11 @@ impl Run {
         asides.filter(|(_, time)| time.0 > 0).collect()
     }
 
+    /// Returns the time of other work in training steps that does not count and became known in `from..until`.
+    pub fn asides_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        self.steps.left_out_within(from, until)
+    }
+
     fn in_asides(&self) -> Nanos {
         let asides = AsideKind::iter().map(|kind| self.steps.left_out(kind));
         asides.fold(Nanos::ZERO, |sum, time| sum + time)
