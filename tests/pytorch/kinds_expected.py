@@ -82,8 +82,8 @@ KINDS = [
         "lightning_fit",
         "Lightning's validation, which never receives StopIteration",
         {
-            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("prefetch window of",)),
-            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("prefetch window of",)),
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), line="lightning_fit.py:25", never=("prefetch window of",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, line="lightning_fit.py:25", never=("prefetch window of",)),
         },
         needs=("lightning",),
         same_errors=False,

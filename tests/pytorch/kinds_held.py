@@ -116,6 +116,8 @@ class Held:
         waited = self.told.get("waited", {}).get(name)
         if waited is not None and abs(waited - report.waited) > 0.05 + 0.1 * waited:
             self.wrong.append("%s: waited %.2f s; the program waited %.2f s" % (name, report.waited, waited))
+        if expected.line not in report.text:
+            self.wrong.append("%s: the report does not name the line %s" % (name, expected.line))
         for pattern in expected.says:
             if not re.search(pattern, report.text):
                 self.wrong.append("%s: the report does not say %r" % (name, pattern))

@@ -167,3 +167,14 @@ fn a_training_error_ends_the_run_in_its_step() {
         assert!(found.clone().all(|id| id != FindingId::Failed), "{found:?}");
     }
 }
+
+#[test]
+fn a_dead_worker_is_no_error_of_the_training_step() {
+    let run = turned_away(&[
+        r#"["raised",2900,0,0,0,"RuntimeError: DataLoader worker (pid 7) is killed by signal: Killed. "]"#,
+        r#"["end",2900,0,0]"#,
+    ]);
+    assert_eq!(run.step_failure(), None);
+    let diagnosis = Diagnosis::of(&run, None, Vec::new());
+    assert_eq!(diagnosis.verdict.id, VerdictId::Finding(FindingId::Failed));
+}

@@ -53,6 +53,11 @@ impl Message {
         self.first_line().trim_end_matches([':', ' ']) == "KeyboardInterrupt"
     }
 
+    /// Returns true for PyTorch's error about a worker that died. The handler of `SIGCHLD` raises it in any line of the main process.
+    pub fn is_about_dead_worker(&self) -> bool {
+        self.first_line().contains("DataLoader worker (pid")
+    }
+
     /// Returns the known place, such as `sample 77 of batch 9 in worker 1`.
     pub fn place(&self) -> Option<String> {
         let sample = self.sample.map(|at| say!("sample {}", count(at)));

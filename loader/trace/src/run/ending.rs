@@ -32,7 +32,9 @@ impl Run {
     pub fn step_failure(&self) -> Option<(Nanos, &Message, usize)> {
         let (at, message) = self.failure()?;
         let row = self.row(message.about?)?;
-        let is_of_step = self.batches[row].was_yielded && message.worker.is_none();
+        let is_of_step = self.batches[row].was_yielded
+            && message.worker.is_none()
+            && !message.is_about_dead_worker();
         is_of_step.then_some((at, message, row))
     }
 
