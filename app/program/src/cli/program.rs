@@ -349,7 +349,7 @@ pub(super) fn drain_session(
 fn not_started(why: &ProgramError) -> ExitCode {
     print_message(why);
     ExitCode::from(match why {
-        ProgramError::Preparing(_) => NOT_RECORDED,
+        ProgramError::Preparing(_) | ProgramError::Memory => NOT_RECORDED,
         ProgramError::Starting(_, e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
             NOT_EXECUTABLE
         }

@@ -12,11 +12,16 @@ pub enum ProgramError {
     Preparing(io::Error),
     /// The program cannot be started.
     Starting(OsString, io::Error),
+    /// The recorder has too little memory.
+    Memory,
 }
 
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Memory => f.write_str(say!(
+                "recording needs 128 MB of memory, but less is available. Raise the limit of the address space (ulimit -v)."
+            )),
             Self::Preparing(e) => {
                 let remedy = match e.kind() {
                     io::ErrorKind::FileTooLarge => {

@@ -11,11 +11,19 @@ use loadscope_words::cause;
 use super::error::ProgramError;
 use crate::{Listener, PROBE, SITECUSTOMIZE};
 
+/// Memory that must be available when a recording starts, bytes. Later, a failed allocation would abort the recorder.
+const MIN_MEMORY: usize = 128 << 20;
+
 /// Creates a listener in the folder `place`, and its token. `with_probe` also writes the probe there.
 pub(super) fn prepare_listener(
     place: &TemporaryFolder,
     with_probe: bool,
 ) -> Result<(Listener, String), ProgramError> {
+    let mut memory = Vec::<u8>::new();
+    let reserved = memory.try_reserve_exact(MIN_MEMORY);
+    reserved.map_err(|_| ProgramError::Memory)?;
+    // Without it, the compiler removes the allocation.
+    drop(std::hint::black_box(memory));
     let folder = place.path();
     let prepare = || -> io::Result<(Listener, String)> {
         let files = [
