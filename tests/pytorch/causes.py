@@ -155,8 +155,8 @@ class Case:
         for text in texts:
             if NO_OFFER.search(text) or "would" not in text and first is None:
                 continue
-            # What follows a semicolon is another offer, or no better one.
-            offer = tuple("%s=%s" % (m[0] or m[2], m[1] or m[3]) for m in OFFERS.findall(text.split("; ")[0]))
+            # The second clause is another offer, or a worse one.
+            offer = tuple("%s=%s" % (m[0] or m[2], m[1] or m[3]) for m in OFFERS.findall(re.split("; |, and ", text)[0]))
             offer = tuple(one for one in offer if one not in self.injected.sets)
             # Those of the Trainer of transformers are fewer.
             if offer and not (self.injected.loop == "trainer" and "in_order" in str(offer)) and offer not in offers:

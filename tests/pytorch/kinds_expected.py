@@ -124,13 +124,13 @@ KINDS = [
     Kind(
         "stateful",
         "an epoch that is left and resumed",
-        {"train": Loader(RESTARTS, never=("never come",))},
+        {name: Loader(RESTARTS, never=("never come",)) for name in ("train", "resumed")},
         needs=("torchdata.stateful_dataloader",),
         same_errors=False,
     ),
     Kind("stream", "tasks that reach a worker whose stream has ended", {"train": Loader(RESTARTS, never=("discarded", "thrown away"))}),
     Kind("stream_repeated", "a stream that every worker yields", {"train": of({"repeated_stream"}, RESTARTS, says=("3 workers", r"get_worker_info\(\)"), never=(r"num_workers=[0-9]+ would",))}),
-    Kind("stream_few_shards", "fewer shards than workers", {"train": of({"idle_workers"}, RESTARTS, says=("3 of 6 workers",), never=(r"num_workers=([4-9]|[1-9][0-9])\b(?!, prefetch)",))}),
+    Kind("stream_few_shards", "fewer shards than workers", {"train": of({"idle_workers"}, RESTARTS, says=("3 of 6 workers",), never=(r"(Use |change  )num_workers=([4-9]|[1-9][0-9])\b", r"num_workers=([4-9]|[1-9][0-9])\b.* would take"))}),
     Kind("web_dataset", "samples that are batches", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("discarded",))}, needs=("webdataset",), same_errors=False),
     Kind("hf_datasets", "a dataset that is asked for a whole batch", {"train": ROWS}, needs=("datasets",), same_errors=False),
     wrapped("sets_pythonpath", "a wrapper that sets PYTHONPATH", UNHEARD),
@@ -214,7 +214,7 @@ KINDS = [
         {
             "train": of(
                 {"silent_worker"},
-                says=(r"Worker 1 has been stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "fork", "spawn"),
+                says=(r"Worker 1 has been stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "loadscope dump"),
                 never=("in_order=False", "similar cost", "num_workers=0"),
             )
         },

@@ -18,7 +18,7 @@ class Rows(Dataset):
 
 
 def make():
-    return StatefulDataLoader(Rows(), batch_size=4, shuffle=True, num_workers=2)  # loader: train
+    return StatefulDataLoader(Rows(), batch_size=4, shuffle=True, num_workers=2)  # loader: train resumed
 
 
 def main():
@@ -37,7 +37,7 @@ def main():
         time.sleep(0.02)
         count += 1
     print(sorted(seen) == [float(index) for index in range(240)])
-    print(json.dumps({"loaders": {"train": [number + 1, count]}}))
+    print(json.dumps({"loaders": {"train": [number + 1], "resumed": [count]}}))
 
 
 if __name__ == "__main__":
