@@ -76,7 +76,7 @@ pub enum Sample {
     At(NodeId),
     /// The thread executes no Python, or waits for work.
     Idle,
-    /// The stack changed during each attempt.
+    /// No attempt read a whole stack.
     Torn,
     /// The process has ended, or has loaded another program.
     Gone,
@@ -109,17 +109,15 @@ impl Walker {
     /// Reads the stack at a time.
     pub fn sample(&mut self, now: u64, tree: &mut StackTree) -> Sample {
         let mut seen = None;
-        for attempt in 1..=ATTEMPTS {
-            let Some((innermost, outermost)) = self.read() else {
+        // A stack that changes during the read is not read again. Otherwise functions with short calls would have too few samples.
+        for _ in 0..ATTEMPTS {
+            let Some(outermost) = self.read() else {
                 continue;
             };
             // A frame that ends during the read has no caller any more, so the stack is too short.
             let is_whole = outermost == self.outermost || seen == Some(outermost);
             seen = Some(outermost);
-            // A program that calls short functions has no better attempt.
-            let is_last = attempt == ATTEMPTS;
-            let is_stable = is_last || self.innermost() == Some(innermost);
-            if is_whole && is_stable && self.resolve(now, tree).is_some() {
+            if is_whole && self.resolve(now, tree).is_some() {
                 self.outermost = outermost;
                 return tree.node(&self.stack).map_or(Sample::Idle, Sample::At);
             }
@@ -130,18 +128,17 @@ impl Walker {
         }
     }
 
-    /// Reads the frames, and returns the innermost and the outermost one. They are 0 without frames.
-    fn read(&mut self) -> Option<(u64, u64)> {
+    /// Reads the frames, and returns the outermost one. It is 0 without frames.
+    fn read(&mut self) -> Option<u64> {
         let layout = self.interpreter.layout;
         // Frames of the heap have no neighbors.
         let are_near = layout.owner.is_some();
         self.calls.clear();
         self.blocks.clear();
-        let innermost = self.innermost()?;
-        let (mut frame, mut outermost) = (innermost, 0);
+        let (mut frame, mut outermost) = (self.innermost()?, 0);
         for _ in 0..MAX_FRAMES {
             if frame == 0 {
-                return Some((innermost, outermost));
+                return Some(outermost);
             }
             let size = layout.frame_size;
             let bytes = self.blocks.frame(&self.memory, frame, size, are_near)?;
