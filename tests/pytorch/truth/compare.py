@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from settings import DEFAULTS, RECORDED, WORKLOADS, arguments, in_python, settings_of, short
+from settings import DEFAULTS, WORKLOADS, arguments, in_python, program_of, recorded_of, settings_of, short, title_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Relative difference up to which forecasts count as equal, as in Loadscope itself.
@@ -26,9 +26,9 @@ AS_GOOD = 0.02
 MOST, MOST_FORECAST = 240, 120
 HEAD = """# Forecasts against real PyTorch
 
-Written by `cargo xtask truth`. For each workload in `tests/pytorch/truth/workloads` one run was recorded. Loadscope forecast the time
-of every other setting from this recording alone. Then the program ran with each setting in turn, without recording. The time is from
-before `iter(loader)` of the first epoch to the end of the last: starting and ending workers, loading and training steps, but not
+Written by `cargo xtask truth`. For each of {source} one run was recorded. Loadscope
+forecast the time of every other setting from this recording alone. Then the program ran with each setting in turn, without recording.
+The time is from before `iter(loader)` of the first epoch to the end of the last: starting and ending workers, loading and training steps, but not
 importing PyTorch. PyTorch {torch}, {cores} cores ({processor}).
 
 **{sentence}**
@@ -138,16 +138,17 @@ class Lab:
         train = [sys.executable, "-B", HERE / "train.py"]
         run([*train, "--prepare", name, data], MOST)
         # A first run reads the files into the page cache.
-        self.run(name, data, RECORDED)
-        print("%s: recording %s" % (name, in_python(RECORDED)), file=sys.stderr)
-        command = [self.options.loadscope, "record", "--force", "-o", self.recording(name), "--", *train, name, data, *arguments(RECORDED)]
+        one = recorded_of(name)
+        self.run(name, data, one)
+        print("%s: recording %s" % (name, in_python(one)), file=sys.stderr)
+        command = [self.options.loadscope, "record", "--force", "-o", self.recording(name), "--", *train, name, data, *arguments(one)]
         return last_json(run(command, MOST))
 
     def run(self, name, data, one):
         return last_json(run([sys.executable, "-B", HERE / "train.py", name, data, *arguments(one)], MOST))
 
     def measure(self, name):
-        version = checksum((HERE / "workloads" / (name + ".py")).read_bytes())
+        version = checksum((HERE / "workloads" / (program_of(name) + ".py")).read_bytes())
         works = self.measured["works"]
         with tempfile.TemporaryDirectory() as data:
             if self.options.record_only:
@@ -162,7 +163,7 @@ class Lab:
             if recommended(answer) not in settings:
                 settings.append(recommended(answer))
             tried = [{"setting": one, "turns": []} for one in settings]
-            works[name] = {"recorded": RECORDED, "program": version, "recording": recording, "tried": tried}
+            works[name] = {"recorded": recorded_of(name), "program": version, "recording": recording, "tried": tried}
             failures = 0
             for number in range(1, self.options.rounds + 1):
                 # The order is reversed every second round, so that drift within a round does not always affect the same settings.
@@ -206,7 +207,7 @@ class Evaluation:
     """Workload with the outcomes of its settings."""
 
     def __init__(self, name, kept, answer, forecasts):
-        self.name, self.title = name, WORKLOADS[name][0]
+        self.name, self.title = name, title_of(name)
         self.refit = answer["recorded"]["seconds"], answer["recorded"]["forecast_seconds"]
         self.recommended = recommended(answer)
         self.outcomes = [Outcome(tried, one) for tried, one in zip(kept["tried"], forecasts) if tried["turns"]]
@@ -225,7 +226,7 @@ class Evaluation:
     def section(self):
         took, forecast = self.refit
         lines = ["", "## " + self.title, "", "`%s`, recorded with %s: the recorded run took %s, for which %s are forecast (%s)." % (
-            self.name, in_python(RECORDED), seconds(took), seconds(forecast), signed(forecast / took - 1)), "",
+            self.name, in_python(recorded_of(self.name)), seconds(took), seconds(forecast), signed(forecast / took - 1)), "",
             "| setting | forecast | low | high | took | error | inside |", "|---|--:|--:|--:|--:|--:|---|"]
         lines += [one.row() for one in self.outcomes]
         for refusal in dict.fromkeys(one.forecast for one in self.outcomes if one.error is None):
@@ -312,7 +313,9 @@ def signed(share):
 
 def page(host, judged):
     head = Head(judged)
-    text = HEAD.format(sentence=head.sentence(), noise=percent(head.noise), others=head.others, **host)
+    is_drawn = any(one.name.startswith("drawn_") for one in judged)
+    source = "%d random workloads" % len(judged) if is_drawn else "the workloads in `tests/pytorch/truth/workloads`"
+    text = HEAD.format(source=source, sentence=head.sentence(), noise=percent(head.noise), others=head.others, **host)
     return text + "".join(one.overview() for one in judged) + "".join(one.section() for one in judged)
 
 
@@ -347,11 +350,14 @@ def main():
                         help="run nothing: repeat the forecasts for the recordings in this folder")
     parser.add_argument("--page", type=pathlib.Path, metavar="FILE",
                         help="write the page to this file instead of tests/pytorch/TRUTH.md, also with some workloads only")
+    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="N random workloads in place of the files. Without --page, no file is written")
+    parser.add_argument("--seed", type=int, default=1000, metavar="N", help="seed of the first random workload [default: 1000]")
     options = parser.parse_args()
+    options.only = options.only or ["drawn_%d" % (options.seed + k) for k in range(options.drawn)]
     if options.record_only and not options.keep or options.source and options.keep or options.rounds < 1:
         parser.error("--record-only needs --keep, --from excludes --keep, --rounds is at least 1")
     for name in options.only:
-        if name not in WORKLOADS:
+        if name not in WORKLOADS and not name.startswith("drawn_"):
             parser.error("workload %s does not exist. Choose one of: %s" % (name, ", ".join(WORKLOADS)))
     if options.source and not (options.source / "measurements.json").is_file():
         parser.error("%s has no measurements. Measure first with --keep %s" % (options.source, options.source))

@@ -2,6 +2,8 @@
 
 import json
 
+import draw
+
 DEFAULTS = {"num_workers": 0, "prefetch_factor": None, "in_order": True, "persistent_workers": False}
 
 # Settings: workers, and options after a slash: prefetch factor, p for persistent workers, ~ for in_order=False.
@@ -42,7 +44,25 @@ def setting(text):
     return made
 
 
-RECORDED = setting("2")
+def seed_of(name):
+    """Returns the seed of a random workload, or None for a file of `workloads/`."""
+    return int(name.removeprefix("drawn_")) if name.startswith("drawn_") else None
+
+
+def title_of(name):
+    seed = seed_of(name)
+    return WORKLOADS[name][0] if seed is None else draw.title(seed)
+
+
+def program_of(name):
+    """Returns the name of the workload's file."""
+    return name if seed_of(name) is None else "drawn"
+
+
+def recorded_of(name):
+    """Returns the recorded setting."""
+    seed = seed_of(name)
+    return setting("2" if seed is None else draw.settings(seed)[0])
 
 
 def in_python(one):
@@ -69,6 +89,8 @@ def arguments(one):
 
 def settings_of(name):
     """Returns the settings of a workload, including the recorded one."""
-    made = {in_python(one): one for one in [RECORDED, *map(setting, WORKLOADS[name][1].split())]}
+    seed = seed_of(name)
+    tried = WORKLOADS[name][1].split() if seed is None else draw.settings(seed)[1]
+    made = {in_python(one): one for one in [recorded_of(name), *map(setting, tried)]}
     return sorted(made.values(),
                   key=lambda one: (one["num_workers"], one["prefetch_factor"] or 0, one["persistent_workers"], not one["in_order"]))

@@ -61,10 +61,18 @@ def train(loader, epochs, step):
     return time.perf_counter() - began, trained, first
 
 
+def make(workload, folder):
+    """Makes a workload of `workloads/`. `drawn_1000` is a random one with that seed."""
+    name, _, seed = workload.partition("_")
+    if name == "drawn":
+        return importlib.import_module("workloads.drawn").make(int(seed))
+    return importlib.import_module("workloads." + workload).make(folder)
+
+
 def main():
     workload, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     torch.manual_seed(0)
-    made = importlib.import_module("workloads." + workload).make(folder)
+    made = make(workload, folder)
     arguments = {**made["loader"], **dict(map(setting, sys.argv[3:]))}
     if not arguments.get("num_workers"):
         # PyTorch refuses it where there are no workers.
@@ -81,6 +89,8 @@ def main():
 
 
 def prepare():
+    if sys.argv[2].startswith("drawn_"):
+        return
     workload = importlib.import_module("workloads." + sys.argv[2])
     if hasattr(workload, "prepare"):
         workload.prepare(pathlib.Path(sys.argv[3]))
