@@ -129,6 +129,8 @@ enum Command {
     /// Compare the lines of code of reports with programs that measure themselves, write tests/pytorch/LINES.md
     #[command(disable_help_flag = true)]
     Lines(scripts::Arguments),
+    /// Compare the phases of training steps in reports with programs that measure themselves, write tests/pytorch/PHASES.md
+    Phases(scripts::Arguments),
     /// Check `dump` on programs that hang, write tests/pytorch/HANGS.md. `--healthy MINUTES` also tests `record --alarm`
     #[command(disable_help_flag = true)]
     Hangs(scripts::Arguments),
@@ -245,6 +247,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Causes(arguments) => scripts::causes(&building()?, arguments),
         Command::ProbeOverhead(arguments) => scripts::overhead(&building()?, &arguments),
         Command::Lines(arguments) => scripts::generated(&building()?, &arguments, "lines"),
+        Command::Phases(arguments) => scripts::generated(&building()?, &arguments, "phases"),
         Command::Hangs(arguments) => scripts::generated(&building()?, &arguments, "hangs"),
         Command::Device(arguments) => scripts::generated(&building()?, &arguments, "device"),
         Command::Truth(arguments) => scripts::truth(&building()?, &arguments),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use loadscope_trace::{HotLine, Nanos, Profile, Run, SampledStack, Stage};
+use loadscope_trace::{HotLine, Nanos, Profile, Run, SampledStack, Stage, StepPhases};
 use loadscope_words::say;
 
 use crate::background::{Cancelled, Progress};
@@ -55,6 +55,8 @@ pub struct CodeProfile {
     pub total: u64,
     /// Time between two samples.
     pub period: Nanos,
+    /// Samples per phase of the training step, if training is shown and a phase is known.
+    pub phases: Option<StepPhases>,
     /// Hot lines, the hottest first.
     pub lines: Vec<Line>,
     /// Flame graph. A unit is a sample.
@@ -103,6 +105,7 @@ impl CodeProfile {
             counts,
             total: profile.total(),
             period: log.period(),
+            phases: phases(run, work, &profile),
             lines: profile.lines(log).iter().map(Line::from).collect(),
             flame,
             functions,
@@ -138,6 +141,11 @@ impl CodeProfile {
     pub fn is_rough(&self) -> bool {
         self.total < FEW
     }
+}
+
+fn phases(run: &Run, work: Work, profile: &Profile) -> Option<StepPhases> {
+    let phases = (work == Work::Training).then(|| StepPhases::of(run, profile));
+    phases.filter(StepPhases::is_known)
 }
 
 impl From<&HotLine<'_>> for Line {

@@ -1,7 +1,7 @@
 //! Full report of one run as text, Markdown, JSON or an HTML page.
 
 use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, ForecastSet, HotCode, Survey};
-use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
+use loadscope_trace::{AsideKind, Nanos, Run, RunId, StepPhases, Summary};
 use serde_json::{Map, Value, json};
 
 mod alarms;
@@ -15,6 +15,7 @@ mod markdown;
 pub mod options;
 mod outlook;
 pub mod past;
+mod phases;
 pub mod program;
 mod remedy;
 pub mod rules;
@@ -43,6 +44,8 @@ pub struct Report<'a> {
     pub fetching: FetchBlame,
     /// Lines of code that take the time of fetching, collating and training, from sampled stacks.
     pub code: Vec<HotCode<'a>>,
+    /// Samples per phase of the training step. `None` without a known phase.
+    pub phases: Option<StepPhases>,
     /// Forecasts for other settings, or the reason why there are none. `None` if not requested.
     pub prospects: Option<Result<ForecastSet, String>>,
     /// True if the file is truncated.
@@ -78,6 +81,7 @@ impl<'a> Report<'a> {
     ) -> Self {
         let survey = Survey::of(run);
         let known = prospects.as_ref().and_then(|p| p.as_ref().ok());
+        let code = code::hot_code(run);
         Self {
             diagnosis: Diagnosis::from(
                 &survey,
@@ -86,7 +90,8 @@ impl<'a> Report<'a> {
             ),
             summary: Summary::of(run),
             fetching: FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX),
-            code: code::hot_code(run),
+            phases: phases::step_phases(run, &code),
+            code,
             survey,
             prospects,
             cut,
@@ -144,6 +149,7 @@ impl<'a> Report<'a> {
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
             "fetching": self.fetching_json(),
             "code": code::json(&self.code),
+            "step_phases": self.phases_json(),
             "findings": self.findings_json(),
             "forecasts": self.forecasts_json(),
             "summary": self.summary,
@@ -155,6 +161,11 @@ impl<'a> Report<'a> {
             "dataset_len": run.info.dataset_len,
             "cores": (run.info.cores > 0).then_some(run.info.cores),
         })
+    }
+
+    fn phases_json(&self) -> Option<Value> {
+        let phases = self.phases.as_ref()?;
+        Some(phases::json(phases, &self.survey))
     }
 
     /// Returns the findings, each with its remedy and the remedy's effects on training.

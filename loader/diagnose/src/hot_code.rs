@@ -21,9 +21,9 @@ pub struct HotCode<'a> {
     pub lines: Vec<HotLine<'a>>,
 }
 
-/// Estimated share of a line.
+/// Share of a line or a phase, estimated from samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LineShare {
+pub struct SampleShare {
     /// Share of the samples, 0 to 1.
     pub share: f64,
     /// Half the width of the 95 % confidence interval.
@@ -50,8 +50,8 @@ impl<'a> HotCode<'a> {
     }
 
     /// Returns the share of a line.
-    pub fn share(&self, line: &HotLine<'_>) -> LineShare {
-        LineShare::of(line.samples, self.samples)
+    pub fn share(&self, line: &HotLine<'_>) -> SampleShare {
+        SampleShare::of(line.samples, self.samples)
     }
 
     /// Returns the hottest line with its share, as in `dataset.py:42 in load_image takes 71 % of fetching, mostly in convert
@@ -71,7 +71,7 @@ impl<'a> HotCode<'a> {
     }
 }
 
-impl LineShare {
+impl SampleShare {
     /// Returns the share of `count` in `total` samples, with the Wilson score interval.
     pub fn of(count: u64, total: u64) -> Self {
         /// Quantile of the normal distribution for 95 %.
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn the_margin_shrinks_with_more_samples() {
-        let few = LineShare::of(15, 30);
-        let many = LineShare::of(5_000, 10_000);
+        let few = SampleShare::of(15, 30);
+        let many = SampleShare::of(5_000, 10_000);
         assert_eq!((few.share, many.share), (0.5, 0.5));
         assert!((0.16..0.18).contains(&few.margin), "{few:?}");
         assert!((0.009..0.011).contains(&many.margin), "{many:?}");
         // All of the samples are no proof of 100 %.
-        assert!(LineShare::of(30, 30).margin > 0.05);
+        assert!(SampleShare::of(30, 30).margin > 0.05);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loadscope_trace::{CallTree, Function, StackLog};
+use loadscope_trace::{CallTree, Function, StackLog, StepPhase};
 
 /// Function with a number, by which frames refer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct NumberedFunction {
     pub function: Function,
     /// True outside the standard library and installed packages.
     pub is_user: bool,
+    /// Phase of the training step that this stands for. Its function has no file.
+    pub phase: Option<StepPhase>,
 }
 
 impl NumberedFunction {
@@ -42,9 +44,22 @@ impl Functions {
         self.all.push(NumberedFunction {
             function: function.clone(),
             is_user: function.is_user(),
+            phase: None,
         });
         self.numbers.insert(function.clone(), number);
         number
+    }
+
+    /// Returns a phase of the training step as a call around those of its stacks.
+    pub fn phase(&mut self, phase: StepPhase) -> (u32, u32) {
+        let function = Function {
+            name: phase.label().to_owned(),
+            file: String::new(),
+        };
+        let number = self.number(&function);
+        let stored = self.all.get_mut(number as usize);
+        stored.into_iter().for_each(|one| one.phase = Some(phase));
+        (number, 0)
     }
 
     /// Returns the calls of a stack inside the dataset, the outermost first.

@@ -6,6 +6,7 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 const DATASET: &str = "/home/me/dataset.py";
+const TRAIN: &str = "/home/me/train.py";
 
 fn function(name: &str, file: &str) -> Function {
     let (name, file) = (name.to_owned(), file.to_owned());
@@ -56,17 +57,28 @@ fn run() -> Run {
         start: Nanos(80 * MS),
         period: Nanos(10 * MS),
         first_function: 4,
-        functions: vec![function("train", "/home/me/train.py")],
+        functions: vec![
+            function("train", TRAIN),
+            function(
+                "Module._call_impl",
+                "/v/site-packages/torch/nn/modules/module.py",
+            ),
+        ],
         first_stack: 5,
-        stacks: vec![stack(None, 4, 30)],
-        samples: samples(&[(5, 4)]),
+        stacks: vec![stack(None, 4, 2), stack(None, 4, 3), stack(6, 5, 1800)],
+        samples: samples(&[(5, 1), (7, 2), (6, 1)]),
     };
     let batch = BatchId::default();
     let enter = |stage| EventKind::Entered { batch, stage };
-    let source = Fact::Source {
-        file: DATASET.to_owned(),
-        text: "class Photos:\n\tdef __getitem__(self, k):\n".to_owned(),
+    let source = |file: &str, text: &str| {
+        let (file, text) = (file.to_owned(), text.to_owned());
+        EventKind::Fact(Box::new(Fact::Source { file, text }))
     };
+    let dataset = source(DATASET, "class Photos:\n\tdef __getitem__(self, k):\n");
+    let train = source(
+        TRAIN,
+        "for x in loader:\n    x = x.to(device)\n    net(x)\n",
+    );
     let kinds = [
         (0, EventKind::EpochStarted { epoch: 0 }),
         (0, EventKind::dispatched(batch, Some(0), [0])),
@@ -77,7 +89,8 @@ fn run() -> Run {
         (120, EventKind::Consumer { waiting: true }),
         (120, EventKind::Stacks(Box::new(of_worker))),
         (120, EventKind::Stacks(Box::new(of_main))),
-        (120, EventKind::Fact(Box::new(source))),
+        (120, dataset),
+        (120, train),
     ];
     let mut run = Run::default();
     for (at, kind) in kinds {
@@ -113,6 +126,10 @@ fn each_kind_of_work_has_its_samples() {
     assert_eq!(batch.time(5), Nanos(50 * MS));
     let trainer = profile(Subject::Process(None), None, false);
     assert_eq!((trainer.work, trainer.total), (Work::Training, 4));
+    let phases = trainer.phases.expect("the source calls `to`");
+    let counts: Vec<u64> = phases.counts().map(|(_, count)| count).collect();
+    assert_eq!(counts, [1, 2, 0, 0, 1]);
+    assert_eq!(batch.phases, None);
     let part = profile(Subject::Range(Nanos(0), Nanos(30 * MS)), None, false);
     assert_eq!(part.counts, [3, 0, 0, 3]);
     let nothing = profile(Subject::Process(Some(7)), Some(Work::Collating), false);

@@ -1,6 +1,6 @@
 //! Lines of code that take the time of fetching, collating and training.
 
-use loadscope_diagnose::{HotCode, LineShare, callee};
+use loadscope_diagnose::{HotCode, SampleShare, callee};
 use loadscope_trace::{Activity, HotLine, Run, count};
 use loadscope_words::say;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub struct Row {
     /// Function, with the library function that the line calls: `load_image → convert (PIL/Image.py)`.
     pub function: String,
     /// Share of the samples.
-    pub share: LineShare,
+    pub share: SampleShare,
 }
 
 /// Returns the lines of each activity with enough samples.
@@ -74,7 +74,7 @@ pub fn headline(code: &[HotCode<'_>], is_waiting: bool) -> Option<String> {
 }
 
 /// Returns a share with its margin, as in `71 % ± 4 %`.
-pub fn share(share: LineShare) -> String {
+pub fn share(share: SampleShare) -> String {
     format!("{} ± {}", percent(share.share), percent(share.margin))
 }
 

@@ -7,7 +7,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run};
 use loadscope_words::{display_width, pad_end, say};
 use serde_json::{Map, Value, json};
 
-use super::Report;
+use super::{Report, phases};
 use crate::Datasets;
 use distribution::quantiles;
 use measure::measures;
@@ -210,6 +210,7 @@ impl<'a> Comparison<'a> {
             "waited_seconds":
                 [self.a.survey.blame.waited.as_secs_f64(), self.b.survey.blame.waited.as_secs_f64()],
             "blame": [blame(&self.a), blame(&self.b)],
+            "step_phases": [self.a.phases_json(), self.b.phases_json()],
             "findings_gone": gone,
             "findings_new": new,
             "verdicts": [self.a.diagnosis.verdict.text(), self.b.diagnosis.verdict.text()],
@@ -283,6 +284,7 @@ impl<'a> Comparison<'a> {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
         }
         self.write_causes(out, wide, longest)?;
+        self.write_phases(out, wide)?;
         let (gone, new) = self.findings();
         for (word, ids) in [
             (say!("Resolved findings"), gone),
@@ -323,6 +325,23 @@ impl<'a> Comparison<'a> {
                 say(x),
                 say(y)
             )?;
+        }
+        Ok(())
+    }
+
+    /// Writes the mean time per training step of each phase, if both runs have phases.
+    fn write_phases(&self, out: &mut String, wide: usize) -> std::fmt::Result {
+        let (Some(a), Some(b)) = (&self.a.phases, &self.b.phases) else {
+            return Ok(());
+        };
+        let longest = self.a.survey.step.max(self.b.survey.step);
+        let a = phases::all(a, &self.a.survey);
+        let b = phases::all(b, &self.b.survey);
+        writeln!(out, "{}", say!("\nTraining step, mean time"))?;
+        for (a, b) in a.zip(b).filter(|(a, b)| a.time.max(b.time).0 > 0) {
+            let name = pad_end(a.phase.label(), wide);
+            let (a, b) = (beside(a.time, longest), beside(b.time, longest));
+            writeln!(out, "{name}{a:>12}{b:>12}")?;
         }
         Ok(())
     }

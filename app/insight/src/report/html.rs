@@ -14,7 +14,7 @@ use crate::format::{capital, percent, printable, signed};
 mod code;
 mod style;
 
-use code::code;
+use code::{code, step_phases};
 use style::{WIDTH, class, dot, prose, severity_class, style};
 
 /// Height of the bars, px.
@@ -80,6 +80,7 @@ fn page(report: &Report) -> Markup {
                     }
                     (blame(report))
                     (strip(report))
+                    (step_phases(report))
                     (code(report))
                     (findings(report))
                     (outlook(report))

@@ -38,6 +38,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{}\n", plain(&sentence))?;
     }
     blame(out, report)?;
+    phases(out, report)?;
     hot_code(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
@@ -115,6 +116,28 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{}\n", plain(&opening))?;
     }
     Ok(())
+}
+
+/// Writes the phases of the training step.
+fn phases(out: &mut String, report: &Report) -> std::fmt::Result {
+    let Some(phases) = &report.phases else {
+        return Ok(());
+    };
+    let heading = plain(&super::phases::heading(phases, &report.survey));
+    let (time, share) = (say!("time per step"), say!("share"));
+    writeln!(out, "| {heading} | {time} | {share} |")?;
+    writeln!(out, "|---|--:|--:|")?;
+    for row in super::phases::rows(phases, &report.survey) {
+        let time = row.format_time(&report.survey);
+        let share = super::code::share(row.share);
+        let label = row.phase.label();
+        writeln!(out, "| {label} | {} | {} |", plain(&time), plain(&share))?;
+    }
+    writeln!(out)?;
+    match super::phases::remark(report.survey.run) {
+        Some(remark) => writeln!(out, "{remark}\n"),
+        None => Ok(()),
+    }
 }
 
 /// Writes the lines of code that take the time.

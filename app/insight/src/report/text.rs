@@ -43,6 +43,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out)?;
     }
     blame(out, report)?;
+    phases(out, report)?;
     code(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
@@ -149,6 +150,28 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
             "{}",
             say!("  Not measured: {}", names.join(say!(", ")))
         )?;
+    }
+    writeln!(out)
+}
+
+/// Writes the phases of the training step.
+fn phases(out: &mut String, report: &Report) -> std::fmt::Result {
+    let Some(phases) = &report.phases else {
+        return Ok(());
+    };
+    writeln!(out, "{}", super::phases::heading(phases, &report.survey))?;
+    for row in super::phases::rows(phases, &report.survey) {
+        let bar = "█".repeat((row.share.share * BAR).round() as usize);
+        let line = format!(
+            "  {}{:>10}{}  {bar}",
+            pad_end(row.phase.label(), NAMES),
+            row.format_time(&report.survey),
+            pad_start(&super::code::share(row.share), 16),
+        );
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    if let Some(remark) = super::phases::remark(report.survey.run) {
+        writeln!(out, "  {remark}")?;
     }
     writeln!(out)
 }

@@ -2,6 +2,7 @@
 
 mod flame;
 mod lines;
+mod phases;
 mod shared;
 mod source;
 
@@ -20,7 +21,7 @@ use crate::kit::titles::title_text;
 use crate::theme::{Palette, space};
 use flame::FlameGraph;
 use shared::choose;
-pub(crate) use shared::frame_color;
+pub(crate) use shared::{frame_color, phase_color};
 use source::SourceView;
 
 /// Minimum width with the source next to the flame graph, points.
@@ -78,6 +79,7 @@ impl CodePanel {
             );
             return;
         }
+        phases::show(ui, profile);
         ui.add_space(space::GAP);
         let room = ui.available_size();
         if room.x < SIDE_BY_SIDE {

@@ -1,7 +1,7 @@
 //! Drawing of the stacks below the spans of a zoomed lane: callers above, the calls in them below.
 
 use egui::{Color32, Mesh, Pos2, Rect, Stroke, StrokeKind, Ui, pos2};
-use loadscope_insight::code::{CodeChoice, Frame, Place};
+use loadscope_insight::code::{CodeChoice, Frame, NumberedFunction, Place};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_trace::{Activity, Lane, Nanos, Run, place};
@@ -14,7 +14,7 @@ use super::scene::{Part, Scene};
 use super::stacks::ROW;
 use super::tooltip;
 use crate::kit::titles::title;
-use crate::panels::code::frame_color;
+use crate::panels::code::{frame_color, phase_color};
 
 /// Paints the stacks below a lane.
 pub(super) fn paint(
@@ -35,11 +35,12 @@ pub(super) fn paint(
                 return;
             };
             let room = room(&canvas.axis, canvas.top, lane, row, frame);
-            let (color, is_dimmed) = color(canvas, colors, lane.lane, frame, function.is_user, row);
+            let (color, is_dimmed) = color(canvas, colors, lane.lane, frame, function, row);
             let ink = canvas.palette.text_on(color);
             mesh.add_colored_rect(room, color);
             let name = function.short_name();
-            let long = format!("{name} {}", place(&function.function.file, frame.line));
+            let place = place(&function.function.file, frame.line);
+            let long = format!("{name} {place}").trim_end().to_owned();
             let mut texts = [long, name.to_owned()].into_iter();
             if labels.len() < MOST_LABELS
                 && let Some(text) = texts.find(|text| label_width(text) <= room.width())
@@ -69,22 +70,26 @@ fn room(axis: &TimeAxis, top: f32, lane: &LaneBox, row: usize, frame: &Frame) ->
     )
 }
 
-/// Returns the color of a frame, and true if it is dimmed: a shade of its span for functions of the user, gray for libraries.
+/// Returns the color of a frame, and true if it is dimmed: a shade of its span for phases and functions of the user, gray for
+/// libraries.
 fn color(
     canvas: &Canvas<'_>,
     colors: &SpanColors,
     lane: Lane,
     frame: &Frame,
-    is_user: bool,
+    function: &NumberedFunction,
     row: usize,
 ) -> (Color32, bool) {
     let middle = Nanos(frame.start.midpoint(frame.end));
     let span = span_at(canvas.run, lane, middle);
     let (activity, batch) = span.unwrap_or((Activity::Queued, None));
     let work = colors.of(activity, batch);
-    let frame = frame_color(canvas.palette, work, is_user, row);
+    let frame = match function.phase {
+        Some(phase) => phase_color(canvas.palette, work, phase),
+        None => frame_color(canvas.palette, work, function.is_user, row),
+    };
     let is_dimmed = work != canvas.palette.activity(activity);
-    match !is_user && is_dimmed {
+    match !function.is_user && is_dimmed {
         true => (canvas.palette.dimmed(frame), true),
         false => (frame, is_dimmed),
     }
@@ -136,10 +141,15 @@ pub(super) fn under(
 }
 
 impl Pointed {
+    /// Returns true for a phase of the training step, which has no file.
+    fn is_phase(&self) -> bool {
+        self.place.file.is_empty()
+    }
+
     /// Returns the command that shows the line in the code panel, after a click on the frame has selected its batch.
     pub(super) fn command(&self, state: &State) -> Command {
         Command::Code(CodeChoice {
-            line: Some(self.place.clone()),
+            line: (!self.is_phase()).then(|| self.place.clone()),
             ..state.session.code.for_another_item()
         })
     }
@@ -151,6 +161,10 @@ impl Pointed {
         painter.rect_stroke(self.room, 0.0, stroke, StrokeKind::Inside);
         tooltip::show_below(response, self.room, |ui| {
             title(ui, &*self.name);
+            if self.is_phase() {
+                ui.label(say!("{} in this phase of the training step", self.length));
+                return;
+            }
             ui.label(format!("{}:{}", self.place.file, self.place.line));
             ui.label(say!("{} in this call", self.length));
         });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use loadscope_insight::code::{Flame, Functions};
 use loadscope_model::lanes::LanesInUse;
 use loadscope_model::state::State;
-use loadscope_trace::{Lane, Run};
+use loadscope_trace::{Activity, Lane, Nanos, PhaseFinder, Run, SampledStack, StepPhase};
 
 use super::axis::TimeAxis;
 use crate::theme::space;
@@ -48,8 +48,10 @@ impl Stacks {
 pub(super) struct Cache {
     /// Number and version of the run, and the view.
     key: Option<(u64, u64, TimeAxis)>,
-    /// Calls by stack.
-    calls: HashMap<u32, Vec<(u32, u32)>>,
+    /// Calls by stack, and by phase in a training step.
+    calls: HashMap<(u32, Option<StepPhase>), Vec<(u32, u32)>>,
+    /// True after a phase of the training step was on the screen.
+    has_phases: bool,
     /// Stacks on the screen.
     pub(super) stacks: Stacks,
 }
@@ -73,23 +75,58 @@ impl Cache {
     }
 
     fn read(&mut self, run: &Run, axis: &TimeAxis) {
-        let log = run.stacks();
+        let (log, view) = (run.stacks(), axis.view.start..axis.view.end);
         let is_one_process = LanesInUse::of(run).is_one_process;
-        let stacks = &mut self.stacks;
         for worker in log.processes() {
-            let lane = match worker {
-                Some(worker) => Lane::Worker(worker),
-                None if is_one_process => Lane::Main,
-                None => continue,
+            let mut steps = Vec::new();
+            if worker.is_none() {
+                let step = |one| steps.push(one);
+                run.samples_in(None, Activity::Training, view.clone(), step);
+                self.find_phases(run, &steps);
+            }
+            let (lane, samples) = match worker {
+                Some(worker) => (Lane::Worker(worker), None),
+                None if is_one_process => (Lane::Main, None),
+                // Outside of its steps, the trainer waits in the loader.
+                None => (Lane::Trainer, Some(steps.clone())),
             };
+            let samples = samples.unwrap_or_else(|| log.samples(worker, view.clone()).collect());
+            let mut finder = PhaseFinder::new(run);
             let mut flame = Flame::default();
-            for one in log.samples(worker, axis.view.start..axis.view.end) {
-                let calls = self.calls.entry(one.stack);
-                let calls = calls.or_insert_with(|| stacks.functions.calls(log, one.stack));
+            for one in samples {
+                let phase = is_in(one, &steps, log.period()).then(|| finder.phase(one.stack));
+                let calls = self.calls(run, one.stack, phase);
                 flame.append(calls, one.start.0, one.end(log.period()).0);
             }
-            stacks.rows = stacks.rows.max(flame.rows().len().min(MOST_ROWS));
-            stacks.lanes.push((lane, flame));
+            let rows = flame.rows().len().min(MOST_ROWS);
+            self.stacks.rows = self.stacks.rows.max(rows);
+            self.stacks.lanes.push((lane, flame));
         }
     }
+
+    /// Notes whether the steps have a known phase. A run without any has no row of phases.
+    fn find_phases(&mut self, run: &Run, steps: &[SampledStack]) {
+        let mut finder = PhaseFinder::new(run);
+        let mut phases = steps.iter().map(|step| finder.phase(step.stack));
+        self.has_phases = self.has_phases || phases.any(|phase| phase != StepPhase::Other);
+    }
+
+    /// Returns the calls of a stack, in a training step after its phase.
+    fn calls(&mut self, run: &Run, stack: u32, phase: Option<StepPhase>) -> &[(u32, u32)] {
+        let phase = phase.filter(|_| self.has_phases);
+        let functions = &mut self.stacks.functions;
+        let calls = self.calls.entry((stack, phase));
+        calls.or_insert_with(|| {
+            let phase = phase.map(|phase| functions.phase(phase));
+            let inside = functions.calls(run.stacks(), stack);
+            phase.into_iter().chain(inside).collect()
+        })
+    }
+}
+
+/// Returns true if a sample began in one of the training steps.
+fn is_in(one: SampledStack, steps: &[SampledStack], period: Nanos) -> bool {
+    let later = steps.partition_point(|step| step.start <= one.start);
+    let step = later.checked_sub(1).and_then(|at| steps.get(at));
+    step.is_some_and(|step| one.start < step.end(period))
 }

@@ -40,7 +40,7 @@ pub struct Survey<'a> {
     /// Mean collating time per collated batch.
     pub(super) collate: Nanos,
     /// Mean time per training step.
-    pub(super) step: Nanos,
+    pub step: Nanos,
     /// Mean time in the pin thread per pinned batch.
     pub(super) pin: Nanos,
     /// Number of yielded batches.

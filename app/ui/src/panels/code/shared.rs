@@ -5,7 +5,7 @@ use loadscope_insight::code::{CodeChoice, CodeProfile};
 use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
-use loadscope_trace::{Activity, Nanos};
+use loadscope_trace::{Activity, Nanos, StepPhase};
 
 use crate::theme::{Palette, sans, size};
 
@@ -23,6 +23,18 @@ pub(crate) fn frame_color(palette: &Palette, work: Color32, is_user: bool, row: 
             .canvas
             .lerp_to_gamma(palette.text, 0.26 - shade / 2.0),
     }
+}
+
+/// Returns the color of a phase: a shade of the color of training. Other code is gray.
+pub(crate) fn phase_color(palette: &Palette, work: Color32, phase: StepPhase) -> Color32 {
+    let shade = match phase {
+        StepPhase::Copy => 0.6,
+        StepPhase::Forward => 0.0,
+        StepPhase::Backward => 0.3,
+        StepPhase::Optimizer => 0.45,
+        StepPhase::Other => return palette.weak,
+    };
+    work.lerp_to_gamma(palette.canvas, shade)
 }
 
 /// Changes the choices of the user.
