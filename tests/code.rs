@@ -41,6 +41,7 @@ fn a_click_on_a_hot_line_shows_it_in_the_source() {
     assert_eq!(line(&window).as_deref(), Some("dataset.py:30"));
     window.get_by_label("Training").click();
     until(&mut window, "train.py:20");
+    assert!(window.query_by_label_contains("Forward 3").is_some());
     assert_eq!(line(&window).as_deref(), Some("train.py:20"));
 }
 

@@ -11,6 +11,8 @@ use crate::join::lane;
 mod available;
 mod facts;
 mod files;
+#[cfg(target_os = "linux")]
+mod gpu;
 mod host;
 mod proc;
 mod threads;
@@ -110,6 +112,8 @@ pub struct Gauges {
     threads: threads::Threads,
     facts: facts::Facts,
     host: host::Host,
+    #[cfg(target_os = "linux")]
+    gpu: gpu::Gpu,
     /// Gauges that currently have a value, with that value.
     emitted: HashMap<Key, f64>,
 }
@@ -170,7 +174,15 @@ impl Gauges {
         pids.sort_unstable();
         pids.dedup();
         if let Some(others) = self.host.other_cores(&pids, now) {
-            out.extend(mains.map(|p| gauge(at, p.run, None, GaugeKind::OtherCpu, others)));
+            out.extend(
+                mains
+                    .clone()
+                    .map(|p| gauge(at, p.run, None, GaugeKind::OtherCpu, others)),
+            );
+        }
+        #[cfg(target_os = "linux")]
+        for (what, value) in self.gpu.measure(&pids, now).into_iter().flatten() {
+            out.extend(mains.clone().map(|p| gauge(at, p.run, None, what, value)));
         }
         for (key, value) in found {
             let before = self.emitted.insert(key, value);

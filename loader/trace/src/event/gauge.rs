@@ -49,6 +49,10 @@ pub enum GaugeKind {
     Descriptors,
     /// Page-locked memory, bytes.
     PinnedBytes,
+    /// Mean share of the time in which the GPUs of the program execute kernels, of all programs, 0 to 1.
+    GpuBusy,
+    /// Used memory of the GPUs of the program, of all programs, bytes.
+    GpuMemory,
     /// Share of the time in which a queue was not empty, 0 to 1.
     Occupancy,
     /// Throughput, items per second.
@@ -81,6 +85,8 @@ impl GaugeKind {
             Self::IoBlocked => "io_blocked",
             Self::Descriptors => "descriptors",
             Self::PinnedBytes => "pinned_bytes",
+            Self::GpuBusy => "gpu_busy",
+            Self::GpuMemory => "gpu_memory",
             Self::Occupancy => "occupancy",
             Self::Throughput => "throughput",
             Self::TaskTime => "task_time",
@@ -100,9 +106,10 @@ impl GaugeKind {
             | Self::ShmLeft
             | Self::MemoryLeft
             | Self::StorageRead
-            | Self::PinnedBytes => "bytes",
+            | Self::PinnedBytes
+            | Self::GpuMemory => "bytes",
             Self::Cpu | Self::OtherCpu => "cores",
-            Self::Occupancy => "share",
+            Self::Occupancy | Self::GpuBusy => "share",
             Self::Throughput => "1/s",
             Self::TaskTime | Self::IoBlocked => "s",
             Self::BusyThreads
@@ -126,6 +133,7 @@ mod tests {
             GaugeKind::WaitingToGet,
             GaugeKind::MemoryLeft,
             GaugeKind::StorageRead,
+            GaugeKind::GpuBusy,
         ] {
             let text = serde_json::to_string(&kind).expect("a word");
             assert_eq!(text, format!("\"{}\"", kind.id()));

@@ -231,6 +231,8 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         GaugeKind::IoBlocked,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
+        GaugeKind::GpuBusy,
+        GaugeKind::GpuMemory,
         GaugeKind::Occupancy,
         GaugeKind::Throughput,
         GaugeKind::TaskTime,
