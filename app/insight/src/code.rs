@@ -178,11 +178,11 @@ pub fn qualified(file: &str, name: &str) -> String {
     format!("{}.{name}", module.replace('/', "."))
 }
 
-/// Returns the requested work if it has samples, or else the first with samples.
+/// Returns the requested work if it has samples, or else the first with enough samples, or else the first with any.
 fn shown_work(question: Question, counts: &[u64; 4]) -> Work {
-    let has_samples = |work: &Work| {
+    let has = |work: &Work, least: u64| {
         let mut all = Work::ALL.iter().zip(counts);
-        all.any(|(one, count)| one == work && *count > 0)
+        all.any(|(one, count)| one == work && *count >= least)
     };
     let first = match question.subject {
         Subject::Process(None) => Some(Work::Training),
@@ -192,8 +192,12 @@ fn shown_work(question: Question, counts: &[u64; 4]) -> Work {
         | Subject::Batch(_)
         | Subject::Sample(..) => None,
     };
-    let mut all = question.work.into_iter().chain(first).chain(Work::ALL);
-    all.find(has_samples)
+    let mut wanted = question.work.into_iter().chain(first);
+    let enough = || Work::ALL.into_iter().find(|work| has(work, FEW));
+    let any = || Work::ALL.into_iter().find(|work| has(work, 1));
+    let found = wanted.find(|work| has(work, 1)).or_else(enough);
+    found
+        .or_else(any)
         .or(question.work)
         .unwrap_or(Work::Fetching)
 }

@@ -222,6 +222,8 @@ class Evaluation:
         good.sort(key=lambda one: (one.setting["num_workers"], one.setting["prefetch_factor"] or 0))
         self.chosen = next((one for one in same if one.setting == self.recommended), good[0] if good else None)
         self.regret = self.chosen.took / self.best.took - 1 if self.chosen else None
+        before = next((one.took for one in same if one.setting == recorded_of(name)), None)
+        self.slowdown = self.chosen.took / before - 1 if self.chosen and before else None
 
     def section(self):
         took, forecast = self.refit
@@ -281,6 +283,7 @@ class Head:
         self.noise = statistics.median([(one.most - one.least) / one.took for one in all_of_them] or [0])
         self.others = statistics.median([one.others for one in all_of_them] or [0])
         self.regret = max(((work.regret, work.name) for work in judged if work.chosen), default=None)
+        self.slowdown = max(((work.slowdown, work.name) for work in judged if work.slowdown is not None), default=None)
 
     def error(self, share):
         """Returns the quantile of the absolute errors, interpolated linearly."""
@@ -295,6 +298,9 @@ class Head:
             self.count, *(percent(self.error(share)) for share in (0.5, 0.9, 1)), percent(self.inside))
         if self.regret:
             text += " The largest regret is %s (%s)." % (percent(self.regret[0]), self.regret[1])
+        if self.slowdown:
+            text += " The time of the recommended setting, compared with the recorded one: at worst %s (%s)." % (
+                signed(self.slowdown[0]), self.slowdown[1])
         refused = self.count - len(self.errors)
         return text + (" %d had no forecast: they count as outside, and have no error." % refused if refused else "")
 

@@ -17,7 +17,8 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     if cores == 0 || survey.workers <= cores || share > MAX_CPU_SHARE || used < MIN_CORE_USE {
         return None;
     }
-    let cost = starved::cost(survey);
+    // The thread that sends a batch waits for a core, too.
+    let cost = starved::cost(survey) + survey.sum(|wait| wait.on_its_way);
     let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::Oversubscribed,
