@@ -143,6 +143,7 @@ mod tests {
         );
         assert_eq!(forward["seconds_per_step"], json!(0.5));
         for text in [text(&report), markdown(&report), html(&report)] {
+            let text = text.replace('\u{2009}', " ");
             assert!(
                 text.contains("Training step, 1.00 s on average, 100 samples"),
                 "{text}"

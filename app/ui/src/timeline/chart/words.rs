@@ -188,7 +188,7 @@ mod tests {
         );
         assert_eq!(
             text(GaugeKind::GpuMemory, 3e9).replace('\u{2009}', " "),
-            "3.0 GB"
+            "3.00 GB"
         );
         assert_eq!(text(GaugeKind::Descriptors, 12.0), "12");
     }
