@@ -102,8 +102,19 @@ fn describe(function: &Function) -> String {
     }
 }
 
-/// Returns the hottest line of a sample, and the time in it. Returns `None` if no line took at least half of the sample's time.
-pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<(String, Nanos)> {
+/// Hottest line of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowLine {
+    /// File and line, with the library function that it calls.
+    pub text: String,
+    /// Time of the sample in the line.
+    pub time: Nanos,
+    /// Time of all other samples of the run in the line.
+    pub others: Nanos,
+}
+
+/// Returns the hottest line of a sample. Returns `None` if no line took at least half of the sample's time.
+pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<SlowLine> {
     /// Minimum share of the sample's time.
     const MIN_SHARE: f64 = 0.5;
     let log = run.stacks();
@@ -112,19 +123,29 @@ pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<(String, N
     let own: Profile = run.profile_of(worker, span);
     let lines = own.lines(log);
     let line = lines.first()?;
-    let time = Nanos(
-        log.period()
-            .0
-            .saturating_mul(i64::try_from(line.samples).ok()?)
-            .min(took),
-    );
-    (time.0 as f64 >= MIN_SHARE * took as f64).then(|| {
-        let at = place(&line.function.file, line.line);
-        let text = match callee(line) {
-            Some(callee) => say!("{at}, in {callee}"),
-            None => at,
-        };
-        (text, time)
+    let time_of = |samples: u64| {
+        let samples = i64::try_from(samples).unwrap_or(i64::MAX);
+        Nanos(log.period().0.saturating_mul(samples))
+    };
+    let time = time_of(line.samples).min(Nanos(took));
+    if (time.0 as f64) < MIN_SHARE * took as f64 {
+        return None;
+    }
+    let at = place(&line.function.file, line.line);
+    let text = match callee(line) {
+        Some(callee) => say!("{at}, in {callee}"),
+        None => at,
+    };
+    let all = run.profile(Activity::Fetching, Nanos(i64::MIN)..Nanos::MAX);
+    let all = all.lines(log);
+    let same = all
+        .iter()
+        .find(|one| (one.function, one.line) == (line.function, line.line));
+    let samples = same.map_or(0, |same| same.samples.saturating_sub(line.samples));
+    Some(SlowLine {
+        text,
+        time,
+        others: time_of(samples),
     })
 }
 

@@ -17,7 +17,7 @@ pub use findings::{
     Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, ForecastSet, LineForecast,
     LongestWait, Severity, Survey, Verdict, VerdictId, WaitSummary, is_likely_less,
 };
-pub use hot_code::{HotCode, SampleShare, callee, slow_line};
+pub use hot_code::{HotCode, SampleShare, SlowLine, callee, slow_line};
 pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};
 
 /// Doctest of the README.

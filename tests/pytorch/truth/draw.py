@@ -1,5 +1,6 @@
 """Draws random workloads: costs of samples, batches and steps. Constants of Loadscope may be fitted on seeds below 1000."""
 
+import math
 import random
 
 KINDS = ["waiting", "computing in Python", "computing in C"]
@@ -10,26 +11,30 @@ def log_uniform(rng, low, high):
 
 
 def drawn(seed):
-    """Draws the properties of a workload. A run with one worker takes 1 to 4 s."""
+    """Draws the properties of a workload. The samples of a run take 1 to 3 s in one process."""
     rng = random.Random(seed)
     batch_size = rng.choice([1, 4, 8, 16, 32])
     kind = rng.choice(KINDS)
-    cost = log_uniform(rng, 0.0001, 0.02)
+    spread, tail, tail_factor = rng.choice([0.02, 0.2, 0.6]), rng.choice([0, 0, 0.02]), rng.uniform(5, 20)
+    epochs = rng.choice([1, 1, 2, 3])
+    seconds = rng.uniform(1, 3)
+    mean = math.exp(spread**2 / 2) * (1 + tail * (tail_factor - 1))
+    # An epoch has at least 8 batches.
+    cost = min(log_uniform(rng, 0.0001, 0.02), seconds / (8 * epochs * batch_size * mean))
     size = int(log_uniform(rng, 100, 1_000_000))
     # Batches of more than 32 MB would measure the host's shared memory only.
     size = min(size, 32_000_000 // batch_size)
-    per_batch = cost * batch_size
+    per_batch = cost * mean * batch_size
     step = log_uniform(rng, 0.1, 1.5) * per_batch
     collate = rng.choice([0, 0, 0.2 * per_batch, per_batch])
-    epochs = rng.choice([1, 1, 2, 3])
-    batches = max(8, min(400, int(rng.uniform(1, 3) / (per_batch + collate) / epochs)))
+    batches = max(8, min(400, int(seconds / (per_batch + collate) / epochs)))
     return {
         "batch_size": batch_size,
         "kind": kind,
         "cost": cost,
-        "spread": rng.choice([0.02, 0.2, 0.6]),
-        "tail": rng.choice([0, 0, 0.02]),
-        "tail_factor": rng.uniform(5, 20),
+        "spread": spread,
+        "tail": tail,
+        "tail_factor": tail_factor,
         "bytes": size,
         "made": rng.choice(["copied", "computed", "zeros"]),
         "collate": collate,

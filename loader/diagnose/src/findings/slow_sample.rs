@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Survey};
-use crate::hot_code::slow_line;
+use crate::hot_code::{SlowLine, slow_line};
 use loadscope_trace::{BatchId, Nanos, count, list, plural};
 use loadscope_words::say;
 
@@ -110,8 +110,8 @@ fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
     let line = slowest.and_then(|slow| {
         let row = run.row(slow.batch)?;
         let sample = run.samples(row).nth(slow.position)?;
-        let (line, time) = slow_line(run, row, sample.start..sample.start + sample.wall)?;
-        Some(say!(" ({} in {line})", survey.format_time(time)))
+        let line = slow_line(run, row, sample.start..sample.start + sample.wall)?;
+        Some(compared(survey, &line))
     });
     let took = took + &line.unwrap_or_default();
     let epochs = named.iter().map(|s| s.epochs.len()).max().unwrap_or(0);
@@ -129,6 +129,16 @@ fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
             "{} take up to {took}{when}, {times} times the median: {cost}",
             list(&names, MAX_NAMED)
         ),
+    }
+}
+
+/// Returns the time in the line, compared with the other samples: ` (540 ms in dataset.py:57, 4.10 ms in the average sample)`.
+fn compared(survey: &Survey, line: &SlowLine) -> String {
+    let (at, time) = (&line.text, survey.format_time(line.time));
+    let others = i64::try_from(survey.samples.count.saturating_sub(1)).unwrap_or(i64::MAX);
+    match Nanos(line.others.0 / others.max(1)) {
+        Nanos(0) => say!(" ({time} in {at}, which takes no time in other samples)"),
+        average => say!(" ({time} in {at}, {average} in the average sample)"),
     }
 }
 

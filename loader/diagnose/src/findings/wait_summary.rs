@@ -1,6 +1,6 @@
 //! Summary of a run: the waited time and the longest wait. It is fast enough for live runs.
 
-use crate::hot_code::slow_line;
+use crate::hot_code::{SlowLine, slow_line};
 use crate::{BlamedInterval, Cause};
 use loadscope_trace::{BatchId, DeviceTime, Nanos, Run, Stage, count, list, percent};
 use loadscope_words::say;
@@ -350,8 +350,9 @@ impl<'a> WaitSummary<'a> {
             _ => {
                 let span = slowest.start..slowest.start + slowest.wall;
                 match slow_line(run, row, span) {
-                    Some((line, time)) => {
-                        say!("{name} took {took} ({} in {line})", self.format_time(time))
+                    Some(SlowLine { text, time, .. }) => {
+                        let time = self.format_time(time);
+                        say!("{name} took {took} ({time} in {text})")
                     }
                     None => say!("{name} took {took}"),
                 }

@@ -1,6 +1,8 @@
 //! Slow samples and slow transfer of batches.
 
-use loadscope_trace::{Fact, Fetched, SampleTiming, WorkerId};
+use loadscope_trace::{
+    Fact, Fetched, Function, SampleTiming, Stack, StackSamples, Stacks, WorkerId,
+};
 
 use super::streams::found;
 use super::*;
@@ -72,6 +74,48 @@ fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Ru
         tell(now, EventKind::Fact(Box::new(fact.clone())));
     }
     run
+}
+
+#[test]
+fn the_line_of_a_slow_sample_is_compared_with_other_samples() {
+    for (takes_time, wanted) in [
+        (true, "1.01 ms in the average sample"),
+        (false, "which takes no time in other samples"),
+    ] {
+        let mut run = epochs(1, &[13], &[]);
+        let sample = |stack, count| StackSamples {
+            stack: Some(stack),
+            count,
+        };
+        let row = run.row(BatchId { epoch: 0, idx: 15 }).expect("it exists");
+        let slow = run.samples(row).nth(5).expect("sample 13").start;
+        let before = u32::try_from(slow.0 / 1_000_000).expect("it is early");
+        let usual = u32::from(!takes_time);
+        let stack = |line| Stack {
+            caller: None,
+            function: 0,
+            line,
+        };
+        let stacks = Stacks {
+            period: Nanos::from_millis(1),
+            functions: vec![Function {
+                name: "load".to_owned(),
+                file: "/home/me/photos.py".to_owned(),
+            }],
+            stacks: vec![stack(57), stack(60)],
+            samples: vec![sample(usual, before), sample(0, 800), sample(usual, 100)],
+            ..Stacks::default()
+        };
+        let end = run.end();
+        run.apply(&Event {
+            at: end,
+            run: RunId(0),
+            kind: EventKind::Stacks(Box::new(stacks)),
+        });
+        let (text, _) = says(&run, "slow_sample").expect("sample 13");
+        let line = format!("(0.80 s in photos.py:57, {wanted})");
+        assert!(text.contains(&line), "{text}");
+    }
 }
 
 #[test]

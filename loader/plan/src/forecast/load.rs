@@ -129,14 +129,16 @@ impl<'a> Costs<'a> {
     fn draft(&self, task: &TaskCost) -> Draft {
         let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
+        let samples: Vec<(f64, f64)> = samples.collect();
+        let off = number::float(task.off);
+        let all_off = off + samples.iter().map(|(off, _)| off).sum::<f64>();
         let computes = |time: f64| time * free_of_queueing / self.recorded.slowed;
         let rest = computes(number::float(task.extra + task.collate));
+        let beside = computes(number::float(task.beside));
         Draft {
-            samples: samples.collect(),
-            rest: self
-                .transport
-                .rest(rest, computes(number::float(task.beside)), task.len),
-            off: number::float(task.off),
+            rest: self.transport.rest(rest, beside, samples.len(), all_off),
+            samples,
+            off,
             pin: number::float(task.pin) * free_of_queueing,
             worker: task.worker,
             fails: task.fails,

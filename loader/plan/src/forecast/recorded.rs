@@ -220,6 +220,7 @@ impl Recorded {
         if recorded.is_measured() && recorded.options.num_workers > 0 {
             recorded.steps_alone = recorded.steps_alone();
         }
+        recorded.remove_spin();
         recorded.slowed = recorded.slowed_by_others();
         if !recorded.is_measured() {
             recorded.remove_contention();

@@ -102,10 +102,12 @@ pub(super) struct TransportChange {
 }
 
 impl TransportChange {
-    /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads.
-    pub fn rest(&self, rest: f64, beside: f64, samples: usize) -> f64 {
+    /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads. `off`: time off the cores, in which the
+    /// thread that sends batches runs.
+    pub fn rest(&self, rest: f64, beside: f64, samples: usize, off: f64) -> f64 {
         let recording = self.recording.batch + self.recording.sample * samples as f64;
-        (rest + self.collate - recording).max(rest * MIN_SHARE) + self.send.unwrap_or(beside)
+        let send = self.send.unwrap_or(beside);
+        (rest + self.collate - recording).max(rest * MIN_SHARE) + (send - off).max(0.0)
     }
 
     pub fn step(&self, step: StepLoad) -> StepLoad {

@@ -10,7 +10,7 @@ from torch.utils.data import Dataset
 
 import draw
 
-PACKED = zlib.compress(bytes(1_000_000))
+PACKED = zlib.compress(bytes(20_000))
 
 
 def wait(seconds):

@@ -26,7 +26,24 @@ const SHORTEST: usize = 5;
 /// Minimum ratio of CPU time to wall time of a step that uses several threads.
 const SEVERAL_THREADS: f64 = 1.15;
 
+/// Time for which the OpenMP threads of libtorch spin after parallel work, ns.
+const SPIN: i64 = 10_000_000;
+
 impl Recorded {
+    /// Removes the CPU time of OpenMP threads that spin during the step, after the main process has collated a batch. Workers have one
+    /// OpenMP thread. A step that uses much more is itself parallel.
+    pub(super) fn remove_spin(&mut self) {
+        if self.options.num_workers > 0 {
+            return;
+        }
+        for step in self.epochs.iter_mut().flat_map(|epoch| &mut epoch.steps) {
+            let beside = (step.cpu - step.alone).0;
+            if (1..SPIN).contains(&beside) {
+                step.cpu = step.alone;
+            }
+        }
+    }
+
     /// Returns factors for the training step and for its CPU time if no worker competes. A step with several threads is
     /// delayed as soon as one of them has no core. Its other threads spin meanwhile, which counts as CPU time. The shortest steps are
     /// the best estimate of an undisturbed step.
