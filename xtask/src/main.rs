@@ -130,6 +130,7 @@ enum Command {
     #[command(disable_help_flag = true)]
     Lines(scripts::Arguments),
     /// Compare the phases of training steps in reports with programs that measure themselves, write tests/pytorch/PHASES.md
+    #[command(disable_help_flag = true)]
     Phases(scripts::Arguments),
     /// Check `dump` on programs that hang, write tests/pytorch/HANGS.md. `--healthy MINUTES` also tests `record --alarm`
     #[command(disable_help_flag = true)]

@@ -104,17 +104,18 @@ fn describe(function: &Function) -> String {
 
 /// Hottest line of a sample.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SlowLine {
+pub struct SlowLine<'a> {
+    function: &'a Function,
+    line: u32,
+    samples: u64,
     /// File and line, with the library function that it calls.
     pub text: String,
     /// Time of the sample in the line.
     pub time: Nanos,
-    /// Time of all other samples of the run in the line.
-    pub others: Nanos,
 }
 
 /// Returns the hottest line of a sample. Returns `None` if no line took at least half of the sample's time.
-pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<SlowLine> {
+pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<SlowLine<'_>> {
     /// Minimum share of the sample's time.
     const MIN_SHARE: f64 = 0.5;
     let log = run.stacks();
@@ -123,30 +124,39 @@ pub fn slow_line(run: &Run, row: usize, span: Range<Nanos>) -> Option<SlowLine> 
     let own: Profile = run.profile_of(worker, span);
     let lines = own.lines(log);
     let line = lines.first()?;
-    let time_of = |samples: u64| {
-        let samples = i64::try_from(samples).unwrap_or(i64::MAX);
-        Nanos(log.period().0.saturating_mul(samples))
-    };
-    let time = time_of(line.samples).min(Nanos(took));
+    let time = time_of(run, line.samples).min(Nanos(took));
     if (time.0 as f64) < MIN_SHARE * took as f64 {
         return None;
     }
     let at = place(&line.function.file, line.line);
-    let text = match callee(line) {
-        Some(callee) => say!("{at}, in {callee}"),
-        None => at,
-    };
-    let all = run.profile(Activity::Fetching, Nanos(i64::MIN)..Nanos::MAX);
-    let all = all.lines(log);
-    let same = all
-        .iter()
-        .find(|one| (one.function, one.line) == (line.function, line.line));
-    let samples = same.map_or(0, |same| same.samples.saturating_sub(line.samples));
     Some(SlowLine {
-        text,
+        function: line.function,
+        line: line.line,
+        samples: line.samples,
+        text: match callee(line) {
+            Some(callee) => say!("{at}, in {callee}"),
+            None => at,
+        },
         time,
-        others: time_of(samples),
     })
+}
+
+impl SlowLine<'_> {
+    /// Returns the time of all other samples of the run in the line. Returns `None` with too few stacks of them.
+    pub fn time_of_others(&self, run: &Run) -> Option<Nanos> {
+        let all = run.profile(Activity::Fetching, Nanos(i64::MIN)..Nanos::MAX);
+        let others = all.total().saturating_sub(self.samples);
+        let lines = all.lines(run.stacks());
+        let is_same = |one: &&HotLine<'_>| (one.function, one.line) == (self.function, self.line);
+        let samples = lines.iter().find(is_same).map_or(0, |same| same.samples);
+        let samples = samples.saturating_sub(self.samples);
+        (others >= MIN_SAMPLES).then(|| time_of(run, samples))
+    }
+}
+
+fn time_of(run: &Run, samples: u64) -> Nanos {
+    let samples = i64::try_from(samples).unwrap_or(i64::MAX);
+    Nanos(run.stacks().period().0.saturating_mul(samples))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl Due {
         match what {
             GaugeKind::Cpu => true,
             GaugeKind::BusyThreads => self.threads,
-            _ => self.memory || is_counter(what),
+            _ => self.memory || is_counter(what) || is_of_gpu(what),
         }
     }
 }
@@ -125,12 +125,13 @@ impl Gauges {
         if self.last.is_some_and(|before| now - before < EVERY) {
             return;
         }
-        self.last = Some(now);
+        // The first iterator forks its workers now. The `mmap` lock would delay that, by 10 ms with PyTorch.
+        let is_first = self.last.replace(now).is_none();
         // An immediate measurement of a new process is the baseline for its later copy-on-write.
         let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
         let memory = self.memory;
         let due = Due {
-            memory: memory.is_none_or(|budget| budget.may_measure(now, is_new())),
+            memory: !is_first && memory.is_none_or(|budget| budget.may_measure(now, is_new())),
             threads: self.threads.is_due(now),
         };
         // A process can belong to several loaders.
@@ -156,23 +157,21 @@ impl Gauges {
         let mains = processes.iter().filter(|p| p.worker.is_none());
         if due.memory {
             for main in mains.clone() {
-                let shared = proc::shared();
-                let all = [
-                    (GaugeKind::Shm, shared.map(|(used, _)| used)),
-                    (GaugeKind::ShmLeft, shared.map(|(_, left)| left)),
-                    (GaugeKind::MemoryLeft, available::memory(main.pid)),
-                ];
-                let known = all.into_iter().filter_map(|(what, v)| Some((what, v?)));
+                let known = host_memory(main.pid).into_iter();
                 found.extend(known.map(|(what, value)| ((main.run, None, what), value)));
             }
             let before = memory.unwrap_or(MemoryBudget::from(now));
             self.memory = Some(before.add(now, now.elapsed()));
             self.known = processes.iter().map(|p| p.pid).collect();
         }
-        self.end_missing(&found, due, at, out);
         let mut pids: Vec<u64> = mains.clone().map(|p| p.pid).collect();
         pids.sort_unstable();
         pids.dedup();
+        #[cfg(target_os = "linux")]
+        for (what, value) in self.gpu.values(&pids, due.memory) {
+            found.extend(mains.clone().map(|p| ((p.run, None, what), value)));
+        }
+        self.end_missing(&found, due, at, out);
         if let Some(others) = self.host.other_cores(&pids, now) {
             out.extend(
                 mains
@@ -180,15 +179,12 @@ impl Gauges {
                     .map(|p| gauge(at, p.run, None, GaugeKind::OtherCpu, others)),
             );
         }
-        #[cfg(target_os = "linux")]
-        for (what, value) in self.gpu.measure(&pids, now).into_iter().flatten() {
-            out.extend(mains.clone().map(|p| gauge(at, p.run, None, what, value)));
-        }
         for (key, value) in found {
             let before = self.emitted.insert(key, value);
             let (run, lane, what) = key;
-            // A counter is valid until the next value.
-            if !is_counter(what) || before != Some(value) {
+            // Such a value is valid until the next one.
+            let is_kept = is_counter(what) || is_of_gpu(what);
+            if !is_kept || before != Some(value) {
                 out.push(gauge(at, run, lane, what, value));
             }
         }
@@ -261,6 +257,18 @@ impl Gauges {
     }
 }
 
+/// Returns the shared memory of the host, and the memory that a program can still allocate.
+fn host_memory(pid: u64) -> Vec<(GaugeKind, f64)> {
+    let shared = proc::shared();
+    let all = [
+        (GaugeKind::Shm, shared.map(|(used, _)| used)),
+        (GaugeKind::ShmLeft, shared.map(|(_, left)| left)),
+        (GaugeKind::MemoryLeft, available::memory(pid)),
+    ];
+    let known = all.into_iter().filter_map(|(what, v)| Some((what, v?)));
+    known.collect()
+}
+
 /// Returns true for a worker, and for a main process without workers.
 fn loads(process: Process, all: &[Process]) -> bool {
     let mut others = all.iter().filter(|p| p.run == process.run);
@@ -273,6 +281,10 @@ fn is_counter(what: GaugeKind) -> bool {
         what,
         GaugeKind::StorageRead | GaugeKind::MajorFaults | GaugeKind::IoBlocked
     )
+}
+
+fn is_of_gpu(what: GaugeKind) -> bool {
+    matches!(what, GaugeKind::GpuBusy | GaugeKind::GpuMemory)
 }
 
 /// Adds the values of a process to the gauges of its run.

@@ -285,6 +285,15 @@ mod tests {
     }
 
     #[test]
+    fn a_conversion_is_no_copy() {
+        assert!(is_copy("x = x.to(device, torch.float64)") && is_copy("x = x.cuda()"));
+        assert!(is_copy(
+            "x, y = x.to(torch.float32), y.to(torch.device('cuda'))"
+        ));
+        assert!(!is_copy("x = x.to(torch.float32)") && !is_copy("x = goto(device)"));
+    }
+
+    #[test]
     fn libraries_copy_batches() {
         let to = (
             "BatchEncoding.to",

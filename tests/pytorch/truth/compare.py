@@ -148,7 +148,7 @@ class Lab:
         return last_json(run([sys.executable, "-B", HERE / "train.py", name, data, *arguments(one)], MOST))
 
     def measure(self, name):
-        version = checksum((HERE / "workloads" / (program_of(name) + ".py")).read_bytes())
+        version = checksum(program_of(name))
         works = self.measured["works"]
         with tempfile.TemporaryDirectory() as data:
             if self.options.record_only:
@@ -384,7 +384,7 @@ def main():
         return 1
     text = page(lab.measured["host"], evaluations)
     print("\n".join(one.line() for one in evaluations), Head(evaluations).sentence(), sep="\n")
-    path = options.page or (HERE.parent / "TRUTH.md" if len(evaluations) == len(WORKLOADS) else None)
+    path = options.page or (HERE.parent / "TRUTH.md" if {one.name for one in evaluations} == set(WORKLOADS) else None)
     if path:
         path.write_text(text, encoding="utf-8")
         print("Written to %s." % path, file=sys.stderr)

@@ -11,7 +11,7 @@ def log_uniform(rng, low, high):
 
 
 def drawn(seed):
-    """Draws the properties of a workload. The samples of a run take 1 to 3 s in one process."""
+    """Draws the properties of a workload. The samples of a run take up to 3 s in one process."""
     rng = random.Random(seed)
     batch_size = rng.choice([1, 4, 8, 16, 32])
     kind = rng.choice(KINDS)

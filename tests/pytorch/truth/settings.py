@@ -1,6 +1,7 @@
 """The workloads of `workloads/`, and the settings of their runs."""
 
 import json
+import pathlib
 
 import draw
 
@@ -55,8 +56,10 @@ def title_of(name):
 
 
 def program_of(name):
-    """Returns the name of the workload's file."""
-    return name if seed_of(name) is None else "drawn"
+    """Returns the text of the workload's program."""
+    seed = seed_of(name)
+    file = pathlib.Path(__file__).parent / "workloads" / ("%s.py" % (name if seed is None else "drawn"))
+    return file.read_bytes() + (b"" if seed is None else repr(draw.drawn(seed)).encode())
 
 
 def recorded_of(name):

@@ -112,6 +112,7 @@ pub(super) struct Pointed {
     name: String,
     place: Place,
     length: Nanos,
+    is_phase: bool,
 }
 
 /// Returns the frame under the pointer.
@@ -128,7 +129,8 @@ pub(super) fn under(
     }
     let row = (below / ROW) as usize;
     let frame = flame.frame_at(row, scene.axis.time(pointer.x).0)?;
-    let function = &scene.stacks.functions.get(frame.function)?.function;
+    let numbered = scene.stacks.functions.get(frame.function)?;
+    let function = &numbered.function;
     Some(Pointed {
         room: room(&scene.axis, part.top, lane, row, frame),
         name: function.name.clone(),
@@ -137,19 +139,15 @@ pub(super) fn under(
             line: frame.line,
         },
         length: Nanos(frame.end - frame.start),
+        is_phase: numbered.phase.is_some(),
     })
 }
 
 impl Pointed {
-    /// Returns true for a phase of the training step, which has no file.
-    fn is_phase(&self) -> bool {
-        self.place.file.is_empty()
-    }
-
     /// Returns the command that shows the line in the code panel, after a click on the frame has selected its batch.
     pub(super) fn command(&self, state: &State) -> Command {
         Command::Code(CodeChoice {
-            line: (!self.is_phase()).then(|| self.place.clone()),
+            line: (!self.is_phase).then(|| self.place.clone()),
             ..state.session.code.for_another_item()
         })
     }
@@ -161,7 +159,7 @@ impl Pointed {
         painter.rect_stroke(self.room, 0.0, stroke, StrokeKind::Inside);
         tooltip::show_below(response, self.room, |ui| {
             title(ui, &*self.name);
-            if self.is_phase() {
+            if self.is_phase {
                 ui.label(say!("{} in this phase of the training step", self.length));
                 return;
             }

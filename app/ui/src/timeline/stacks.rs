@@ -50,6 +50,8 @@ pub(super) struct Cache {
     key: Option<(u64, u64, TimeAxis)>,
     /// Calls by stack, and by phase in a training step.
     calls: HashMap<(u32, Option<StepPhase>), Vec<(u32, u32)>>,
+    /// Phases of the stacks in training steps.
+    phases: HashMap<u32, StepPhase>,
     /// True after a phase of the training step was on the screen.
     has_phases: bool,
     /// Stacks on the screen.
@@ -78,25 +80,29 @@ impl Cache {
         let (log, view) = (run.stacks(), axis.view.start..axis.view.end);
         let is_one_process = LanesInUse::of(run).is_one_process;
         for worker in log.processes() {
-            let mut steps = Vec::new();
-            if worker.is_none() {
-                let step = |one| steps.push(one);
-                run.samples_in(None, Activity::Training, view.clone(), step);
-                self.find_phases(run, &steps);
-            }
-            let (lane, samples) = match worker {
-                Some(worker) => (Lane::Worker(worker), None),
-                None if is_one_process => (Lane::Main, None),
-                // Outside of its steps, the trainer waits in the loader.
-                None => (Lane::Trainer, Some(steps.clone())),
+            let lane = match worker {
+                Some(worker) => Lane::Worker(worker),
+                None if is_one_process => Lane::Main,
+                None => Lane::Trainer,
             };
-            let samples = samples.unwrap_or_else(|| log.samples(worker, view.clone()).collect());
-            let mut finder = PhaseFinder::new(run);
+            let during = |activity| {
+                let mut found = Vec::new();
+                if worker.is_none() {
+                    run.samples_in(None, activity, view.clone(), |one| found.push(one));
+                }
+                found
+            };
+            let steps = during(Activity::Training);
+            self.find_phases(run, &steps);
+            // The stack of a wait shows only the loader.
+            let waits = during(Activity::Waiting);
             let mut flame = Flame::default();
-            for one in samples {
-                let phase = is_in(one, &steps, log.period()).then(|| finder.phase(one.stack));
-                let calls = self.calls(run, one.stack, phase);
-                flame.append(calls, one.start.0, one.end(log.period()).0);
+            for one in log.samples(worker, view.clone()) {
+                if !is_in(one, &waits, log.period()) {
+                    let is_step = is_in(one, &steps, log.period());
+                    let calls = self.calls(run, one.stack, is_step);
+                    flame.append(calls, one.start.0, one.end(log.period()).0);
+                }
             }
             let rows = flame.rows().len().min(MOST_ROWS);
             self.stacks.rows = self.stacks.rows.max(rows);
@@ -104,16 +110,20 @@ impl Cache {
         }
     }
 
-    /// Notes whether the steps have a known phase. A run without any has no row of phases.
+    /// Finds the phases of steps. A run without a known phase has no row of phases.
     fn find_phases(&mut self, run: &Run, steps: &[SampledStack]) {
         let mut finder = PhaseFinder::new(run);
-        let mut phases = steps.iter().map(|step| finder.phase(step.stack));
-        self.has_phases = self.has_phases || phases.any(|phase| phase != StepPhase::Other);
+        for step in steps {
+            let phase = self.phases.entry(step.stack);
+            let phase = phase.or_insert_with(|| finder.phase(step.stack));
+            self.has_phases = self.has_phases || *phase != StepPhase::Other;
+        }
     }
 
     /// Returns the calls of a stack, in a training step after its phase.
-    fn calls(&mut self, run: &Run, stack: u32, phase: Option<StepPhase>) -> &[(u32, u32)] {
-        let phase = phase.filter(|_| self.has_phases);
+    fn calls(&mut self, run: &Run, stack: u32, is_step: bool) -> &[(u32, u32)] {
+        let phase = self.phases.get(&stack).copied();
+        let phase = phase.filter(|_| is_step && self.has_phases);
         let functions = &mut self.stacks.functions;
         let calls = self.calls.entry((stack, phase));
         calls.or_insert_with(|| {
@@ -124,9 +134,9 @@ impl Cache {
     }
 }
 
-/// Returns true if a sample began in one of the training steps.
-fn is_in(one: SampledStack, steps: &[SampledStack], period: Nanos) -> bool {
-    let later = steps.partition_point(|step| step.start <= one.start);
-    let step = later.checked_sub(1).and_then(|at| steps.get(at));
-    step.is_some_and(|step| one.start < step.end(period))
+/// Returns true if a sample began in one of the spans.
+fn is_in(one: SampledStack, spans: &[SampledStack], period: Nanos) -> bool {
+    let later = spans.partition_point(|span| span.start <= one.start);
+    let span = later.checked_sub(1).and_then(|at| spans.get(at));
+    span.is_some_and(|span| one.start < span.end(period))
 }

@@ -1,7 +1,8 @@
 //! CPU oversubscription: more workers than cores.
 
+use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Survey, starved};
-use loadscope_trace::{percent, plural};
+use loadscope_trace::{Nanos, percent, plural};
 use loadscope_words::say;
 
 /// Maximum CPU time per wall time of samples. Above, each worker has a core most of the time.
@@ -18,7 +19,11 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
         return None;
     }
     // The thread that sends a batch waits for a core, too.
-    let cost = starved::cost(survey) + survey.sum(|wait| wait.on_its_way);
+    let sending = survey.sum(|wait| match wait.kind {
+        Kind::Usual => wait.on_its_way,
+        Kind::First | Kind::Slow | Kind::End => Nanos::ZERO,
+    });
+    let cost = starved::cost(survey) + sending;
     let severity = survey.severity(cost)?;
     Some(Finding {
         id: FindingId::Oversubscribed,

@@ -133,12 +133,16 @@ fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
 }
 
 /// Returns the time in the line, compared with the other samples: ` (540 ms in dataset.py:57, 4.10 ms in the average sample)`.
-fn compared(survey: &Survey, line: &SlowLine) -> String {
+fn compared(survey: &Survey, line: &SlowLine<'_>) -> String {
     let (at, time) = (&line.text, survey.format_time(line.time));
     let others = i64::try_from(survey.samples.count.saturating_sub(1)).unwrap_or(i64::MAX);
-    match Nanos(line.others.0 / others.max(1)) {
-        Nanos(0) => say!(" ({time} in {at}, which takes no time in other samples)"),
-        average => say!(" ({time} in {at}, {average} in the average sample)"),
+    match line.time_of_others(survey.run) {
+        None => say!(" ({time} in {at})"),
+        Some(Nanos(0)) => say!(" ({time} in {at}, where no other sample was seen)"),
+        Some(sum) => {
+            let average = Nanos(sum.0 / others.max(1));
+            say!(" ({time} in {at}, {average} in the average sample)")
+        }
     }
 }
 

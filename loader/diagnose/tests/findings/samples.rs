@@ -80,7 +80,7 @@ fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Ru
 fn the_line_of_a_slow_sample_is_compared_with_other_samples() {
     for (takes_time, wanted) in [
         (true, "1.01 ms in the average sample"),
-        (false, "which takes no time in other samples"),
+        (false, "where no other sample was seen"),
     ] {
         let mut run = epochs(1, &[13], &[]);
         let sample = |stack, count| StackSamples {

@@ -1,7 +1,10 @@
 //! Utilization and memory of the GPUs that a program uses, from the NVIDIA Management Library (NVML).
 
 use std::ffi::OsStr;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, Builder};
+use std::time::Duration;
 
 use loadscope_trace::GaugeKind;
 use nvml_wrapper::error::NvmlError;
@@ -13,68 +16,93 @@ const EVERY: Duration = Duration::from_millis(500);
 /// File name of the library. Drivers install it without the development package.
 const LIBRARY: &str = "libnvidia-ml.so.1";
 
-/// NVML, loaded at the first measurement.
+/// Measurement of GPUs. A thread measures, because loading NVML can take seconds.
 #[derive(Default)]
 pub(super) struct Gpu {
-    state: State,
-    last: Option<Instant>,
+    shared: Option<Arc<Mutex<Shared>>>,
 }
 
 #[derive(Default)]
-enum State {
-    #[default]
-    Unloaded,
-    Loaded(Box<Nvml>),
-    /// The host has no NVIDIA driver.
-    Missing,
+struct Shared {
+    pids: Vec<u64>,
+    values: Vec<(GaugeKind, f64)>,
 }
 
 impl Gpu {
-    /// Measures the GPUs of these processes: the mean utilization, 0 to 1, and the sum of the used memory, bytes. Other programs on the same
-    /// GPUs are included. Returns `None` if no measurement is due or no GPU is known.
-    pub fn measure(&mut self, pids: &[u64], now: Instant) -> Option<[(GaugeKind, f64); 2]> {
-        if pids.is_empty() || self.last.is_some_and(|last| now - last < EVERY) {
-            return None;
+    /// Returns the last values of the GPUs of these processes: the mean utilization, 0 to 1, and the sum of the used memory, bytes. Other
+    /// programs on the same GPUs are included. The thread starts when a process has opened a GPU, which `searches` looks for.
+    pub fn values(&mut self, pids: &[u64], searches: bool) -> Vec<(GaugeKind, f64)> {
+        if searches && self.shared.is_none() && pids.iter().any(|pid| has_opened_gpu(*pid)) {
+            let shared = Arc::new(Mutex::new(Shared::default()));
+            let weak = Arc::downgrade(&shared);
+            let thread = Builder::new().name("gpu".to_owned());
+            // Without the thread, the program has no such gauges.
+            let _ = thread.spawn(move || measure(&weak));
+            self.shared = Some(shared);
         }
-        self.last = Some(now);
-        let nvml = self.library(OsStr::new(LIBRARY))?;
-        read(nvml, pids).ok().flatten()
-    }
-
-    fn library(&mut self, path: &OsStr) -> Option<&Nvml> {
-        if let State::Unloaded = self.state {
-            self.state = match Nvml::builder().lib_path(path).init() {
-                Ok(nvml) => State::Loaded(Box::new(nvml)),
-                Err(_) => State::Missing,
-            };
-        }
-        match &self.state {
-            State::Loaded(nvml) => Some(nvml),
-            State::Unloaded | State::Missing => None,
-        }
+        let Some(shared) = &self.shared else {
+            return Vec::new();
+        };
+        let mut shared = lock(shared);
+        shared.pids = pids.to_vec();
+        shared.values.clone()
     }
 }
 
-fn read(nvml: &Nvml, pids: &[u64]) -> Result<Option<[(GaugeKind, f64); 2]>, NvmlError> {
-    let all = (0..nvml.device_count()?).map(|index| nvml.device_by_index(index));
-    let all: Vec<Device<'_>> = all.collect::<Result<_, _>>()?;
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Measures until the recording ends. Returns at once on a host without NVML.
+fn measure(shared: &Weak<Mutex<Shared>>) {
+    let Ok(nvml) = Nvml::builder().lib_path(OsStr::new(LIBRARY)).init() else {
+        return;
+    };
+    while let Some(shared) = shared.upgrade() {
+        let pids = lock(&shared).pids.clone();
+        let values = read(&nvml, &pids);
+        lock(&shared).values = values;
+        drop(shared);
+        thread::sleep(EVERY);
+    }
+}
+
+fn has_opened_gpu(pid: u64) -> bool {
+    let files = fs::read_dir(format!("/proc/{pid}/fd"));
+    let mut files = files.into_iter().flatten().flatten();
+    files.any(|file| fs::read_link(file.path()).is_ok_and(|to| is_gpu(&to)))
+}
+
+/// Returns true for `/dev/nvidia0` and others.
+fn is_gpu(path: &std::path::Path) -> bool {
+    let number = path
+        .to_str()
+        .and_then(|path| path.strip_prefix("/dev/nvidia"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Returns the values that the driver knows.
+fn read(nvml: &Nvml, pids: &[u64]) -> Vec<(GaugeKind, f64)> {
+    let count = nvml.device_count().unwrap_or(0);
+    let all = (0..count).filter_map(|index| nvml.device_by_index(index).ok());
+    let all: Vec<Device<'_>> = all.collect();
     let mut own: Vec<&Device<'_>> = all.iter().filter(|one| is_used(one, pids)).collect();
-    if own.is_empty() && all.len() == 1 {
+    if own.is_empty() && all.len() == 1 && !pids.is_empty() {
         // The ids of processes in a container are unknown to the driver.
         own.extend(all.first());
     }
-    let (mut busy, mut memory) = (0.0, 0.0);
-    for device in &own {
-        busy += f64::from(device.utilization_rates()?.gpu) / 100.0;
-        memory += device.memory_info()?.used as f64;
-    }
-    let count = own.len() as f64;
-    Ok((count > 0.0).then(|| {
-        [
-            (GaugeKind::GpuBusy, busy / count),
-            (GaugeKind::GpuMemory, memory),
-        ]
-    }))
+    let known = |value: &dyn Fn(&Device<'_>) -> Result<f64, NvmlError>| -> Vec<f64> {
+        own.iter().filter_map(|one| value(one).ok()).collect()
+    };
+    let busy = known(&|one| Ok(f64::from(one.utilization_rates()?.gpu) / 100.0));
+    let memory = known(&|one| Ok(one.memory_info()?.used as f64));
+    let mean = (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64);
+    let sum = (!memory.is_empty()).then(|| memory.iter().sum::<f64>());
+    let values = [(GaugeKind::GpuBusy, mean), (GaugeKind::GpuMemory, sum)];
+    let known = values
+        .into_iter()
+        .filter_map(|(what, value)| Some((what, value?)));
+    known.collect()
 }
 
 fn is_used(device: &Device<'_>, pids: &[u64]) -> bool {
@@ -88,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// A library with two GPUs. Process 7 uses the second one, which is busy for 25 % of the time and has 3 GB in use.
+    /// Imitation of NVML. Process 7 uses the second GPU, which is busy for 25 % of the time and has 3 GB in use.
     const FAKE: &str = r#"
         #include <stdint.h>
         typedef struct { uint32_t pid; uint64_t used; uint32_t gi, ci; } process;
@@ -97,7 +125,7 @@ mod tests {
         int nvmlShutdown(void) { return 0; }
         int nvmlDeviceGetCount_v2(uint32_t *count) { *count = COUNT; return 0; }
         int nvmlDeviceGetHandleByIndex_v2(uint32_t index, void **device) { *device = (void *)(uintptr_t)(index + 1); return 0; }
-        int nvmlDeviceGetUtilizationRates(void *device, uint32_t *rates) { rates[0] = device == (void *)2 ? 25 : 99; rates[1] = 0; return 0; }
+        int nvmlDeviceGetUtilizationRates(void *device, uint32_t *rates) { rates[0] = 25; rates[1] = 0; return device == (void *)2 ? 0 : 3; }
         int nvmlDeviceGetMemoryInfo_v2(void *device, memory *found) { found->used = device == (void *)2 ? 3000000000 : 1; return 0; }
         int nvmlDeviceGetComputeRunningProcesses_v3(void *device, uint32_t *count, process *found) {
             if (device != (void *)2) { *count = 0; return 0; }
@@ -107,40 +135,35 @@ mod tests {
     "#;
 
     /// Returns the measurement of processes with a library of `count` GPUs.
-    fn measured(count: u32, pids: &[u64]) -> Option<[(GaugeKind, f64); 2]> {
+    fn measured(count: u32, pids: &[u64]) -> Vec<(GaugeKind, f64)> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (source, library) = (folder.path().join("nvml.c"), folder.path().join("nvml.so"));
-        std::fs::write(&source, FAKE.replace("COUNT", &count.to_string())).expect("written");
+        let text = FAKE.replace("COUNT", &count.to_string());
+        fs::write(&source, text).expect("written");
         let mut compiler = Command::new("cc");
         compiler.args(["-shared", "-fPIC", "-o"]).arg(&library);
-        assert!(
-            compiler
-                .arg(&source)
-                .status()
-                .expect("a C compiler")
-                .success()
-        );
-        let mut gpu = Gpu::default();
-        let nvml = gpu.library(library.as_os_str()).expect("the library loads");
-        read(nvml, pids).expect("all functions exist")
+        let done = compiler.arg(&source).status();
+        assert!(done.expect("a C compiler").success());
+        let nvml = Nvml::builder().lib_path(library.as_os_str()).init();
+        read(&nvml.expect("the library loads"), pids)
     }
 
     #[test]
     fn the_gpus_of_the_program_are_measured() {
         let of_second = [(GaugeKind::GpuBusy, 0.25), (GaugeKind::GpuMemory, 3e9)];
-        assert_eq!(measured(2, &[5, 7]), Some(of_second));
-        assert_eq!(measured(2, &[5]), None);
-        let of_first = [(GaugeKind::GpuBusy, 0.99), (GaugeKind::GpuMemory, 1.0)];
-        assert_eq!(measured(1, &[5]), Some(of_first));
+        assert_eq!(measured(2, &[5, 7]), of_second);
+        assert_eq!(measured(2, &[5]), []);
+        // The only GPU does not tell its utilization.
+        assert_eq!(measured(1, &[5]), [(GaugeKind::GpuMemory, 1.0)]);
     }
 
     #[test]
-    fn a_host_without_nvml_has_no_gauges() {
+    fn a_program_without_a_gpu_starts_no_thread() {
+        let own = u64::from(std::process::id());
         let mut gpu = Gpu::default();
-        assert!(
-            gpu.library(OsStr::new("/nonexistent/libnvidia-ml.so.1"))
-                .is_none()
-        );
-        assert!(matches!(gpu.state, State::Missing));
+        assert_eq!(gpu.values(&[own], true), []);
+        assert!(gpu.shared.is_none());
+        let is_gpu = |path: &str| is_gpu(std::path::Path::new(path));
+        assert!(is_gpu("/dev/nvidia0") && !is_gpu("/dev/nvidiactl") && !is_gpu("/dev/null"));
     }
 }

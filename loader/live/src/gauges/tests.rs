@@ -47,7 +47,14 @@ fn memory_gauges_include_rss_pss_uss_and_memory_left() {
         worker: None,
     };
     let mut out = Vec::new();
-    Gauges::default().measure(&[process], Nanos(1), &mut out);
+    let mut gauges = Gauges::default();
+    gauges.measure(&[process], Nanos(1), &mut out);
+    assert!(out.iter().all(|event| match &event.kind {
+        EventKind::Gauge(gauge) => gauge.what != GaugeKind::Pss,
+        _ => true,
+    }));
+    std::thread::sleep(EVERY);
+    gauges.measure(&[process], Nanos(2), &mut out);
     let value = |what| {
         let found = out.iter().rev().find_map(|event| match &event.kind {
             EventKind::Gauge(g) if g.what == what => Some(g.value),

@@ -20,7 +20,7 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str(say!(
-                "recording needs 128 MB of memory, but less is available. Raise the limit of the address space (ulimit -v)."
+                "recording needs 128 MB of memory, but less is available. Free memory, or raise the limit of the address space (ulimit -v)."
             )),
             Self::Preparing(e) => {
                 let remedy = match e.kind() {

@@ -129,14 +129,18 @@ impl<'a> Costs<'a> {
     fn draft(&self, task: &TaskCost) -> Draft {
         let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
-        let samples: Vec<(f64, f64)> = samples.collect();
-        let off = number::float(task.off);
-        let all_off = off + samples.iter().map(|(off, _)| off).sum::<f64>();
+        let mut samples: Vec<(f64, f64)> = samples.collect();
+        let mut off = number::float(task.off);
         let computes = |time: f64| time * free_of_queueing / self.recorded.slowed;
         let rest = computes(number::float(task.extra + task.collate));
         let beside = computes(number::float(task.beside));
+        // The thread that sends runs while the worker waits, so that part of the wait is no further time.
+        let all_off = off + samples.iter().map(|(off, _)| off).sum::<f64>();
+        let still_off = 1.0 - (self.transport.sending(beside) / all_off.max(1.0)).min(1.0);
+        samples.iter_mut().for_each(|(off, _)| *off *= still_off);
+        off *= still_off;
         Draft {
-            rest: self.transport.rest(rest, beside, samples.len(), all_off),
+            rest: self.transport.rest(rest, beside, samples.len()),
             samples,
             off,
             pin: number::float(task.pin) * free_of_queueing,

@@ -102,12 +102,15 @@ pub(super) struct TransportChange {
 }
 
 impl TransportChange {
-    /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads. `off`: time off the cores, in which the
-    /// thread that sends batches runs.
-    pub fn rest(&self, rest: f64, beside: f64, samples: usize, off: f64) -> f64 {
+    /// Returns the computing time beyond the samples. `beside`: recorded CPU time of other threads.
+    pub fn rest(&self, rest: f64, beside: f64, samples: usize) -> f64 {
         let recording = self.recording.batch + self.recording.sample * samples as f64;
-        let send = self.send.unwrap_or(beside);
-        (rest + self.collate - recording).max(rest * MIN_SHARE) + (send - off).max(0.0)
+        (rest + self.collate - recording).max(rest * MIN_SHARE) + self.sending(beside)
+    }
+
+    /// Returns the time for sending a batch. A worker that waits off the cores sends meanwhile.
+    pub fn sending(&self, beside: f64) -> f64 {
+        self.send.unwrap_or(beside)
     }
 
     pub fn step(&self, step: StepLoad) -> StepLoad {

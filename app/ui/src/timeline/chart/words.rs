@@ -106,10 +106,10 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Descriptors) => say!("Open file descriptors"),
             Self::Gauge(_, GaugeKind::PinnedBytes) => say!("Page-locked memory"),
             Self::Gauge(_, GaugeKind::GpuBusy) => {
-                say!("Share of time in which the GPU executes kernels, of all programs")
+                say!("Mean utilization of the program's GPUs, by all programs")
             }
             Self::Gauge(_, GaugeKind::GpuMemory) => {
-                say!("Used memory of the GPU, of all programs")
+                say!("Memory in use on the program's GPUs, by all programs")
             }
             Self::Gauge(_, GaugeKind::Occupancy) => {
                 say!(

@@ -6,7 +6,7 @@
 //! workers as busy as recorded. While all cores are busy a smaller factor would also fit: a thread that waits for a disk would have waited
 //! for a core anyway. The simpler explanation is that all of it is a wait for a core.
 
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, Origin};
 
 use super::super::load::Load;
 use super::super::number;
@@ -26,14 +26,14 @@ const SHORTEST: usize = 5;
 /// Minimum ratio of CPU time to wall time of a step that uses several threads.
 const SEVERAL_THREADS: f64 = 1.15;
 
-/// Time for which the OpenMP threads of libtorch spin after parallel work, ns.
+/// Limit for the time in which the other OpenMP thread of two spins after parallel work, ns. With more threads, nothing is removed.
 const SPIN: i64 = 10_000_000;
 
 impl Recorded {
     /// Removes the CPU time of OpenMP threads that spin during the step, after the main process has collated a batch. Workers have one
     /// OpenMP thread. A step that uses much more is itself parallel.
     pub(super) fn remove_spin(&mut self) {
-        if self.options.num_workers > 0 {
+        if self.options.num_workers > 0 || !matches!(self.origin, Origin::Pytorch(_)) {
             return;
         }
         for step in self.epochs.iter_mut().flat_map(|epoch| &mut epoch.steps) {
