@@ -138,12 +138,16 @@ impl<'a> PhaseFinder<'a> {
         let lines = lines.or_insert_with(|| run.source(file).map(|text| text.lines().collect()));
         let at = (call.line as usize).checked_sub(1);
         let line = at.and_then(|at| lines.as_ref()?.get(at));
-        line.is_some_and(|line| {
-            [".to(", ".cuda(", ".copy_("]
-                .iter()
-                .any(|s| line.contains(s))
-        })
+        line.is_some_and(|line| is_copy(line))
     }
+}
+
+/// Returns true for a line that copies a tensor. `to(torch.float32)` only converts it.
+fn is_copy(line: &str) -> bool {
+    let is_place =
+        |argument: &str| !argument.starts_with("torch.") || argument.starts_with("torch.device");
+    let has_place = line.split(".to(").skip(1).any(is_place);
+    has_place || line.contains(".cuda(") || line.contains(".copy_(")
 }
 
 /// Returns the phase of the innermost call that has one. The forward pass contains its copies, and the backward pass its recomputed forward
