@@ -79,7 +79,7 @@ fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Ru
 #[test]
 fn the_line_of_a_slow_sample_is_compared_with_other_samples() {
     for (takes_time, wanted) in [
-        (true, "1.01 ms in the average sample"),
+        (true, "1.00 ms in the average sample"),
         (false, "where no other sample was seen"),
     ] {
         let mut run = epochs(1, &[13], &[]);
