@@ -11,7 +11,7 @@ pub struct NumberedFunction {
     pub function: Function,
     /// True outside the standard library and installed packages.
     pub is_user: bool,
-    /// Phase of the training step that this stands for. Its function has no file.
+    /// Phase of the training step, in place of a function. It has no file.
     pub phase: Option<StepPhase>,
 }
 

@@ -153,7 +153,7 @@ mod tests {
         let of_second = [(GaugeKind::GpuBusy, 0.25), (GaugeKind::GpuMemory, 3e9)];
         assert_eq!(measured(2, &[5, 7]), of_second);
         assert_eq!(measured(2, &[5]), []);
-        // The only GPU does not tell its utilization.
+        // The utilization of the only GPU is unknown.
         assert_eq!(measured(1, &[5]), [(GaugeKind::GpuMemory, 1.0)]);
     }
 
