@@ -278,7 +278,7 @@ impl Window {
             .with_step_dt(if moves { 1.0 / 60.0 } else { 0.25 })
             .with_pixels_per_point(1.0)
             .with_theme(self.theme)
-            .with_max_steps(12)
+            .with_max_steps(40)
             .wgpu()
             .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
         let loading = |app: &App| {
