@@ -102,8 +102,6 @@ pub struct PhaseFinder<'a> {
     run: &'a Run,
     /// Lines of the recorded files.
     sources: HashMap<&'a str, Option<Vec<&'a str>>>,
-    /// Phase of each stack.
-    known: HashMap<u32, StepPhase>,
 }
 
 impl<'a> PhaseFinder<'a> {
@@ -112,20 +110,14 @@ impl<'a> PhaseFinder<'a> {
         Self {
             run,
             sources: HashMap::new(),
-            known: HashMap::new(),
         }
     }
 
     /// Returns the phase of a stack.
     pub fn phase(&mut self, stack: u32) -> StepPhase {
-        if let Some(known) = self.known.get(&stack) {
-            return *known;
-        }
         let calls: Vec<Call<'a>> = self.run.stacks().calls(stack).collect();
         let is_copy = calls.first().is_some_and(|call| self.copies(call));
-        let found = innermost(&calls, is_copy.then_some(StepPhase::Copy));
-        self.known.insert(stack, found);
-        found
+        innermost(&calls, is_copy.then_some(StepPhase::Copy))
     }
 
     /// Returns true for a line of the user's code that calls `to`, `cuda` or `copy_`. These methods of a tensor are no Python functions.
