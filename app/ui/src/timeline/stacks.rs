@@ -43,13 +43,16 @@ impl Stacks {
     }
 }
 
+/// Function and line of each call of a stack, the outermost first.
+type Calls = Vec<(u32, u32)>;
+
 /// Stacks of the last frame, kept until something changes.
 #[derive(Default)]
 pub(super) struct Cache {
     /// Number and version of the run, and the view.
     key: Option<(u64, u64, TimeAxis)>,
     /// Calls by stack, and by phase in a training step.
-    calls: HashMap<(u32, Option<StepPhase>), Vec<(u32, u32)>>,
+    calls: HashMap<(u32, Option<StepPhase>), Calls>,
     /// Phases of the stacks in training steps.
     phases: HashMap<u32, StepPhase>,
     /// True after a phase of the training step was on the screen.

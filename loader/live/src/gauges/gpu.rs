@@ -111,6 +111,7 @@ fn is_used(device: &Device<'_>, pids: &[u64]) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test writes C source")]
 mod tests {
     use std::process::Command;
 
