@@ -23,17 +23,20 @@ const EVERY: Duration = Duration::from_millis(100);
 /// Interval of memory measurements. The kernel walks all pages of the process and holds its `mmap` lock meanwhile.
 const MEMORY_EVERY: Duration = Duration::from_secs(1);
 
+/// Time before the first measurement of all processes.
+const MEMORY_AFTER: Duration = Duration::from_millis(500);
+
 /// Inverse of the maximum share of a core for memory measurements.
 const MEMORY_SHARE: u32 = 200;
 
 /// Time for memory measurements beyond that share, so that short programs are measured too.
-const MEMORY_AHEAD: Duration = Duration::from_millis(200);
+const MEMORY_AHEAD: Duration = Duration::from_millis(60);
 
-/// Start, last time and total duration of the memory measurements.
+/// Total duration of the memory measurements, and the time of the next one of all processes.
 #[derive(Clone, Copy, Debug)]
 struct MemoryBudget {
     first: Instant,
-    last: Instant,
+    next: Instant,
     took: Duration,
 }
 
@@ -41,23 +44,14 @@ impl MemoryBudget {
     fn from(now: Instant) -> Self {
         Self {
             first: now,
-            last: now,
+            next: now + MEMORY_AFTER,
             took: Duration::ZERO,
         }
     }
 
-    fn add(self, at: Instant, took: Duration) -> Self {
-        Self {
-            last: at,
-            took: self.took + took,
-            ..self
-        }
-    }
-
-    /// Returns true if a measurement is due or a process is new, and the share of a core is not used up.
-    fn may_measure(self, now: Instant, is_new: bool) -> bool {
-        let is_time = is_new || now - self.last >= MEMORY_EVERY;
-        is_time && self.took <= MEMORY_AHEAD + (now - self.first) / MEMORY_SHARE
+    /// Returns true if the share of a core is not used up.
+    fn may_measure(self, now: Instant) -> bool {
+        self.took <= MEMORY_AHEAD + (now - self.first) / MEMORY_SHARE
     }
 }
 
@@ -76,7 +70,10 @@ struct Progress {
 /// Measurements that are due. Those of CPU time and of counters always are.
 #[derive(Clone, Copy, Debug)]
 struct Due {
+    /// Memory of all processes.
     memory: bool,
+    /// Memory of new processes: the baseline of their copy-on-write.
+    memory_of_new: bool,
     threads: bool,
 }
 
@@ -96,6 +93,8 @@ struct Measured {
     values: Vec<(GaugeKind, f64)>,
     /// True if its main thread is blocked on I/O.
     is_blocked: bool,
+    /// Length of the measurement of its memory.
+    memory_took: Duration,
     /// Length of the measurement of its threads.
     took: Duration,
 }
@@ -104,7 +103,7 @@ struct Measured {
 #[derive(Default)]
 pub struct Gauges {
     last: Option<Instant>,
-    /// Memory measurements so far.
+    /// Budget of memory measurements. `None`: before the first iterator.
     memory: Option<MemoryBudget>,
     /// Processes whose memory was measured.
     known: HashSet<u64>,
@@ -127,26 +126,28 @@ impl Gauges {
         }
         // The first iterator forks its workers now. The `mmap` lock would delay that, by 10 ms with PyTorch.
         let is_first = self.last.replace(now).is_none();
-        // An immediate measurement of a new process is the baseline for its later copy-on-write.
-        let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
-        let memory = self.memory;
+        let mut budget = *self.memory.get_or_insert(MemoryBudget::from(now));
+        let memory_of_new = !is_first && budget.may_measure(now);
         let due = Due {
-            memory: !is_first && memory.is_none_or(|budget| budget.may_measure(now, is_new())),
+            memory: memory_of_new && now >= budget.next,
+            memory_of_new,
             threads: self.threads.is_due(now),
         };
         // A process can belong to several loaders.
         let mut measured: HashMap<u64, Measured> = HashMap::new();
         let mut found: HashMap<Key, f64> = HashMap::new();
         for process in processes {
-            let of_process = measured
-                .entry(process.pid)
-                .or_insert_with(|| self.measure_process(process.pid, now, due));
-            add_values(*process, &of_process.values, &mut found);
+            let is_loading = loads(*process, processes);
+            let of_process = measured.entry(process.pid).or_insert_with(|| {
+                let is_new = is_loading && !self.known.contains(&process.pid);
+                self.measure_process(process.pid, now, due, is_new)
+            });
+            add_values(*process, &of_process.values, due, &mut found);
             let is_pool = |v: &(GaugeKind, f64)| v.0 == GaugeKind::BusyThreads && v.1 >= 2.0;
             if of_process.values.iter().any(is_pool) {
                 self.facts.find_pools(*process, at, out);
             }
-            if of_process.is_blocked && loads(*process, processes) {
+            if of_process.is_blocked && is_loading {
                 self.facts.find_storage(*process, at, out);
             }
         }
@@ -160,10 +161,10 @@ impl Gauges {
                 let known = host_memory(main.pid).into_iter();
                 found.extend(known.map(|(what, value)| ((main.run, None, what), value)));
             }
-            let before = memory.unwrap_or(MemoryBudget::from(now));
-            self.memory = Some(before.add(now, now.elapsed()));
-            self.known = processes.iter().map(|p| p.pid).collect();
+            budget.next = now + MEMORY_EVERY;
         }
+        budget.took += measured.values().map(|of| of.memory_took).sum::<Duration>();
+        self.memory = Some(budget);
         let mut pids: Vec<u64> = mains.clone().map(|p| p.pid).collect();
         pids.sort_unstable();
         pids.dedup();
@@ -191,10 +192,11 @@ impl Gauges {
         let is_running = |pid| measured.contains_key(&pid);
         self.progress.retain(|pid, _| is_running(*pid));
         self.threads.retain(is_running);
+        self.known.retain(|pid| is_running(*pid));
     }
 
     /// Measures a process, as far as it is due.
-    fn measure_process(&mut self, pid: u64, now: Instant, due: Due) -> Measured {
+    fn measure_process(&mut self, pid: u64, now: Instant, due: Due, is_new: bool) -> Measured {
         let stat = proc::stat(pid);
         let mut values = Vec::new();
         if let Some(stat) = stat {
@@ -216,7 +218,9 @@ impl Gauges {
                 (GaugeKind::StorageRead, proc::storage_read(pid)),
             ]);
         }
-        if due.memory {
+        let start = Instant::now();
+        if due.memory || (due.memory_of_new && is_new) {
+            self.known.insert(pid);
             let held = proc::memory(pid).unwrap_or_default();
             values.extend([
                 (GaugeKind::Rss, held.rss),
@@ -225,6 +229,7 @@ impl Gauges {
                 (GaugeKind::Descriptors, proc::descriptors(pid)),
             ]);
         }
+        let memory_took = start.elapsed();
         let start = Instant::now();
         if due.threads {
             values.push((GaugeKind::BusyThreads, self.threads.busy(pid)));
@@ -234,6 +239,7 @@ impl Gauges {
         Measured {
             values: known.collect(),
             is_blocked: stat.is_some_and(|stat| stat.is_blocked),
+            memory_took,
             took,
         }
     }
@@ -287,13 +293,20 @@ fn is_of_gpu(what: GaugeKind) -> bool {
     matches!(what, GaugeKind::GpuBusy | GaugeKind::GpuMemory)
 }
 
-/// Adds the values of a process to the gauges of its run.
-fn add_values(process: Process, values: &[(GaugeKind, f64)], found: &mut HashMap<Key, f64>) {
+/// Adds the values of a process to the gauges of its run. Sums of memory include all processes.
+fn add_values(
+    process: Process,
+    values: &[(GaugeKind, f64)],
+    due: Due,
+    found: &mut HashMap<Key, f64>,
+) {
     let (run, lane) = (process.run, lane(&process));
     for (what, value) in values.iter().copied() {
         // Sums of RSS or USS have no meaning: shared pages would count several times, or not at all.
         let is_load = matches!(what, GaugeKind::Cpu | GaugeKind::Descriptors);
-        if is_load || what == GaugeKind::Pss {
+        let is_summed = what == GaugeKind::Cpu
+            || due.memory && matches!(what, GaugeKind::Descriptors | GaugeKind::Pss);
+        if is_summed {
             *found.entry((run, None, what)).or_default() += value;
         }
         if lane.is_some() || !is_load {

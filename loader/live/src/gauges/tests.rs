@@ -15,27 +15,58 @@ fn looked(gauges: &mut Gauges, processes: &[Process]) -> Vec<(RunId, Option<Lane
 }
 
 #[test]
-fn memory_is_read_each_second_within_its_cpu_share() {
+fn memory_measurements_take_half_a_percent_of_a_core() {
     let start = Instant::now();
-    let mut budget = MemoryBudget::from(start).add(start, Duration::from_millis(30));
-    let (mut many, mut took) = (1, 30);
+    let mut budget = MemoryBudget::from(start);
+    let mut many = 0;
     for step in 1..6000u64 {
         let now = start + Duration::from_millis(100 * step);
-        // A new process starts every ten seconds.
-        if budget.may_measure(now, step % 100 == 0) {
-            assert!(step < 20 || now - budget.last >= MEMORY_EVERY || step % 100 == 0);
-            budget = budget.add(now, Duration::from_millis(30));
-            (many, took) = (many + 1, took + 30);
+        if budget.may_measure(now) && now >= budget.next {
+            budget.next = now + MEMORY_EVERY;
+            budget.took += Duration::from_millis(30);
+            many += 1;
         }
         if step == 40 {
-            assert_eq!(many, 5, "one a second at first, whatever a look takes");
+            assert_eq!(many, 3, "one per second at first");
         }
     }
     // The simulated measurements cover ten minutes.
-    assert!((2800..=3260).contains(&took), "{took} ms, {many} looks");
-    let cheap = MemoryBudget::from(start).add(start, Duration::from_millis(1));
-    assert!(!cheap.may_measure(start + Duration::from_millis(900), false));
-    assert!(cheap.may_measure(start + Duration::from_millis(100), true));
+    let took = budget.took.as_millis();
+    assert!((2800..=3260).contains(&took), "{took} ms, {many} times");
+}
+
+#[test]
+fn a_new_worker_is_measured_before_the_next_measurement_of_all_processes() {
+    let mut child = Command::new("sleep").arg("60").spawn().expect("it starts");
+    let process = |worker, pid| Process {
+        pid,
+        run: RunId(0),
+        worker,
+    };
+    let main = process(None, u64::from(std::process::id()));
+    let worker = process(Some(0), u64::from(child.id()));
+    let mut gauges = Gauges::default();
+    let mut measured = |processes: &[Process]| {
+        std::thread::sleep(EVERY);
+        let mut out = Vec::new();
+        gauges.measure(processes, Nanos(1), &mut out);
+        let lanes = out.into_iter().filter_map(|event| match event.kind {
+            EventKind::Gauge(g) if g.what == GaugeKind::Pss => Some(g.lane),
+            _ => None,
+        });
+        lanes.collect::<Vec<_>>()
+    };
+    assert_eq!(measured(&[main, worker]), []);
+    assert_eq!(measured(&[main, worker]), [Some(Lane::Worker(0))]);
+    assert_eq!(measured(&[main, worker]), []);
+    std::thread::sleep(MEMORY_AFTER);
+    let mut all = measured(&[main, worker]);
+    all.sort_unstable();
+    let mut expected = [None, Some(Lane::Trainer), Some(Lane::Worker(0))];
+    expected.sort_unstable();
+    assert_eq!(all, expected);
+    child.kill().expect("it is killed");
+    child.wait().expect("it has ended");
 }
 
 #[test]
@@ -53,7 +84,7 @@ fn memory_gauges_include_rss_pss_uss_and_memory_left() {
         EventKind::Gauge(gauge) => gauge.what != GaugeKind::Pss,
         _ => true,
     }));
-    std::thread::sleep(EVERY);
+    std::thread::sleep(MEMORY_AFTER);
     gauges.measure(&[process], Nanos(2), &mut out);
     let value = |what| {
         let found = out.iter().rev().find_map(|event| match &event.kind {
