@@ -703,6 +703,7 @@ def introduction():
         "world_size": number_in(os.environ, "WORLD_SIZE", "SLURM_NTASKS"),
         "local_rank": number_in(os.environ, "LOCAL_RANK", "SLURM_LOCALID"),
         "cores": quiet(cores),
+        "json_ns": speed(),
     }
     return {name: value for name, value in info.items() if value is not None}
 
@@ -717,6 +718,19 @@ def cores():
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     quota = quiet(lambda: quota_of(read_text("/proc/self/cgroup"), read_text))
     return count if quota is None else max(1, min(count, int(quota + 0.5)))
+
+
+@functools.cache
+def speed():
+    """The speed of the interpreter: ns for writing and reading a short list as JSON, the best of five measurements of 50 µs."""
+
+    def measured():
+        start = time.perf_counter_ns()
+        for _ in range(20):
+            json.loads(json.dumps(["batch", 1, 2.5]))
+        return time.perf_counter_ns() - start
+
+    return min(measured() for _ in range(5)) // 20
 
 
 def read_text(path):

@@ -230,6 +230,9 @@ pub struct RunInfo {
     pub world_size: u32,
     /// CPU cores that the program may use.
     pub cores: u32,
+    /// Time that Python takes to write and read a short JSON list, ns: the speed of its interpreter. 0 if unknown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub json_ns: u32,
     /// Stages that the source measures. The time of any other stage is unknown, not zero.
     pub measured: Vec<Stage>,
     /// Method of locking batches in memory. `None` without pinning.
@@ -245,6 +248,10 @@ pub struct RunInfo {
     /// Alignment with the clock of the session. `None` for the same clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+}
+
+fn is_zero(time: &u32) -> bool {
+    *time == 0
 }
 
 impl RunInfo {

@@ -39,6 +39,7 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
         rank: rank.unwrap_or(0),
         world_size: world_size.unwrap_or(1),
         cores: who.cores.unwrap_or(0),
+        json_ns: who.json_ns.unwrap_or(0),
         measured,
         pinning: about.pins.then(|| "PyTorch's pin thread".to_owned()),
         started_unix_ns: 0,

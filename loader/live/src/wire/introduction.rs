@@ -52,6 +52,9 @@ pub struct Introduction {
     /// Number of CPU cores that the process may use. `None` if unknown.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub cores: Option<u32>,
+    /// Time that Python takes to write and read a short JSON list, ns. `None` if unknown.
+    #[serde(default, deserialize_with = "lenient::maybe")]
+    pub json_ns: Option<u32>,
 }
 
 impl Introduction {
