@@ -3,8 +3,6 @@
 //! Computing threads have equal shares of the cores, at most one core each. Time off the cores passes for all threads at once.
 //! All computing threads are served equally fast, so one number is enough to find the next one to finish: the time served to each.
 
-/// Remaining speed of the cores when more threads compute than there are cores: each thread finds the caches filled by others.
-const OVERSUBSCRIBED_SPEED: f64 = 0.95;
 /// Maximum slowdown of threads that compute on separate cores. They share caches and memory.
 const SHARED_MEMORY: f64 = 0.1;
 
@@ -117,13 +115,10 @@ impl Cores {
     }
 
     fn rate(&self) -> f64 {
-        if !self.slows {
-            return (self.cores / self.computing.max(1.0)).min(1.0);
-        }
-        let at_once = self.computing.min(self.cores);
-        match self.computing > self.cores {
-            true => self.cores / self.computing * OVERSUBSCRIBED_SPEED / memory_slowdown(at_once),
-            false => 1.0 / memory_slowdown(at_once),
+        let share = (self.cores / self.computing.max(1.0)).min(1.0);
+        match self.slows {
+            true => share / memory_slowdown(self.computing.min(self.cores)),
+            false => share,
         }
     }
 }
@@ -143,7 +138,7 @@ mod tests {
             ends.push((thread, at.round()));
         }
         // Three threads on two cores: 20 of work take slightly over 30. Then two threads have two cores.
-        let slowed = 30.0 * memory_slowdown(2.0) / OVERSUBSCRIBED_SPEED;
+        let slowed = 30.0 * memory_slowdown(2.0);
         let (first, second, third) = (ends[1], ends[2], ends[3]);
         assert_eq!((ends[0], first), ((3, 15.0), (0, slowed.round())));
         assert_eq!((second.0, third.0), (1, 2));

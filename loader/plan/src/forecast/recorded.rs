@@ -36,7 +36,7 @@ use part::Part;
 pub(super) use part::Weight;
 use processor::Processor;
 pub(super) use sample::REST;
-use sample::SampleCost;
+pub(super) use sample::SampleCost;
 pub(super) use size::Size;
 pub(super) use stage::StageCosts;
 use startup::Startup;
@@ -71,6 +71,8 @@ pub struct Recorded {
     pub(super) delays: Delays,
     pub(super) startup: Startup,
     pub(super) origin: Origin,
+    /// Time of Python for a short JSON list, ns. 0 if unknown.
+    pub(super) json_ns: u32,
     /// Size of the batches. `None`: unknown.
     pub(super) size: Option<Size>,
     pub(super) memory: Memory,
@@ -188,6 +190,7 @@ impl Recorded {
             delays: Delays::default(),
             startup: Startup::default(),
             origin: run.info.origin.clone(),
+            json_ns: run.info.json_ns,
             size: Size::of(run),
             memory: Memory::of(run),
             beside: Nanos::ZERO,

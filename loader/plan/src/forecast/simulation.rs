@@ -86,7 +86,7 @@ impl Parameters {
             interpreter: costs.interpreter,
             receive: costs.receive,
             to_pin: float(delays.to_pin),
-            yielding: float(delays.yielding),
+            yielding: costs.yielding,
             pull: float(delays.pull),
             give: float(delays.give),
             finish: float(recorded.finish(setting, epoch)),

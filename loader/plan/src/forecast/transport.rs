@@ -5,10 +5,10 @@
 //! transported. Costs recorded with workers apply to all numbers of workers. For a change from workers to none or back, they are assumed as
 //! measured on an ordinary host.
 
-use loadscope_trace::Origin;
+use loadscope_trace::{Nanos, Origin};
 
 use super::number::float;
-use super::recorded::Size;
+use super::recorded::{SampleCost, Size};
 use super::step::StepLoad;
 use super::{Recorded, Setting};
 
@@ -20,10 +20,15 @@ struct TransportCost {
 }
 
 impl TransportCost {
-    fn of(self, size: Size) -> f64 {
-        self.tensor * size.tensors + self.byte * size.bytes
+    /// Returns the cost of a batch. `speed`: speed of Python, relative to [`JSON_NS`].
+    fn of(self, size: Size, speed: f64) -> f64 {
+        self.tensor / speed * size.tensors + self.byte * size.bytes
     }
 }
+
+/// Time of [`RunInfo::json_ns`](loadscope_trace::RunInfo) on the host of the costs below. Costs per tensor are mostly Python code: on a
+/// host with 0.58 of this time they are 0.5 to 0.65 as large.
+const JSON_NS: f64 = 4_000.0;
 
 /// Additional cost of collating into shared memory instead of process memory.
 const COLLATE: TransportCost = TransportCost {
@@ -53,11 +58,14 @@ const TOUCH: TransportCost = TransportCost {
     tensor: 70_000.0,
     byte: 0.33,
 };
+/// Cost of sending the next task and returning a batch to the loop, in the main process, ns.
+const YIELD: f64 = 150_000.0;
+
 /// Returns the additional cost of collating into shared memory instead of process memory.
-fn collate(size: Size) -> f64 {
+fn collate(size: Size, speed: f64) -> f64 {
     match size.bytes > MMAP_THRESHOLD * size.tensors.max(1.0) {
-        true => COLLATE_LARGE.of(size),
-        false => COLLATE.of(size),
+        true => COLLATE_LARGE.of(size, speed),
+        false => COLLATE.of(size, speed),
     }
 }
 
@@ -91,10 +99,12 @@ pub(super) struct TransportChange {
     send: Option<f64>,
     /// Time from sending to arrival, without receiving.
     pub returning: f64,
-    /// Share of the next batch for which a batch waits for the interpreter, 0 to 1.
+    /// Number of times that a batch waits for the interpreter while its worker computes the next batch.
     pub interpreter: f64,
     /// Time for receiving a batch.
     pub receive: f64,
+    /// Time from the turn of a batch to its training step.
+    pub yielding: f64,
     /// Recording overhead that a run without recording does not have.
     recording: RecordingOverhead,
     /// Factors for training steps and for their CPU time if no worker competes.
@@ -134,12 +144,35 @@ impl Recorded {
         if !is_process {
             return 0.0;
         }
+        let speed = self.python_speed();
         let recorded = float(self.beside) + float(self.delays.receive) + RECORDING_OVERHEAD.batch;
         match (changes_side, self.size) {
-            (true, Some(size)) => recorded + collate(size) + TOUCH.of(size),
+            (true, Some(size)) => recorded + collate(size, speed) + TOUCH.of(size, speed),
             // The size of the batches is unknown.
             (true, None) => recorded + 2e6,
             (false, _) => recorded,
+        }
+    }
+
+    /// Returns the assumed part of a batch for which its worker holds the interpreter at once: until a sample waits off the cores.
+    fn held(&self) -> f64 {
+        /// Minimum share of waiting.
+        const WAITS: f64 = 0.1;
+        let sum = |time: fn(&SampleCost) -> Nanos| -> f64 {
+            self.samples.iter().map(|sample| float(time(sample))).sum()
+        };
+        let (off, cpu) = (sum(|s| s.off), sum(|s| s.cpu));
+        match off > (off + cpu) * WAITS {
+            true => cpu / (off + cpu) * self.tasks() as f64 / self.samples.len().max(1) as f64,
+            false => 1.0,
+        }
+    }
+
+    /// Returns the speed of Python relative to the host of the assumed costs.
+    fn python_speed(&self) -> f64 {
+        match self.json_ns {
+            0 => 1.0,
+            took => (JSON_NS / f64::from(took)).clamp(0.1, 10.0),
         }
     }
 
@@ -155,8 +188,9 @@ impl Recorded {
         let receive = float(delays.receive);
         let recorded = TransportChange {
             returning: float(way).max(0.0),
-            interpreter: delays.interpreter,
+            interpreter: delays.interpreter.unwrap_or_else(|| self.held()),
             receive: (receive - recording.receive).max(receive * MIN_SHARE),
+            yielding: float(delays.yielding),
             recording,
             ..TransportChange::default()
         };
@@ -167,19 +201,21 @@ impl Recorded {
         let Some(size) = self.size.filter(|_| is_process) else {
             return recorded;
         };
+        let speed = self.python_speed();
         match (self.options.num_workers > 0, setting.num_workers > 0) {
             (true, false) => TransportChange {
-                collate: -collate(size),
-                touch: -TOUCH.of(size),
+                collate: -collate(size, speed),
+                touch: -TOUCH.of(size, speed),
                 send: Some(0.0),
                 ..recorded
             },
             (false, true) => TransportChange {
-                collate: collate(size),
-                touch: TOUCH.of(size),
-                send: Some(SEND.of(size)),
+                collate: collate(size, speed),
+                touch: TOUCH.of(size, speed),
+                send: Some(SEND.of(size, speed)),
                 returning: 0.0,
-                receive: RECEIVE.of(size),
+                receive: RECEIVE.of(size, speed),
+                yielding: YIELD / speed,
                 ..recorded
             },
             _ => recorded,
@@ -198,7 +234,7 @@ mod tests {
             tensors: 1.0,
             bytes,
         };
-        let of = |bytes| collate(one(bytes)) / bytes;
+        let of = |bytes| collate(one(bytes), 1.0) / bytes;
         assert!(
             of(25e6) > 0.55 && of(100e6) < 0.25,
             "{} {}",
@@ -210,6 +246,6 @@ mod tests {
             tensors: 8.0,
             bytes: 100e6,
         };
-        assert!(collate(many) > 2.0 * collate(one(100e6)));
+        assert!(collate(many, 1.0) > 2.0 * collate(one(100e6), 1.0));
     }
 }

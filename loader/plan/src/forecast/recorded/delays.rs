@@ -1,4 +1,4 @@
-//! Short delays between the stages, as medians, percentiles or trimmed means. Causes outside the loader often lengthen single delays.
+//! Short delays between the stages, as medians, percentiles or means. Waits for a core and causes outside the loader lengthen single delays.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,9 @@ use crate::forecast::number::clamp_cost;
 /// Interval after which Python switches threads: `sys.getswitchinterval()`.
 pub(in super::super) const SWITCH_INTERVAL: Nanos = Nanos::from_millis(5);
 
+/// Minimum number of measurements.
+const MIN_MEASURED: usize = 5;
+
 /// Delays between stages.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Delays {
@@ -19,9 +22,9 @@ pub(in super::super) struct Delays {
     pub wake_worker: Nanos,
     /// From the end of a batch in its worker to its arrival at a waiting trainer.
     pub returning: Nanos,
-    /// Share of the next batch for which the sending thread waits for the interpreter, 0 to 1. The worker computes that batch meanwhile.
-    /// The wait is at most [`SWITCH_INTERVAL`]. It is only known if `returning` is from idle workers.
-    pub interpreter: f64,
+    /// Number of times that the sending thread waits for the interpreter, while the worker computes the next batch. Each wait is at most
+    /// that batch or [`SWITCH_INTERVAL`]. `None`: not measured.
+    pub interpreter: Option<f64>,
     /// Part of `returning` that the main process needs to receive the batch. It also applies to batches that already arrived.
     pub receive: Nanos,
     /// From the end of a batch in its worker to an idle pin thread.
@@ -75,11 +78,7 @@ impl Delays {
                 None => all.note_single(batch, asked.copied()),
             }
         }
-        let sums = |times: &mut Vec<Nanos>| match is_measured {
-            true => mean(times),
-            false => median(times),
-        };
-        let receive = sums(&mut all.receive);
+        let receive = all.receiving(facts.len(), is_measured);
         let (interpreter, idle) = all.sending(receive, is_measured);
         let usual = |times: &mut Vec<Nanos>| match is_measured {
             true => tenth_percentile(times),
@@ -101,7 +100,7 @@ impl Delays {
             interpreter,
             receive,
             to_pin: median(&mut all.to_pin),
-            yielding: sums(&mut all.yielding),
+            yielding: median(&mut all.yielding),
             pull: median(&mut all.pull),
             give: median(&mut all.give),
         }
@@ -113,7 +112,8 @@ struct DelaySamples {
     next_task: Vec<Nanos>,
     wake_worker: Vec<Nanos>,
     returning: Vec<Nanos>,
-    receive: Vec<Nanos>,
+    /// Times of receiving, and whether the worker computed its next batch meanwhile.
+    receive: Vec<(Nanos, bool)>,
     /// From the end of a batch to its arrival at a waiting trainer, from idle workers.
     idle: Vec<Nanos>,
     /// Arrival times from busy workers, with the maximum delay by their next batch.
@@ -130,22 +130,38 @@ impl DelaySamples {
     fn note_receiving(&mut self, run: &Run, facts: &[BatchFacts]) {
         /// Age after which a batch is certainly in the result queue.
         const LONG: Nanos = Nanos::from_millis(4);
-        let mut arrivals: Vec<(Nanos, Nanos)> = facts
+        let mut arrivals: Vec<(Nanos, Nanos, WorkerId)> = facts
             .iter()
             .filter(|f| f.worker.is_some())
             .filter_map(|f| {
                 let sent = f.pinning.map(|(_, end)| end).or(f.made())?;
-                Some((f.arrived?, sent))
+                Some((f.arrived?, sent, f.worker?))
             })
             .collect();
         arrivals.sort_unstable();
+        let mut work: HashMap<WorkerId, Vec<(Nanos, Nanos)>> = HashMap::new();
+        for batch in facts {
+            if let (Some(worker), Some(start), Some(end)) =
+                (batch.worker, batch.fetching, batch.made())
+            {
+                work.entry(worker).or_default().push((start, end));
+            }
+        }
+        work.values_mut().for_each(|spans| spans.sort_unstable());
+        let is_busy = |worker, at: Nanos| {
+            let spans = work.get(&worker)?;
+            let next = spans.partition_point(|(start, _)| *start <= at);
+            let (_, end) = spans.get(next.checked_sub(1)?)?;
+            Some(*end > at)
+        };
         for wait in run.waits() {
             let end = wait.end.min(run.end());
-            let first = arrivals.partition_point(|(at, _)| *at < wait.start);
+            let first = arrivals.partition_point(|(at, ..)| *at < wait.start);
             let mut from = wait.start;
-            for (at, sent) in arrivals[first..].iter().take_while(|(at, _)| *at <= end) {
+            for (at, sent, worker) in arrivals[first..].iter().take_while(|(at, ..)| *at <= end) {
                 if *sent + LONG < from {
-                    self.receive.push(clamp_cost(*at - from));
+                    let is_busy = is_busy(*worker, from) == Some(true);
+                    self.receive.push((clamp_cost(*at - from), is_busy));
                 }
                 from = *at;
             }
@@ -178,26 +194,43 @@ impl DelaySamples {
         }
     }
 
-    /// Returns the share of the next batch that a batch waits for the interpreter, and the transport time from an idle worker.
-    fn sending(&mut self, receive: Nanos, is_measured: bool) -> (f64, Nanos) {
-        const MIN_MEASURED: usize = 5;
+    /// Returns the time for receiving a batch. A worker that computes delays it further, because both need its interpreter.
+    fn receiving(&self, batches: usize, is_measured: bool) -> Nanos {
+        let mut all: Vec<Nanos> = self.receive.iter().map(|(took, _)| *took).collect();
+        if !is_measured {
+            return median(&mut all);
+        }
+        let idle = self.receive.iter().filter(|(_, is_busy)| !is_busy);
+        let mut idle: Vec<Nanos> = idle.map(|(took, _)| *took).collect();
+        match (idle.len(), all.len() - idle.len()) {
+            // A few batches that arrived early are not typical. Their mean would include the cause.
+            (MIN_MEASURED.., _) if idle.len() * 2 >= batches => mean(&mut idle),
+            (MIN_MEASURED.., _) => median(&mut idle),
+            (_, MIN_MEASURED..) => tenth_percentile(&mut all),
+            _ => median(&mut all),
+        }
+    }
+
+    /// Returns the number of waits for the interpreter per batch, and the transport time from an idle worker.
+    fn sending(&mut self, receive: Nanos, is_measured: bool) -> (Option<f64>, Nanos) {
         let idle = match self.idle.len() {
             n if n >= MIN_MEASURED => median(&mut self.idle),
+            _ if self.busy.len() < MIN_MEASURED => receive,
             _ => {
                 let mut all: Vec<Nanos> = self.busy.iter().map(|(took, _)| *took).collect();
                 tenth_percentile(&mut all).min(receive + Nanos(1_000_000))
             }
         };
-        let held = self.busy.iter().map(|(took, most)| {
-            let share = (*took - idle).0.max(0) as f64 / most.0.max(1) as f64;
-            Nanos((share.min(1.0) * 1e6) as i64)
+        let waits = self.busy.iter().map(|(took, longest)| {
+            let waited = (*took - idle).0.max(0) as f64;
+            waited / longest.0.max(1) as f64
         });
-        let mut held: Vec<Nanos> = held.collect();
-        match held.len() {
-            n if n >= MIN_MEASURED => (median(&mut held).0 as f64 / 1e6, idle),
-            // A worker that computes holds its interpreter.
-            _ if is_measured => (1.0, idle),
-            _ => (0.0, idle),
+        let mut waits: Vec<f64> = waits.collect();
+        waits.sort_unstable_by(f64::total_cmp);
+        match waits.len() {
+            n if n >= MIN_MEASURED => (waits.get(n / 2).copied(), idle),
+            _ if is_measured => (None, idle),
+            _ => (Some(0.0), idle),
         }
     }
 

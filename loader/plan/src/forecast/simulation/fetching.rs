@@ -127,13 +127,12 @@ impl EpochSimulation<'_> {
         if self.parameters.interpreter <= 0.0 {
             return 0.0;
         }
-        let next = self.workers[worker].queue.front();
-        let next = next.and_then(|idx| self.job(*idx));
-        let task = next.and_then(|job| self.load.tasks.get(job.task));
-        let longest = float(SWITCH_INTERVAL);
-        task.map_or(0.0, |task| {
-            task.alone.min(longest) * self.parameters.interpreter
-        })
+        let alone = |idx: &usize| Some(self.load.tasks.get(self.job(*idx)?.task)?.alone);
+        let mut next = self.workers[worker].queue.iter().filter_map(alone);
+        let first = next.next().unwrap_or_default();
+        let waits = first.min(float(SWITCH_INTERVAL)) * self.parameters.interpreter;
+        // An idle worker holds no interpreter.
+        waits.min(first + next.sum::<f64>())
     }
 
     fn enqueue_result(&mut self, idx: usize, turn: usize, held: f64) {

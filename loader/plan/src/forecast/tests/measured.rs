@@ -167,3 +167,28 @@ fn notes_include_the_cpu_use_of_training_steps() {
         "{unknown:?}"
     );
 }
+
+#[test]
+fn a_worker_that_waits_off_the_cores_leaves_the_interpreter_to_its_sending_thread() {
+    let waits = |core_wait| {
+        let recorded = recorded(core_wait);
+        recorded.transport(&recorded.setting()).interpreter
+    };
+    // All 20 ms are computing or a wait for a core, then 12 ms of them are another wait.
+    assert_eq!(waits(12), 1.0);
+    assert_eq!(waits(0), 8.0 / 20.0);
+}
+
+#[test]
+fn assumed_transport_costs_follow_the_speed_of_python() {
+    let cost = |json_ns| {
+        let mut recorded = recorded(0);
+        recorded.json_ns = json_ns;
+        recorded.transport_time(true)
+    };
+    assert!(cost(2_000) < cost(4_000) && cost(4_000) < cost(8_000));
+    // Older recordings have no measurement.
+    assert_eq!(cost(0), cost(4_000));
+    // The cost per byte is not Python.
+    assert!(cost(2_000) > cost(8_000) / 2.0);
+}
