@@ -86,10 +86,18 @@ impl SampleShare {
     }
 }
 
-/// Returns the library function that a line calls in at least half of its samples, as in `convert (PIL/Image.py)`.
+/// Returns the library function that a line calls in at least half of its samples, and the system call in which it waits, as in
+/// `get (requests/api.py), recvfrom (socket)`.
 pub fn callee(line: &HotLine<'_>) -> Option<String> {
-    let (function, samples) = line.callee?;
-    (2 * samples >= line.samples && line.function.is_user()).then(|| describe(function))
+    let is_usual = |found: &(&Function, u64)| 2 * found.1 >= line.samples;
+    let callee = line.callee.filter(is_usual).map(|(called, _)| called);
+    let callee = callee.filter(|_| line.function.is_user()).map(describe);
+    let wait = line.wait.filter(is_usual).map(|(call, _)| call);
+    let wait = wait.map(|call| format!("{} ({})", call.name, call.waits_for().unwrap_or("kernel")));
+    match (callee, wait) {
+        (Some(callee), Some(wait)) => Some(format!("{callee}, {wait}")),
+        (callee, wait) => callee.or(wait),
+    }
 }
 
 /// Returns the name of a function, and its file with the folder: `convert (PIL/Image.py)`.

@@ -1,6 +1,7 @@
 //! Sampler of the Python stacks of processes. It reads their memory while they run.
 
 #[cfg(target_os = "linux")]
+mod blocked;
 mod blocks;
 #[cfg(target_os = "linux")]
 mod layout;

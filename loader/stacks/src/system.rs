@@ -9,6 +9,7 @@ mod reader;
 mod sample;
 mod stat;
 
+pub use call::blocking_call;
 pub use python::PythonReader;
 pub use sample::sample;
 pub use stat::{Memory, Stat, process_tree};

@@ -25,6 +25,8 @@ pub struct HotLine<'a> {
     pub samples: u64,
     /// Function that the line calls in most of these samples, and their number. `None` if it usually calls none.
     pub callee: Option<(&'a Function, u64)>,
+    /// System call in which most of these samples wait, and their number. `None` if they usually compute.
+    pub wait: Option<(&'a Function, u64)>,
 }
 
 impl HotLine<'_> {
@@ -98,12 +100,17 @@ impl Profile {
         struct Line<'a> {
             samples: u64,
             callees: HashMap<Option<&'a Function>, u64>,
+            waits: HashMap<Option<&'a Function>, u64>,
         }
         let mut lines: HashMap<(&Function, u32), Line<'_>> = HashMap::new();
         for (stack, count) in self.counts() {
             let calls = log.own_calls(stack);
             let Some(at) = own_line(&calls) else { continue };
             let inside = calls.get(..at).unwrap_or_default().iter().rev();
+            let wait = inside
+                .clone()
+                .find(|call| call.function.waits_for().is_some());
+            let inside = inside.filter(|call| call.function.waits_for().is_none());
             let callee = inside.clone().find(|call| !call.function.is_wrapper());
             let callee = callee.or_else(|| inside.clone().next());
             let Some(call) = calls.get(at) else { continue };
@@ -113,6 +120,10 @@ impl Profile {
                 .callees
                 .entry(callee.map(|call| call.function))
                 .or_default() += count;
+            *line
+                .waits
+                .entry(wait.map(|call| call.function))
+                .or_default() += count;
         }
         let mut lines: Vec<HotLine<'_>> = (lines.into_iter())
             .map(|((function, line), of)| HotLine {
@@ -120,6 +131,7 @@ impl Profile {
                 line,
                 samples: of.samples,
                 callee: most(of.callees),
+                wait: most(of.waits),
             })
             .collect();
         lines.sort_by(|a, b| {
@@ -231,7 +243,8 @@ fn is_worker_loop(function: &Function) -> bool {
 /// contain the dataset.
 fn own_line(calls: &[Call<'_>]) -> Option<usize> {
     // Lost definitions have no file.
-    let is_known = |call: &&Call<'_>| !call.function.file.is_empty();
+    let is_known =
+        |call: &&Call<'_>| !call.function.file.is_empty() && call.function.waits_for().is_none();
     let position = |is_wanted: &dyn Fn(&Call<'_>) -> bool| {
         calls
             .iter()

@@ -116,7 +116,9 @@ impl<'a> PhaseFinder<'a> {
     /// Returns the phase of a stack.
     pub fn phase(&mut self, stack: u32) -> StepPhase {
         let calls: Vec<Call<'a>> = self.run.stacks().calls(stack).collect();
-        let is_copy = calls.first().is_some_and(|call| self.copies(call));
+        let mut own = calls.iter();
+        let innermost_call = own.find(|call| call.function.waits_for().is_none());
+        let is_copy = innermost_call.is_some_and(|call| self.copies(call));
         innermost(&calls, is_copy.then_some(StepPhase::Copy))
     }
 

@@ -94,6 +94,11 @@ pub fn json(code: &[HotCode<'_>]) -> Value {
                 "function": function.name,
                 "samples": samples,
             })),
+            "wait": line.wait.map(|(call, samples)| json!({
+                "call": call.name,
+                "object": call.waits_for(),
+                "samples": samples,
+            })),
         })
     };
     let section = |code: &HotCode<'_>| {

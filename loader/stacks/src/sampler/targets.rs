@@ -104,7 +104,7 @@ impl Targets {
             }
             match found {
                 Ok((memory, interpreter)) => {
-                    let walker = Box::new(Walker::new(memory, interpreter));
+                    let walker = Box::new(Walker::new(pid, memory, interpreter));
                     target.state = Stage::Open(walker, now);
                 }
                 Err(why) => self.refused.extend(target.failed(why, now)),
@@ -129,7 +129,7 @@ impl Targets {
             None => Stage::Closed,
             Some(stat) => match self.parent(target, &stat) {
                 Some(Stage::Open(walker, _)) => match Memory::open(pid) {
-                    Ok(memory) => Stage::Open(Box::new(walker.forked(memory)), now),
+                    Ok(memory) => Stage::Open(Box::new(walker.forked(pid, memory)), now),
                     Err(_) => Stage::Due(now.saturating_add(FORK_DELAY)),
                 },
                 Some(Stage::Due(_) | Stage::Searching) => {

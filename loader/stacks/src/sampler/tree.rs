@@ -89,6 +89,13 @@ impl StackTree {
         node.filter(|_| wait != Wait::Waiting)
     }
 
+    /// Returns the node of a system call in the innermost function of a node. Beyond the limit, returns that node.
+    pub fn system_call(&mut self, node: NodeId, name: String, object: &str) -> NodeId {
+        let function = self.function(name, format!("<{object}>"));
+        let child = function.and_then(|call| self.child(Some(node), call, 0, Wait::None));
+        child.unwrap_or(node)
+    }
+
     /// Returns the node of a call. `None` if a new one is beyond the limit.
     fn child(
         &mut self,

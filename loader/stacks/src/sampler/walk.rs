@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::blocked::Blocked;
 use super::blocks::Blocks;
 use super::layout::{Instruction, Layout, OWNER_WITHOUT_CODE, THREAD_INTERPRETER, THREAD_NEXT};
 use super::lines::Lines;
@@ -38,6 +39,7 @@ pub struct Interpreter {
 /// Reader of the stacks of a process.
 pub struct Walker {
     memory: Memory,
+    blocked: Blocked,
     interpreter: Interpreter,
     /// Main thread, or 0.
     thread: u64,
@@ -83,9 +85,10 @@ pub enum Sample {
 }
 
 impl Walker {
-    pub fn new(memory: Memory, interpreter: Interpreter) -> Self {
+    pub fn new(pid: u32, memory: Memory, interpreter: Interpreter) -> Self {
         Self {
             memory,
+            blocked: Blocked::new(pid),
             interpreter,
             thread: 0,
             code_type: 0,
@@ -98,11 +101,11 @@ impl Walker {
     }
 
     /// Creates the reader of a fork of this process.
-    pub fn forked(&self, memory: Memory) -> Self {
+    pub fn forked(&self, pid: u32, memory: Memory) -> Self {
         Self {
             code_type: self.code_type,
             codes: self.codes.clone(),
-            ..Self::new(memory, self.interpreter)
+            ..Self::new(pid, memory, self.interpreter)
         }
     }
 
@@ -119,7 +122,12 @@ impl Walker {
             seen = Some(outermost);
             if is_whole && self.resolve(now, tree).is_some() {
                 self.outermost = outermost;
-                return tree.node(&self.stack).map_or(Sample::Idle, Sample::At);
+                let node = tree.node(&self.stack);
+                let node = node.map(|node| match self.blocked.call(&self.memory) {
+                    Some((name, object)) => tree.system_call(node, name, object),
+                    None => node,
+                });
+                return node.map_or(Sample::Idle, Sample::At);
             }
         }
         match self.memory.is_gone(self.interpreter.address) {

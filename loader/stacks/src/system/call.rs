@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::descriptor::{Files, descriptor, file_lock};
-use super::stat::{Memory, Task};
+use super::stat::{Memory, Stat, Task};
 use crate::process::State;
 use crate::wait::{Descriptor, Direction, Wait};
 
@@ -132,6 +132,48 @@ pub fn wait_of(pid: u32, task: &Task, memory: Option<&Memory>, files: &Files) ->
         Some(call) => decode(pid, &call, memory, files),
         None if task.stat.state == State::Blocked => Wait::PageFault,
         None => Wait::Running,
+    }
+}
+
+/// Returns the system call in which a main thread waits, with the kind of its object, from the text of `/proc/PID/task/TID/syscall`. Returns
+/// `None` for a thread that runs or waits for a core. No file is accessed, because a server can have stopped answering.
+pub fn blocking_call(pid: u32, text: &str, memory: &Memory) -> Option<(String, &'static str)> {
+    if let Some(call) = Call::parse(text) {
+        let object = object(pid, &call, memory);
+        return Some((call.name, object));
+    }
+    // A thread that runs has no numbers.
+    let has_stopped = text.starts_with("-1");
+    let stat = has_stopped.then(|| Stat::of(&format!("/proc/{pid}/task/{pid}")))??;
+    (stat.state == State::Blocked).then(|| ("page fault".to_owned(), "file"))
+}
+
+/// Returns the kind of object that a system call waits for.
+fn object(pid: u32, call: &Call, memory: &Memory) -> &'static str {
+    let of = |fd: u64| {
+        let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).unwrap_or_default();
+        match link.to_str().unwrap_or_default() {
+            link if link.starts_with("pipe:") => "pipe",
+            link if link.starts_with("socket:") => "socket",
+            _ if link.is_absolute() => "file",
+            _ => "kernel",
+        }
+    };
+    let [first, second, ..] = call.arguments;
+    match call.form {
+        Form::Futex => "lock",
+        Form::Read | Form::Write => of(first),
+        Form::Poll { .. } => match memory.number(first).filter(|_| second > 0) {
+            Some(fd) => of(fd.into()),
+            None => "sleep",
+        },
+        // `time.sleep` before Python 3.11.
+        Form::Select if first == 0 => "sleep",
+        Form::Epoll => "socket",
+        Form::Wait4 | Form::WaitId => "process",
+        Form::Sleep => "sleep",
+        Form::Path(_) | Form::FileLock => "file",
+        Form::Select | Form::Other => "kernel",
     }
 }
 

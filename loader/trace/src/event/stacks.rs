@@ -50,7 +50,13 @@ impl From<Function> for (String, String) {
 impl Function {
     /// Returns true outside the standard library and installed packages.
     pub fn is_user(&self) -> bool {
-        is_user_file(&self.file)
+        is_user_file(&self.file) && self.waits_for().is_none()
+    }
+
+    /// Returns the kind of object of a system call in which the thread waits: such a function has the kind as its file, as in `<socket>`.
+    pub fn waits_for(&self) -> Option<&str> {
+        let kind = self.file.strip_prefix('<')?.strip_suffix('>')?;
+        WAITS.contains(&kind).then_some(kind)
     }
 
     /// Returns true for a function that only calls another, such as `Module.__call__` or a decorator.
@@ -73,6 +79,11 @@ impl Function {
         self.name.rsplit('.').next() == Some(name) && self.file.ends_with(file)
     }
 }
+
+/// Kinds of objects that system calls wait for.
+const WAITS: [&str; 7] = [
+    "file", "socket", "pipe", "lock", "sleep", "process", "kernel",
+];
 
 /// Returns true for a file outside the standard library and installed packages.
 pub fn is_user_file(file: &str) -> bool {
