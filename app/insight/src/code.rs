@@ -157,7 +157,11 @@ impl From<&HotLine<'_>> for Line {
             },
             function: line.function.name.clone(),
             samples: line.samples,
-            callee: (line.callee).map(|(callee, _)| qualified(&callee.file, &callee.name)),
+            callee: match (line.callee, line.wait) {
+                (Some((callee, _)), _) => Some(qualified(&callee.file, &callee.name)),
+                (None, Some((call, _))) => Some(call.described()),
+                (None, None) => None,
+            },
         }
     }
 }

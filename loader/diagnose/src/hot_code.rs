@@ -91,22 +91,15 @@ impl SampleShare {
 pub fn callee(line: &HotLine<'_>) -> Option<String> {
     let is_usual = |found: &(&Function, u64)| 2 * found.1 >= line.samples;
     let callee = line.callee.filter(is_usual).map(|(called, _)| called);
-    let callee = callee.filter(|_| line.function.is_user()).map(describe);
+    let callee = callee.filter(|_| line.function.is_user());
     let wait = line.wait.filter(is_usual).map(|(call, _)| call);
-    let wait = wait.map(|call| format!("{} ({})", call.name, call.waits_for().unwrap_or("kernel")));
+    let (callee, wait) = (
+        callee.map(Function::described),
+        wait.map(Function::described),
+    );
     match (callee, wait) {
         (Some(callee), Some(wait)) => Some(format!("{callee}, {wait}")),
         (callee, wait) => callee.or(wait),
-    }
-}
-
-/// Returns the name of a function, and its file with the folder: `convert (PIL/Image.py)`.
-fn describe(function: &Function) -> String {
-    let mut parts = function.file.rsplit('/');
-    let file = parts.next().unwrap_or_default();
-    match parts.next().filter(|folder| !folder.is_empty()) {
-        Some(folder) => format!("{} ({folder}/{file})", function.name),
-        None => format!("{} ({file})", function.name),
     }
 }
 

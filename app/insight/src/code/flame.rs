@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use loadscope_trace::{CallTree, Function, StackLog, StepPhase};
 
+use super::Place;
+
 /// Function with a number, by which frames refer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedFunction {
@@ -20,6 +22,14 @@ impl NumberedFunction {
     pub fn short_name(&self) -> &str {
         let name = &self.function.name;
         name.rsplit('.').next().unwrap_or(name)
+    }
+
+    /// Returns the qualified name, of a system call with the object of its wait.
+    pub fn title(&self) -> String {
+        match self.function.waits_for() {
+            Some(_) => self.function.described(),
+            None => self.function.name.clone(),
+        }
     }
 }
 
@@ -171,6 +181,20 @@ impl Flame {
         (frame.start <= x).then_some(frame)
     }
 
+    /// Returns the line of a frame of a row. A system call has that of its caller.
+    pub fn place(&self, row: usize, frame: &Frame, functions: &Functions) -> Option<Place> {
+        let function = &functions.get(frame.function)?.function;
+        if function.waits_for().is_some() {
+            let row = row.checked_sub(1)?;
+            let caller = self.frame_at(row, frame.start)?;
+            return self.place(row, caller, functions);
+        }
+        Some(Place {
+            file: function.file.clone(),
+            line: frame.line,
+        })
+    }
+
     /// Calls `each` with the frames of a row between `from` and `to` that are at least `least` wide. The cost depends on the number of
     /// frames of that width that fit, not on the number of frames.
     pub fn visit(
@@ -217,6 +241,34 @@ mod tests {
         assert_eq!(flame.frame_at(1, 15).map(|f| f.line), Some(6));
         assert_eq!(flame.frame_at(1, 25), None);
         assert_eq!(flame.frame_at(2, 5), None);
+    }
+
+    #[test]
+    fn a_system_call_has_the_line_of_its_caller() {
+        let mut functions = Functions::default();
+        let number = |name: &str, file: &str, functions: &mut Functions| {
+            functions.number(&Function {
+                name: name.to_owned(),
+                file: file.to_owned(),
+            })
+        };
+        let load = number("Photos.load", "photos.py", &mut functions);
+        let read = number("read", "<file>", &mut functions);
+        let mut flame = Flame::default();
+        flame.append(&[(load, 12), (read, 0)], 0, 10);
+        let frame = flame.frame_at(1, 5).expect("the system call");
+        let place = flame.place(1, frame, &functions).expect("its caller");
+        assert_eq!((place.file.as_str(), place.line), ("photos.py", 12));
+        let title = |number| functions.get(number).expect("it exists").title();
+        assert_eq!(
+            (title(load), title(read)),
+            ("Photos.load".to_owned(), "read (file)".to_owned())
+        );
+        // Without a caller.
+        let mut alone = Flame::default();
+        alone.append(&[(read, 0)], 0, 10);
+        let frame = alone.frame_at(0, 5).expect("the system call");
+        assert_eq!(alone.place(0, frame, &functions), None);
     }
 
     #[test]

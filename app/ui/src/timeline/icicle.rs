@@ -130,14 +130,10 @@ pub(super) fn under(
     let row = (below / ROW) as usize;
     let frame = flame.frame_at(row, scene.axis.time(pointer.x).0)?;
     let numbered = scene.stacks.functions.get(frame.function)?;
-    let function = &numbered.function;
     Some(Pointed {
         room: room(&scene.axis, part.top, lane, row, frame),
-        name: function.name.clone(),
-        place: Place {
-            file: function.file.clone(),
-            line: frame.line,
-        },
+        name: numbered.title(),
+        place: flame.place(row, frame, &scene.stacks.functions)?,
         length: Nanos(frame.end - frame.start),
         is_phase: numbered.phase.is_some(),
     })

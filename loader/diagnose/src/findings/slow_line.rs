@@ -2,7 +2,7 @@
 
 use super::{Evidence, Finding, FindingId, Survey};
 use crate::hot_code::{HotCode, callee};
-use loadscope_trace::{Activity, percent};
+use loadscope_trace::{Activity, Function, HotLine, percent};
 use loadscope_words::say;
 
 /// Minimum share of a line in its activity.
@@ -33,19 +33,23 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: remedy(
-            callee(line)
-                .and(line.callee)
-                .map(|(function, _)| function.file.as_str()),
-        )
-        .to_owned(),
+        remedy: remedy(line).to_owned(),
         cost: Some(cost),
     })
 }
 
-/// Returns the remedy for a line that calls a function of this file.
-fn remedy(file: Option<&str>) -> &'static str {
-    let file = file.unwrap_or_default();
+/// Returns the remedy for a line, by the library that it calls and by its wait.
+fn remedy(line: &HotLine<'_>) -> &'static str {
+    let usual = |found: Option<&'_ (&Function, u64)>| {
+        let usual = found.filter(|(_, samples)| 2 * samples >= line.samples);
+        usual
+            .map(|(function, _)| function.file.clone())
+            .unwrap_or_default()
+    };
+    let file = match line.function.is_user() {
+        true => usual(line.callee.as_ref()),
+        false => String::new(),
+    };
     let is_in = |packages: &[&str]| {
         let folder = |name: &&str| {
             file.contains(&format!("/{name}/")) || file.ends_with(&format!("/{name}.py"))
@@ -53,15 +57,22 @@ fn remedy(file: Option<&str>) -> &'static str {
         packages.iter().any(folder)
     };
     if is_in(&["PIL", "cv2", "imageio", "skimage", "torchvision"]) {
-        say!("Store the images in the size that training needs, or store them decoded")
-    } else if is_in(&[
+        return say!("Store the images in the size that training needs, or store them decoded");
+    }
+    let is_network = is_in(&[
         "requests", "urllib", "urllib3", "http", "socket", "ssl", "boto3", "botocore", "s3fs",
         "fsspec",
-    ]) {
-        say!("Download the files before training, or keep them in a local cache")
-    } else if is_in(&["pandas", "json", "csv", "h5py", "pickle", "gzip", "zipfile"]) {
-        say!("Store the samples in a format that is faster to read, such as NumPy files or Arrow")
-    } else {
-        say!("Make this line faster, or store its result before training")
+    ]);
+    match usual(line.wait.as_ref()).as_str() {
+        wait if is_network || wait == "<socket>" => {
+            say!("Download the files before training, or keep them in a local cache")
+        }
+        "<file>" => {
+            say!("Copy the dataset to a local disk, or store its samples in fewer and larger files")
+        }
+        _ if is_in(&["pandas", "json", "csv", "h5py", "pickle", "gzip", "zipfile"]) => say!(
+            "Store the samples in a format that is faster to read, such as NumPy files or Arrow"
+        ),
+        _ => say!("Make this line faster, or store its result before training"),
     }
 }

@@ -59,6 +59,19 @@ impl Function {
         WAITS.contains(&kind).then_some(kind)
     }
 
+    /// Returns the name and the file with its folder, as in `open (PIL/Image.py)`, or the object of a system call, as in `read (socket)`.
+    pub fn described(&self) -> String {
+        if let Some(object) = self.waits_for() {
+            return format!("{} ({object})", self.name);
+        }
+        let mut parts = self.file.rsplit('/');
+        let file = parts.next().unwrap_or_default();
+        match parts.next().filter(|folder| !folder.is_empty()) {
+            Some(folder) => format!("{} ({folder}/{file})", self.name),
+            None => format!("{} ({file})", self.name),
+        }
+    }
+
     /// Returns true for a function that only calls another, such as `Module.__call__` or a decorator.
     pub fn is_wrapper(&self) -> bool {
         const NAMES: [&str; 7] = [

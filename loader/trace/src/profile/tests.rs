@@ -220,3 +220,35 @@ fn a_place_is_short_and_unambiguous() {
         assert_eq!(place(file, line), wanted);
     }
 }
+
+#[test]
+fn a_system_call_belongs_to_the_line_that_waits_in_it() {
+    let mut waits = worker();
+    let stack = |caller, function| Stack {
+        caller: Some(caller),
+        function,
+        line: 0,
+    };
+    waits.functions.push(function("pread64", "<file>"));
+    // In `open` of PIL, which line 12 calls, and in `default_collate`, without any code of the user.
+    waits.stacks.extend([stack(4, 6), stack(6, 6)]);
+    waits.samples = samples(&[(Some(7), 4), (Some(3), 1), (Some(8), 2)]);
+    let run = run(&[waits]);
+    let lines = |activity| {
+        let profile = run.profile(activity, Nanos(0)..Nanos::MAX);
+        let lines = profile.lines(run.stacks()).into_iter();
+        let name = |found: Option<(&Function, u64)>| found.map(|(f, n)| (f.name.clone(), n));
+        lines
+            .map(|line| (line.place(), name(line.callee), name(line.wait)))
+            .collect::<Vec<_>>()
+    };
+    let called = |name: &str, samples| Some((name.to_owned(), samples));
+    let fetching = (
+        "photos.py:12".to_owned(),
+        called("open", 4),
+        called("pread64", 4),
+    );
+    assert_eq!(lines(Activity::Fetching), [fetching]);
+    let collating = ("collate.py:100".to_owned(), None, called("pread64", 2));
+    assert_eq!(lines(Activity::Collating), [collating]);
+}

@@ -111,7 +111,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
         prop::collection::vec(stage(), 0..3),
         prop::collection::vec(text(), 3),
     );
-    let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
+    let numbers = (any::<[u32; 4]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
     let by = select(vec![
         ClockMethod::Steps,
@@ -138,6 +138,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
             rank: numbers.0[0],
             world_size: numbers.0[1],
             cores: numbers.0[2],
+            json_ns: numbers.0[3],
             measured: lists.1,
             pinning: texts.1,
             started_unix_ns: numbers.2,

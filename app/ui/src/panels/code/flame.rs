@@ -4,7 +4,7 @@ use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Rect, Response, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
-use loadscope_insight::code::{CodeProfile, Frame, NumberedFunction, Place, Question};
+use loadscope_insight::code::{CodeProfile, Frame, Question};
 use loadscope_model::code::place;
 use loadscope_model::command::Command;
 use loadscope_model::menu_entries::MenuTarget;
@@ -130,16 +130,17 @@ impl FlameGraph {
         let under = pointer.and_then(|at| {
             let row = row_at(at.y);
             let frame = profile.flame.frame_at(row, axis.at(at.x))?;
-            Some((row, frame, profile.functions.get(frame.function)?))
+            let place = profile.flame.place(row, frame, &profile.functions)?;
+            Some((row, frame, profile.functions.get(frame.function)?, place))
         });
-        let Some((row, frame, function)) = under else {
+        let Some((row, frame, function, place)) = under else {
             show_menu(response, state, || None, commands);
             return;
         };
         if response.double_clicked() {
             self.zoom = Some((frame.start, frame.end)).filter(|part| *part != (0, total));
         } else if response.clicked() || response.secondary_clicked() {
-            let place = place_of(function, frame);
+            let place = place.clone();
             choose(state, commands, |choice| choice.line = Some(place));
         }
         show_menu(response, state, || Some(MenuTarget::Line), commands);
@@ -155,17 +156,10 @@ impl FlameGraph {
         }
         let samples = u64::try_from(frame.end - frame.start).unwrap_or_default();
         response.clone().on_hover_ui_at_pointer(|ui| {
-            title(ui, &*function.function.name);
-            ui.label(format!("{}:{}", function.function.file, frame.line));
+            title(ui, function.title());
+            ui.label(format!("{}:{}", place.file, place.line));
             ui.label(share_text(profile, samples));
         });
-    }
-}
-
-fn place_of(function: &NumberedFunction, frame: &Frame) -> Place {
-    Place {
-        file: function.function.file.clone(),
-        line: frame.line,
     }
 }
 
