@@ -111,7 +111,6 @@ fn is_used(device: &Device<'_>, pids: &[u64]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "the test writes C source")]
 mod tests {
     use std::process::Command;
 
@@ -136,6 +135,7 @@ mod tests {
     "#;
 
     /// Returns the measurement of processes with a library of `count` GPUs.
+    #[allow(clippy::disallowed_methods, reason = "the compiler reads a file")]
     fn measured(count: u32, pids: &[u64]) -> Vec<(GaugeKind, f64)> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (source, library) = (folder.path().join("nvml.c"), folder.path().join("nvml.so"));
