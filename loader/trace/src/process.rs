@@ -14,12 +14,12 @@ pub struct ProcessCost {
 }
 
 impl ProcessCost {
-    /// Cost of a forked process with PyTorch 2.13 on Linux: the middle of measurements on idle and busy hosts. A spawned process imports
-    /// the program again and takes seconds.
+    /// Cost of a forked process with PyTorch 2.13 on Linux, measured on idle hosts with two cores. A spawned process imports the program
+    /// again and takes seconds.
     pub const FORKED: Self = Self {
-        start: Nanos::from_millis(25),
-        begin: Nanos::from_millis(25),
-        end: Nanos::from_millis(40),
+        start: Nanos::from_millis(15),
+        begin: Nanos::from_millis(15),
+        end: Nanos::from_millis(25),
     };
 
     /// Returns the assumed cost for a program of this origin. Returns `None` if workers are threads or the cost is unknown.

@@ -213,7 +213,7 @@ fn unrecorded_workers_have_start_and_end_costs() {
         recorded
             .notes()
             .iter()
-            .any(|n| n.contains("25.0\u{2009}ms") || n.contains("25.0 ms"))
+            .any(|n| n.contains("15.0\u{2009}ms") || n.contains("15.0 ms"))
     );
     // A long program is still faster with workers, but by less than if workers were free.
     let long = Program {
