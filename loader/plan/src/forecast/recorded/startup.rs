@@ -65,9 +65,12 @@ impl Startup {
                     Some(at) => {
                         let since = batch.queued.max(*at);
                         let took = clamp_cost(fetching - since);
-                        measured.first_fetch.push(took);
                         let share = computing(run, worker, since, fetching);
                         let computes = Nanos((took.0 as f64 * share) as i64);
+                        // All workers start at once. The simulation adds their waits for a core.
+                        let shared = Nanos((computes.0 as f64 * crowd(run)) as i64);
+                        let off = clamp_cost(took - shared);
+                        measured.first_fetch.push(computes + off);
                         measured.first_computes.push(computes);
                     }
                     None => measured.wake.push(clamp_cost(fetching - batch.queued)),
@@ -102,6 +105,12 @@ impl Startup {
             },
         }
     }
+}
+
+/// Returns the number of workers per core, at least 1.
+fn crowd(run: &Run) -> f64 {
+    let cores = f64::from(run.info.cores.max(1));
+    (run.info.options.num_workers as f64 / cores).max(1.0)
 }
 
 /// Returns the share of a core that `worker` used in an interval, 0 to 1. Returns 0 without a gauge value.
@@ -190,5 +199,79 @@ impl Measured {
             wake,
             end: Nanos::ZERO,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{
+        BatchId, Event, EventKind, Gauge, RunId, RunInfo, RunOptions, Stage, WorkerInfo,
+    };
+
+    use super::*;
+
+    /// Returns the startup of four workers on two cores. They use `cores` each, and fetch after a second.
+    fn startup(cores: f64) -> Startup {
+        const WORKERS: u16 = 4;
+        let mut run = Run::new(RunInfo {
+            origin: Origin::Pytorch("2.13.0".to_owned()),
+            cores: 2,
+            options: RunOptions {
+                num_workers: usize::from(WORKERS),
+                ..RunOptions::default()
+            },
+            ..RunInfo::default()
+        });
+        let mut all = vec![(0, EventKind::EpochStarted { epoch: 0 })];
+        for worker in 0..WORKERS {
+            let info = WorkerInfo {
+                worker,
+                seed: None,
+                os_id: None,
+            };
+            let batch = BatchId {
+                epoch: 0,
+                idx: u32::from(worker),
+            };
+            let stage = Stage::Fetching;
+            let gauge = |at| {
+                let gauge = Gauge {
+                    lane: Some(Lane::Worker(worker)),
+                    what: GaugeKind::Cpu,
+                    part: None,
+                    value: cores,
+                };
+                (at * 100, EventKind::Gauge(Box::new(gauge)))
+            };
+            all.push((0, EventKind::WorkerStarted(Box::new(info))));
+            let sent = EventKind::dispatched(batch, Some(worker), [u64::from(worker)]);
+            all.push((0, sent));
+            all.extend((1_i64..10).map(gauge));
+            all.push((1000, EventKind::Entered { batch, stage }));
+        }
+        all.sort_by_key(|(at, _)| *at);
+        for (at, kind) in all {
+            let (at, run_id) = (Nanos::from_millis(at), RunId(0));
+            run.apply(&Event {
+                at,
+                run: run_id,
+                kind,
+            });
+        }
+        let rows = 0..run.batches().len();
+        let facts: Vec<BatchFacts> = rows.filter_map(|row| BatchFacts::of(&run, row)).collect();
+        Startup::of(&run, &facts)
+    }
+
+    /// Regression test: the wait for a core during the import of PyTorch counted twice.
+    #[test]
+    fn workers_that_import_at_once_wait_for_cores_only() {
+        let busy = startup(0.5);
+        assert_eq!(busy.first_computes, Nanos::from_millis(500));
+        assert_eq!(busy.first_fetch, Nanos::from_millis(500));
+        // They use a quarter of the cores, so 750 ms are another wait.
+        let waiting = startup(0.125);
+        assert_eq!(waiting.first_computes, Nanos::from_millis(125));
+        assert_eq!(waiting.first_fetch, Nanos::from_millis(125 + 750));
     }
 }

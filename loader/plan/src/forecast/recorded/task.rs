@@ -133,7 +133,11 @@ impl Recorded {
         Some(BatchOverhead {
             computes: clamp_cost(computed.cpu - cpu),
             off: clamp_cost(off - Nanos(truly as i64)),
-            beside: clamp_cost(computed.other_threads.unwrap_or_default()),
+            // Without workers no thread sends. The threads are those of OpenMP, which run while the main thread waits for them.
+            beside: match self.options.num_workers {
+                0 => Nanos::ZERO,
+                _ => clamp_cost(computed.other_threads.unwrap_or_default()),
+            },
         })
     }
 

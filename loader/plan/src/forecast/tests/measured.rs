@@ -16,11 +16,21 @@ fn recorded(core_wait: i64) -> Recorded {
 
 /// Returns its run. `step_cpu`: measured CPU time of each step, ms.
 fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
+    run_with(1, core_wait, step_cpu, None)
+}
+
+/// Returns a run with one worker or none. `other_threads`: CPU time of other threads during each fetch, ms.
+fn run_with(
+    workers: usize,
+    core_wait: i64,
+    step_cpu: Option<i64>,
+    other_threads: Option<i64>,
+) -> Run {
     let mut run = Run::new(RunInfo {
         origin: Origin::Pytorch("2.13.0".to_owned()),
         cores: 4,
         options: RunOptions {
-            num_workers: 1,
+            num_workers: workers,
             batch_size: Some(1),
             ..RunOptions::default()
         },
@@ -39,12 +49,15 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
         seed: None,
         os_id: None,
     };
-    tell(0, EventKind::WorkerStarted(Box::new(info)));
+    if workers > 0 {
+        tell(0, EventKind::WorkerStarted(Box::new(info)));
+    }
     let mut at = 0;
     for idx in 0..BATCHES {
         let batch = BatchId { epoch: 0, idx };
         let enter = |stage| EventKind::Entered { batch, stage };
-        tell(at, EventKind::dispatched(batch, Some(0), [u64::from(idx)]));
+        let worker = (workers > 0).then_some(0);
+        tell(at, EventKind::dispatched(batch, worker, [u64::from(idx)]));
         tell(at, EventKind::Consumer { waiting: true });
         tell(at, enter(Stage::Fetching));
         let needed = ProcessorTime {
@@ -52,7 +65,7 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
             part: Part::Fetch,
             cpu: Nanos::from_millis(8),
             core_wait: Some(Nanos::from_millis(core_wait)),
-            other_threads: None,
+            other_threads: other_threads.map(Nanos::from_millis),
         };
         tell(at + 20, EventKind::Processor(Box::new(needed)));
         let fields = vec![Field::new(
@@ -79,15 +92,14 @@ fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
         }
         tell(at, enter(Stage::Done));
     }
-    let reason = EndReason::Finished;
-    tell(
-        at,
-        EventKind::WorkerEnded {
-            worker: 0,
-            reason,
-            os_id: None,
-        },
-    );
+    let ended = EventKind::WorkerEnded {
+        worker: 0,
+        reason: EndReason::Finished,
+        os_id: None,
+    };
+    if workers > 0 {
+        tell(at, ended);
+    }
     tell(at, EventKind::EpochEnded { epoch: 0 });
     run
 }
@@ -191,4 +203,16 @@ fn assumed_transport_costs_follow_the_speed_of_python() {
     assert_eq!(cost(0), cost(4_000));
     // The cost per byte is not Python.
     assert!(cost(2_000) > cost(8_000) / 2.0);
+}
+
+/// Regression test: the OpenMP threads of a main process counted as a thread that sends each batch.
+#[test]
+fn other_threads_of_a_main_process_do_not_lengthen_its_batches() {
+    let forecast = |other_threads| {
+        let run = run_with(0, 0, None, other_threads);
+        let recorded = Recorded::of(&run).expect("it tells enough");
+        let own = recorded.forecast(&recorded.setting());
+        own.expect("it can be forecast").time
+    };
+    assert_eq!(forecast(Some(8)), forecast(None));
 }
