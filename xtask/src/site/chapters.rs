@@ -39,6 +39,7 @@ pub const CHAPTERS: &[Chapter] = &[
     page("Protocol of the probe", "loader/live/WIRE.md"),
     Chapter::Part("Measurements"),
     page("Accuracy of forecasts", "tests/pytorch/TRUTH.md"),
+    page("Random workloads", "tests/pytorch/DRAWN.md"),
     page("Recorded programs", "tests/pytorch/KINDS.md"),
     page("Accuracy of verdicts", "tests/pytorch/CAUSES.md"),
     page("Versions of PyTorch", "tests/pytorch/RESULTS.md"),

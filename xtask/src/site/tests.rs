@@ -31,7 +31,11 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("tests/pytorch/OVERHEAD.md", &["0.88 %", "3.33", "0.95 µs"]),
     (
         "tests/pytorch/TRUTH.md",
-        &["132", "5.8 %", "30.8 %", "84.8 %"],
+        &["132", "3.5 %", "24.3 %", "89.4 %"],
+    ),
+    (
+        "tests/pytorch/DRAWN.md",
+        &["134", "5.6 %", "31.5 %", "76.1 %"],
     ),
     ("tests/pytorch/CAUSES.md", &["44"]),
     ("tests/faults/RESULTS.md", &["465"]),
